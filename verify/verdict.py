@@ -1,0 +1,79 @@
+"""From evidence to an outcome, from outcomes to a verdict. The members' values are the printed words."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+
+from audits import Estimate
+
+from .statement import Claim, Evidence
+
+
+class Outcome(Enum):
+    """The outcome of one case."""
+
+    HOLDS = "holds: every value in the interval is allowed"
+    FAILS = "fails: no value in the interval is allowed"
+    UNDECIDED = "undecided"
+    OUT_OF_DOMAIN = "out of domain: no claim is made here"
+
+
+class Verdict(Enum):
+    """The verdict on a statement, or on one part of it."""
+
+    SUPPORTED = "supported by every case tried"
+    REFUTED = "refuted by a confirmed counterexample"
+    UNDECIDED = "undecided"
+    DEFINITION = "a definition: implemented, nothing to check"
+
+
+class Reason(Enum):
+    """Why something is undecided."""
+
+    NONE = ""
+    BUDGET = "budget: the interval straddles the edge of what is allowed"
+    NO_FINITE_TEST = "no finite test"
+    DATA_MISSING = "data missing"
+    READING = "reading: the text has readings that differ"
+    INCONSISTENT = "inconsistent: the exact value lies outside the Monte Carlo interval (a defect of ours)"
+    UNCONFIRMED = "unconfirmed: it failed once and did not fail again on fresh draws"
+    ERROR = "error: the check stopped with an exception"
+
+
+def decide(claim: Claim, estimate: Estimate | None) -> Outcome:
+    """Return the outcome of comparing an estimate's interval with the claim's allowed interval."""
+    if not claim.in_domain:
+        return Outcome.OUT_OF_DOMAIN
+    if estimate is None:
+        return Outcome.UNDECIDED
+    if claim.low <= estimate.low and estimate.high <= claim.high:
+        return Outcome.HOLDS
+    if estimate.high < claim.low or estimate.low > claim.high:
+        return Outcome.FAILS
+    return Outcome.UNDECIDED
+
+
+def inconsistent(evidence: Evidence) -> bool:
+    """Return whether the two witnesses contradict each other (their intervals are disjoint)."""
+    exact, sampled = evidence.exact, evidence.sampled
+    if exact is None or sampled is None:
+        return False
+    return exact.high < sampled.low or exact.low > sampled.high
+
+
+def judge(evidence: Evidence) -> tuple[Outcome, Reason]:
+    """Return the outcome of one case and, when it is undecided, the reason."""
+    if inconsistent(evidence):
+        return Outcome.UNDECIDED, Reason.INCONSISTENT
+    outcome = decide(evidence.claim, evidence.exact or evidence.sampled)
+    return outcome, Reason.BUDGET if outcome is Outcome.UNDECIDED else Reason.NONE
+
+
+def margin(claim: Claim, estimate: Estimate | None) -> float:
+    """Return how far inside what is allowed the worse end of the interval lies (negative: outside)."""
+    if estimate is None:
+        return math.nan
+    room_below = math.inf if math.isinf(claim.low) else estimate.low - claim.low
+    room_above = math.inf if math.isinf(claim.high) else claim.high - estimate.high
+    return min(room_below, room_above)
