@@ -1,0 +1,33 @@
+"""Several questions, one failure probability: shares are added up, never repeated."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .intervals import check_failure_prob, check_size
+
+
+def even_share(failure_prob: float, n: int) -> float:
+    """Return what each of ``n`` questions may spend (Bonferroni)."""
+    return check_failure_prob(failure_prob) / check_size(n)
+
+
+def look_share(failure_prob: float, look: int) -> float:
+    """Return what look number ``look`` (1, 2, …) may spend: ``failure_prob / (look (look + 1))``; the sum is the whole."""
+    k = check_size(look)
+    return check_failure_prob(failure_prob) / (k * (k + 1))
+
+
+def holm(p_values: ArrayLike, failure_prob: float) -> NDArray[np.bool_]:
+    """Return which hypotheses Holm's step-down method rejects, whatever the dependence between them.
+
+    The probability of rejecting any true hypothesis is at most ``failure_prob`` (Holm 1979).
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    values = np.asarray(p_values, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"p_values must be a non-empty vector in [0, 1], got shape={values.shape}")
+    reject = multipletests(values, alpha=check_failure_prob(failure_prob), method="holm")[0]
+    return np.asarray(reject, dtype=np.bool_)
