@@ -14,7 +14,7 @@ def even_share(failure_prob: float, n: int) -> float:
 
 
 def look_share(failure_prob: float, look: int) -> float:
-    """Return what look number ``look`` (1, 2, …) may spend: ``failure_prob / (look (look + 1))``; the sum is the whole."""
+    """Return the share of look 1, 2, …: ``failure_prob / (look (look + 1))``; all shares add up to the whole."""
     k = check_size(look)
     return check_failure_prob(failure_prob) / (k * (k + 1))
 
