@@ -1,0 +1,343 @@
+"""Losses of generalised linear models as functions of the linear predictor, stable far out in their tails."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from scipy.special import expit
+
+from .base import check_positive
+from .data import DataError, FloatArray
+
+
+@runtime_checkable
+class GlmLoss(Protocol):
+    """A loss ``l(theta; z) = f(x^T theta; y)``, convex and three times differentiable (RW21, "linear loss").
+
+    The four functions broadcast ``predictor`` (``x^T theta``) against ``response`` (``y``) and return ``f`` and its
+    derivatives with respect to the predictor.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        ...
+
+    @property
+    def beta(self) -> float:
+        """Supremum of ``f''`` over its domain; a Hessian is at most ``beta * x_bound**2`` (may be inf)."""
+        ...
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        """Return the bound on ``||grad l||`` over the public domain and all ``theta`` (may be inf)."""
+        ...
+
+    def check_response(self, y: FloatArray) -> None:
+        """Raise :class:`DataError` if a response lies outside the loss's domain."""
+        ...
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f``."""
+        ...
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'``."""
+        ...
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''``."""
+        ...
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'''``."""
+        ...
+
+
+@runtime_checkable
+class CanonicalLoss(GlmLoss, Protocol):
+    """A loss whose slope splits as ``f'(u; y) = scale * (mean(rate * u) - y)``, so that sums over records are cheap."""
+
+    @property
+    def rate(self) -> float:
+        """Factor on the predictor."""
+        ...
+
+    @property
+    def scale(self) -> float:
+        """Factor on the slope."""
+        ...
+
+    def mean_inplace(self, values: FloatArray) -> None:
+        """Overwrite ``values`` with ``mean(values)``, accurate to a few units in the last place of ``sup |mean|``."""
+        ...
+
+
+@dataclass(frozen=True)
+class LogisticLoss:
+    """``f(u; y) = log(1 + exp(-y u))`` for labels ``y`` in {-1, +1}; 0/1 are refused (map with ``2 y - 1``)."""
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return "logistic"
+
+    @property
+    def beta(self) -> float:
+        """``sup f'' = 1/4``."""
+        return 0.25
+
+    @property
+    def rate(self) -> float:
+        """``f'(u; y) = (tanh(u/2) - y)/2``."""
+        return 0.5
+
+    @property
+    def scale(self) -> float:
+        """``f'(u; y) = (tanh(u/2) - y)/2``."""
+        return 0.5
+
+    def mean_inplace(self, values: FloatArray) -> None:
+        """Overwrite ``values`` with their hyperbolic tangent."""
+        np.tanh(values, out=values)
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        """Return ``x_bound`` since ``|f'| <= 1``."""
+        return float(x_bound)
+
+    def check_response(self, y: FloatArray) -> None:
+        """Refuse labels other than -1 and +1."""
+        if not np.all(np.abs(y) == 1.0):
+            raise DataError("y must be -1 or +1 for the logistic loss; map labels 0/1 with 2*y - 1")
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f``."""
+        return np.asarray(np.logaddexp(0.0, -response * predictor))
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f' = -y s(-yu)`` with full relative accuracy, ``s`` the sigmoid."""
+        return np.asarray(-response * expit(-response * predictor))
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'' = 1/(4 cosh(u/2)^2)``."""
+        return _sech2_quarter(np.asarray(predictor + 0.0 * response))
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''' = -f'' tanh(u/2)``."""
+        u = np.asarray(predictor + 0.0 * response)
+        return np.asarray(-_sech2_quarter(u) * np.tanh(0.5 * u))
+
+
+def _sech2_quarter(u: FloatArray) -> FloatArray:
+    """Return ``s(u) s(-u) = e/(1 + e)^2`` with ``e = exp(-|u|)``: no overflow, full relative accuracy."""
+    e = np.exp(-np.abs(u))
+    return np.asarray(e / np.square(1.0 + e))
+
+
+@dataclass(frozen=True)
+class SquaredLoss:
+    """``f(u; y) = scale/2 (u - y)^2``: ``scale = 1`` is the usual half square, ``scale = 2`` W19's ``(y - u)^2``."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("scale", self.scale)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return "squared"
+
+    @property
+    def beta(self) -> float:
+        """``f'' = scale`` everywhere."""
+        return float(self.scale)
+
+    @property
+    def rate(self) -> float:
+        """``f'(u; y) = scale (u - y)``."""
+        return 1.0
+
+    def mean_inplace(self, values: FloatArray) -> None:
+        """Leave ``values`` as they are."""
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        """Return infinity: the slope is unbounded over all ``theta``."""
+        return math.inf
+
+    def check_response(self, y: FloatArray) -> None:
+        """Accept every response."""
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f``."""
+        return np.asarray(0.5 * self.scale * np.square(predictor - response))
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'``."""
+        return np.asarray(self.scale * (predictor - response))
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''``."""
+        return np.full(np.broadcast_shapes(np.shape(predictor), np.shape(response)), float(self.scale))
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''' = 0``."""
+        return np.zeros(np.broadcast_shapes(np.shape(predictor), np.shape(response)))
+
+
+@dataclass(frozen=True)
+class PoissonLoss:
+    """``f(u; y) = exp(u) - y u`` for counts (any ``y >= 0``): the Poisson regression with the log link."""
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return "poisson"
+
+    @property
+    def beta(self) -> float:
+        """``sup f''`` is infinite."""
+        return math.inf
+
+    @property
+    def rate(self) -> float:
+        """``f'(u; y) = exp(u) - y``."""
+        return 1.0
+
+    @property
+    def scale(self) -> float:
+        """``f'(u; y) = exp(u) - y``."""
+        return 1.0
+
+    def mean_inplace(self, values: FloatArray) -> None:
+        """Overwrite ``values`` with their exponential (infinite beyond the float range)."""
+        with np.errstate(over="ignore"):
+            np.exp(values, out=values)
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        """Return infinity: the slope is unbounded over all ``theta``."""
+        return math.inf
+
+    def check_response(self, y: FloatArray) -> None:
+        """Refuse negative responses."""
+        if np.any(y < 0):
+            raise DataError("y must be at least 0 for the Poisson loss")
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f``."""
+        return np.asarray(self.second(predictor, response) - response * predictor)
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'``."""
+        return np.asarray(self.second(predictor, response) - response)
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''``."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(predictor + 0.0 * response))
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'''``."""
+        return self.second(predictor, response)
+
+
+@dataclass(frozen=True)
+class SmoothedHingeLoss:
+    """``f(u; y) = w log(1 + exp((1 - y u)/w))`` for labels -1/+1: tends to the hinge as ``width = w`` tends to 0."""
+
+    width: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_positive("width", self.width)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return "smoothed hinge"
+
+    @property
+    def beta(self) -> float:
+        """``sup f'' = 1/(4 w)``, at the margin ``y u = 1``."""
+        return 0.25 / self.width
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        """Return ``x_bound`` since ``|f'| <= 1``."""
+        return float(x_bound)
+
+    def check_response(self, y: FloatArray) -> None:
+        """Refuse labels other than -1 and +1."""
+        if not np.all(np.abs(y) == 1.0):
+            raise DataError("y must be -1 or +1 for the smoothed hinge loss; map labels 0/1 with 2*y - 1")
+
+    def _margin(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        return np.asarray((1.0 - response * predictor) / self.width)
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f``."""
+        return np.asarray(self.width * np.logaddexp(0.0, self._margin(predictor, response)))
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'``."""
+        return np.asarray(-response * expit(self._margin(predictor, response)))
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''``."""
+        return np.asarray(_sech2_quarter(self._margin(predictor, response)) / self.width)
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'''``."""
+        m = self._margin(predictor, response)
+        return np.asarray(response * _sech2_quarter(m) * np.tanh(0.5 * m) / self.width**2)
+
+
+@dataclass(frozen=True)
+class PseudoHuberLoss:
+    """``f(u; y) = w^2 (sqrt(1 + ((u - y)/w)^2) - 1)``, the smooth form of Huber's loss with ``width = w``."""
+
+    width: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("width", self.width)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return "pseudo-Huber"
+
+    @property
+    def beta(self) -> float:
+        """``sup f'' = 1``, at ``u = y``."""
+        return 1.0
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        """Return ``w * x_bound`` since ``|f'| <= w``."""
+        return float(self.width * x_bound)
+
+    def check_response(self, y: FloatArray) -> None:
+        """Accept every response."""
+
+    def _ratio(self, predictor: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
+        t = np.asarray((predictor - response) / self.width)
+        return t, np.asarray(np.hypot(1.0, t))
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f`` as ``w^2 t^2/(1 + sqrt(1 + t^2))``, free of cancellation."""
+        t, root = self._ratio(predictor, response)
+        return np.asarray(self.width**2 * t * (t / (1.0 + root)))
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'``."""
+        t, root = self._ratio(predictor, response)
+        return np.asarray(self.width * t / root)
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''``."""
+        _, root = self._ratio(predictor, response)
+        return np.asarray(root**-3.0)
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'''``."""
+        t, root = self._ratio(predictor, response)
+        return np.asarray(-3.0 / self.width * (t / root) * root**-4.0)

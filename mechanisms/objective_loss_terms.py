@@ -1,0 +1,160 @@
+"""The ex-post loss of objective perturbation term by term (RW21, Theorem 6 and Corollary 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from .data import Dataset, FloatArray, row_norms
+from .neighbours import NeighbouringPair, Relation
+from .perturbed_objective import PerturbedObjective, slices
+
+#: Above this ``f'' mu`` a record's leverage is recomputed without it, as 1 - f'' mu would cancel.
+HIGH_LEVERAGE = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class LossTerms:
+    """The three signed terms of a loss, natural log, each of shape ``(n_draws,)``; their sum is the loss.
+
+    Attributes
+    ----------
+    log_det_term
+        ``-log(1 +- f'' mu(x))``, in general ``-log prod_j (1 -+ mu_j)``.
+    quadratic_term
+        ``||grad l||^2 / (2 sigma^2)``.
+    gradient_term
+        ``+- grad J(theta; D)^T grad l / sigma^2``.
+    """
+
+    log_det_term: FloatArray
+    quadratic_term: FloatArray
+    gradient_term: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        """The loss ``log p_D - log p_D'``."""
+        return np.asarray(self.log_det_term + self.quadratic_term + self.gradient_term)
+
+    def negated(self) -> LossTerms:
+        """Return the terms seen from the other data set of the pair.
+
+        With ``D' = D +- z``, ``grad J(D')^T g = grad J(D)^T g +- ||g||^2``: the quadratic term keeps its sign and the
+        gradient term takes up the difference.
+        """
+        return LossTerms(-self.log_det_term, self.quadratic_term, -(self.gradient_term + 2.0 * self.quadratic_term))
+
+
+def shared_records(pair: NeighbouringPair) -> Dataset:
+    """Return the records that both members of ``pair`` have."""
+    if pair.relation is Relation.ADD:
+        return pair.first
+    if pair.relation is Relation.REMOVE:
+        return pair.second
+    assert pair.index is not None
+    return pair.dataset.without_record(pair.index)
+
+
+def target_terms(
+    objective: PerturbedObjective, theta: FloatArray, targets: Sequence[tuple[FloatArray, float]], sigma: float
+) -> list[LossTerms]:
+    """Return the loss terms of adding each target to the objective's data set, at each row of ``theta``.
+
+    Everything is computed from the smaller of the two data sets: ``1 - f'' mu`` of the larger one equals
+    ``1/(1 + f'' mu)`` of the smaller (Sherman-Morrison), which does not cancel however high the leverage.
+    """
+    gradient = objective.gradient(theta)
+    leverages = np.empty((len(targets), len(theta)))
+    rows = np.stack([x for x, _ in targets], axis=1)
+    for points in slices(len(theta), objective.points_per_hessian):
+        factor = np.linalg.cholesky(objective.hessian(theta[points]))
+        leverages[:, points] = np.square(np.linalg.solve(factor, rows)).sum(axis=1).T
+    terms = []
+    for (x, y), leverage in zip(targets, leverages, strict=True):
+        predictor, response = theta @ x, np.asarray(y)
+        first = objective.loss.first(predictor, response)
+        second = objective.loss.second(predictor, response)
+        terms.append(
+            LossTerms(
+                -np.log1p(second * leverage),  # RW21, C7: -log(1 + f'' mu)
+                np.square(first) * (x @ x) / (2.0 * sigma**2),
+                first * (gradient @ x) / sigma**2,
+            )
+        )
+    return terms
+
+
+def ex_post_losses(objective: PerturbedObjective, theta: FloatArray, sigma: float) -> FloatArray:
+    """Return the loss of removing each record at the single point ``theta``, shape ``(n_records,)``.
+
+    One Cholesky factor and one triangular solve serve all records (RW21, Corollary 7 with the lower sign). At most
+    ``dim/HIGH_LEVERAGE`` records have ``f'' mu > HIGH_LEVERAGE``; for these ``f'' mu`` comes from the data without
+    the record, where it does not cancel.
+    """
+    X, y = objective.dataset.X, objective.dataset.y
+    predictor = X @ theta
+    first, second = objective.loss.first(predictor, y), objective.loss.second(predictor, y)
+    weighted = np.sqrt(second)[:, None] * X
+    ridge = objective.regulariser_hessian(theta[None])[0] + objective.lam * np.eye(objective.dim)
+    factor = cholesky(weighted.T @ weighted + ridge, lower=True)
+    leverage = np.square(solve_triangular(factor, weighted.T, lower=True, check_finite=False)).sum(axis=0)
+    high = np.flatnonzero(leverage > HIGH_LEVERAGE)
+    log_det = -np.log1p(-np.where(leverage > HIGH_LEVERAGE, 0.0, leverage))
+    for index in high:
+        rest = np.delete(weighted, index, axis=0)
+        without = cholesky(rest.T @ rest + ridge, lower=True)
+        log_det[index] = np.log1p(np.square(solve_triangular(without, weighted[index], lower=True)).sum())
+    gradient = objective.gradient(theta[None])[0]
+    quadratic = np.square(first * row_norms(X)) / (2.0 * sigma**2)
+    return np.asarray(log_det + quadratic - first * (X @ gradient) / sigma**2)
+
+
+def product_form_terms(
+    hessian: FloatArray,
+    loss_hessian: FloatArray,
+    gradient: FloatArray,
+    loss_gradient: FloatArray,
+    *,
+    sign: float,
+    sigma: float,
+) -> LossTerms:
+    """Return the loss terms for a target whose Hessian has any rank, literally as RW21's Theorem 6 prints them.
+
+    Parameters
+    ----------
+    hessian : (dim, dim) array
+        ``grad^2 J(theta; D)``, positive definite.
+    loss_hessian : (dim, dim) array
+        ``grad^2 l(theta; z)``, symmetric positive semidefinite.
+    gradient, loss_gradient : (dim,) arrays
+        ``grad J(theta; D)`` and ``grad l(theta; z)``.
+    sign : float
+        +1 when the target is added to ``D``, -1 when it is removed.
+    sigma : float
+        Standard deviation of the noise.
+
+    Returns
+    -------
+    LossTerms
+        Arrays of shape ``(1,)``.
+
+    Notes
+    -----
+    The matrix that is updated is ``grad b = -grad^2 J``, so that every ``mu_j`` is at most 0.
+    """
+    if sign not in (1.0, -1.0):
+        raise ValueError(f"sign must be +1 or -1, got sign={sign}")
+    eigenvalues, vectors = np.linalg.eigh(loss_hessian)
+    matrix, log_product = -np.array(hessian), 0.0
+    for value, u in zip(eigenvalues, vectors.T, strict=True):
+        mu_j = value * (u @ np.linalg.solve(matrix, u))  # T6: lambda_j u_j^T (grad b -+ sum_{k<j} ...)^{-1} u_j
+        log_product += float(np.log1p(-sign * mu_j))  # T6: log prod_j (1 -+ mu_j)
+        matrix = matrix - sign * value * np.outer(u, u)
+    return LossTerms(
+        np.array([-log_product]),
+        np.array([loss_gradient @ loss_gradient / (2.0 * sigma**2)]),
+        np.array([sign * (gradient @ loss_gradient) / sigma**2]),
+    )

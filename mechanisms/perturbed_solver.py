@@ -1,0 +1,106 @@
+"""Minimisers of ``J(theta; D) + b^T theta`` for many ``b`` at once, each certified by an exact gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .data import FloatArray
+from .perturbed_objective import POINTS, PerturbedObjective, slices
+
+#: Newton steps before a point is given up.
+NEWTON_STEPS = 200
+#: Halvings of one Newton step before it is given up.
+HALVINGS = 60
+#: Relative rounding allowed in a sum of losses when two values of the objective are compared (Hager and Zhang's
+#: approximate Wolfe rule: near the minimiser values cancel and the slope decides).
+VALUE_SLACK = 1e-10
+
+
+class SolverError(RuntimeError):
+    """A minimiser could not be brought to the stated residual."""
+
+
+def newton(objective: PerturbedObjective, noise: FloatArray, start: FloatArray, residual: float) -> FloatArray:
+    """Return certified minimisers by damped Newton steps from ``start``.
+
+    Parameters
+    ----------
+    objective : PerturbedObjective
+    noise, start : (n_points, dim) arrays
+    residual : float
+        Largest ``max_j |grad J + b|_j`` of a returned point, checked with an exact float64 gradient.
+
+    Raises
+    ------
+    SolverError
+        If a point does not reach ``residual``.
+    """
+    theta = np.array(start)
+    for points in slices(len(theta), objective.points_per_hessian):
+        theta[points] = _newton_chunk(objective, noise[points], theta[points], residual)
+    return theta
+
+
+def _newton_chunk(objective: PerturbedObjective, noise: FloatArray, theta: FloatArray, residual: float) -> FloatArray:
+    gradient = objective.gradient(theta) + noise
+    for _ in range(NEWTON_STEPS):
+        active = np.flatnonzero(~(np.abs(gradient).max(axis=1) <= residual))
+        if active.size == 0:
+            return theta
+        step = _newton_step(objective.hessian(theta[active]), gradient[active])
+        theta[active], gradient[active] = _line_search(objective, noise[active], theta[active], gradient[active], step)
+    worst = float(np.abs(gradient).max())
+    raise SolverError(
+        f"residual must be within reach of float64, got residual={residual:g} but the gradient stayed at {worst:g}; "
+        "scale the features down, or raise residual" + (", or make lam positive" if objective.lam == 0 else "")
+    )
+
+
+def _newton_step(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+    try:
+        return np.asarray(-np.linalg.solve(hessian, gradient[..., None])[..., 0])
+    except np.linalg.LinAlgError:
+        raise SolverError("lam must be positive here: the objective has no unique minimiser for this noise") from None
+
+
+def _line_search(
+    objective: PerturbedObjective, noise: FloatArray, theta: FloatArray, gradient: FloatArray, step: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Halve each step until the slope along it is not steeply uphill and the objective has not grown."""
+    slope = np.einsum("ki,ki->k", gradient, step)
+    value = objective.value(theta) + np.einsum("ki,ki->k", noise, theta)
+    new_theta, new_gradient = theta.copy(), gradient.copy()
+    todo, length = np.arange(len(theta)), 1.0
+    for _ in range(HALVINGS):
+        trial = theta[todo] + length * step[todo]
+        with np.errstate(invalid="ignore", over="ignore"):  # far out a loss may overflow: such a trial is refused
+            trial_gradient = objective.gradient(trial) + noise[todo]
+            trial_value = objective.value(trial) + np.einsum("ki,ki->k", noise[todo], trial)
+            trial_slope = np.einsum("ki,ki->k", trial_gradient, step[todo])
+            accepted = (trial_slope <= 0.5 * np.abs(slope[todo])) & (
+                trial_value <= value[todo] + VALUE_SLACK * (1.0 + np.abs(value[todo]))
+            )
+        done = todo[accepted]
+        new_theta[done], new_gradient[done] = trial[accepted], trial_gradient[accepted]
+        todo, length = todo[~accepted], 0.5 * length
+        if todo.size == 0:
+            break
+    return new_theta, new_gradient
+
+
+def linear_start(objective: PerturbedObjective, noise: FloatArray, residual: float) -> FloatArray:
+    """Return starting points: one safeguarded step from the noise-free minimiser, with its Hessian."""
+    origin = np.zeros((1, objective.dim))
+    centre = newton(objective, np.zeros_like(origin), origin, residual)
+    step = -np.linalg.solve(objective.hessian(centre)[0], noise.T).T
+    start = np.empty_like(noise)
+    for points in slices(len(noise), POINTS):
+        theta = np.broadcast_to(centre, noise[points].shape)
+        gradient = objective.gradient(centre) + noise[points]
+        start[points], _ = _line_search(objective, noise[points], theta, gradient, step[points])
+    return start
+
+
+def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> FloatArray:
+    """Return the minimiser of ``J + b^T theta`` for each row ``b`` of ``noise``, certified to ``residual``."""
+    return newton(objective, noise, linear_start(objective, noise, residual), residual)
