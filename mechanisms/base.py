@@ -18,6 +18,11 @@ class Direction(Enum):
     FORWARD = "drawn from D, compared with D'"
     BACKWARD = "drawn from D', compared with D"
 
+    @property
+    def opposite(self) -> Direction:
+        """The other direction."""
+        return Direction.BACKWARD if self is Direction.FORWARD else Direction.FORWARD
+
 
 BOTH = (Direction.FORWARD, Direction.BACKWARD)
 

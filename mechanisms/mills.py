@@ -83,3 +83,21 @@ def log_gap(u: ArrayLike, slope: ArrayLike, curve: ArrayLike = 0.0) -> FloatArra
             v = u[small]
             out[small] = np.log(gap_integral(v, slope[small], curve[small])) - 0.5 * v**2 - HALF_LOG_2PI
     return out
+
+
+def log_interval(v: ArrayLike, span: ArrayLike) -> FloatArray:
+    """Return ``log P(v - span < Z < v)`` for a standard normal ``Z``; ``span >= 0`` may be infinite.
+
+    Accurate in the left tail and for short intervals (integrated, not subtracted); in the right tail turn the
+    interval round first.
+    """
+    v, span = np.broadcast_arrays(np.asarray(v, dtype=np.float64), np.asarray(span, dtype=np.float64))
+    log_ratio = log_ndtr(v - span) - log_ndtr(v)
+    with np.errstate(divide="ignore"):
+        out = np.asarray(log_ndtr(v) + np.log(-np.expm1(np.minimum(log_ratio, 0.0))))
+        small = (log_ratio > -SMALL_GAP) & np.isfinite(v)
+        if small.any():
+            r = span[small, None] * _NODES
+            mass = np.exp(r * (v[small, None] - 0.5 * r)) @ _WEIGHTS
+            out[small] = np.log(mass) + np.log(span[small]) - 0.5 * v[small] ** 2 - HALF_LOG_2PI
+    return out

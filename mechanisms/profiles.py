@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from .balls import Ball, enclose, ndtr_ball
-from .base import Bracket, Direction, check_delta, check_nonnegative
+from .base import Bracket, Direction, PrivacyProfile, check_delta, check_nonnegative
 from .data import FloatArray
 from .mills import log_gap
 
@@ -192,3 +192,43 @@ class GaussianProfile:
         if self.mu == 0.0:
             return Bracket(float(epsilon < 0), float(epsilon < 0))
         return enclose(lambda: self._edges(epsilon)[0], low=0.0, high=1.0)
+
+
+@dataclass(frozen=True)
+class SwappedProfile:
+    """The profile of a pair whose members changed places: the two directions are exchanged.
+
+    Parameters
+    ----------
+    inner : PrivacyProfile
+    """
+
+    inner: PrivacyProfile
+
+    def delta_at(self, epsilon: float, direction: Direction) -> float:
+        """Return the hockey-stick divergence at ``epsilon``."""
+        return self.inner.delta_at(epsilon, direction.opposite)
+
+    def log_delta_at(self, epsilon: float, direction: Direction) -> float:
+        """Return its logarithm."""
+        return self.inner.log_delta_at(epsilon, direction.opposite)
+
+    def epsilon_at(self, delta: float, direction: Direction) -> float:
+        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        return self.inner.epsilon_at(delta, direction.opposite)
+
+    def tail_at(self, epsilon: float, direction: Direction) -> float:
+        """Return ``P(L > epsilon)``."""
+        return self.inner.tail_at(epsilon, direction.opposite)
+
+    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        """Return a proved enclosure of :meth:`delta_at`."""
+        return self.inner.delta_bracket(epsilon, direction.opposite)
+
+    def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        """Return a proved enclosure of :meth:`tail_at`."""
+        return self.inner.tail_bracket(epsilon, direction.opposite)
+
+    def epsilon_bracket(self, delta: float, direction: Direction) -> Bracket:
+        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, self.epsilon_at(delta, direction))
