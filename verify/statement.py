@@ -126,7 +126,10 @@ Check = Callable[[Case, Budget], Evidence]
 
 @dataclass(frozen=True)
 class Part:
-    """One separately decided display of a statement (its own id when the catalogue gives it one)."""
+    """One separately decided display of a statement (its own id when the catalogue gives it one).
+
+    ``reading`` is the letter of one reading of an ambiguous text; a statement is refuted if all its readings are.
+    """
 
     id: str
     title: str
@@ -134,6 +137,7 @@ class Part:
     corrected: Formula | None = None
     what_went_wrong: str = ""
     derivation: str = ""  # file under docs/derivations that derives the corrected form, with its section
+    reading: str = ""
 
 
 @dataclass(frozen=True)

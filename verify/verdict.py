@@ -39,6 +39,8 @@ class Reason(Enum):
     INCONSISTENT = "inconsistent: the exact value lies outside the Monte Carlo interval (a defect of ours)"
     UNCONFIRMED = "unconfirmed: it failed once and did not fail again on fresh draws"
     ERROR = "error: the check stopped with an exception"
+    POWER = "power: a mutant that this check must refute was not refuted"
+    INTERRUPTED = "interrupted: not all cases were run"
 
 
 def decide(claim: Claim, estimate: Estimate | None) -> Outcome:
@@ -66,14 +68,29 @@ def judge(evidence: Evidence) -> tuple[Outcome, Reason]:
     """Return the outcome of one case and, when it is undecided, the reason."""
     if inconsistent(evidence):
         return Outcome.UNDECIDED, Reason.INCONSISTENT
-    outcome = decide(evidence.claim, evidence.exact or evidence.sampled)
-    return outcome, Reason.BUDGET if outcome is Outcome.UNDECIDED else Reason.NONE
+    witness = evidence.exact or evidence.sampled
+    outcome = decide(evidence.claim, witness)
+    if outcome is not Outcome.UNDECIDED:
+        return outcome, Reason.NONE
+    return outcome, Reason.BUDGET if witness else _stated(evidence.reason)
+
+
+def _stated(reason: str) -> Reason:
+    """Return the reason that an evidence without a witness states by its first words ("data missing: …")."""
+    stated = (each for each in Reason if each.value and reason.startswith(each.value.partition(":")[0]))
+    return next(stated, Reason.NO_FINITE_TEST)
 
 
 def margin(claim: Claim, estimate: Estimate | None) -> float:
-    """Return how far inside what is allowed the worse end of the interval lies (negative: outside)."""
+    """Return the room between the interval and the edge of what is allowed, relative to that edge.
+
+    Negative outside; absolute where the edge is 0; ``nan`` without an estimate; ``inf`` where nothing is forbidden.
+    """
     if estimate is None:
         return math.nan
-    room_below = math.inf if math.isinf(claim.low) else estimate.low - claim.low
-    room_above = math.inf if math.isinf(claim.high) else claim.high - estimate.high
-    return min(room_below, room_above)
+    rooms = [
+        room / abs(edge) if edge else room
+        for edge, room in ((claim.low, estimate.low - claim.low), (claim.high, claim.high - estimate.high))
+        if math.isfinite(edge)
+    ]
+    return min(rooms, default=math.inf)

@@ -1,0 +1,49 @@
+"""``pdp-verify replay`` and ``pdp-verify report``: what can be done with a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+RECORD = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("record", type=RECORD)
+@click.argument("id_", metavar="ID")
+@click.option("--case", help="A case by name [default: the counterexample, or the smallest margin].")
+def replay(record: Path, id_: str, case: str | None) -> int:
+    """Draw one case of ID again as RECORD says; exits with 0 if it gives the same row, 1 if not."""
+    from . import registry
+    from .record import read
+    from .replay import compare_rows, decisive
+    from .versions import library_versions, platform_tag, source_digest
+    from .words import case_sentence
+    from .worker import Settings, Task, perform
+
+    recorded = read(record)
+    header = recorded.header
+    row = decisive(recorded, id_, case)
+    source = registry.default().find(row["id"])
+    if header["sources"] != source_digest():
+        click.echo("note: our sources are not those of the record", err=True)
+    here = header["platform"] == platform_tag() and header["versions"] == library_versions()
+    if not here:
+        click.echo("note: another platform or other versions; numbers are compared to 1e-9", err=True)
+    settings = Settings(header["seed"], header["profile"], header["failure_prob"])
+    known = {each.name for each in source.load().cases}
+    if row["case"] not in known:
+        click.echo(f"{id_} {row['case']}: this case is no longer part of {row['id']}")
+        return 1
+    again = perform(Task(source.module, row["case"], settings))[0]
+    different = compare_rows(row, again, same_platform=here)
+    click.echo(f"{row['id']} {row['case']}")
+    click.echo(f"  {again['outcome']}: {case_sentence(again)}")
+    if not different:
+        click.echo("  reproduced " + ("to the byte" if here else "to 1e-9"))
+        return 0
+    click.echo("  NOT reproduced")
+    for line in different:
+        click.echo(f"    {line}")
+    return 1

@@ -1,0 +1,114 @@
+"""The record: strict JSON lines in a fixed order, written atomically, refused in one line when they are not ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.files import write_atomic
+
+from .errors import UserError
+from .rows import Row, dumps
+
+SCHEMA_VERSION = 1
+KINDS = ("case", "figure", "verdict")
+#: What the reader of a record relies on; the JSON Schema in ``schemas`` says all of it.
+REQUIRED = {
+    "header": "complete seed profile failure_prob slots statements versions platform sources data",
+    "case": "id part case standing params outcome reason margin claim exact sampled found error",
+    "figure": "id number figure error",
+    "verdict": "id parent printed corrected readings mutants unexpected still_open",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run as it was decided: the header, then case rows, figure rows and verdict rows in canonical order."""
+
+    header: Row
+    cases: tuple[Row, ...]
+    figures: tuple[Row, ...]
+    verdicts: tuple[Row, ...]
+
+    def lines(self) -> Iterable[str]:
+        """Yield the record's lines."""
+        for row in (self.header, *self.cases, *self.figures, *self.verdicts):
+            yield dumps(row)
+
+    def verdict(self, id_: str) -> Row:
+        """Return the verdict row of an id of this record."""
+        for row in self.verdicts:
+            if row["id"] == id_:
+                return row
+        raise UserError(f"id must be in the record, got id={id_}; it has {', '.join(r['id'] for r in self.verdicts)}")
+
+    def cases_of(self, id_: str) -> tuple[Row, ...]:
+        """Return the case rows of a statement, or of one of its parts."""
+        return tuple(row for row in self.cases if id_ in (row["id"], row["part"]))
+
+
+def write(record: Record, path: Path) -> None:
+    """Write the record atomically."""
+    write_atomic(path, "".join(f"{line}\n" for line in record.lines()).encode())
+
+
+def _strict(constant: str) -> Any:
+    raise ValueError(f"strict JSON has no {constant}")
+
+
+def read(path: Path) -> Record:
+    """Read a record.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, is no record, or has an unknown ``schema_version``.
+    """
+    if path.is_dir():
+        path = path / "audit.jsonl"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as stop:
+        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
+        raise UserError(f"record must be a readable file, got record={path} ({why})") from stop
+    rows: list[Row] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line, parse_constant=_strict)
+            if not isinstance(row, dict):
+                raise ValueError("not an object")
+        except ValueError as stop:
+            raise UserError(f"record must be strict JSON lines, got {path} line {number}: {stop}") from stop
+        if number == 1:
+            _check_header(row, path)
+        elif row.get("kind") not in KINDS:
+            raise UserError(f"record must have rows of kind {', '.join(KINDS)}, got {path} line {number}")
+        for name in REQUIRED[row["kind"]].split():
+            if name not in row:
+                raise UserError(f"row must have a field {name}, got {path} line {number}")
+        rows.append(row)
+    if not rows:
+        raise UserError(f"record must not be empty, got record={path}")
+    by_kind = {kind: tuple(row for row in rows[1:] if row["kind"] == kind) for kind in KINDS}
+    return Record(rows[0], by_kind["case"], by_kind["figure"], by_kind["verdict"])
+
+
+def _check_header(row: Row, path: Path) -> None:
+    version = row.get("schema_version")
+    if row.get("kind") != "header" or version is None:
+        raise UserError(f"record must begin with its header, got {path}")
+    if version != SCHEMA_VERSION:
+        raise UserError(f"schema_version must be {SCHEMA_VERSION}, got schema_version={version} in {path}")
+
+
+def read_run(path: Path) -> Row:
+    """Return ``run.json`` beside a record, or an empty row when there is none."""
+    beside = (path if path.is_dir() else path.parent) / "run.json"
+    try:
+        row = json.loads(beside.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return row if isinstance(row, dict) else {}

@@ -1,0 +1,84 @@
+"""Following a run: a bar on a terminal, plain lines elsewhere (stderr); one line per decided statement (stdout)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from .ledger import verdict_word
+from .rows import Row
+
+#: Seconds between two plain progress lines.
+QUIET = 10.0
+
+
+def statement_line(verdict: Row) -> str:
+    """Return the one line that tells what was decided about a statement."""
+    printed = verdict_word(verdict["printed"])
+    corrected = f"; corrected: {verdict_word(verdict['corrected'])}" if verdict["corrected"] else ""
+    note = "UNEXPECTED" if verdict["unexpected"] else ("open at this budget" if verdict["still_open"] else "")
+    return f"{verdict['id']:<14} as printed: {printed}{corrected}{'   ' + note if note else ''}"
+
+
+class Follower:
+    """Shows how far a run is; a context manager.
+
+    Parameters
+    ----------
+    say : callable
+        Where the line of each decided statement goes.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._total = 0
+        self._done = 0
+        self._last = time.monotonic()
+        console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")) or None)
+        self._bar: Progress | None = None
+        if console.is_terminal and not console.is_dumb_terminal:
+            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+            self._bar = Progress(
+                *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty(), redirect_stderr=True
+            )
+            self._task = self._bar.add_task("", total=None)
+
+    def __enter__(self) -> Follower:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, stop: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def begin(self, n_tasks: int) -> None:
+        """Be told the number of tasks."""
+        self._total = n_tasks
+        if self._bar:
+            self._bar.update(self._task, total=n_tasks)
+        else:
+            click.echo(f"{n_tasks} cases and figures to do", err=True)
+
+    def advance(self, name: str) -> None:
+        """Be told that one task is done."""
+        self._done += 1
+        if self._bar:
+            self._bar.update(self._task, advance=1, description=name[:60].replace("[", "\\["))
+        elif time.monotonic() - self._last > QUIET:
+            self._last = time.monotonic()
+            click.echo(f"{self._done} of {self._total} done", err=True)
+
+    def decided(self, verdict: Row) -> None:
+        """Be told a verdict row; the parts of a statement are left to ``show``."""
+        if verdict["parent"] is None:
+            self._say(statement_line(verdict))

@@ -1,0 +1,126 @@
+"""One case, decided: a pure function of the statement, the case and the run's settings; and the same for figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+PROFILES = ("quick", "standard", "full")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides every row of a run: the root seed, the profile and the total failure probability."""
+
+    seed: int
+    profile: str
+    failure_prob: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work for a worker process: a case by name, or the figures of a statement when ``case`` is None."""
+
+    module: str
+    case: str | None
+    settings: Settings
+
+
+def quiet_worker() -> None:
+    """Prepare a worker process: one BLAS thread from the start; Ctrl-C is for the parent to handle."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold every loaded BLAS at one thread (sums change in the last bits otherwise)."""
+    from threadpoolctl import threadpool_limits
+
+    import_module("scipy.linalg")  # a BLAS that is loaded later would not be held
+    with threadpool_limits(1):
+        yield
+
+
+def perform(task: Task) -> list[dict[str, Any]]:
+    """Return the rows of one task: a case has one, a statement may have several figures."""
+    from .registry import load_statement
+
+    statement = load_statement(task.module)
+    with one_blas_thread():
+        if task.case is None:
+            return figure_rows(statement, task.settings)
+        case = next(case for case in statement.cases if case.name == task.case)
+        return [decide_case(statement, case, task.settings)]
+
+
+def decide_case(statement: Any, case: Any, settings: Settings) -> dict[str, Any]:
+    """Return the row of one case: first look, and on a sampled failure a confirmation on fresh draws.
+
+    An exception of the check becomes an outcome (its type and message only), so that a run goes on.
+    """
+    from audits import Budget, StreamKey
+
+    from .rows import NO_LOOK, case_row, evidence_row
+    from .shares import case_share
+    from .verdict import Outcome, Reason, judge
+
+    share = case_share(statement, settings.failure_prob)
+    sampled = any(case.draws)
+    n_draws = case.draws[PROFILES.index(settings.profile)] if sampled else 0
+    key = StreamKey(settings.seed).child(statement.id, case.name)
+    row = case_row(statement.id, case, n_draws, share.look + share.confirmation if sampled else 0.0)
+
+    def look(purpose: str, failure_prob: float) -> dict[str, Any]:
+        evidence = statement.check(case, Budget(max(n_draws, 1), failure_prob, key.child(purpose)))
+        spent = evidence.sampled.failure_prob if evidence.sampled else 0.0
+        if evidence.exact and not evidence.exact.exact:
+            raise ValueError(f"exact must be a proved enclosure, got failure_prob={evidence.exact.failure_prob}")
+        if evidence.sampled and not sampled:
+            raise ValueError(f"draws must be declared by a case that samples, got draws={case.draws}")
+        if spent > failure_prob * (1 + 1e-9):
+            raise ValueError(f"failure_prob must be at most the share {failure_prob:.3g}, got failure_prob={spent:.3g}")
+        return evidence_row(evidence, *judge(evidence))
+
+    first: dict[str, Any] | None = None
+    second: dict[str, Any] | None = None
+    error: dict[str, str] | None = None
+    try:
+        first = look("decide", share.look)
+        if first["outcome"] == Outcome.FAILS.name and first["exact"] is None:
+            second = look("confirm", share.confirmation)
+    except Exception as stop:
+        error = _error(stop)
+    row |= first or NO_LOOK
+    if error:
+        row |= {"outcome": Outcome.UNDECIDED.name, "reason": Reason.ERROR.name}
+    elif second and second["outcome"] != Outcome.FAILS.name:
+        row |= {"outcome": Outcome.UNDECIDED.name, "reason": Reason.UNCONFIRMED.name}
+    return row | {"confirmation": second, "error": error}
+
+
+def figure_rows(statement: Any, settings: Settings) -> list[dict[str, Any]]:
+    """Return the data of a statement's figures (at most one under ``quick``); an exception becomes a row."""
+    from reports.codec import to_plain
+
+    try:
+        figures = tuple(statement.figures(settings.seed)) if statement.figures else ()
+    except Exception as stop:
+        return [{"kind": "figure", "id": statement.id, "number": 0, "figure": None, "error": _error(stop)}]
+    if settings.profile == "quick":
+        figures = figures[:1]
+    return [
+        {"kind": "figure", "id": statement.id, "number": number, "figure": to_plain(figure), "error": None}
+        for number, figure in enumerate(figures, start=1)
+    ]
+
+
+def _error(stop: Exception) -> dict[str, str]:
+    return {"type": type(stop).__name__, "message": " ".join(str(stop).split())}
