@@ -24,7 +24,7 @@ from .balls import Ball, enclose, ndtr_ball
 from .base import Bracket, Direction, check_delta, check_nonnegative
 from .data import FloatArray
 from .mills import HALF_LOG_2PI, SMALL_GAP, gap_integral, log_gap, log_interval, log_mills
-from .profiles import epsilon_bracket, from_nonnegative, smallest_epsilon
+from .profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
 
 
 def quadratic_log_delta(
@@ -99,7 +99,7 @@ def quadratic_log_tail(
     epsilon, mu, a = (np.asarray(part, dtype=np.float64) for part in (epsilon, leverage, scaled_residual))
     epsilon, mu, a = np.broadcast_arrays(epsilon, mu, np.abs(a))
     constant = np.log1p(mu) + a**2 / (1 + mu)  # -2 c
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # branches that np.where discards
         if direction is Direction.FORWARD:
             w = np.sqrt(np.maximum(constant + 2 * epsilon, 0.0))
             near = (a**2 * mu / (1 + mu) - 2 * epsilon - np.log1p(mu)) / ((a + w) * np.sqrt(mu))

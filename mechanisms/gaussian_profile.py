@@ -1,0 +1,122 @@
+"""The exact privacy profile of two normal laws with one covariance matrix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr
+
+from .balls import Ball, enclose, ndtr_ball
+from .base import Bracket, Direction, check_delta, check_nonnegative
+from .data import FloatArray
+from .mills import log_gap
+from .profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
+
+
+def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
+    r"""Return ``log delta(epsilon)`` between ``N(0, 1)`` and ``N(mu, 1)``, any shapes that broadcast.
+
+    ``delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)`` (Balle and Wang 2018, theorem 8),
+    evaluated as ``phi(a) [R(a) - R(a - mu)]`` with ``a = mu/2 - epsilon/mu`` and the Mills ratio ``R``, which does
+    not cancel.
+
+    Parameters
+    ----------
+    epsilon : array_like
+        Any real numbers (natural log); for negative ones ``delta(e) = 1 - e^e + e^e delta(-e)``.
+    mu : array_like
+        Distances of the means in standard deviations, at least 0.
+
+    Returns
+    -------
+    array
+        ``-inf`` where delta is 0.
+    """
+    epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(mu, dtype=np.float64))
+    if np.isnan(epsilon).any():
+        raise ValueError("epsilon must be a number, got epsilon=nan")
+    if not (np.isfinite(mu) & (mu >= 0)).all():
+        raise ValueError("mu must be finite and at least 0")
+    size = np.abs(epsilon)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        start = np.where(mu > 0, 0.5 * mu - size / mu, -np.inf)
+    # a beyond 1e150 would overflow when squared; delta is exp(-1e300) there
+    above = np.where(start > -1e150, log_gap(np.maximum(start, -1e150), mu), -np.inf)
+    return from_nonnegative(epsilon, above)
+
+
+@dataclass(frozen=True)
+class GaussianProfile:
+    """The law of the loss between ``N(0, 1)`` and ``N(mu, 1)``; the same in both directions.
+
+    Under either law the loss is normal with mean ``mu^2/2`` and variance ``mu^2``. It is the exact law for any two
+    normal laws with one covariance matrix; ``mu`` is then the Mahalanobis distance of the means (W19-L2.4, exactly).
+
+    Parameters
+    ----------
+    mu : float
+        Distance of the means in standard deviations; finite, at least 0 (0: the two laws agree).
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", check_nonnegative("mu", self.mu))
+
+    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return ``log delta(epsilon)``; ``-inf`` where delta is 0. See :func:`gaussian_log_delta`."""
+        return float(gaussian_log_delta(epsilon, self.mu))
+
+    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
+        return math.exp(self.log_delta_at(epsilon, direction))
+
+    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``, rounded to the safe side."""
+        delta = check_delta(delta)
+        if self.mu == 0.0 or delta == 1.0:
+            return 0.0
+        if delta == 0.0:
+            return math.inf
+        # delta(epsilon) <= P(L > epsilon) <= exp(-(epsilon - mu^2/2)^2 / (2 mu^2))
+        upper = self.mu * (0.5 * self.mu + math.sqrt(-2 * math.log(delta)))
+        return smallest_epsilon(self.log_delta_at, delta, upper)
+
+    def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        return epsilon_bracket(self.delta_bracket, delta, self.epsilon_at(delta))
+
+    def log_tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return ``log P(L > epsilon) = log Phi(mu/2 - epsilon/mu)``."""
+        if self.mu == 0.0:
+            return 0.0 if epsilon < 0 else -math.inf
+        return float(log_ndtr(0.5 * self.mu - epsilon / self.mu))
+
+    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return ``P(L > epsilon)``."""
+        return math.exp(self.log_tail_at(epsilon, direction))
+
+    def _edges(self, epsilon: float) -> tuple[Ball, Ball]:
+        mu, ratio = arb(self.mu), arb(epsilon) / arb(self.mu)
+        return ndtr_ball(mu / 2 - ratio), ndtr_ball(-mu / 2 - ratio)
+
+    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        """Return a proved enclosure of :meth:`delta_at`."""
+        if self.mu == 0.0:
+            return enclose(lambda: arb(0) if epsilon >= 0 else -arb(epsilon).expm1(), low=0.0, high=1.0)
+
+        def delta() -> Ball:
+            upper, lower = self._edges(epsilon)
+            return upper - arb(epsilon).exp() * lower
+
+        return enclose(delta, low=0.0, high=1.0)
+
+    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        """Return a proved enclosure of :meth:`tail_at`."""
+        if self.mu == 0.0:
+            return Bracket(float(epsilon < 0), float(epsilon < 0))
+        return enclose(lambda: self._edges(epsilon)[0], low=0.0, high=1.0)
