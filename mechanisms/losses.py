@@ -122,12 +122,18 @@ class LogisticLoss:
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
         """Return ``f'' = 1/(4 cosh(u/2)^2)``."""
-        return _sech2_quarter(np.asarray(predictor + 0.0 * response))
+        return _sech2_quarter(_full(predictor, response))
 
     def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
         """Return ``f''' = -f'' tanh(u/2)``."""
-        u = np.asarray(predictor + 0.0 * response)
+        u = _full(predictor, response)
         return np.asarray(-_sech2_quarter(u) * np.tanh(0.5 * u))
+
+
+def _full(predictor: FloatArray, response: FloatArray) -> FloatArray:
+    """Return ``predictor`` in the shape that it and ``response`` broadcast to."""
+    shape = np.broadcast_shapes(np.shape(predictor), np.shape(response))
+    return np.asarray(np.broadcast_to(predictor, shape))
 
 
 def _sech2_quarter(u: FloatArray) -> FloatArray:
@@ -236,7 +242,7 @@ class PoissonLoss:
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
         """Return ``f''``."""
         with np.errstate(over="ignore"):
-            return np.asarray(np.exp(predictor + 0.0 * response))
+            return np.asarray(np.exp(_full(predictor, response)))
 
     def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
         """Return ``f'''``."""

@@ -76,7 +76,9 @@ class ObjectivePerturbation:
 
     def objective(self, dataset: Dataset) -> PerturbedObjective:
         """Return ``J(.; D)``, whose ``value``, ``gradient`` and ``hessian`` take points ``(n_points, dim)``."""
-        return PerturbedObjective(dataset, self.loss, self.lam, self.regulariser)
+        objective = PerturbedObjective(dataset, self.loss, self.lam, self.regulariser)
+        objective.require_curvature()
+        return objective
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
         """Return independent outputs, shape ``(n_draws, dim)``, each certified to ``residual``."""

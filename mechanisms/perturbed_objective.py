@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .data import DataError, Dataset, FloatArray
-from .losses import CanonicalLoss, GlmLoss
+from .losses import CanonicalLoss, GlmLoss, SquaredLoss
 
 #: Points and records handled together: a (records x points) tile fits the second-level cache.
 POINTS, RECORDS = 128, 256
@@ -101,9 +101,12 @@ class PerturbedObjective:
 
     def __post_init__(self) -> None:
         self.loss.check_response(self.dataset.y)
-        if self.lam > 0 or self.dim == 0:
+
+    def require_curvature(self) -> None:
+        """Refuse ``lam = 0`` when the Hessian can be singular."""
+        if self.lam > 0:
             return
-        curvature = self.dataset.X.T @ self.dataset.X + self.regulariser_hessian(np.zeros((1, self.dim)))[0]
+        curvature = self._gram + self.regulariser_hessian(np.zeros((1, self.dim)))[0]
         eigenvalues = np.linalg.eigvalsh(curvature)
         if eigenvalues[0] <= self.dim * np.finfo(float).eps * max(eigenvalues[-1], np.finfo(float).tiny):
             raise DataError("lam must be positive when X^T X (plus the regulariser's Hessian) is singular, got lam=0")
@@ -117,6 +120,17 @@ class PerturbedObjective:
     def _moment(self) -> FloatArray:
         """``X^T y``, shape ``(dim,)``."""
         return np.asarray(self.dataset.X.T @ self.dataset.y)
+
+    @cached_property
+    def _gram(self) -> FloatArray:
+        """``X^T X``, shape ``(dim, dim)``."""
+        return np.asarray(self.dataset.X.T @ self.dataset.X)
+
+    @cached_property
+    def _packed(self) -> FloatArray | None:
+        """All records' packed outer products, kept where they are few enough."""
+        small = self.dataset.n_records * self.dim * (self.dim + 1) // 2 <= HESSIAN_FLOATS
+        return packed_outer(self.dataset.X) if small else None
 
     def regulariser_hessian(self, theta: FloatArray) -> FloatArray:
         """Return ``grad^2 r``, shape ``(n_points, dim, dim)``."""
@@ -143,6 +157,8 @@ class PerturbedObjective:
         return total
 
     def _data_gradient(self, theta: FloatArray) -> FloatArray:
+        if isinstance(self.loss, SquaredLoss):
+            return np.asarray(self.loss.scale * (theta @ self._gram - self._moment))
         X, y, part = self.dataset.X, self.dataset.y[:, None], np.zeros((self.dim, len(theta)))
         if isinstance(self.loss, CanonicalLoss):
             scaled = np.ascontiguousarray(self.loss.rate * theta.T)
@@ -170,13 +186,25 @@ class PerturbedObjective:
 
     def _data_hessian(self, theta: FloatArray) -> FloatArray:
         """Return ``sum_i f''_i x_i x_i^T`` by one matrix product with the records' packed outer products."""
+        if isinstance(self.loss, SquaredLoss):
+            return np.broadcast_to(self.loss.scale * self._gram, (len(theta), self.dim, self.dim))
         X, y = self.dataset.X, self.dataset.y[:, None]
-        rows, columns = np.triu_indices(self.dim)
-        packed = np.zeros((len(theta), len(rows)))
-        for records in slices(len(X), max(1, min(RECORDS, HESSIAN_FLOATS // len(rows)))):
+        total = np.zeros((len(theta), self.dim * (self.dim + 1) // 2))
+        for records in slices(len(X), max(1, min(RECORDS, HESSIAN_FLOATS // total.shape[1]))):
             weights = self.loss.second(X[records] @ theta.T, y[records])
-            packed += weights.T @ (X[records][:, rows] * X[records][:, columns])
-        full = np.empty((len(theta), self.dim, self.dim))
-        full[:, rows, columns] = packed
-        full[:, columns, rows] = packed
-        return full
+            total += weights.T @ (packed_outer(X[records]) if self._packed is None else self._packed[records])
+        return unpacked(total, self.dim)
+
+
+def packed_outer(rows: FloatArray) -> FloatArray:
+    """Return the upper triangle of ``x x^T`` for each row ``x``, row by row: shape ``(n_rows, dim (dim + 1)/2)``."""
+    first, second = np.triu_indices(rows.shape[1])
+    return np.asarray(np.take(rows, first, axis=1) * np.take(rows, second, axis=1))
+
+
+def unpacked(packed: FloatArray, dim: int) -> FloatArray:
+    """Return symmetric matrices, shape ``(n_points, dim, dim)``, from their upper triangles ``(n_points, packed)``."""
+    rows, columns = np.triu_indices(dim)
+    position = np.empty((dim, dim), dtype=np.intp)
+    position[rows, columns] = position[columns, rows] = np.arange(len(rows))
+    return np.asarray(np.take(packed, position, axis=1))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .data import FloatArray
+from .local_model import CubicModel, GradientModel, LinearModel
+from .losses import SquaredLoss
 from .perturbed_objective import POINTS, PerturbedObjective, slices
 
 #: Newton steps before a point is given up.
@@ -14,6 +17,10 @@ HALVINGS = 60
 #: Relative rounding allowed in a sum of losses when two values of the objective are compared (Hager and Zhang's
 #: approximate Wolfe rule: near the minimiser values cancel and the slope decides).
 VALUE_SLACK = 1e-10
+#: Exact passes before a point is handed to Newton, and the factor by which each must reduce the residual.
+CORRECTIONS, CONTRACTION = 8, 0.3
+#: Largest packed dimension ``dim (dim + 1)/2`` of a cubic model; its quartic form is a square matrix of that size.
+LARGEST_PACKED = 1500
 
 
 class SolverError(RuntimeError):
@@ -88,19 +95,62 @@ def _line_search(
     return new_theta, new_gradient
 
 
-def linear_start(objective: PerturbedObjective, noise: FloatArray, residual: float) -> FloatArray:
-    """Return starting points: one safeguarded step from the noise-free minimiser, with its Hessian."""
+def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> FloatArray:
+    """Return the minimiser of ``J + b^T theta`` for each row ``b`` of ``noise``, certified to ``residual``.
+
+    A model of the gradient around the noise-free minimiser gives starting points and the Hessians of corrections whose
+    residuals are exact; a point that does not contract goes to :func:`newton`.
+
+    Raises
+    ------
+    SolverError
+        If a point does not reach ``residual``.
+    """
     origin = np.zeros((1, objective.dim))
     centre = newton(objective, np.zeros_like(origin), origin, residual)
-    step = -np.linalg.solve(objective.hessian(centre)[0], noise.T).T
-    start = np.empty_like(noise)
+    model = _model(objective, centre[0], noise)
+    theta = np.empty_like(noise)
     for points in slices(len(noise), POINTS):
-        theta = np.broadcast_to(centre, noise[points].shape)
-        gradient = objective.gradient(centre) + noise[points]
-        start[points], _ = _line_search(objective, noise[points], theta, gradient, step[points])
-    return start
+        theta[points] = _corrected(objective, model, noise[points], centre, residual)
+    return theta
 
 
-def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> FloatArray:
-    """Return the minimiser of ``J + b^T theta`` for each row ``b`` of ``noise``, certified to ``residual``."""
-    return newton(objective, noise, linear_start(objective, noise, residual), residual)
+def _model(objective: PerturbedObjective, centre: FloatArray, noise: FloatArray) -> GradientModel:
+    """Return the cubic model where its cost, about ``n * packed^2``, is repaid by the Hessians it saves."""
+    linear, packed = LinearModel.fit(objective, centre), objective.dim * (objective.dim + 1) // 2
+    if isinstance(objective.loss, SquaredLoss) or packed > LARGEST_PACKED or len(noise) < packed / 4:
+        return linear
+    return CubicModel.fit(objective, linear, float(np.sqrt(np.square(noise).mean())))
+
+
+def _corrected(
+    objective: PerturbedObjective, model: GradientModel, noise: FloatArray, centre: FloatArray, residual: float
+) -> FloatArray:
+    """Return certified minimisers: the model's, corrected by exact residuals; by Newton steps where that stalls."""
+    active, before = np.arange(len(noise)), np.full(len(noise), np.finfo(float).max)
+    stalled = np.zeros(len(noise), dtype=bool)
+    with np.errstate(invalid="ignore", over="ignore"):  # a wild start may overflow: it stalls at once
+        theta = model.start(noise)
+        for _ in range(CORRECTIONS):
+            exact = objective.gradient(theta[active]) + noise[active]
+            now = np.abs(exact).max(axis=1)
+            going = (now > residual) & (now <= CONTRACTION * before)
+            stalled[active] = ~(going | (now <= residual))
+            active, exact, before = active[going], exact[going], now[going]
+            if active.size == 0:
+                break
+            theta[active] += model.correction(theta[active], exact)
+    stalled[active] = True  # corrected after the last exact residual, hence not certified
+    if stalled.any():
+        theta[stalled] = newton(objective, noise[stalled], _nearer(objective, theta, noise, centre, stalled), residual)
+    return theta
+
+
+def _nearer(
+    objective: PerturbedObjective, theta: FloatArray, noise: FloatArray, centre: FloatArray, chosen: NDArray[np.bool_]
+) -> FloatArray:
+    """Return for each chosen point itself, or the noise-free minimiser where the objective is lower there."""
+    points = np.where(np.isfinite(theta[chosen]), theta[chosen], centre)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gain = objective.value(points) - objective.value(centre) + np.einsum("ki,ki->k", noise[chosen], points - centre)
+    return np.where((gain <= 0.0)[:, None], points, centre)
