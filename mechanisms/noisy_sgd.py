@@ -1,0 +1,198 @@
+"""NoisySGD for least squares (W18, S5; Bassily, Smith and Thakurta 2014, algorithm 1): one record a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .base import check_draws, check_positive
+from .data import Dataset, FloatArray, row_norms
+from .gaussian_calibration import check_open_delta
+from .guarantees import Guarantee
+from .neighbours import NeighbouringPair, Relation
+from .transcripts import batches, check_count, check_outputs, loss_of
+
+
+@dataclass(frozen=True)
+class NoisySGD:
+    r"""Steps ``theta <- project(theta - step_size/sqrt(t) (N g + b))``, ``b ~ N(0, sigma^2 I)``, from ``theta = 0``.
+
+    ``g = -x (y - x^T theta)``, scaled down to norm at most ``clip``, is the gradient of half the squared residual at
+    one record drawn uniformly from ``N`` slots; records fill the first slots and an empty slot has gradient 0. With
+    ``n_public = None`` there are as many slots as records (as printed). Iterates stay in the ball of radius ``radius``.
+
+    Observer: sees every noisy gradient, ``u_t = N g + b``, but not which record was drawn; the iterates follow from
+    these by public arithmetic. The density of a step is thus a mixture over the records.
+
+    Transcript: ``u_1, …, u_T``, each ``dim`` numbers: ``n_steps * dim`` in all.
+
+    Parameters
+    ----------
+    n_steps : int
+        At least 1.
+    sigma : float
+        Standard deviation of each coordinate of the noise added to ``N g``; positive.
+    step_size : float
+        Positive.
+    clip : float
+        Bound on the norm of one record's gradient; positive, may be infinite (then no guarantee follows from it).
+    radius : float
+        Of the parameter domain; positive, may be infinite.
+    n_public : int or None
+        Number of slots ``N``; no data set may have more records.
+    """
+
+    n_steps: int
+    sigma: float
+    step_size: float
+    clip: float = math.inf
+    radius: float = math.inf
+    n_public: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_steps", check_count("n_steps", self.n_steps))
+        object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
+        object.__setattr__(self, "step_size", check_positive("step_size", self.step_size))
+        for name in ("clip", "radius"):
+            if not float(getattr(self, name)) > 0:
+                raise ValueError(f"{name} must be positive (infinity allowed), got {name}={getattr(self, name)}")
+        if self.n_public is not None:
+            object.__setattr__(self, "n_public", check_count("n_public", self.n_public))
+
+    @classmethod
+    def published(
+        cls, epsilon: float, delta: float, *, n_records: int, dim: int, x_bound: float, y_bound: float, radius: float
+    ) -> NoisySGD:
+        """Return Bassily et al.'s constants for the squared loss on a ball: ``n^2 - 1`` steps.
+
+        ``sigma^2 = 32 L^2 n^2 log(n/delta) log(1/delta)/epsilon^2`` with ``L = B (B radius + Y)``, which is also the
+        clip (it never acts inside the ball), and step size ``2 radius/sqrt(n^2 L^2 + dim sigma^2)``; n is public.
+        """
+        n = check_count("n_records", n_records, least=2)
+        epsilon, delta = check_positive("epsilon", epsilon), check_open_delta(delta)
+        x_bound, y_bound = check_positive("x_bound", x_bound), check_positive("y_bound", y_bound)
+        lipschitz = x_bound * (x_bound * check_positive("radius", radius) + y_bound)
+        sigma = lipschitz * n * math.sqrt(32 * math.log(n / delta) * math.log(1 / delta)) / epsilon
+        step_size = 2 * radius / math.sqrt((n * lipschitz) ** 2 + check_count("dim", dim) * sigma**2)
+        return cls(n * n - 1, sigma, step_size, clip=lipschitz, radius=radius, n_public=n)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"NoisySGD ({self.n_steps} steps)"
+
+    def slots(self, dataset: Dataset) -> int:
+        """Return ``N``, the number of slots a step draws from."""
+        if self.n_public is None:
+            return dataset.n_records
+        if dataset.n_records > self.n_public:
+            raise ValueError(f"n_records must be at most n_public={self.n_public}, got n_records={dataset.n_records}")
+        return self.n_public
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent transcripts, shape ``(n_draws, n_steps * dim)``."""
+        n, dim, slots = dataset.n_records, dataset.dim, self.slots(dataset)
+        theta = np.zeros((check_draws(n_draws), dim))
+        outputs = np.empty((n_draws, self.n_steps, dim))
+        for t in range(self.n_steps):
+            noisy = self.sigma * rng.standard_normal((n_draws, dim))
+            if n:
+                slot = rng.integers(0, slots, n_draws)
+                rows = dataset.X[np.minimum(slot, n - 1)]
+                residual = dataset.y[np.minimum(slot, n - 1)] - np.einsum("ij,ij->i", rows, theta)
+                weight = self._clipped(residual, row_norms(rows))
+                noisy -= (slots * weight * (slot < n))[:, None] * rows
+            outputs[:, t] = noisy
+            theta = self._step(theta, noisy, t)
+        return outputs.reshape(n_draws, -1)
+
+    def _clipped(self, residual: FloatArray, norms: FloatArray) -> FloatArray:
+        """Return the residual scaled so that ``|residual| norms <= clip``: the gradient is minus it times the row."""
+        if math.isinf(self.clip):
+            return residual
+        return np.asarray(residual * np.minimum(1.0, self.clip / np.maximum(np.abs(residual) * norms, 1e-300)))
+
+    def _step(self, theta: FloatArray, noisy: FloatArray, t: int) -> FloatArray:
+        moved = theta - self.step_size / math.sqrt(t + 1) * noisy
+        if math.isinf(self.radius):
+            return np.asarray(moved)
+        return np.asarray(moved * np.minimum(1.0, self.radius / np.maximum(row_norms(moved), 1e-300))[:, None])
+
+    def split(self, outputs: FloatArray, dim: int) -> FloatArray:
+        """Return the noisy gradients, shape ``(n_draws, n_steps, dim)``."""
+        return check_outputs(outputs, self.n_steps * dim).reshape(-1, self.n_steps, dim)
+
+    def iterates(self, outputs: FloatArray, dim: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield, a step at a time, the iterate before it and the noisy gradient seen, both ``(n_draws, dim)``."""
+        seen = self.split(outputs, dim)
+        theta = np.zeros((len(seen), dim))
+        for t in range(self.n_steps):
+            yield theta, seen[:, t]
+            theta = self._step(theta, seen[:, t], t)
+
+    def output(self, outputs: FloatArray, dim: int) -> FloatArray:
+        """Return the last iterate, shape ``(n_draws, dim)``."""
+        *_, (theta, seen) = self.iterates(outputs, dim)
+        return self._step(theta, seen, self.n_steps - 1)
+
+    def _log_ratio(self, theta: FloatArray, seen: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log of a step's density over that of ``N(0, sigma^2 I)``, shape ``(n_draws,)``."""
+        n, slots = dataset.n_records, self.slots(dataset)
+        if n == 0:
+            return np.zeros(len(theta))
+        norms, result = row_norms(dataset.X), np.empty(len(theta))
+        empty = math.log1p(-n / slots) if n < slots else -math.inf
+        for part in batches(len(theta), 4 * n):
+            # |u - N g|^2 - |u|^2 = 2 N w u^T x + N^2 w^2 |x|^2 with g = -w x
+            weight = slots * self._clipped(dataset.y - theta[part] @ dataset.X.T, norms)
+            exponent = -weight * (2 * (seen[part] @ dataset.X.T) + weight * norms**2) / (2 * self.sigma**2)
+            result[part] = np.logaddexp(logsumexp(exponent, axis=1) - math.log(slots), empty)
+        return result
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
+        outputs = check_outputs(outputs, self.n_steps * dataset.dim)
+        total = -0.5 * np.square(outputs / self.sigma).sum(axis=1)
+        total -= outputs.shape[1] * (math.log(self.sigma) + 0.5 * math.log(2 * math.pi))
+        for theta, seen in self.iterates(outputs, dataset.dim):
+            total += self._log_ratio(theta, seen, dataset)
+        return np.asarray(total)
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return ``log p_D(o) - log p_D'(o)`` of each transcript, summed over its steps."""
+        outputs = check_outputs(outputs, self.n_steps * pair.first.dim)
+        total = np.zeros(len(outputs))
+        for theta, seen in self.iterates(outputs, pair.first.dim):
+            total += loss_of(self._log_ratio(theta, seen, pair.first), self._log_ratio(theta, seen, pair.second))
+        return total
+
+    def guarantee_at(self, delta: float) -> Guarantee:
+        """Return the guarantee of the transcript from the Renyi accountant of dp-accounting.
+
+        One of ``N`` slots drawn without replacement, one slot's content replaced, at a noise of ``sigma/(2 N clip)``
+        times the sensitivity ``2 N clip``; adding or removing a record replaces an empty slot, so it is covered.
+
+        Raises
+        ------
+        ValueError
+            If ``clip`` is infinite or ``n_public`` is None (the slots would differ between neighbours).
+        ImportError
+            If dp-accounting is not installed (``pip install 'pdp-verify[accounting]'``).
+        """
+        delta = check_open_delta(delta)
+        if math.isinf(self.clip) or self.n_public is None:
+            raise ValueError("clip must be finite and n_public given for a guarantee")
+        try:
+            import dp_accounting
+            from dp_accounting.rdp import RdpAccountant
+        except ImportError as error:
+            raise ImportError("the accountant needs: pip install 'pdp-verify[accounting]'") from error
+        noise = dp_accounting.GaussianDpEvent(self.sigma / (2 * self.n_public * self.clip))
+        event = dp_accounting.SampledWithoutReplacementDpEvent(self.n_public, 1, noise)
+        accountant = RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
+        epsilon = float(accountant.compose(event, self.n_steps).get_epsilon(delta))
+        return Guarantee(epsilon, delta, Relation.REPLACE, "DP", "dp-accounting, RdpAccountant")

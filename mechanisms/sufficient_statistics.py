@@ -1,0 +1,150 @@
+"""Sufficient statistics perturbation (SSP): release the Gram matrix and the moment with normal noise (W18, S1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .base import check_draws, check_nonnegative, check_positive
+from .data import Dataset, FloatArray
+from .gaussian_calibration import analytic_mu, check_open_delta
+from .neighbours import NeighbouringPair, Relation
+from .profiles import GaussianProfile
+from .transcripts import check_outputs, normal_log_density, pack_triangle, triangle_size, unpack_triangle
+
+
+class Statistics(NamedTuple):
+    """The two released statistics: ``gram (n_draws, dim, dim)`` and ``moment (n_draws, dim)``."""
+
+    gram: FloatArray
+    moment: FloatArray
+
+
+def statistics_change(pair: NeighbouringPair) -> tuple[FloatArray, FloatArray]:
+    """Return how the packed Gram matrix and the moment change from ``D`` to ``D'``, from the target alone.
+
+    Nothing is subtracted that is summed over the data, so nothing cancels.
+    """
+    x, y = pair.x, pair.y
+    gram, moment = pack_triangle(np.outer(x, x)), x * y
+    if pair.relation is Relation.REPLACE:
+        assert pair.index is not None
+        old_x, old_y = pair.dataset.X[pair.index], float(pair.dataset.y[pair.index])
+        return gram - pack_triangle(np.outer(old_x, old_x)), moment - old_x * old_y
+    return pair.sign * gram, pair.sign * moment
+
+
+def solve_ridge(gram: FloatArray, moment: FloatArray, lam: FloatArray | float) -> FloatArray:
+    """Return ``(gram + lam I)^{-1} moment`` for each draw; the matrix is symmetric but may be indefinite."""
+    dim = gram.shape[-1]
+    matrices = gram + np.asarray(lam)[..., None, None] * np.eye(dim)
+    return np.asarray(np.linalg.solve(matrices, moment[..., None])[..., 0])
+
+
+@dataclass(frozen=True)
+class SufficientStatistics:
+    r"""SSP: ``X^T X + E1`` and ``X^T y + E2``, then ``(X^T X + E1 + lam I)^{-1} (X^T y + E2)`` (W18, S1 and C.1).
+
+    ``E1`` is symmetric with independent normal entries of one standard deviation on *and* above the diagonal. The
+    coefficients are computed from the two released statistics alone, so that they are post-processing: the
+    transcript is the two statistics, and its law is normal with a covariance that no data change.
+
+    Transcript: the ``dim (dim+1)/2`` entries of the noisy Gram matrix on and above the diagonal, row by row, then the
+    ``dim`` entries of the noisy moment. :meth:`split` undoes it, :meth:`output` gives the coefficients.
+
+    Parameters
+    ----------
+    sigma_gram, sigma_moment : float
+        Standard deviations of the noise as added; finite and positive.
+    lam : float
+        Ridge of the last step, at least 0 (W18 has none); a public constant.
+    """
+
+    sigma_gram: float
+    sigma_moment: float
+    lam: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma_gram", check_positive("sigma_gram", self.sigma_gram))
+        object.__setattr__(self, "sigma_moment", check_positive("sigma_moment", self.sigma_moment))
+        object.__setattr__(self, "lam", check_nonnegative("lam", self.lam))
+
+    @classmethod
+    def published(
+        cls, epsilon: float, delta: float, *, x_bound: float, y_bound: float, lam: float = 0.0
+    ) -> SufficientStatistics:
+        """Return SSP with the noise of W18, appendix C.1: variances ``4 B^4 log(4/delta)/epsilon^2`` and alike."""
+        scale = 2 * math.sqrt(math.log(4 / check_open_delta(delta))) / check_positive("epsilon", epsilon)
+        return cls(*_scaled(scale, x_bound, y_bound), lam)
+
+    @classmethod
+    def calibrated(
+        cls, epsilon: float, delta: float, *, x_bound: float, y_bound: float, lam: float = 0.0
+    ) -> SufficientStatistics:
+        """Return SSP with the least noise, split evenly, that makes the two together (epsilon, delta)-DP, exactly.
+
+        For one record added or removed. The two sensitivities ``B^2`` and ``B Y`` are reached together, at ``x`` on a
+        coordinate axis, so the joint distance is ``sqrt(2)`` times each part's (docs/derivations/wang2018_ssp.md).
+        """
+        return cls(*_scaled(math.sqrt(2) / analytic_mu(epsilon, delta), x_bound, y_bound), lam)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return "sufficient statistics perturbation"
+
+    def mean(self, dataset: Dataset) -> FloatArray:
+        """Return the transcript without noise, shape ``(k,)``."""
+        return np.concatenate([pack_triangle(dataset.X.T @ dataset.X), dataset.X.T @ dataset.y])
+
+    def sigmas(self, dim: int) -> FloatArray:
+        """Return the standard deviation of every entry of the transcript, shape ``(k,)``."""
+        return np.repeat([self.sigma_gram, self.sigma_moment], [triangle_size(dim), dim])
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent transcripts, shape ``(n_draws, dim (dim+1)/2 + dim)``."""
+        mean, sigmas = self.mean(dataset), self.sigmas(dataset.dim)
+        noise = rng.standard_normal((check_draws(n_draws), mean.size))
+        return np.asarray(mean + sigmas * noise)
+
+    def split(self, outputs: FloatArray, dim: int) -> Statistics:
+        """Return the two statistics of each transcript."""
+        outputs = check_outputs(outputs, triangle_size(dim) + dim)
+        packed, moment = outputs[:, : triangle_size(dim)], outputs[:, triangle_size(dim) :]
+        return Statistics(unpack_triangle(packed, dim), moment)
+
+    def output(self, outputs: FloatArray, dim: int) -> FloatArray:
+        """Return the coefficients that follow from each transcript, shape ``(n_draws, dim)``."""
+        gram, moment = self.split(outputs, dim)
+        return solve_ridge(gram, moment, self.lam)
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
+        mean = self.mean(dataset)
+        return normal_log_density(check_outputs(outputs, mean.size), mean, self.sigmas(dataset.dim))
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return ``log p_D(o) - log p_D'(o)`` of each transcript; linear in it, so nothing cancels."""
+        mean, sigmas = self.mean(pair.first), self.sigmas(pair.first.dim)
+        step = np.concatenate(statistics_change(pair)) / sigmas
+        z = (check_outputs(outputs, mean.size) - mean) / sigmas
+        return np.asarray(0.5 * step @ step - z @ step)
+
+    def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+        """Return the exact law of the loss of the transcript between the members of ``pair``."""
+        gram, moment = statistics_change(pair)
+        return GaussianProfile(math.hypot(*(gram / self.sigma_gram), *(moment / self.sigma_moment)))
+
+    def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
+        """Return the profile that no record added or removed within the bounds exceeds, and one reaches."""
+        x_bound, y_bound = check_positive("x_bound", x_bound), check_positive("y_bound", y_bound)
+        return GaussianProfile(math.hypot(x_bound**2 / self.sigma_gram, x_bound * y_bound / self.sigma_moment))
+
+
+def _scaled(scale: float, x_bound: float, y_bound: float) -> tuple[float, float]:
+    """Return ``scale`` times the two sensitivities: ``B^2`` of the packed Gram matrix, ``B Y`` of the moment."""
+    x_bound, y_bound = check_positive("x_bound", x_bound), check_positive("y_bound", y_bound)
+    return scale * x_bound**2, scale * x_bound * y_bound
