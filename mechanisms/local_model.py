@@ -6,14 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from .data import FloatArray, row_norms
+from .losses import SquaredLoss
 from .perturbed_objective import HESSIAN_FLOATS, RECORDS, PerturbedObjective, packed_outer, slices, unpacked
 
-#: Records whose predictor is expected to move by more than this (one standard deviation) stay exact in the model,
-#: the most mobile first, up to this share of the data.
-MOBILE, EXACT_SHARE = 0.15, 0.05
+#: Records whose predictor is expected to move by more than ``MOBILE`` (one standard deviation) stay exact in the model,
+#: the most mobile first, up to a share of the data; without the cubic model where others move more than ``HOPELESS``.
+MOBILE, EXACT_SHARE, HOPELESS = 0.15, 0.05, 1.0
+#: Largest packed dimension ``dim (dim + 1)/2`` of a cubic model, whose quartic form is a square matrix of that size;
+#: it pays only where there are so many times more records, and at least one draw for so many packed entries.
+LARGEST_PACKED, RECORDS_PER_ENTRY, ENTRIES_PER_DRAW = 1500, 8, 4
 #: Smallest spread a slope is fitted over, so that differences of slopes do not drown in rounding.
 SMALLEST_SPREAD = 0.01
 #: Nodes of the Gauss-Hermite rule that fits the slopes.
@@ -70,25 +75,27 @@ class CubicModel:
     exact: PerturbedObjective
 
     @classmethod
-    def fit(cls, objective: PerturbedObjective, linear: LinearModel, scale: float) -> CubicModel:
-        """Fit the model for noise whose coordinates have root mean square ``scale``; one pass over the data."""
+    def fit(
+        cls, objective: PerturbedObjective, linear: LinearModel, spread: FloatArray, mobile: NDArray[np.bool_]
+    ) -> CubicModel:
+        """Fit the cubics for predictors that move with standard deviation ``spread``, except for ``mobile`` records."""
         data, dim = objective.dataset, objective.dim
-        spread = scale * row_norms(cho_solve(linear.factor, data.X.T, check_finite=False).T)
-        mobile = np.zeros(data.n_records, dtype=bool)
-        mobile[np.argsort(-spread, kind="stable")[: int(EXACT_SHARE * data.n_records)]] = True
-        mobile &= spread > MOBILE
-        X, y, spread = data.X[~mobile], data.y[~mobile], np.maximum(spread[~mobile], SMALLEST_SPREAD)
-        a0, a1, a2, a3 = _cubic_slopes(objective, X @ linear.centre, y, spread)
+        still = np.flatnonzero(~mobile)
         rows, columns = np.triu_indices(dim)
+        constant = np.zeros(dim)
         forms = (np.zeros(len(rows)), np.zeros((len(rows), dim)), np.zeros((len(rows), len(rows))))
-        for records in slices(len(X), max(RECORDS, HESSIAN_FLOATS // len(rows))):
-            packed = packed_outer(X[records])
-            forms[0][:] += packed.T @ a1[records]
-            forms[1][:] += packed.T @ (a2[records, None] * X[records])
-            forms[2][:] += packed.T @ (a3[records, None] * packed)
+        for block in slices(len(still), max(RECORDS, HESSIAN_FLOATS // len(rows))):
+            records = still[block]
+            X, packed = data.X[records], packed_outer(data.X[records])
+            widths = np.maximum(spread[records], SMALLEST_SPREAD)
+            a0, a1, a2, a3 = _cubic_slopes(objective, X @ linear.centre, data.y[records], widths)
+            constant += a0 @ X
+            forms[0][:] += packed.T @ a1
+            forms[1][:] += packed.T @ (a2[:, None] * X)
+            forms[2][:] += packed.T @ (a3[:, None] * packed)
         forms[2][:] *= np.where(rows == columns, 1.0, 2.0)
         subset = replace(data, X=data.X[mobile], y=data.y[mobile])
-        return cls(linear, a0 @ X, forms, replace(objective, dataset=subset))
+        return cls(linear, constant, forms, replace(objective, dataset=subset))
 
     def derivatives(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the model's gradient ``(n_points, dim)`` and Hessian ``(n_points, dim, dim)``."""
@@ -118,6 +125,28 @@ class CubicModel:
     def correction(self, theta: FloatArray, residual: FloatArray) -> FloatArray:
         """Return the Newton step that takes the exact residual and the model's Hessian."""
         return np.asarray(-np.linalg.solve(self.derivatives(theta)[1], residual[..., None])[..., 0])
+
+
+def gradient_model(objective: PerturbedObjective, centre: FloatArray, noise: FloatArray) -> GradientModel:
+    """Return the cubic model where it is accurate and repays its cost, about ``n * packed^2``; else the linear one.
+
+    Parameters
+    ----------
+    objective : PerturbedObjective
+    centre : (dim,) array
+        The noise-free minimiser.
+    noise : (n_points, dim) array
+        The noise vectors that the model is for.
+    """
+    linear, n_records = LinearModel.fit(objective, centre), objective.dataset.n_records
+    packed = objective.dim * (objective.dim + 1) // 2
+    few = n_records < RECORDS_PER_ENTRY * packed or ENTRIES_PER_DRAW * len(noise) < packed
+    if isinstance(objective.loss, SquaredLoss) or packed > LARGEST_PACKED or few:
+        return linear
+    scale = np.sqrt(np.square(noise).mean())
+    spread = scale * row_norms(cho_solve(linear.factor, objective.dataset.X.T, check_finite=False).T)
+    threshold = max(MOBILE, float(np.quantile(spread, 1.0 - EXACT_SHARE)))
+    return linear if threshold > HOPELESS else CubicModel.fit(objective, linear, spread, spread > threshold)
 
 
 def _cubic_slopes(

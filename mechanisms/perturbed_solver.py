@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .data import FloatArray
-from .local_model import CubicModel, GradientModel, LinearModel
-from .losses import SquaredLoss
+from .local_model import GradientModel, gradient_model
 from .perturbed_objective import POINTS, PerturbedObjective, slices
 
 #: Newton steps before a point is given up.
@@ -19,8 +18,6 @@ HALVINGS = 60
 VALUE_SLACK = 1e-10
 #: Exact passes before a point is handed to Newton, and the factor by which each must reduce the residual.
 CORRECTIONS, CONTRACTION = 8, 0.3
-#: Largest packed dimension ``dim (dim + 1)/2`` of a cubic model; its quartic form is a square matrix of that size.
-LARGEST_PACKED = 1500
 
 
 class SolverError(RuntimeError):
@@ -55,7 +52,10 @@ def _newton_chunk(objective: PerturbedObjective, noise: FloatArray, theta: Float
         if active.size == 0:
             return theta
         step = _newton_step(objective.hessian(theta[active]), gradient[active])
-        theta[active], gradient[active] = _line_search(objective, noise[active], theta[active], gradient[active], step)
+        moved, gradient[active] = _line_search(objective, noise[active], theta[active], gradient[active], step)
+        if np.array_equal(moved, theta[active]):
+            break
+        theta[active] = moved
     worst = float(np.abs(gradient).max())
     raise SolverError(
         f"residual must be within reach of float64, got residual={residual:g} but the gradient stayed at {worst:g}; "
@@ -73,26 +73,34 @@ def _newton_step(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
 def _line_search(
     objective: PerturbedObjective, noise: FloatArray, theta: FloatArray, gradient: FloatArray, step: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Halve each step until the slope along it is not steeply uphill and the objective has not grown."""
+    """Halve each step until the slope along it is not steeply uphill and the objective has not grown.
+
+    A convex function has not grown where its slope is still downhill, so values are needed only after an overshoot.
+    """
     slope = np.einsum("ki,ki->k", gradient, step)
-    value = objective.value(theta) + np.einsum("ki,ki->k", noise, theta)
     new_theta, new_gradient = theta.copy(), gradient.copy()
     todo, length = np.arange(len(theta)), 1.0
     for _ in range(HALVINGS):
         trial = theta[todo] + length * step[todo]
         with np.errstate(invalid="ignore", over="ignore"):  # far out a loss may overflow: such a trial is refused
             trial_gradient = objective.gradient(trial) + noise[todo]
-            trial_value = objective.value(trial) + np.einsum("ki,ki->k", noise[todo], trial)
             trial_slope = np.einsum("ki,ki->k", trial_gradient, step[todo])
-            accepted = (trial_slope <= 0.5 * np.abs(slope[todo])) & (
-                trial_value <= value[todo] + VALUE_SLACK * (1.0 + np.abs(value[todo]))
-            )
+        accepted = trial_slope <= 0.5 * np.abs(slope[todo])
+        check = np.flatnonzero(accepted & (trial_slope > 0.0))
+        accepted[check] = _not_grown(objective, noise[todo[check]], theta[todo[check]], trial[check])
         done = todo[accepted]
         new_theta[done], new_gradient[done] = trial[accepted], trial_gradient[accepted]
         todo, length = todo[~accepted], 0.5 * length
         if todo.size == 0:
             break
     return new_theta, new_gradient
+
+
+def _not_grown(objective: PerturbedObjective, noise: FloatArray, old: FloatArray, new: FloatArray) -> NDArray[np.bool_]:
+    """Return where ``J + b^T theta`` at ``new`` is at most that at ``old``, up to the rounding of sums."""
+    before, after = objective.value(old), objective.value(new)
+    change = after - before + np.einsum("ki,ki->k", noise, new - old)
+    return np.asarray(change <= VALUE_SLACK * (1.0 + np.abs(before)))
 
 
 def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> FloatArray:
@@ -108,19 +116,11 @@ def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> 
     """
     origin = np.zeros((1, objective.dim))
     centre = newton(objective, np.zeros_like(origin), origin, residual)
-    model = _model(objective, centre[0], noise)
+    model = gradient_model(objective, centre[0], noise)
     theta = np.empty_like(noise)
     for points in slices(len(noise), POINTS):
         theta[points] = _corrected(objective, model, noise[points], centre, residual)
     return theta
-
-
-def _model(objective: PerturbedObjective, centre: FloatArray, noise: FloatArray) -> GradientModel:
-    """Return the cubic model where its cost, about ``n * packed^2``, is repaid by the Hessians it saves."""
-    linear, packed = LinearModel.fit(objective, centre), objective.dim * (objective.dim + 1) // 2
-    if isinstance(objective.loss, SquaredLoss) or packed > LARGEST_PACKED or len(noise) < packed / 4:
-        return linear
-    return CubicModel.fit(objective, linear, float(np.sqrt(np.square(noise).mean())))
 
 
 def _corrected(
@@ -152,5 +152,5 @@ def _nearer(
     """Return for each chosen point itself, or the noise-free minimiser where the objective is lower there."""
     points = np.where(np.isfinite(theta[chosen]), theta[chosen], centre)
     with np.errstate(invalid="ignore", over="ignore"):
-        gain = objective.value(points) - objective.value(centre) + np.einsum("ki,ki->k", noise[chosen], points - centre)
-    return np.where((gain <= 0.0)[:, None], points, centre)
+        kept = _not_grown(objective, noise[chosen], np.broadcast_to(centre, points.shape), points)
+    return np.where(kept[:, None], points, centre)
