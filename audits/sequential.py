@@ -1,0 +1,123 @@
+"""Audits that look early and stop when they are decided; every look spends its own share.
+
+Looks happen after 1, 2, 4, … times ``first`` draws in total, the last one at the budget. Look k spends
+``failure_prob / (k (k + 1))``, whatever the number of looks, so the interval returned holds although the time to stop
+was chosen by looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .base import Budget, Estimate
+from .coverage import proportion
+from .draws import chunk_sizes
+from .intervals import betting, check_size
+from .multiplicity import look_share
+
+FloatArray = NDArray[np.float64]
+
+#: ``sampler(n, rng)`` returns ``n`` independent values or events, shape ``(n,)``.
+ValueSampler = Callable[[int, np.random.Generator], ArrayLike]
+
+#: Draws before the first look.
+FIRST_LOOK = 1000
+
+
+@dataclass(frozen=True)
+class SequentialAudit:
+    """Where a sequential audit stopped.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        Of the last look; its ``failure_prob`` is that of the whole audit, since any look might have been the last.
+    looks : tuple of Estimate
+        All looks, each with the share that it spent.
+    decided : bool
+        Whether the last interval lies wholly inside, or wholly outside, what is allowed.
+    n_draws : int
+        Mechanism evaluations spent.
+    """
+
+    estimate: Estimate
+    looks: tuple[Estimate, ...]
+    decided: bool
+    n_draws: int
+
+
+def look_sizes(n_draws: int, first: int = FIRST_LOOK) -> Iterator[int]:
+    """Yield the total numbers of draws at which to look: ``first``, twice that, …, and ``n_draws`` at last."""
+    size = check_size(first)
+    while 2 * size <= n_draws:
+        yield size
+        size *= 2
+    yield n_draws
+
+
+def sequential_proportion(
+    sampler: ValueSampler, allowed: tuple[float, float], budget: Budget, *, first: int = FIRST_LOOK
+) -> SequentialAudit:
+    """Return whether a probability lies in ``allowed``, from as few of ``budget.n_draws`` events as that takes."""
+
+    def interval(values: FloatArray, share: float) -> Estimate:
+        if not np.isin(values, (0.0, 1.0)).all():
+            raise ValueError("sampler must return events (booleans), got other values")
+        return proportion(int(values.sum()), values.size, share)
+
+    return _run(sampler, interval, allowed, budget, first)
+
+
+def sequential_mean(
+    sampler: ValueSampler,
+    allowed: tuple[float, float],
+    budget: Budget,
+    *,
+    low: float,
+    high: float,
+    first: int = FIRST_LOOK,
+) -> SequentialAudit:
+    """Return whether the mean of values in ``[low, high]`` lies in ``allowed``, by betting intervals."""
+
+    def interval(values: FloatArray, share: float) -> Estimate:
+        ends = betting(values, share, low=low, high=high)
+        middle = min(max(float(values.mean()), ends.low), ends.high)
+        return Estimate(middle, ends.low, ends.high, share, values.size, "betting (hedged capital)")
+
+    return _run(sampler, interval, allowed, budget, first)
+
+
+def _run(
+    sampler: ValueSampler,
+    interval: Callable[[FloatArray, float], Estimate],
+    allowed: tuple[float, float],
+    budget: Budget,
+    first: int,
+) -> SequentialAudit:
+    if not allowed[0] <= allowed[1]:
+        raise ValueError(f"allowed must satisfy low <= high, got allowed={allowed}")
+    rng = budget.key.child("sequential").rng()
+    values = np.empty(budget.n_draws)
+    looks: list[Estimate] = []
+    done, decided = 0, False
+    for total in look_sizes(budget.n_draws, first):
+        for size in chunk_sizes(total - done):
+            values[done : done + size] = np.asarray(sampler(size, rng), dtype=np.float64)
+            done += size
+        looks.append(interval(values[:done], look_share(budget.failure_prob, len(looks) + 1)))
+        decided = _decided(looks[-1], allowed)
+        if decided:
+            break
+    last = looks[-1]
+    method = f"{last.method}, look {len(looks)} of a sequential audit"
+    whole = Estimate(last.value, last.low, last.high, budget.failure_prob, done, method)
+    return SequentialAudit(whole, tuple(looks), decided, done)
+
+
+def _decided(estimate: Estimate, allowed: tuple[float, float]) -> bool:
+    low, high = allowed
+    return (low <= estimate.low and estimate.high <= high) or estimate.high < low or estimate.low > high

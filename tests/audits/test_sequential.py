@@ -1,0 +1,98 @@
+import pickle
+
+import numpy as np
+import pytest
+from oracles.false_alarm import misses_allowed
+
+from audits import Budget, StreamKey
+from audits.sequential import look_sizes, sequential_mean, sequential_proportion
+
+
+def budget(n_draws=64_000, failure_prob=1e-6, seed=1):
+    return Budget(n_draws, failure_prob, StreamKey(seed, ("test",)))
+
+
+def coin(p):
+    return lambda n, rng: rng.random(n) < p
+
+
+def test_clear_cases_stop_early_and_close_ones_go_on():
+    clear = sequential_proportion(coin(0.5), (0.0, 0.1), budget())
+    assert clear.decided
+    assert clear.n_draws == 1000
+    assert clear.estimate.low > 0.1
+    close = sequential_proportion(coin(0.11), (0.0, 0.1), budget())
+    assert close.decided
+    assert 1000 < close.n_draws <= 64_000
+    edge = sequential_proportion(coin(0.1), (0.0, 0.1), budget())
+    assert not edge.decided
+    assert edge.n_draws == 64_000
+
+
+def test_true_claims_hold_early():
+    audit = sequential_proportion(coin(0.01), (0.0, 0.1), budget())
+    assert audit.decided
+    assert audit.n_draws == 1000
+    assert audit.estimate.high <= 0.1
+
+
+def test_shares_of_looks_stay_within_the_whole():
+    audit = sequential_proportion(coin(0.1), (0.0, 0.1), budget())
+    assert len(audit.looks) == 7
+    assert sum(look.failure_prob for look in audit.looks) < 1e-6
+    assert audit.estimate.failure_prob == 1e-6
+    assert [look.n_draws for look in audit.looks] == list(look_sizes(64_000))
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes"), [(5, [5]), (1000, [1000]), (1999, [1999]), (2000, [1000, 2000]), (5000, [1000, 2000, 5000])]
+)
+def test_look_sizes(n, sizes):
+    assert list(look_sizes(n)) == sizes
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_a_true_edge_is_rarely_refuted_although_we_look_often(mean):
+    """Null: p = 0.1 is allowed by [0, 0.1]; refuted with probability at most 0.2. Level 1e-7, 400 audits, 8 looks."""
+    alarms = 0
+    for repeat in range(400):
+        b = budget(1280, 0.2, seed=repeat)
+        if mean:
+            audit = sequential_mean(coin(0.1), (0.0, 0.1), b, low=0.0, high=1.0, first=10)
+        else:
+            audit = sequential_proportion(coin(0.1), (0.0, 0.1), b, first=10)
+        alarms += audit.estimate.low > 0.1
+    assert alarms <= misses_allowed(400, 0.2)
+
+
+def test_the_same_check_refutes_looking_without_paying():
+    """Repeated normal tests at 0.05 each, 60 looks: alarms far above 0.05 (400 repeats)."""
+    alarms = 0
+    for repeat in range(400):
+        total = np.cumsum(np.random.default_rng(repeat).normal(size=1200))[19::20]
+        n = np.arange(20, 1201, 20)
+        alarms += bool((np.abs(total) > 1.96 * np.sqrt(n)).any())
+    assert alarms > misses_allowed(400, 0.05)
+
+
+def test_means_of_bounded_values():
+    """Null: the mean of uniforms on [-1, 3] is 1. Level 1e-6, at most 64 000 draws."""
+
+    def uniform(n, rng):
+        return rng.uniform(-1, 3, n)
+
+    audit = sequential_mean(uniform, (1.05, 3.0), budget(), low=-1.0, high=3.0)
+    assert audit.decided
+    assert audit.estimate.low <= 1.0 <= audit.estimate.high < 1.05
+
+
+def test_equal_budgets_give_identical_bytes():
+    first, again = (sequential_proportion(coin(0.11), (0.0, 0.1), budget()) for _ in range(2))
+    assert pickle.dumps(first) == pickle.dumps(again)
+
+
+def test_values_that_are_no_events_are_refused():
+    with pytest.raises(ValueError, match="sampler must return events"):
+        sequential_proportion(lambda n, rng: rng.random(n), (0.0, 0.1), budget(10))
+    with pytest.raises(ValueError, match="allowed must satisfy"):
+        sequential_proportion(coin(0.5), (0.3, 0.1), budget(10))
