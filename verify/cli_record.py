@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .errors import UserError
+
 RECORD = click.Path(path_type=Path)
 
 
@@ -47,3 +49,20 @@ def replay(record: Path, id_: str, case: str | None) -> int:
     for line in different:
         click.echo(f"    {line}")
     return 1
+
+
+@click.command()
+@click.argument("record", type=RECORD)
+@click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="The PDF to write.")
+def report(record: Path, file: Path) -> None:
+    """Render RECORD as PDF; draws nothing. The date comes from run.json beside the record."""
+    from .cli_run import default_jobs
+    from .publish import publish
+    from .record import read, read_run
+
+    recorded = read(record)
+    try:
+        publish(recorded, read_run(record), file, jobs=default_jobs())
+    except OSError as stop:
+        raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
+    click.echo(str(file))

@@ -75,9 +75,11 @@ def run(
     folder = prepare_folder(out, resume=resume)
 
     from . import ledger
+    from .publish import publish
     from .record import write
     from .run import execute
     from .store import Store
+    from .versions import library_versions
     from .watch import Follower
 
     settings = Settings(seed, profile, failure_prob)
@@ -101,11 +103,12 @@ def run(
         "jobs": jobs,
         "host": platform.node(),
         "system": platform.platform(),
-        "python": sys.version.split()[0],
+        "versions": library_versions(),
         "reused_rows": findings.reused,
         "exit_code": findings.exit_code,
     }
     write_run(folder, about)
+    publish(findings.record, about, folder / "audit.pdf", jobs=1 if findings.interrupted else jobs)
     if as_json:
         verdicts = list(findings.record.verdicts)
         click.echo(
@@ -184,6 +187,7 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
     say(counts_line(findings) + f" in {seconds:.0f} s")
     path = shlex.quote(str(folder / "audit.jsonl"))
     say(f"record  {folder / 'audit.jsonl'}")
+    say(f"report  {folder / 'audit.pdf'}")
     if findings.interrupted:
         say(f"next    {_resume_command(folder)}")
         return

@@ -69,8 +69,8 @@ def _wrap(label: str, text: str) -> str:
 def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
     """Yield the lines about a statement, or about one of its parts."""
     from . import ledger
-    from .listing import shown_path
     from .references import citation
+    from .registry import shown_path
 
     lines = source.path.read_text(encoding="utf-8").splitlines()
     number = next((i for i, line in enumerate(lines, start=1) if line.startswith("STATEMENT")), 1)

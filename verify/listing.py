@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from .ledger import Ledger
-from .registry import PAPERS, Registry, Source
+from .registry import PAPERS, Registry, Source, shown_path
 from .rows import Row
-
-
-def shown_path(path: Path) -> str:
-    """Return a statement file's path from the folder of the four rooms (``verify/wang2019/thm_4_1.py``)."""
-    return "/".join(path.parts[-3:])
 
 
 def statement_rows(registry: Registry, ledger: Ledger, sources: Iterable[Source]) -> Iterator[Row]:

@@ -14,10 +14,11 @@ from .errors import UserError
 from .rows import Row, dumps
 
 SCHEMA_VERSION = 1
-KINDS = ("case", "figure", "verdict")
+KINDS = ("statement", "case", "figure", "verdict")
 #: What the reader of a record relies on; the JSON Schema in ``schemas`` says all of it.
 REQUIRED = {
-    "header": "complete seed profile failure_prob slots statements versions platform sources data",
+    "header": "schema_version complete seed profile failure_prob slots statements versions platform sources data",
+    "statement": "id paper of title locator domain summary definition file reference parts",
     "case": "id part case standing params outcome reason margin claim exact sampled found error",
     "figure": "id number figure error",
     "verdict": "id parent printed corrected readings mutants unexpected still_open",
@@ -26,16 +27,20 @@ REQUIRED = {
 
 @dataclass(frozen=True)
 class Record:
-    """A run as it was decided: the header, then case rows, figure rows and verdict rows in canonical order."""
+    """A run as it was decided: the header, then statements, cases, figures and verdicts, each in canonical order.
+
+    The statement rows hold formulas and words, so that a report needs the record alone.
+    """
 
     header: Row
+    statements: tuple[Row, ...]
     cases: tuple[Row, ...]
     figures: tuple[Row, ...]
     verdicts: tuple[Row, ...]
 
     def lines(self) -> Iterable[str]:
         """Yield the record's lines."""
-        for row in (self.header, *self.cases, *self.figures, *self.verdicts):
+        for row in (self.header, *self.statements, *self.cases, *self.figures, *self.verdicts):
             yield dumps(row)
 
     def verdict(self, id_: str) -> Row:
@@ -83,7 +88,7 @@ def read(path: Path) -> Record:
         except ValueError as stop:
             raise UserError(f"record must be strict JSON lines, got {path} line {number}: {stop}") from stop
         if number == 1:
-            _check_header(row, path)
+            _check_version(row, path)
         elif row.get("kind") not in KINDS:
             raise UserError(f"record must have rows of kind {', '.join(KINDS)}, got {path} line {number}")
         for name in REQUIRED[row["kind"]].split():
@@ -93,13 +98,13 @@ def read(path: Path) -> Record:
     if not rows:
         raise UserError(f"record must not be empty, got record={path}")
     by_kind = {kind: tuple(row for row in rows[1:] if row["kind"] == kind) for kind in KINDS}
-    return Record(rows[0], by_kind["case"], by_kind["figure"], by_kind["verdict"])
+    return Record(rows[0], *(by_kind[kind] for kind in KINDS))
 
 
-def _check_header(row: Row, path: Path) -> None:
-    version = row.get("schema_version")
-    if row.get("kind") != "header" or version is None:
+def _check_version(row: Row, path: Path) -> None:
+    if row.get("kind") != "header":
         raise UserError(f"record must begin with its header, got {path}")
+    version = row.get("schema_version")
     if version != SCHEMA_VERSION:
         raise UserError(f"schema_version must be {SCHEMA_VERSION}, got schema_version={version} in {path}")
 

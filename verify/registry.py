@@ -79,6 +79,11 @@ class Source:
         return load_statement(self.module)
 
 
+def shown_path(path: Path) -> str:
+    """Return a statement file's path from the folder of the four rooms (``verify/wang2019/thm_4_1.py``)."""
+    return "/".join(path.parts[-3:])
+
+
 def load_statement(module: str) -> Statement:
     """Return the ``STATEMENT`` of a module, importing it."""
     statement: Statement | None = getattr(importlib.import_module(module), "STATEMENT", None)

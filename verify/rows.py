@@ -9,7 +9,7 @@ from typing import Any
 
 from audits import Estimate
 
-from .statement import Case, Evidence
+from .statement import Case, Evidence, Formula, Statement
 from .verdict import Outcome, Reason, margin
 
 Row = dict[str, Any]
@@ -81,6 +81,40 @@ def evidence_row(evidence: Evidence, outcome: Outcome, reason: Reason) -> Row:
         "detects": encode(float(sampled.high - sampled.low)) if exact and sampled else None,
         "found": encode(evidence.found),
         "notes": encode(evidence.notes),
+    }
+
+
+def formula_row(formula: Formula | None) -> Row | None:
+    """Return a formula as JSON values."""
+    return {"typst": formula.typst, "text": formula.text} if formula else None
+
+
+def statement_row(statement: Statement, *, file: str, reference: str) -> Row:
+    """Return a statement's formulas and words."""
+    return {
+        "kind": "statement",
+        "id": statement.id,
+        "paper": statement.paper,
+        "of": statement.kind,
+        "title": statement.title,
+        "locator": statement.locator,
+        "domain": statement.domain,
+        "summary": statement.summary,
+        "definition": statement.definition,
+        "file": file,
+        "reference": reference,
+        "parts": [
+            {
+                "id": part.id,
+                "title": part.title,
+                "reading": part.reading,
+                "printed": formula_row(part.printed),
+                "corrected": formula_row(part.corrected),
+                "what_went_wrong": part.what_went_wrong,
+                "derivation": part.derivation,
+            }
+            for part in statement.parts
+        ],
     }
 
 

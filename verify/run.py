@@ -11,8 +11,9 @@ from typing import Protocol
 from . import record as records
 from .ledger import Ledger, compare
 from .pool import spread
-from .registry import Source
-from .rows import Row
+from .references import citation
+from .registry import Source, shown_path
+from .rows import Row, statement_row
 from .ruling import rule_statement
 from .shares import SLOTS, id_share
 from .statement import Case, Statement
@@ -193,6 +194,10 @@ def _findings(
 ) -> Findings:
     record = records.Record(
         header(sources, settings, complete=not interrupted),
+        tuple(
+            statement_row(mine.statement, file=shown_path(source.path), reference=citation(mine.statement.paper))
+            for source, mine in zip(sources, progress, strict=True)
+        ),
         tuple(row for mine in progress for row in mine.rows("case")),
         tuple(row for mine in progress for row in mine.rows("figure")),
         tuple(row for mine in progress for row in verdicts[mine.statement.id]),

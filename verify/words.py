@@ -6,48 +6,51 @@ import math
 import shlex
 from typing import Any
 
-from .rows import Row, number
+from reports.numbers import format_interval, format_number
+
+from .rows import NON_FINITE, Row, number
 from .verdict import Reason, Verdict
 
 
-def figure(value: Any, digits: int = 6) -> str:
+def figure(value: Any, digits: int = 6, *, typographic: bool = False) -> str:
     """Return a record's number for a reader; absent numbers are a dash."""
-    if value is None:
-        return "-"
-    value = number(value)
-    if math.isnan(value):
-        return "-"
-    return f"{value:.{digits}g}"
+    return format_number(math.nan if value is None else number(value), digits, typographic=typographic)
 
 
-def interval(estimate: Row | None, digits: int = 6) -> str:
-    """Return an estimate's interval, or a dash."""
+def interval(estimate: Row | None, *, typographic: bool = False) -> str:
+    """Return an estimate with its interval, the bounds rounded outwards, or a dash."""
     if estimate is None:
-        return "-"
-    low, high = figure(estimate["low"], digits), figure(estimate["high"], digits)
-    return low if low == high else f"[{low}, {high}]"
+        return "–" if typographic else "-"
+    value, low, high = (number(estimate[name]) for name in ("value", "low", "high"))
+    return format_interval(value, low, high, typographic=typographic)
 
 
-def allowed(claim: Row | None) -> str:
+def allowed(claim: Row | None, *, typographic: bool = False) -> str:
     """Return what a claim allows, in words."""
     if claim is None:
         return "-"
     low, high = number(claim["low"]), number(claim["high"])
+    low_text, high_text = (figure(end, typographic=typographic) for end in (low, high))
     if low == high:
-        return f"equal to {figure(low)}"
+        return f"equal to {low_text}"
     if math.isinf(low) and math.isinf(high):
         return "anything"
     if math.isinf(high):
-        return f"at least {figure(low)}"
+        return f"at least {low_text}"
     if math.isinf(low) or low == 0.0:
-        return f"at most {figure(high)}"
-    return f"between {figure(low)} and {figure(high)}"
+        return f"at most {high_text}"
+    return f"between {low_text} and {high_text}"
 
 
-def setting(params: Row) -> str:
+def setting(params: Row, *, typographic: bool = False) -> str:
     """Return parameters as ``name = value`` pairs."""
-    pairs = (f"{name} = {value if isinstance(value, (str, bool)) else figure(value)}" for name, value in params.items())
-    return ", ".join(pairs)
+
+    def shown(value: Any) -> str:
+        if value is None or isinstance(value, bool) or (isinstance(value, str) and value not in NON_FINITE):
+            return str(value)
+        return figure(value, typographic=typographic)
+
+    return ", ".join(f"{name} = {shown(value)}" for name, value in params.items())
 
 
 def verdict_sentence(ruling: Row) -> str:
@@ -65,16 +68,17 @@ def verdict_sentence(ruling: Row) -> str:
     return sentence + (f"; cases: {', '.join(counts)}" if counts else "")
 
 
-def case_sentence(row: Row) -> str:
+def case_sentence(row: Row, *, typographic: bool = False) -> str:
     """Return what one case found, in words."""
     if row["error"]:
         return f"the check stopped: {row['error']['type']}: {row['error']['message']}"
     claim = row["claim"]
-    text = f"{claim['quantity']}: published {figure(claim['published'])}, allowed {allowed(claim)}"
+    published = figure(claim["published"], typographic=typographic)
+    text = f"{claim['quantity']}: published {published}, allowed {allowed(claim, typographic=typographic)}"
     if row["exact"]:
-        text += f", exact {interval(row['exact'])}"
+        text += f", exact {figure(row['exact']['value'], typographic=typographic)}"
     if row["sampled"]:
-        text += f", estimated {figure(row['sampled']['value'])} in {interval(row['sampled'])}"
+        text += f", estimated {interval(row['sampled'], typographic=typographic)}"
     return text
 
 

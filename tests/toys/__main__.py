@@ -1,0 +1,15 @@
+"""The command line on toy statements: ``python -m toys ID[,ID…] ARGUMENTS`` (for tests that need a process)."""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__":
+    from toys import LEDGER, toy_registry
+    from verify import ledger, registry
+    from verify.cli import invoke
+
+    chosen = toy_registry(*sys.argv.pop(1).split(","))
+    registry.default = lambda: chosen  # type: ignore[assignment]
+    ledger.default = lambda: LEDGER  # type: ignore[assignment]
+    sys.exit(invoke())

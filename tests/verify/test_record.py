@@ -1,0 +1,116 @@
+"""The record: strict, complete, valid against its schema, and refused in one line when it is not ours."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from toys import LEDGER, toy_registry
+
+from verify import record as records
+from verify.errors import UserError
+from verify.record import Record
+from verify.rows import number
+from verify.run import execute
+from verify.store import Store
+from verify.watch import Follower
+from verify.worker import Settings
+
+SCHEMA = json.loads(files("verify").joinpath("schemas/record.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def toy_record(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """The record of a run of all toys, a broken check among them."""
+    store = Store(tmp_path_factory.mktemp("store") / "store.sqlite")
+    sources = toy_registry("W19-T4.1", "RW21-T17", "W18-L4").select()
+    settings = Settings(3, "standard", 1e-4)
+    record = execute(sources, settings, LEDGER, jobs=1, store=store, watcher=Follower(print)).record
+    store.close()
+    return record
+
+
+def test_every_line_obeys_the_schema(toy_record: Record) -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.check_schema(SCHEMA)
+    for line in toy_record.lines():
+        validator.validate(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda row: row.pop("margin"),
+        lambda row: row.update(margin="infinite"),
+        lambda row: row.update(clock="now"),
+        lambda row: row.update(outcome="MAYBE"),
+        lambda row: row["claim"].update(observer="NOBODY"),
+    ],
+)
+def test_schema_refuses_a_spoilt_row(toy_record: Record, spoil: Callable[[dict[str, Any]], Any]) -> None:
+    row = json.loads(json.dumps(toy_record.cases[0]))
+    spoil(row)
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(row)
+
+
+def test_reading_gives_back_what_was_written(toy_record: Record, tmp_path: Path) -> None:
+    records.write(toy_record, tmp_path / "audit.jsonl")
+    assert records.read(tmp_path / "audit.jsonl") == toy_record
+    assert records.read(tmp_path) == toy_record
+    assert [path.name for path in tmp_path.iterdir()] == ["audit.jsonl"]
+
+
+def test_record_has_no_clock_path_or_host(toy_record: Record, tmp_path: Path) -> None:
+    import platform
+    import time
+
+    text = "\n".join(toy_record.lines())
+    for word in (time.strftime("%Y-%m-%d"), str(Path.home()), str(Path(__file__).parent), f'"{platform.node()}"'):
+        assert word not in text
+
+
+def test_non_finite_numbers_come_back() -> None:
+    assert [number(value) for value in ("inf", "-inf", 0.5, 3)] == [math.inf, -math.inf, 0.5, 3.0]
+    assert math.isnan(number("nan"))
+
+
+def lines_of(record: Record) -> list[str]:
+    return list(record.lines())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda lines: [], "record must not be empty"),
+        (lambda lines: lines[1:], "record must begin with its header"),
+        (lambda lines: [lines[0].replace('"schema_version":1', '"schema_version":2'), *lines[1:]], "schema_version=2"),
+        (lambda lines: [*lines[:2], lines[2][:40]], "line 3"),
+        (lambda lines: [*lines, '{"kind":"case","margin":NaN}'], "strict JSON has no NaN"),
+        (lambda lines: [*lines, "[1]"], "not an object"),
+        (lambda lines: [*lines, '{"kind":"rumour"}'], "rows of kind statement, case, figure, verdict"),
+        (lambda lines: [*lines, '{"kind":"case"}'], "row must have a field id"),
+        (lambda lines: [lines[0].replace('"seed"', '"sid"'), *lines[1:]], "row must have a field seed"),
+    ],
+)
+def test_broken_record_is_refused_in_one_line(
+    toy_record: Record, tmp_path: Path, spoil: Callable[[list[str]], list[str]], message: str
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    path.write_text("".join(f"{line}\n" for line in spoil(lines_of(toy_record))))
+    with pytest.raises(UserError, match=message) as stop:
+        records.read(path)
+    assert "\n" not in str(stop.value)
+
+
+def test_missing_or_binary_record_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        records.read(tmp_path / "none.jsonl")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UserError, match="not UTF-8"):
+        records.read(tmp_path / "binary")

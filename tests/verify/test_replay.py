@@ -1,0 +1,97 @@
+"""A recorded case drawn again gives the same row; a record that was tampered with does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verify import registry, versions
+from verify.cli import invoke
+from verify.errors import UserError
+from verify.record import read
+from verify.replay import compare_rows, decisive
+
+
+@pytest.fixture
+def record_path(toys: registry.Registry, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    assert invoke(["run", "--profile", "quick", "--jobs", "1", "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    return tmp_path / "out" / "audit.jsonl"
+
+
+def spoil(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_refutation_is_reproduced_to_the_byte(record_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["replay", str(record_path), "RW21-T17"]) == 0
+    out = capsys.readouterr().out
+    assert "RW21-T17 printed" in out
+    assert "FAILS" in out
+    assert "reproduced to the byte" in out
+
+
+def test_any_case_can_be_replayed(record_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for row in read(record_path).cases:
+        assert invoke(["replay", str(record_path), row["part"], "--case", row["case"]]) == 0
+    assert capsys.readouterr().out.count("reproduced to the byte") == 8  # four of each toy that the quick profile runs
+
+
+def test_tampered_number_is_found(record_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = next(row for row in read(record_path).cases if row["case"] == "printed")
+    spoil(record_path, json.dumps(row["sampled"]["value"]), "0.61")
+    assert invoke(["replay", str(record_path), "RW21-T17"]) == 1
+    assert "sampled.value: recorded 0.61" in capsys.readouterr().out
+
+
+def test_another_platform_is_compared_with_a_tolerance(
+    record_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "platform_tag", lambda: "elsewhere")
+    assert invoke(["replay", str(record_path), "RW21-T17"]) == 0
+    captured = capsys.readouterr()
+    assert "compared to 1e-9" in captured.err
+    assert "reproduced to 1e-9" in captured.out
+
+
+def test_case_that_no_longer_exists_is_not_reproduced(record_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(record_path, '"case":"printed"', '"case":"vanished"')
+    assert invoke(["replay", str(record_path), "RW21-T17"]) == 1
+    assert "no longer part of RW21-T17" in capsys.readouterr().out
+
+
+def test_decisive_case(record_path: Path) -> None:
+    record = read(record_path)
+    assert decisive(record, "RW21-T17")["case"] == "printed"
+    assert decisive(record, "RW21-T17.2")["case"] == "large"
+    assert decisive(record, "RW21-T17", "corrected")["case"] == "corrected"
+    with pytest.raises(UserError, match="id must be in the record"):
+        decisive(record, "W19-L2.4")
+    with pytest.raises(UserError, match="case must be one of RW21-T17 in the record, got case=other"):
+        decisive(record, "RW21-T17", "other")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "again", "here", "elsewhere"),
+    [
+        ({"a": 1.0}, {"a": 1.0}, 0, 0),
+        ({"a": 1.0}, {"a": 1.0 + 1e-15}, 1, 0),
+        ({"a": 1.0}, {"a": 1.0 + 1e-8}, 1, 1),
+        ({"a": {"b": [1, "x"]}}, {"a": {"b": [1, "y"]}}, 1, 1),
+        ({"a": "inf"}, {"a": 1.0}, 1, 1),
+        ({"a": None}, {"a": 0.0}, 1, 1),
+        ({"a": True}, {"a": 1}, 1, 1),
+        ({"a": 1.0, "b": 2}, {"b": 2, "a": 1.0}, 1, 0),
+        ({"a": 1.0}, {"a": 1.0, "b": 2}, 1, 1),
+    ],
+)
+def test_rows_are_compared_field_by_field(
+    recorded: dict[str, Any], again: dict[str, Any], here: int, elsewhere: int
+) -> None:
+    assert len(compare_rows(recorded, again, same_platform=True)) == here
+    assert len(compare_rows(recorded, again, same_platform=False)) == elsewhere
