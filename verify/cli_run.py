@@ -86,13 +86,14 @@ def run(
     jobs = jobs or default_jobs()
     started = datetime.now(UTC)
     clock = time.monotonic()
-    signal.signal(signal.SIGTERM, _terminated)
+    before = signal.signal(signal.SIGTERM, _terminated)
     store = Store(folder / "store.sqlite")
     try:
         with Follower(partial(click.echo, err=as_json)) as follower:
             findings = execute(sources, settings, ledger.default(), jobs=jobs, store=store, watcher=follower)
     finally:
         store.close()
+        signal.signal(signal.SIGTERM, before)
     write(findings.record, folder / "audit.jsonl")
     about = {
         "schema_version": 1,

@@ -53,13 +53,10 @@ def show(id_: str, record: Path | None) -> None:
     from . import registry
 
     source = registry.default().find(id_)
-    statement = source.load()
-    for line in describe(source, statement, id_):
-        click.echo(line)
+    lines = [*describe(source, source.load(), id_)]
     if record:
-        click.echo("")
-        for line in findings(statement, id_, record):
-            click.echo(line)
+        lines += ["", *findings(id_, record)]
+    click.echo("\n".join(lines))
 
 
 def _wrap(label: str, text: str) -> str:
@@ -112,7 +109,7 @@ def _counts(statement: Statement) -> str:
     return ", ".join(f"{count} {each.value}" for each, count in counts.items() if count) or "none"
 
 
-def findings(statement: Statement, id_: str, path: Path) -> Iterator[str]:
+def findings(id_: str, path: Path) -> Iterator[str]:
     """Yield the lines about what a record found for an id."""
     from .record import Record, read
     from .ruling import worst

@@ -41,8 +41,8 @@ VERDICT_MEANING: Mapping[Verdict, str] = {
     ),
     Verdict.SUPPORTED: (
         "Supported: every case inside the printed domain holds, none is undecided, and every deliberately wrong "
-        "version (mutant) that the same checks must refute was refuted. It is not a proof. Support over infinitely many data "
-        "sets carries no probability."
+        "version (mutant) that the same checks must refute was refuted. It is not a proof. Support over "
+        "infinitely many data sets carries no probability."
     ),
     Verdict.UNDECIDED: "Undecided: neither of the two, with the reason beside it.",
     Verdict.DEFINITION: "Definition: nothing to check; the page names the type or function that implements it.",
@@ -51,8 +51,8 @@ METHOD = (
     "Each statement is checked as printed, misprints included, and, where that form is refuted, in a corrected form: "
     "the smallest change that makes it true, with its own verdict.",
     "Up to three numbers stand side by side: the one that the published formula gives, the exact one (a proved "
-    "enclosure in ball arithmetic or an equally rigorous bound), and a simulated one with its interval. The exact one decides "
-    "where it exists; the simulated one must then agree with it, or the case counts as a defect of this suite.",
+    "enclosure in ball arithmetic or an equally rigorous bound), and a simulated one with its interval. The exact one "
+    "decides where it exists; the simulated one must then agree with it, or the case counts as a defect of this suite.",
     "A case holds when every value of the deciding interval is allowed by the claim, fails when none is, and is "
     "undecided otherwise. Cases outside the printed domain, or where the claim says nothing, are shown, not counted.",
     "Intervals of simulated numbers are valid at finite sample sizes (Clopper-Pearson, betting and "
@@ -180,9 +180,9 @@ def _method(record: Record) -> Section:
     spending = (
         f"Failure probability is spent, not repeated: the run has {total} in total, of which each catalogue id owns a "
         f"fixed {header['slots']}th ({share}), whatever else runs. Within an id it is divided over its simulated "
-        "cases, and within a case between the first look and the confirmation of a failure. It bounds the probability of a "
-        "false outcome of a case and of a false refutation. It says nothing about a supported statement: support over "
-        "infinitely many data sets carries no probability."
+        "cases, and within a case between the first look and the confirmation of a failure. It bounds the "
+        "probability of a false outcome of a case and of a false refutation. It says nothing about a supported "
+        "statement: support over infinitely many data sets carries no probability."
     )
     return Section(
         "What a verdict means, and what it does not",
@@ -213,8 +213,8 @@ def _appendix(record: Record) -> Section:
         (
             Paragraph(
                 "On a machine with the same platform line the run below writes the same record, byte for byte, "
-                "whatever the number of workers. Elsewhere a replayed case must have the same verdict, and the same numbers to "
-                "one part in a thousand million."
+                "whatever the number of workers. Elsewhere a replayed case must have the same verdict, and the same "
+                "numbers to one part in a thousand million."
             ),
             Code(" ".join(command), "The whole run"),
             Code(f"pdp-verify replay audit.jsonl {first}", "One case, drawn again"),
