@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -84,6 +84,33 @@ def positive_root(square: float, constant: float) -> float:
     return 2 * constant / (1 + math.sqrt(1 + 2 * square * constant))
 
 
+class Rule2018(Protocol):
+    """How the constants of W18's AdaOPS follow from the budget and the public bounds."""
+
+    @property
+    def epsilon(self) -> float:
+        """The budget the paper states."""
+        ...
+
+    @property
+    def delta(self) -> float:
+        """The budget the paper states."""
+        ...
+
+    @property
+    def standing(self) -> str:
+        """Which version this is ("as printed", "corrected")."""
+        ...
+
+    def settings(self, dataset: Dataset) -> Settings:
+        """Return the constants of one run."""
+        ...
+
+    def gamma(self, settings: Settings, eigenvalue: FloatArray, log_lipschitz: FloatArray) -> FloatArray:
+        """Return gamma for each draw, from what has been released."""
+        ...
+
+
 @dataclass(frozen=True)
 class PublishedRule2018:
     """The constants of W18, algorithm 1, as printed (the eigenvalue's noise carries no ``B^2``; (8) no plus sign).
@@ -99,6 +126,8 @@ class PublishedRule2018:
     epsilon: float
     delta: float
     rho: float = 0.05
+
+    standing: ClassVar[str] = "as printed"
 
     def __post_init__(self) -> None:
         _check_rule(self)
@@ -136,6 +165,8 @@ class CorrectedRule2018:
     delta: float
     rho: float = 0.05
 
+    standing: ClassVar[str] = "corrected"
+
     def __post_init__(self) -> None:
         _check_rule(self)
         two_sided_quantile(self.delta / 5)
@@ -162,17 +193,16 @@ class AdaOPS2018:
 
     Parameters
     ----------
-    rule : PublishedRule2018 or CorrectedRule2018
-        How the constants follow from the budget.
+    rule : Rule2018
+        :class:`PublishedRule2018` or :class:`CorrectedRule2018`: how the constants follow from the budget.
     """
 
-    rule: PublishedRule2018 | CorrectedRule2018
+    rule: Rule2018
 
     @property
     def name(self) -> str:
         """Short name for reports."""
-        standing = "as printed" if isinstance(self.rule, PublishedRule2018) else "corrected"
-        return f"AdaOPS of W18, {standing}"
+        return f"AdaOPS of W18, {self.rule.standing}"
 
     @property
     def guarantee(self) -> Guarantee:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,6 +41,29 @@ class Settings:
         return np.maximum(gap, 0.0) if self.raise_only else np.minimum(gap, 0.0)
 
 
+class Rule2019(Protocol):
+    """How the constants of W19's AdaOPS follow from the budget and the public bounds."""
+
+    @property
+    def epsilon(self) -> float:
+        """The budget the paper states."""
+        ...
+
+    @property
+    def delta(self) -> float:
+        """The budget the paper states."""
+        ...
+
+    @property
+    def standing(self) -> str:
+        """Which version this is ("as printed", "corrected")."""
+        ...
+
+    def settings(self, dataset: Dataset) -> Settings:
+        """Return the constants of one run."""
+        ...
+
+
 @dataclass(frozen=True)
 class PublishedRule2019:
     r"""The constants of W19, algorithm 1, as printed, with every misprint.
@@ -63,6 +86,8 @@ class PublishedRule2019:
     delta: float
     kappa: float
     n_public: int | None = None
+
+    standing: ClassVar[str] = "as printed"
 
     def __post_init__(self) -> None:
         _check_rule(self)
@@ -104,6 +129,8 @@ class CorrectedRule2019:
     kappa: float
     n_public: int
 
+    standing: ClassVar[str] = "corrected"
+
     def __post_init__(self) -> None:
         _check_rule(self)
         two_sided_quantile(self.delta / 2)
@@ -140,17 +167,16 @@ class AdaOPS2019:
 
     Parameters
     ----------
-    rule : PublishedRule2019 or CorrectedRule2019
-        How the constants follow from the budget.
+    rule : Rule2019
+        :class:`PublishedRule2019` or :class:`CorrectedRule2019`: how the constants follow from the budget.
     """
 
-    rule: PublishedRule2019 | CorrectedRule2019
+    rule: Rule2019
 
     @property
     def name(self) -> str:
         """Short name for reports."""
-        standing = "as printed" if isinstance(self.rule, PublishedRule2019) else "corrected"
-        return f"AdaOPS of W19, {standing}"
+        return f"AdaOPS of W19, {self.rule.standing}"
 
     @property
     def guarantee(self) -> Guarantee:

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .base import check_draws, check_nonnegative, check_positive
+from .base import check_nonnegative, check_positive
 from .data import Dataset, FloatArray
 from .gaussian_calibration import analytic_mu, check_open_delta
-from .neighbours import NeighbouringPair, Relation
+from .gaussian_shift import draw_shifted, log_density_shifted, shift_loss, shift_profile, sum_shift
+from .neighbours import NeighbouringPair
 from .profiles import GaussianProfile
-from .transcripts import check_outputs, normal_log_density, pack_triangle, triangle_size, unpack_triangle
+from .transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
 
 
 class Statistics(NamedTuple):
@@ -23,18 +24,9 @@ class Statistics(NamedTuple):
     moment: FloatArray
 
 
-def statistics_change(pair: NeighbouringPair) -> tuple[FloatArray, FloatArray]:
-    """Return how the packed Gram matrix and the moment change from ``D`` to ``D'``, from the target alone.
-
-    Nothing is subtracted that is summed over the data, so nothing cancels.
-    """
-    x, y = pair.x, pair.y
-    gram, moment = pack_triangle(np.outer(x, x)), x * y
-    if pair.relation is Relation.REPLACE:
-        assert pair.index is not None
-        old_x, old_y = pair.dataset.X[pair.index], float(pair.dataset.y[pair.index])
-        return gram - pack_triangle(np.outer(old_x, old_x)), moment - old_x * old_y
-    return pair.sign * gram, pair.sign * moment
+def contribution(x: FloatArray, y: float) -> FloatArray:
+    """Return what one record adds to the transcript without noise: ``x x^T`` packed, then ``x y``."""
+    return np.concatenate([pack_triangle(np.outer(x, x)), x * y])
 
 
 def solve_ridge(gram: FloatArray, moment: FloatArray, lam: FloatArray | float) -> FloatArray:
@@ -106,9 +98,7 @@ class SufficientStatistics:
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
         """Return independent transcripts, shape ``(n_draws, dim (dim+1)/2 + dim)``."""
-        mean, sigmas = self.mean(dataset), self.sigmas(dataset.dim)
-        noise = rng.standard_normal((check_draws(n_draws), mean.size))
-        return np.asarray(mean + sigmas * noise)
+        return draw_shifted(self.mean(dataset), self.sigmas(dataset.dim), n_draws, rng)
 
     def split(self, outputs: FloatArray, dim: int) -> Statistics:
         """Return the two statistics of each transcript."""
@@ -123,20 +113,16 @@ class SufficientStatistics:
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
-        mean = self.mean(dataset)
-        return normal_log_density(check_outputs(outputs, mean.size), mean, self.sigmas(dataset.dim))
+        return log_density_shifted(outputs, self.mean(dataset), self.sigmas(dataset.dim))
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
         """Return ``log p_D(o) - log p_D'(o)`` of each transcript; linear in it, so nothing cancels."""
-        mean, sigmas = self.mean(pair.first), self.sigmas(pair.first.dim)
-        step = np.concatenate(statistics_change(pair)) / sigmas
-        z = (check_outputs(outputs, mean.size) - mean) / sigmas
-        return np.asarray(0.5 * step @ step - z @ step)
+        sigmas = self.sigmas(pair.first.dim)
+        return shift_loss(outputs, self.mean(pair.first), sum_shift(pair, contribution), sigmas)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the exact law of the loss of the transcript between the members of ``pair``."""
-        gram, moment = statistics_change(pair)
-        return GaussianProfile(math.hypot(*(gram / self.sigma_gram), *(moment / self.sigma_moment)))
+        return shift_profile(sum_shift(pair, contribution), self.sigmas(pair.first.dim))
 
     def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
         """Return the profile that no record added or removed within the bounds exceeds, and one reaches."""
