@@ -1,0 +1,92 @@
+"""Figures: equal bytes, no date, no settings of the user, and every style on either scale."""
+
+import math
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+
+from reports.figures import figure_svg
+from reports.row import Figure, HeatMap, Mark, Series, Style
+
+WILD = (math.nan, math.inf, -math.inf, 0.0, -1.0, 1e-300, 1e300, 0.5, 1.0)
+
+
+def figure(series, **changes):
+    texts = {"name": "f", "title": "t", "caption": "c", "alt": "a", "x_label": "x $", "y_label": "y_1 \\frac 数"}
+    return Figure(**(texts | {"series": series} | changes))
+
+
+def drawings(demo):
+    return [block for block in demo.blocks() if isinstance(block, Figure | HeatMap)]
+
+
+def test_equal_bytes_here_and_in_a_worker(demo):
+    chosen = drawings(demo)[1:4]
+    here = [figure_svg(block) for block in chosen]
+    assert here == [figure_svg(block) for block in chosen]
+    assert pickle.loads(pickle.dumps(figure_svg)) is figure_svg
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert list(pool.map(figure_svg, chosen)) == here
+
+
+def test_settings_of_the_user_change_nothing_and_are_left_alone(demo):
+    block = drawings(demo)[0]
+    plain = figure_svg(block)
+    with matplotlib.rc_context({"svg.hashsalt": "other", "font.size": 30, "axes.grid": True, "lines.linewidth": 9}):
+        before = dict(matplotlib.rcParams)
+        assert figure_svg(block) == plain
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_no_date_and_small(demo):
+    for block in drawings(demo):
+        svg = figure_svg(block)
+        ElementTree.fromstring(svg)
+        assert b"<dc:date>" not in svg
+        assert b"<text" not in svg
+        assert len(svg) < 100_000
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("style", list(Style))
+def test_every_style_on_either_scale(style, scale):
+    x = (0.1, 1.0, 2.0, 4.0)
+    series = Series("label $x_1$ <b>", x, (1.0, 0.1, 0.2, 0.5), (0.9, 0.0, 0.1, 0.4), (1.1, 0.3, 0.4, 0.6), style)
+    marks = (Mark("x", 1.0, "here"), Mark("y", 0.3, "there"))
+    svg = figure_svg(figure((series, series), marks=marks, x_scale=scale, y_scale=scale))
+    ElementTree.fromstring(svg)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("style", list(Style))
+def test_what_cannot_be_drawn_is_left_out(style, scale):
+    y = WILD[:6]
+    series = Series("a", tuple(float(i) for i in range(6)), y, y, y, style)
+    empty = Series("b", (), (), (), (), style)
+    ElementTree.fromstring(figure_svg(figure((series, empty), x_scale=scale, y_scale=scale)))
+
+
+@pytest.mark.parametrize("low", [1e-12, 0.01, 0.5, 0.9, 0.999])
+def test_a_logarithmic_axis_always_has_labels(low):
+    """Few decades, or a part of one, still give at least two labelled ticks (counted as drawn glyph groups)."""
+    svg = figure_svg(figure((Series("", (low, 1.0), (1.0, 2.0)),), x_scale="log")).decode()
+    labels = svg[svg.index('id="matplotlib.axis_1"') : svg.index('id="matplotlib.axis_2"')].count('id="text_')
+    assert labels >= 3  # two ticks and the name of the axis
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("values", [((1.0, 2.0),), ((1.0, 1.0),), ((math.nan, math.inf),), ((0.0, -1.0),), (WILD[:2],)])
+def test_heat_maps(values, scale):
+    grid = HeatMap("g", "", "", "a", "x", "y", ("1", "2 $"), ("1",), values, "value", scale)
+    ElementTree.fromstring(figure_svg(grid))
+
+
+def test_a_large_heat_map():
+    ticks = tuple(str(i) for i in range(40))
+    values = tuple(tuple(float(i * j) for j in range(40)) for i in range(40))
+    svg = figure_svg(HeatMap("g", "", "", "a", "x", "y", ticks, ticks, values))
+    assert len(svg) < 600_000
