@@ -17,26 +17,28 @@ _LOG_SQRT_HALF_PI: Final = 0.5 * math.log(math.pi / 2)
 #: Relative gap below which the difference of two Mills ratios is integrated instead of subtracted.
 SMALL_GAP: Final = 1e-2
 #: exp(-NEGLIGIBLE) is lost in float64.
-_NEGLIGIBLE: Final = 45.0
-_NODES, _WEIGHTS = (0.5 * part for part in np.polynomial.legendre.leggauss(48))
+NEGLIGIBLE: Final = 40.0
+_NODES, _WEIGHTS = (0.5 * part for part in np.polynomial.legendre.leggauss(32))
 _NODES = _NODES + 0.5
-#: Elements integrated at once; bounds the memory of a call.
-_CHUNK: Final = 20_000
+#: Elements integrated at once: 32 nodes each stay in the cache.
+_CHUNK: Final = 256
 
 
 def log_mills(t: ArrayLike) -> FloatArray:
     """Return ``log(Phi(t) / phi(t))`` for real ``t``, any shape, accurate on the whole line."""
     t = np.asarray(t, dtype=np.float64)
-    left = _LOG_SQRT_HALF_PI + np.log(erfcx(-np.minimum(t, 0.0) / math.sqrt(2)))
-    positive = np.maximum(t, 0.0)
-    return np.asarray(np.where(t <= 0, left, log_ndtr(positive) + 0.5 * positive**2 + HALF_LOG_2PI))
+    out = np.asarray(_LOG_SQRT_HALF_PI + np.log(erfcx(-np.minimum(t, 0.0) / math.sqrt(2))))
+    right = t > 0
+    if right.any():
+        out[right] = log_ndtr(t[right]) + 0.5 * t[right] ** 2 + HALF_LOG_2PI
+    return out
 
 
 def gap_integral(u: FloatArray, slope: FloatArray, curve: FloatArray, span: FloatArray | float = np.inf) -> FloatArray:
     r"""Integrate ``exp(u r - r^2/2) (1 - exp(-slope r - curve r^2/2))`` over ``0 < r < span``.
 
-    Every term is positive, so nothing cancels, however small ``slope`` and ``curve`` are. Gauss-Legendre with 48 nodes
-    on the part of the interval where ``exp(u r - r^2/2)`` is above ``exp(-45)`` of its value at 0: meant for ``u`` up
+    Every term is positive, so nothing cancels, however small ``slope`` and ``curve`` are. Gauss-Legendre with 32 nodes
+    on the part of the interval where ``exp(u r - r^2/2)`` is above ``exp(-40)`` of its value at 0: meant for ``u`` up
     to about 5 and a second factor that does not vary faster than the first.
 
     Parameters
@@ -53,11 +55,18 @@ def gap_integral(u: FloatArray, slope: FloatArray, curve: FloatArray, span: Floa
     for start in range(0, u.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         v, k, q = u[part, None], slope[part, None], curve[part, None]
-        root = np.sqrt(v**2 + 2 * _NEGLIGIBLE)
-        reach = np.where(v > 0, v + root, 2 * _NEGLIGIBLE / (root - np.minimum(v, 0.0)))
+        root = np.sqrt(v**2 + 2 * NEGLIGIBLE)
+        reach = np.where(v > 0, v + root, 2 * NEGLIGIBLE / (root - np.minimum(v, 0.0)))
         width = np.minimum(reach, span[part, None])
         r = width * _NODES
-        total[part] = width[:, 0] * ((np.exp(r * (v - 0.5 * r)) * -np.expm1(-r * (k + 0.5 * q * r))) @ _WEIGHTS)
+        term, loss = 0.5 * r, -0.5 * q * r  # in place from here on: this is where the time goes
+        np.subtract(v, term, out=term)
+        term *= r
+        np.exp(term, out=term)
+        loss -= k
+        loss *= r
+        term *= np.expm1(loss, out=loss)
+        total[part] = -width[:, 0] * (term @ _WEIGHTS)
     return total
 
 

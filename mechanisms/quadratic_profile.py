@@ -23,7 +23,7 @@ from scipy.special import log_ndtr
 from .balls import Ball, enclose, ndtr_ball
 from .base import Bracket, Direction, check_delta, check_nonnegative
 from .data import FloatArray
-from .mills import HALF_LOG_2PI, SMALL_GAP, gap_integral, log_gap, log_interval, log_mills
+from .mills import HALF_LOG_2PI, NEGLIGIBLE, SMALL_GAP, gap_integral, log_gap, log_interval, log_mills
 from .profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
 
 
@@ -68,7 +68,16 @@ def _log_delta_forward(epsilon: FloatArray, mu: FloatArray, a: FloatArray) -> Fl
     w = np.sqrt(2 * epsilon + np.log1p(mu) + a**2 / (1 + mu))
     root = np.sqrt(mu)
     near = (a**2 * mu / (1 + mu) - 2 * epsilon - np.log1p(mu)) / ((a + w) * root)  # (a - w)/sqrt(mu)
-    return np.logaddexp(log_gap(near, root * w, mu), log_gap(-(a + w) / root, root * w, mu))
+    out = log_gap(near, root * w, mu)
+    both = 2 * a * w < NEGLIGIBLE * mu  # elsewhere the edge -w is lost in float64: p(-w)/p(w) = exp(-2 a w/mu)
+    if both.any():
+        out[both] = np.logaddexp(out[both], _far_gap(mu[both], a[both], w[both]))
+    return out
+
+
+def _far_gap(mu: FloatArray, a: FloatArray, w: FloatArray) -> FloatArray:
+    # the part of delta beyond the edge -w
+    return log_gap(-(a + w) / np.sqrt(mu), np.sqrt(mu) * w, mu)
 
 
 def _log_delta_backward(epsilon: FloatArray, mu: FloatArray, a: FloatArray) -> FloatArray:
@@ -84,7 +93,10 @@ def _log_delta_backward(epsilon: FloatArray, mu: FloatArray, a: FloatArray) -> F
     small = log_ratio > -SMALL_GAP
     with np.errstate(divide="ignore"):
         edge = log_ndtr(near) + np.log(-np.expm1(np.minimum(log_ratio, 0.0)))
-        part = np.logaddexp(edge, epsilon + log_gap(-(w + a) / root, root * w, mu))
+        both = ~small & (2 * a * w < NEGLIGIBLE * mu)
+        part = np.array(edge)
+        if both.any():
+            part[both] = np.logaddexp(edge[both], epsilon[both] + _far_gap(mu[both], a[both], w[both]))
         if small.any():
             v, s, span = near[small], spread[small], 2 * w[small] / spread[small]
             part[small] = np.log(gap_integral(v, w[small] * s, -(s**2), span)) - 0.5 * v**2 - HALF_LOG_2PI
