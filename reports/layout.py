@@ -58,8 +58,9 @@ class Composer:
             "title": self._text(document.title),
             "subtitle": self._optional(document.subtitle),
             "byline": self._optional(byline),
-            "header": self._text(document.running_header or document.title),
-            "footer": self._text(byline),
+            "header": self._text(_shortened(document.running_header or document.title)),
+            "running": [self._text(_shortened(section.title)) for section in document.sections if section.level == 1],
+            "footer": self._text(_shortened(byline, 90)),
             "summary": self.block(document.summary) if document.summary else None,
             "front": [self.block(block) for block in document.front],
             "sections": [self._section(section) for section in document.sections],
@@ -140,6 +141,12 @@ class Composer:
 
     def _optional(self, text: str) -> Lines | None:
         return self._text(text) if text else None
+
+
+def _shortened(text: str, most: int = 52) -> str:
+    """Return a text for the margin of a page: one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def _target(section_id: str) -> str:
