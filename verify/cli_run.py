@@ -100,6 +100,7 @@ def run(
         "started": started.isoformat(timespec="seconds"),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 3),
+        "seconds_of": findings.seconds,
         "command": shlex.join(["pdp-verify", *sys.argv[1:]]),
         "jobs": jobs,
         "host": platform.node(),

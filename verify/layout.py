@@ -84,7 +84,7 @@ def document(record: Record, *, date: str) -> Document:
         sections=tuple(
             Section(s.title, s.level, s.blocks, Audience.RELEASE, s.badges, s.kicker, s.id) for s in sections
         ),
-        running_header=TITLE,
+        running_header="pdp-verify audit",
         audience=Audience.RELEASE,
     )
 

@@ -40,7 +40,7 @@ TONES = {
     "OUT_OF_DOMAIN": Tone.NEUTRAL,
 }
 #: Rows that a table shows; the record has them all.
-MOST_ROWS = 12
+MOST_ROWS = 10
 
 
 def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -> list[Section]:
@@ -198,9 +198,10 @@ def _mutant_blocks(verdict: Row, rows: Sequence[Row]) -> list[Block]:
     mutants = [row for row in rows if row["standing"] == "MUTANT"]
     if not mutants:
         return []
+    several = len({row["part"] for row in rows}) > 1
     cells = tuple(
         (
-            row["mutant"] or row["case"],
+            (f"{row['part']}: " if several else "") + (row["mutant"] or row["case"]),
             "–" if row["severity"] is None else format_percent(row["severity"], 2, typographic=True),
             figure(row["margin"], 3, typographic=True),
             Badge("refuted", Tone.GOOD) if row["outcome"] == "FAILS" else Badge("not refuted", Tone.BAD),

@@ -37,12 +37,13 @@ Ledger = Mapping[str, Expected]
 
 def read(path: Path) -> Ledger:
     """Return the ledger in a file, one table per id."""
-    with path.open("rb") as file:
-        tables = tomllib.load(file)
     try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
         return {id_: Expected(**table) for id_, table in tables.items()}
     except (TypeError, ValueError) as stop:
-        raise Defect(f"{path.name} must have printed, corrected, readings and why only: {stop}") from stop
+        raise Defect(
+            f"{path.name} must have one table an id with printed, corrected, readings and why: {stop}"
+        ) from stop
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from .statement import Case, Statement
 from .store import Store, content_key
 from .verdict import Outcome, Reason
 from .versions import library_versions, platform_tag, source_digest
-from .worker import Settings, Task, perform
+from .worker import Settings, Task, timed
 
 
 class Watcher(Protocol):
@@ -49,6 +49,7 @@ class Findings:
     errors: list[Row]
     interrupted: bool
     reused: int
+    seconds: dict[str, float]
 
     @property
     def exit_code(self) -> int:
@@ -67,6 +68,7 @@ class _Progress:
     statement: Statement
     tasks: list[Task]
     done: dict[Task, list[Row]] = field(default_factory=dict)
+    seconds: float = 0.0
 
     @property
     def complete(self) -> bool:
@@ -107,8 +109,10 @@ def header(sources: Sequence[Source], settings: Settings, *, complete: bool) -> 
 
 
 def data_digests() -> dict[str, str]:
-    """Return the digest of every embedded data set."""
-    return {}
+    """Return the digest of every embedded data set, as prepared."""
+    from mechanisms.embedded import SOURCES, load
+
+    return {name: load(name).digest for name in SOURCES}
 
 
 def execute(
@@ -119,7 +123,6 @@ def execute(
     jobs: int,
     store: Store,
     watcher: Watcher,
-    work: Callable[[Task], list[Row]] = perform,
 ) -> Findings:
     """Decide every case of ``sources`` and rule on them; Ctrl-C ends it early with what was done so far."""
     progress: dict[str, _Progress] = {}
@@ -158,11 +161,12 @@ def execute(
             settle(mine, complete=True)
     interrupted = False
     try:
-        with closing(spread(work, todo, jobs)) as results:
-            for task, rows in results:
+        with closing(spread(timed, todo, jobs)) as results:
+            for task, (rows, seconds) in results:
                 store.put(keys[task], rows)
                 mine = progress[task.module]
                 mine.done[task] = rows
+                mine.seconds += seconds
                 watcher.advance(f"{mine.statement.id} {task.case or 'figures'}")
                 if mine.complete:
                     settle(mine, complete=True)
@@ -209,6 +213,7 @@ def _findings(
         [row for row in (*record.cases, *record.figures) if row["error"]],
         interrupted,
         reused,
+        {mine.statement.id: round(mine.seconds, 3) for mine in progress},
     )
 
 

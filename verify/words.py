@@ -39,6 +39,9 @@ def allowed(claim: Row | None, *, typographic: bool = False) -> str:
         return f"at least {low_text}"
     if math.isinf(low) or low == 0.0:
         return f"at most {high_text}"
+    if low_text == high_text:
+        half = figure((high - low) / 2, 2, typographic=typographic)
+        return f"{low_text} ± {half}" if typographic else f"{low_text} +- {half}"
     return f"between {low_text} and {high_text}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,6 +48,13 @@ def one_blas_thread() -> Iterator[None]:
     import_module("scipy.linalg")  # a BLAS that is loaded later would not be held
     with threadpool_limits(1):
         yield
+
+
+def timed(task: Task) -> tuple[list[dict[str, Any]], float]:
+    """Return the rows of one task and the seconds they took (which are no part of a record)."""
+    start = time.perf_counter()
+    rows = perform(task)
+    return rows, time.perf_counter() - start
 
 
 def perform(task: Task) -> list[dict[str, Any]]:

@@ -10,6 +10,6 @@ if __name__ == "__main__":
     from verify.cli import invoke
 
     chosen = toy_registry(*sys.argv.pop(1).split(","))
-    registry.default = lambda: chosen  # type: ignore[assignment]
-    ledger.default = lambda: LEDGER  # type: ignore[assignment]
+    registry.default = lambda: chosen
+    ledger.default = lambda: LEDGER
     sys.exit(invoke())

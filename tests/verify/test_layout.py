@@ -109,6 +109,7 @@ def _rest(record: Record) -> tuple[tuple[dict[str, object], ...], ...]:
         ({"low": 0.25, "high": "inf"}, "at least 0.25"),
         ({"low": 0.25, "high": 0.5}, "between 0.25 and 0.5"),
         ({"low": 0.5, "high": 0.5}, "equal to 0.5"),
+        ({"low": 1 - 2**-40, "high": 1 + 2**-40}, "1 +- 9.1e-13"),
         ({"low": "-inf", "high": "inf"}, "anything"),
         (None, "-"),
     ],

@@ -72,3 +72,6 @@ def test_malformed_ledger_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text('["W19-T4.1"]\nprinted = "SUPPORTED"\nbecause = "x"\n')
     with pytest.raises(Defect, match="because"):
         ledger.read(path)
+    path.write_text("printed =")
+    with pytest.raises(Defect, match="must have one table an id"):
+        ledger.read(path)

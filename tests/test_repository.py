@@ -1,0 +1,233 @@
+"""The repository itself: directions, sizes, names, the catalogue, the ledger, and what tests may not do."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from reports.document import check_formulas
+from reports.row import FormulaBlock
+from verify import ledger, listing, registry
+from verify.registry import PAPERS, STATEMENT_FILE, Source
+from verify.statement import Standing, Statement
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("mechanisms", "audits", "verify", "reports")
+FOLDERS = (*ROOMS, "tests", "docs", "benchmarks", ".ci")
+#: A room may import these rooms of ours, and no other.
+MAY_IMPORT = {
+    "mechanisms": {"mechanisms"},
+    "audits": {"audits", "mechanisms"},
+    "reports": {"reports"},
+    "verify": {"verify", "audits", "mechanisms", "reports"},
+}
+#: Places of the machine that something was written on; spelt in pieces so that this file passes.
+MACHINE = [
+    "/wo" + "rk/",
+    "../sha" + "red",
+    "sha" + "red/st",
+    ".lib" + "rary",
+    "/tmp" + "/v/",
+    "/ro" + "ot/",
+    "/ho" + "me/",
+]
+UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|NotImplemented" + r"Error)\b")
+
+
+def files(*suffixes: str, folders: tuple[str, ...] = FOLDERS) -> Iterator[Path]:
+    """Yield the files of the repository with these suffixes."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix in suffixes and "__pycache__" not in path.parts:
+                yield path
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield every imported module with its relative level."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, 0) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", node.level
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_import_directions(room: str) -> None:
+    """A room imports only the rooms below it: relatively inside, absolutely across."""
+    wrong = []
+    for path in files(".py", folders=(room,)):
+        for module, level in imports(path):
+            top = module.partition(".")[0]
+            if level == 0 and top in ROOMS and (top not in MAY_IMPORT[room] or top == room):
+                wrong.append(f"{shown(path)} imports {module}")
+            if level == 0 and top in ("tests", "oracles", "toys", "pytest"):
+                wrong.append(f"{shown(path)} imports {module}")
+    assert wrong == []
+
+
+def test_rooms_do_not_import_the_command_line() -> None:
+    wrong = [
+        f"{shown(path)} imports {module}"
+        for path in files(".py", folders=("verify",))
+        if not path.name.startswith("cli")
+        for module, level in imports(path)
+        if (level and module.startswith("cli")) or (module == "click" and path.name != "watch.py")
+    ]
+    assert wrong == []
+
+
+def test_no_file_is_longer_than_400_lines() -> None:
+    lengths = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files(".py", ".typ")}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_no_file_is_called_utils() -> None:
+    assert [shown(path) for path in files(".py") if path.stem in ("utils", "util", "helpers", "misc", "common")] == []
+
+
+def test_nothing_names_the_machine_it_was_written_on() -> None:
+    wrong = []
+    own = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml")]
+    suffixes = (".py", ".typ", ".md", ".toml", ".csv", ".json", ".bib", "")
+    for path in [*own, *files(*suffixes)]:
+        text = path.read_text(encoding="utf-8")
+        wrong += [f"{shown(path)}: {word}" for word in MACHINE if word in text]
+    assert wrong == []
+
+
+def test_nothing_is_left_unfinished() -> None:
+    assert [shown(path) for path in files(".py", ".typ") if UNFINISHED.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_no_test_is_skipped_or_passed_over() -> None:
+    """No skip, skipif, xfail or importorskip, and no test that leaves early by a bare return."""
+    wrong = []
+    for path in files(".py", folders=("tests",)):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("skip", "skipif", "xfail", "importorskip"):
+                wrong.append(f"{shown(path)}:{node.lineno} {node.attr}")
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                returns = [each for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is None]
+                wrong += [f"{shown(path)}:{each.lineno} bare return" for each in returns]
+    assert wrong == []
+
+
+# --- statements -------------------------------------------------------------------------------------------------------
+
+SOURCES = registry.default().select()
+
+
+@cache
+def statement(source: Source) -> Statement:
+    return source.load()
+
+
+def test_every_file_of_a_paper_is_a_catalogued_statement() -> None:
+    found = {
+        path
+        for folder in PAPERS.values()
+        for path in files(".py", folders=(f"verify/{folder}",))
+        if path.stem != "__init__" and (STATEMENT_FILE.match(path.stem) or "STATEMENT =" in path.read_text("utf-8"))
+    }
+    assert {shown(path) for path in found} == {f"verify/{registry.default().catalogue[s.id].file}" for s in SOURCES}
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)
+def test_statement_agrees_with_its_file_and_the_catalogue(source: Source) -> None:
+    catalogue = registry.default().catalogue
+    found = statement(source)
+    assert found.id == source.id
+    assert found.paper == PAPERS[source.id.partition("-")[0]]
+    assert found.kind == catalogue[source.id].kind
+    assert found.title != catalogue[source.id].title  # the catalogue's titles are working names
+    for part in found.parts:
+        assert part.id == source.id or part.id.startswith(f"{source.id}.") or part.reading
+        if part.id in catalogue and part.id != source.id:
+            assert catalogue[part.id].parent == source.id
+    children = {entry.id for entry in catalogue.values() if entry.parent == source.id}
+    assert children <= {part.id for part in found.parts}
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)
+def test_cases_are_declared_completely(source: Source) -> None:
+    found = statement(source)
+    for case in found.cases:
+        assert all(case.draws) or not any(case.draws), case.name
+        assert list(case.draws) == sorted(case.draws), case.name
+        assert bool(case.mutant) == (case.standing is Standing.MUTANT), case.name
+    corrected = {case.part for case in found.cases if case.standing is Standing.CORRECTED}
+    assert corrected == {part.id for part in found.parts if part.corrected}
+    assert bool(found.cases) or bool(found.definition)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)
+def test_what_is_supported_has_a_mutant(source: Source) -> None:
+    expected = ledger.default()[source.id]
+    mutants = [case for case in statement(source).cases if case.standing is Standing.MUTANT]
+    assert mutants or "SUPPORTED" not in (expected.printed, expected.corrected)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)
+def test_formulas_are_typst_math(source: Source) -> None:
+    found = statement(source)
+    check_formulas(
+        FormulaBlock(part.id, formula.typst, formula.text)
+        for part in found.parts
+        for formula in (part.printed, part.corrected)
+        if formula
+    )
+
+
+def test_ledger_has_exactly_the_ids_that_are_listed() -> None:
+    rows = list(listing.statement_rows(registry.default(), ledger.default(), SOURCES))
+    assert set(ledger.default()) == {row["id"] for row in rows}
+    for source in SOURCES:
+        readings = {part.reading for part in statement(source).parts if part.reading}
+        assert set(ledger.default()[source.id].readings) == readings
+        for part in statement(source).parts:
+            if not part.reading:
+                assert (ledger.default()[part.id].corrected is not None) == (
+                    bool(part.corrected) or (part.id == source.id and any(p.corrected for p in statement(source).parts))
+                ), part.id
+
+
+# --- what ships -------------------------------------------------------------------------------------------------------
+
+
+def test_version_is_the_same_everywhere() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_package_data_can_be_read() -> None:
+    verify = ROOT / "verify"
+    for name in ("record", "run"):
+        assert json.loads((verify / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))["title"]
+    for paper in PAPERS.values():
+        assert f"{{{paper}," in (verify / "refs.bib").read_text(encoding="utf-8")
+
+
+def test_contributing_fits_on_one_screen() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_readme_starts_with_its_two_commands() -> None:
+    """The first screen has two commands to copy, each of which makes its own environment."""
+    screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:40])
+    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", screen, re.DOTALL)
+    assert len(blocks) == 2
+    assert all(block.startswith("python3 -m venv ") and block.count("\n") == 1 for block in blocks)
+    assert blocks[0].rstrip().endswith("pdp-verify run")
+    assert "pytest" in blocks[1]
