@@ -28,9 +28,19 @@ def _bound(name: str, value: float) -> float:
     return value
 
 
-@dataclass(frozen=True)
+def as_numbers(name: str, values: ArrayLike) -> FloatArray:
+    """Return a fresh float64 array, or refuse it without quoting any of its cells."""
+    try:
+        return np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be an array of numbers of one shape, got something else") from None
+
+
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Records together with the public domain that they are promised to lie in.
+
+    Two data sets are equal only if they are the same object; compare ``digest`` for equal contents.
 
     Parameters
     ----------
@@ -68,8 +78,7 @@ class Dataset:
     digest: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
-        X = np.array(self.X, dtype=np.float64, order="C")
-        y = np.array(self.y, dtype=np.float64)
+        X, y = as_numbers("X", self.X), as_numbers("y", self.y)
         if X.ndim != 2:
             raise DataError(f"X must have 2 axes (records, features), got X.ndim={X.ndim}")
         if X.shape[1] == 0:
@@ -120,7 +129,7 @@ class Dataset:
 
 def as_row(x: ArrayLike, dim: int) -> FloatArray:
     """Return ``x`` as a finite row of shape ``(dim,)``."""
-    row = np.asarray(x, dtype=np.float64)
+    row = as_numbers("x", x)
     if row.shape != (dim,):
         raise DataError(f"x must have shape ({dim},), got x.shape={row.shape}")
     if not np.isfinite(row).all():
@@ -129,8 +138,16 @@ def as_row(x: ArrayLike, dim: int) -> FloatArray:
 
 
 def row_norms(X: FloatArray) -> FloatArray:
-    """Return the Euclidean norm of every row, shape ``(n_records,)``."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X)), dtype=np.float64)
+    """Return the Euclidean norm of every row, shape ``(n_records,)``; squares neither overflow nor vanish."""
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X)), dtype=np.float64)
+    rescued = ~((norms > 1e-140) & (norms < 1e140))
+    if rescued.any():
+        rows = X[rescued]
+        largest = np.abs(rows).max(axis=1, initial=0.0)
+        safe = np.where(largest > 0, largest, 1.0)[:, None]
+        norms[rescued] = largest * np.sqrt(((rows / safe) ** 2).sum(axis=1))
+    return norms
 
 
 @dataclass(frozen=True)
@@ -140,6 +157,7 @@ class RowClip:
     bound: float
 
     def __call__(self, X: FloatArray) -> FloatArray:
+        """Return the rows, those longer than the bound scaled down to it."""
         norms = row_norms(X)
         scale = np.minimum(1.0, _bound("bound", self.bound) / np.maximum(norms, np.finfo(float).tiny))
         return np.asarray(X * scale[:, None], dtype=np.float64)
@@ -155,9 +173,10 @@ class UnitRows:
     norm: float = 1.0
 
     def __call__(self, X: FloatArray) -> FloatArray:
+        """Return the rows scaled to the norm; zero rows stay zero."""
         norms = row_norms(X)
         safe = np.where(norms > 0, norms, 1.0)
-        return np.asarray(X * (self.norm / safe)[:, None], dtype=np.float64)
+        return np.asarray(X / safe[:, None] * _bound("norm", self.norm), dtype=np.float64)
 
     def __str__(self) -> str:
         return f"rows scaled to Euclidean norm {self.norm:g}"
@@ -170,6 +189,7 @@ class ColumnScale:
     divisors: tuple[float, ...]
 
     def __call__(self, X: FloatArray) -> FloatArray:
+        """Return the features divided by the constants."""
         divisors = np.asarray([_bound("divisor", d) for d in self.divisors])
         return np.asarray(X / divisors, dtype=np.float64)
 
@@ -185,10 +205,13 @@ class ColumnShiftScale:
     scales: tuple[float, ...]
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        return np.asarray((X - np.asarray(self.centres)) / np.asarray(self.scales), dtype=np.float64)
+        """Return the features centred and divided."""
+        scales = np.asarray([_bound("scale", s) for s in self.scales])
+        return np.asarray((X - np.asarray(self.centres)) / scales, dtype=np.float64)
 
     def __str__(self) -> str:
-        return "features centred and scaled by public constants"
+        pairs = ", ".join(f"({c:g}, {s:g})" for c, s in zip(self.centres, self.scales, strict=True))
+        return f"features centred and scaled by the public constants {pairs}"
 
 
 def build_dataset(
@@ -221,13 +244,14 @@ def build_dataset(
     clip_response : bool
         Clip ``y`` to ``[-y_bound, y_bound]``.
     """
-    features = np.array(X, dtype=np.float64)
-    response = np.array(y, dtype=np.float64)
+    features, response = as_numbers("X", X), as_numbers("y", y)
     done: list[str] = []
     if features.ndim != 2:
         raise DataError(f"X must have 2 axes (records, features), got X.ndim={features.ndim}")
     for column in np.flatnonzero(~np.isfinite(features).all(axis=0)):
         raise DataError(f"X must be finite, got a non-finite value in column {int(column)}")
+    if not np.isfinite(response).all():  # before clipping, which would hide an infinity
+        raise DataError("y must be finite, got a non-finite value in the response")
     if intercept is not None:
         features = np.column_stack([features, np.full(features.shape[0], float(intercept))])
         done.append(f"intercept column {intercept:g} appended")
@@ -245,8 +269,11 @@ def build_dataset(
 
 def z_score(dataset: Dataset, *, x_bound: float = math.inf) -> Dataset:
     """Return the data set with centred, unit-variance columns; the statistics used become part of any claim."""
+    if dataset.n_records == 0:
+        raise DataError("n_records must be at least 1 for z-scores, got n_records=0")
     mean, std = dataset.X.mean(axis=0), dataset.X.std(axis=0)
-    X = (dataset.X - mean) / np.where(std > 0, std, 1.0)
+    constant = std <= 1e-12 * np.abs(dataset.X).max(axis=0)  # a constant column's spread is rounding
+    X = (dataset.X - mean) / np.where(constant, 1.0, std)
     note = "z-scores: column means and standard deviations read off the data"
     return replace(
         dataset, X=X, x_bound=x_bound, steps=(*dataset.steps, note), data_dependent=(*dataset.data_dependent, note)

@@ -1,9 +1,9 @@
-"""Real data sets that ship with statsmodels, brought into a public domain by record-wise steps; nothing is downloaded."""
+"""Real data sets that ship with statsmodels, brought into a public domain by record-wise steps; no download."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -16,10 +16,10 @@ from .data import ColumnShiftScale, DataError, Dataset, RowClip, build_dataset
 class Source:
     """How one data set is read: the response, and a public range for each feature.
 
-    The ranges are what the codebook or common knowledge says (an age, a seven-point scale, a logarithm of dollars), never
-    the extremes of the records. A feature is mapped from its range to [-1, 1] and divided by the root of the number
-    of features with the intercept, so that a record within the ranges has Euclidean norm at most 1; one outside is
-    scaled down to norm 1.
+    The ranges are what the codebook or common knowledge says (an age, a seven-point scale, a logarithm of dollars),
+    never the extremes of the records. A feature is mapped from its range to [-1, 1] and divided by the root of the
+    number of features with the intercept, so that a record within the ranges has Euclidean norm at most 1; one
+    outside is scaled down to norm 1.
 
     Attributes
     ----------
@@ -115,12 +115,14 @@ def load(name: str) -> Dataset:
     source = SOURCES[name]
     frame = getattr(datasets, name).load_pandas().data
     response = frame[source.response].to_numpy(dtype=np.float64)
+    first = f"features {', '.join(source.ranges)}; response {source.response}"
     if source.threshold is not None:
         response = np.where(response > source.threshold, 1.0, -1.0)
+        first += f", +1 above {source.threshold:g} and -1 otherwise"
     root = math.sqrt(len(source.ranges) + 1)
     centres = [0.5 * (low + high) for low, high in source.ranges.values()]
     scales = [0.5 * (high - low) * root for low, high in source.ranges.values()]
-    return build_dataset(
+    dataset = build_dataset(
         frame[list(source.ranges)].to_numpy(dtype=np.float64),
         response,
         x_bound=1.0,
@@ -128,7 +130,8 @@ def load(name: str) -> Dataset:
         intercept=1.0,
         steps=[ColumnShiftScale((*centres, 0.0), (*scales, root)), RowClip(1.0)],
         response_scale=source.response_scale,
-        clip_response=True,
+        clip_response=source.threshold is None,
         name=name,
         public=True,
     )
+    return replace(dataset, steps=(first, *dataset.steps))

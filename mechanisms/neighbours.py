@@ -24,7 +24,7 @@ class UnsupportedRelation(ValueError):
     """The mechanism or claim does not cover this neighbouring relation (it is named in the message)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeighbouringPair:
     """A data set ``D``, a target ``z = (x, y)``, and the relation that derives ``D'`` from them.
 
@@ -49,6 +49,17 @@ class NeighbouringPair:
     y: float
     index: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.relation is Relation.ADD:
+            if self.index is not None:
+                raise DataError(f"index must be None for ADD, got index={self.index}")
+            return
+        if self.index is None or not 0 <= self.index < self.dataset.n_records:
+            raise DataError(f"index must be in [0, {self.dataset.n_records}), got index={self.index}")
+        record, response = self.dataset.X[self.index], self.dataset.y[self.index]
+        if self.relation is Relation.REMOVE and not (np.array_equal(self.x, record) and self.y == response):
+            raise DataError("(x, y) must be the record at index for REMOVE, got another record")
+
     @classmethod
     def add(cls, dataset: Dataset, x: ArrayLike, y: float) -> NeighbouringPair:
         """Return the pair ``(D, D + z)`` for a target outside the data (W19, D_{+z})."""
@@ -66,8 +77,6 @@ class NeighbouringPair:
     @classmethod
     def replace(cls, dataset: Dataset, index: int, x: ArrayLike, y: float) -> NeighbouringPair:
         """Return the pair in which the record at ``index`` becomes ``(x, y)``."""
-        if not 0 <= index < dataset.n_records:
-            raise DataError(f"index must be in [0, {dataset.n_records}), got index={index}")
         pair = cls(dataset, Relation.REPLACE, as_row(x, dataset.dim), float(y), index)
         _ = pair.second
         return pair
@@ -118,9 +127,14 @@ def target_in_data(pair: NeighbouringPair) -> bool:
 
 
 def same_pair(first: NeighbouringPair, second: NeighbouringPair) -> bool:
-    """Return whether two pairs have the same members (used by tests of :meth:`NeighbouringPair.swapped`)."""
-    return bool(
-        np.array_equal(first.first.X, second.first.X)
-        and np.array_equal(first.second.X, second.second.X)
-        and first.relation is second.relation
+    """Return whether two pairs have the same members, up to the order of records, and the same relation."""
+    return (
+        first.relation is second.relation
+        and np.array_equal(_sorted_records(first.first), _sorted_records(second.first))
+        and np.array_equal(_sorted_records(first.second), _sorted_records(second.second))
     )
+
+
+def _sorted_records(dataset: Dataset) -> FloatArray:
+    records = np.column_stack([dataset.X, dataset.y])
+    return np.asarray(records[np.lexsort(records.T)])

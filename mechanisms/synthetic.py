@@ -59,7 +59,7 @@ def linear_unit_rows(n_records: int, dim: int, *, noise_sd: float, rng: np.rando
 
 
 def linear_gaussian(n_records: int, dim: int = 10, *, rng: np.random.Generator) -> Planted:
-    """Return the linear Gaussian model of W18-X2: normal design, coefficients uniform on [0, 1], unit noise, no bound."""
+    """Return the linear Gaussian model of W18-X2: normal design, coefficients uniform on [0, 1], unit noise."""
     n_records, dim = _size("n_records", n_records, 0), _size("dim", dim, 1)
     theta, X = rng.uniform(size=dim), rng.standard_normal((n_records, dim))
     y = X @ theta + rng.standard_normal(n_records)
