@@ -14,6 +14,8 @@ from .perturbed_objective import PerturbedObjective, slices
 
 #: Above this ``f'' mu`` a record's leverage is recomputed without it, as 1 - f'' mu would cancel.
 HIGH_LEVERAGE = 0.9
+#: Records whose leverages are solved for together, so that they stay in the cache.
+BLOCK = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,18 +98,26 @@ def ex_post_losses(objective: PerturbedObjective, theta: FloatArray, sigma: floa
     """
     X, y = objective.dataset.X, objective.dataset.y
     predictor = X @ theta
-    first, second = objective.loss.first(predictor, y), objective.loss.second(predictor, y)
-    weighted = np.sqrt(second)[:, None] * X
+    first, root = objective.loss.first(predictor, y), np.sqrt(objective.loss.second(predictor, y))
     ridge = objective.regulariser_hessian(theta[None])[0] + objective.lam * np.eye(objective.dim)
-    factor = cholesky(weighted.T @ weighted + ridge, lower=True)
-    leverage = np.square(solve_triangular(factor, weighted.T, lower=True, check_finite=False)).sum(axis=0)
+    curvature = ridge.copy()
+    for records in slices(len(X), BLOCK):
+        weighted = root[records, None] * X[records]
+        curvature += weighted.T @ weighted
+    factor = cholesky(curvature, lower=True)
+    leverage = np.empty(len(X))
+    for records in slices(len(X), BLOCK):
+        weighted = root[records, None] * X[records]
+        leverage[records] = (
+            row_norms(solve_triangular(factor, weighted.T, lower=True, overwrite_b=True, check_finite=False).T) ** 2
+        )
     high = np.flatnonzero(leverage > HIGH_LEVERAGE)
     log_det = -np.log1p(-np.where(leverage > HIGH_LEVERAGE, 0.0, leverage))
     for index in high:
-        rest = np.delete(weighted, index, axis=0)
+        rest = np.delete(root[:, None] * X, index, axis=0)
         without = cholesky(rest.T @ rest + ridge, lower=True)
-        log_det[index] = np.log1p(np.square(solve_triangular(without, weighted[index], lower=True)).sum())
-    gradient = objective.gradient(theta[None])[0]
+        log_det[index] = np.log1p(np.square(solve_triangular(without, root[index] * X[index], lower=True)).sum())
+    gradient = X.T @ first + objective.penalty_gradient(theta[None])[0]
     quadratic = np.square(first * row_norms(X)) / (2.0 * sigma**2)
     return np.asarray(log_det + quadratic - first * (X @ gradient) / sigma**2)
 

@@ -147,11 +147,14 @@ class PerturbedObjective:
             total[points] = part
         return total if self.regulariser is None else total + self.regulariser.value(theta)
 
+    def penalty_gradient(self, theta: FloatArray) -> FloatArray:
+        """Return ``lam theta + grad r``, shape ``(n_points, dim)``."""
+        linear = self.lam * theta
+        return linear if self.regulariser is None else linear + self.regulariser.gradient(theta)
+
     def gradient(self, theta: FloatArray) -> FloatArray:
         """Return ``grad J``, shape ``(n_points, dim)``: matrix product, slope, matrix product, tile by tile."""
-        total = self.lam * theta
-        if self.regulariser is not None:
-            total = total + self.regulariser.gradient(theta)
+        total = self.penalty_gradient(theta)
         for points in slices(len(theta), POINTS):
             total[points] += self._data_gradient(theta[points])
         return total
