@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .ledger import Ledger
-from .registry import PAPERS, Registry, Source, shown_path
+from .registry import DISPLAY, PAPERS, Registry, Source, shown_path
 from .rows import Row
 
 
@@ -14,7 +14,11 @@ def statement_rows(registry: Registry, ledger: Ledger, sources: Iterable[Source]
     for source in sources:
         statement = source.load()
         titles = {statement.id: statement.title}
-        titles |= {part.id: part.title for part in statement.parts if part.id != statement.id and not part.reading}
+        titles |= {
+            part.id: part.title
+            for part in statement.parts
+            if part.id != statement.id and not part.reading and DISPLAY not in part.id
+        }
         for id_, title in titles.items():
             entry = registry.catalogue.get(id_)
             expected = ledger.get(id_)

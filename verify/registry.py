@@ -45,6 +45,8 @@ KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "example": ("exp", ("E",)),
     "proof step": ("thm", ("T",)),
 }
+#: Between a catalogue id and the name of one of its displays: a part that is no id of its own.
+DISPLAY = "#"
 STATEMENT_FILE = re.compile(rf"^(?:{'|'.join(sorted({prefix for prefix, _ in KINDS.values()}))})_\w+$")
 
 
@@ -117,6 +119,7 @@ class Registry:
 
     def find(self, id_: str) -> Source:
         """Return the file that decides ``id_``; raises :class:`UserError` as :meth:`select` does."""
+        id_ = id_.partition(DISPLAY)[0]
         if id_ not in self.catalogue:
             close = difflib.get_close_matches(id_.upper(), list(self.catalogue), n=3, cutoff=0.6)
             hint = f"; did you mean {', '.join(close)}?" if close else "; `pdp-verify list` shows them all"

@@ -158,7 +158,7 @@ def test_existing_folder_is_used_only_when_asked(toys: registry.Registry, tmp_pa
     assert "--resume continues there" in capsys.readouterr().err
     assert invoke(quick(tmp_path / "out", "--resume")) == 0
     assert (tmp_path / "out" / "audit.jsonl").read_bytes() == first
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["reused_rows"] == 9
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["reused_rows"] == 10
 
 
 def test_list_prints_every_statement_and_part(toys: registry.Registry, tmp_path: Path, capsys: Captured) -> None:

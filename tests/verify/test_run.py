@@ -65,8 +65,20 @@ def test_record_is_the_same_for_one_worker_and_for_two(tmp_path: Path) -> None:
 
 def test_rows_are_in_canonical_order(tmp_path: Path) -> None:
     record = run(tmp_path / "1").record
-    assert [row["case"] for row in record.cases_of("RW21-T17")] == ["printed", "corrected", "large", "mutant: 0.55"]
-    assert [row["id"] for row in record.verdicts] == ["W19-T4.1", "RW21-T17", "RW21-T17.1", "RW21-T17.2"]
+    assert [row["case"] for row in record.cases_of("RW21-T17")] == [
+        "printed",
+        "corrected",
+        "large",
+        "display",
+        "mutant: 0.55",
+    ]
+    assert [row["id"] for row in record.verdicts] == [
+        "W19-T4.1",
+        "RW21-T17",
+        "RW21-T17.1",
+        "RW21-T17.2",
+        "RW21-T17#half",
+    ]
     assert record.header["statements"] == list(BOTH)
 
 
@@ -109,7 +121,7 @@ def test_interrupted_run_keeps_what_was_done_and_resumes(tmp_path: Path, jobs: i
     watcher = Watcher()
     resumed = run(tmp_path / "1", jobs=jobs, watcher=watcher)
     assert resumed.reused == 2
-    assert watcher.done == watcher.total == 8  # ten cases and figures less the two that were kept
+    assert watcher.done == watcher.total == 9  # eleven cases and figures less the two that were kept
     assert list(resumed.record.lines()) == list(run(tmp_path / "2").record.lines())
 
 
@@ -117,7 +129,7 @@ def test_other_settings_reuse_nothing(tmp_path: Path) -> None:
     run(tmp_path / "1")
     for settings in (Settings(4, "standard", 1e-4), Settings(3, "full", 1e-4), Settings(3, "standard", 1e-5)):
         assert run(tmp_path / "1", settings=settings).reused == 0
-    assert run(tmp_path / "1").reused == 10
+    assert run(tmp_path / "1").reused == 11
 
 
 def test_broken_check_is_a_defect_that_does_not_stop_the_run(tmp_path: Path) -> None:
