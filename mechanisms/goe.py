@@ -210,7 +210,7 @@ def _log_cdf(dim: int, extreme: Extreme, t: float) -> float:
 def _one_sided(
     dim: int, phi: FloatArray, tail: FloatArray, total: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return ``Psi, U, V`` with ``F(t)^2 = det(I - Psi Psi^T - U V^T)`` (goe_law.md, equations 4 and 6)."""
+    """Return ``Psi, U, V`` with ``F(t)^2 = det(I - Psi Psi^T - U V^T)`` (goe_law.md, equations 4 and 5)."""
     d, c = dim, math.sqrt(dim / 2)
     phi_t, a, s, inner = phi[:d, 0], tail[:d, 0], total[:d], phi[:d, 1:]
 
@@ -240,7 +240,7 @@ def _one_sided(
 def _two_sided(
     dim: int, phi: FloatArray, tail: FloatArray, total: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return ``Psi, U, V`` with ``F(t) = det(I - Psi Psi^T - U V^T)``: the odd functions alone (equations 7 and 8)."""
+    """Return ``Psi, U, V`` with ``F(t) = det(I - Psi Psi^T - U V^T)``: the odd functions alone (equations 6 and 7)."""
     odd = slice(1, dim, 2)
     k = dim if dim % 2 == 0 else dim - 1  # the even function next to the top of the odd block
     psi = phi[odd, 1:] * np.sqrt(2.0 * weights)
