@@ -120,6 +120,21 @@ class Case:
     mutant: str = ""
     severity: float | None = None
 
+    def number(self, name: str) -> float:
+        """Return a numeric parameter."""
+        value = self.params[name]
+        if not isinstance(value, (int, float)):
+            raise TypeError(f"{name} must be a number in case {self.name}, got {name}={value!r}")
+        return float(value)
+
+    def whole(self, name: str) -> int:
+        """Return a parameter that is a whole number."""
+        return int(self.number(name))
+
+    def text(self, name: str) -> str:
+        """Return a parameter as text."""
+        return str(self.params[name])
+
 
 Check = Callable[[Case, Budget], Evidence]
 
