@@ -56,9 +56,10 @@ class AdaSSP:
     r"""AdaSSP with its last line read as ``(gram + lam I)^{-1} moment``, the *released* matrix.
 
     The printed line takes the raw ``X^T X`` (see :class:`AdaSSPPublished`). With the released one the coefficients are
-    post-processing, and the transcript is the three releases. Each of them alone fails its printed ``(epsilon/3,
-    delta/3)``, but the three together are ``mu = epsilon/sqrt(3 log(6/delta))`` Gaussian-DP, which
-    :meth:`delta_at` decides exactly (docs/derivations/wang2018_ssp.md).
+    post-processing, and the transcript is the three releases. Each of them alone can break its printed
+    ``(epsilon/3, delta/3)`` (at epsilon 1, delta 1e-9 it does), but the three together are
+    ``mu = epsilon/sqrt(3 log(6/delta))`` Gaussian-DP, which :meth:`delta_at` decides exactly
+    (docs/derivations/wang2018_ssp.md).
 
     Transcript: the eigenvalue, the noisy Gram matrix on and above the diagonal, the noisy moment:
     ``1 + dim (dim+1)/2 + dim`` numbers. The eigenvalue has an atom at 0: its density is with respect to Lebesgue

@@ -1,0 +1,150 @@
+"""Do a mechanism's draws follow its log density? A check that needs nothing but the two.
+
+For a smooth bijection f with Jacobian J put r(o) = p(f(o)) J(o) / p(o) and w = 1/(1 + r). If the draws have density p,
+
+    E[w(f^{-1}(o))] = integral of p(f(o)) J(o) w(o) do = E[r(o) w(o)],
+
+and both terms lie in [0, 1], so the difference of the two at one draw lies in [-1, 1] and has mean 0. As f tends to
+the identity this is the score test for the parameter that f moves, so that it is as sensitive as the likelihood allows
+to first order. Here f scales or shifts one coordinate; draws on an atom, and infinite ones, stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from audits.intervals import empirical_bernstein
+from mechanisms.base import WhiteBox
+from mechanisms.data import Dataset
+
+#: Largest factor of a scale and largest shift in standard deviations (best near there for normal and Laplace noise).
+SCALE, SHIFT = 1.8, 1.2
+
+
+@dataclass(frozen=True)
+class Transport:
+    """Moves one coordinate: ``centre + scale (o - centre) + shift``."""
+
+    column: int
+    centre: float
+    scale: float
+    shift: float
+    atom: float | None
+
+    def __call__(self, outputs: np.ndarray, *, back: bool = False) -> np.ndarray:
+        column = outputs[:, self.column]
+        if back:
+            moved = self.centre + (column - self.shift - self.centre) / self.scale
+        else:
+            moved = self.centre + self.scale * (column - self.centre) + self.shift
+        result = outputs.copy()
+        result[:, self.column] = np.where(self.movable(column), moved, column)
+        return result
+
+    def movable(self, column: np.ndarray) -> np.ndarray:
+        return np.isfinite(column) & (column != self.atom)
+
+    def log_jacobian(self, outputs: np.ndarray) -> np.ndarray:
+        return np.where(self.movable(outputs[:, self.column]), np.log(self.scale), 0.0)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Mean of the statistic and the interval that contains 0 for honest draws."""
+
+    transport: Transport
+    value: float
+    low: float
+    high: float
+
+    @property
+    def honest(self) -> bool:
+        return self.low <= 0 <= self.high
+
+
+def transports(
+    mechanism: WhiteBox, dataset: Dataset, pilot: np.ndarray, atoms: Mapping[int, float]
+) -> Iterator[Transport]:
+    """Yield two moves of each coordinate, no larger than keeps about half of the mass in common (on a pilot sample)."""
+    here = mechanism.log_density(pilot, dataset)
+    for column in range(pilot.shape[1]):
+        atom = atoms.get(column)
+        values = pilot[:, column]
+        values = values[np.isfinite(values) & (values != atom)]
+        if values.size < 0.05 * len(pilot):
+            continue  # an atom, as good as all of it: nothing to move
+        size = 1.0
+        while size > 1e-6:
+            centre, spread = float(np.median(values)), float(values.std())
+            if atom is None:
+                moves = [
+                    Transport(column, centre, SCALE**size, 0.0, None),
+                    Transport(column, centre, 1.0, SHIFT * size * spread, None),
+                ]
+            else:  # scale about the atom only: the rest would cross it
+                moves = [Transport(column, atom, SCALE**size, 0.0, atom)]
+            overlaps = [
+                np.exp(np.minimum(mechanism.log_density(m(pilot), dataset) + m.log_jacobian(pilot) - here, 0.0)).mean()
+                for m in moves
+            ]
+            if min(overlaps) >= 0.45:
+                break
+            size *= 0.6
+        yield from moves
+
+
+def gaps(
+    mechanism: WhiteBox, dataset: Dataset, outputs: np.ndarray, moves: list[Transport], failure_prob: float
+) -> list[Gap]:
+    """Return one gap for each move; all are honest except with ``failure_prob`` if the draws follow the density."""
+    here = mechanism.log_density(outputs, dataset)
+    results = []
+    for move in moves:
+        out = mechanism.log_density(move(outputs), dataset) + move.log_jacobian(outputs) - here
+        back = move(outputs, back=True)
+        into = here + move.log_jacobian(outputs) - mechanism.log_density(back, dataset)
+        values = expit(-into) - expit(out)
+        interval = empirical_bernstein(
+            values.mean(), values.var(ddof=1), values.size, failure_prob / len(moves), low=-1.0, high=1.0
+        )
+        results.append(Gap(move, float(values.mean()), interval.low, interval.high))
+    return results
+
+
+def smallest_detected(
+    mechanism: WhiteBox,
+    dataset: Dataset,
+    outputs: np.ndarray,
+    moves: list[Transport],
+    failure_prob: float,
+    *,
+    scaled: bool,
+    sizes: tuple[float, ...] = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1),
+) -> float:
+    """Return the smallest listed error of every coordinate's spread (or mean, in spreads) that the check refutes.
+
+    Each coordinate is spoilt alone, and the worst one counts.
+    """
+    worst = 0.0
+    for column in sorted({move.column for move in moves}):
+        own = [move for move in moves if move.column == column]
+        values = outputs[:, column]
+        movable = own[0].movable(values)
+        centre, spread = np.median(values[movable]), values[movable].std()
+        found = np.inf
+        for size in sizes:
+            spoilt = outputs.copy()
+            change = size * (values - centre) if scaled else size * spread
+            if own[0].atom is not None:  # stay on one side of the atom
+                change = size * (values - own[0].atom)
+            spoilt[:, column] = np.where(movable, values + np.where(movable, change, 0.0), values)
+            share = failure_prob * len(own) / len(moves)
+            if not all(gap.honest for gap in gaps(mechanism, dataset, spoilt, own, share)):
+                found = size
+                break
+        worst = max(worst, found)
+    return worst
