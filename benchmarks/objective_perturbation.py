@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/objective_perturbation.py
 
-Prints milliseconds of processor time per draw and ratios, measured in one run, one BLAS thread each. Logistic loss, 30,000
+Prints milliseconds of processor time per draw and ratios, measured in one run, one BLAS thread. Logistic loss, 30,000
 records, 21 features, lam 0.5, sigma 10.96 (epsilon 1, delta 1e-6), residual 1e-8 certified for every batched draw.
 Needs scikit-learn, which the project itself does not use.
 """

@@ -11,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from .data import FloatArray, row_norms
 from .losses import SquaredLoss
-from .perturbed_objective import HESSIAN_FLOATS, RECORDS, PerturbedObjective, packed_outer, slices, unpacked
+from .perturbed_objective import RECORDS, PerturbedObjective, packed_outer, slices, unpacked
 
 #: Records whose predictor is expected to move by more than ``MOBILE`` (one standard deviation) stay exact in the model,
 #: the most mobile first, up to a share of the data; without the cubic model where others move more than ``HOPELESS``.
@@ -84,7 +84,7 @@ class CubicModel:
         rows, columns = np.triu_indices(dim)
         constant = np.zeros(dim)
         forms = (np.zeros(len(rows)), np.zeros((len(rows), dim)), np.zeros((len(rows), len(rows))))
-        for block in slices(len(still), max(RECORDS, HESSIAN_FLOATS // len(rows))):
+        for block in slices(len(still), RECORDS):
             records = still[block]
             X, packed = data.X[records], packed_outer(data.X[records])
             widths = np.maximum(spread[records], SMALLEST_SPREAD)

@@ -17,6 +17,8 @@ from .losses import CanonicalLoss, GlmLoss, SquaredLoss
 POINTS, RECORDS = 128, 256
 #: Floats in the largest temporary array of a Hessian pass.
 HESSIAN_FLOATS = 2_000_000
+#: Up to so many points, forming the records' outer products costs more than weighting the records for each point.
+FEW_POINTS = 4
 
 
 @runtime_checkable
@@ -188,10 +190,16 @@ class PerturbedObjective:
         return max(1, min(POINTS, HESSIAN_FLOATS // self.dim**2))
 
     def _data_hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``sum_i f''_i x_i x_i^T`` by one matrix product with the records' packed outer products."""
+        """Return ``sum_i f''_i x_i x_i^T``: for many points by a product with the records' packed outer products."""
         if isinstance(self.loss, SquaredLoss):
             return np.broadcast_to(self.loss.scale * self._gram, (len(theta), self.dim, self.dim))
         X, y = self.dataset.X, self.dataset.y[:, None]
+        if len(theta) <= FEW_POINTS:
+            full = np.zeros((len(theta), self.dim, self.dim))
+            for records in slices(len(X), RECORDS):
+                weights = self.loss.second(X[records] @ theta.T, y[records])
+                full += (X[records].T * weights.T[:, None, :]) @ X[records]
+            return full
         total = np.zeros((len(theta), self.dim * (self.dim + 1) // 2))
         for records in slices(len(X), max(1, min(RECORDS, HESSIAN_FLOATS // total.shape[1]))):
             weights = self.loss.second(X[records] @ theta.T, y[records])
