@@ -31,7 +31,7 @@ from ..statement import Case, Claim, Evidence, Formula, Observer, Part, Role, St
 from ..witness import tail_identity_gap
 from .thm_6 import GAP, LOSSES, TOLERANCE
 
-ID, LINE = "RW21-C7", "RW21-C7.p"
+ID, BOUND, LINE = "RW21-C7", "RW21-C7#bound", "RW21-C7.p"
 
 
 def printed(log_det: float, quadratic: float, gradient: float) -> float:
@@ -140,7 +140,7 @@ def _cases() -> tuple[Case, ...]:
     draws = (2_000, 8_000, 200_000)
     return (
         *grid(
-            ID,
+            BOUND,
             Standing.PRINTED,
             {
                 "dim": (1, 2, 6),
@@ -154,10 +154,21 @@ def _cases() -> tuple[Case, ...]:
             quick_every=13,
         ),
         case(
-            ID, Standing.PRINTED, real | {"relation": "remove"}, regime="draws on real data", draws=draws, quick=False
+            BOUND,
+            Standing.PRINTED,
+            real | {"relation": "remove"},
+            regime="draws on real data",
+            draws=draws,
+            quick=False,
         ),
-        case(ID, Standing.PRINTED, real | {"relation": "add"}, regime="draws on real data", draws=draws, quick=False),
-        *(mutant(ID, name, shape, severity=1e-6 if "1e-6" in name else None) for name in VERSIONS if name != "printed"),
+        case(
+            BOUND, Standing.PRINTED, real | {"relation": "add"}, regime="draws on real data", draws=draws, quick=False
+        ),
+        *(
+            mutant(BOUND, name, shape, severity=1e-6 if "1e-6" in name else None)
+            for name in VERSIONS
+            if name != "printed"
+        ),
         case(
             LINE, Standing.PRINTED, smallest, role=Role.COUNTEREXAMPLE, regime="one record x = 1, lambda = 1, f'' = 1/4"
         ),
@@ -188,7 +199,7 @@ STATEMENT = Statement(
     summary="True, and an equality. A line of its proof drops the factor f'' of the leverage.",
     parts=(
         Part(
-            ID,
+            BOUND,
             "ex-post loss of a generalised linear model",
             printed=Formula(
                 "epsilon <= abs(-log(1 plus.minus f''(dot) mu(x)) + 1/(2 sigma^2) norm(nabla ell)_2^2 plus.minus 1/sigma^2"
