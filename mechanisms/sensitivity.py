@@ -145,9 +145,10 @@ class SmoothProblem:
             slopes = np.abs(self.loss.first(dataset.X @ theta, dataset.y))
             size = 1.0 + float(slopes @ np.abs(dataset.X).max(axis=1, initial=0.0))
             left = float(np.abs(gradient).max())
-            if left <= self.residual * size:
-                return Fit(theta, left)
             step = _positive_solve(self.hessian(theta, dataset), gradient)
+            # a short step too: far out on a flat slope without a minimiser the gradient alone vanishes
+            if left <= self.residual * size and np.abs(step).max() <= 1e-6 * (1.0 + np.abs(theta).max()):
+                return Fit(theta, left)
             theta = self._shorten(theta, step, gradient, dataset)
         raise ValueError(f"the problem must have a minimiser within 200 Newton steps, got a gradient of {left:.3g}")
 
