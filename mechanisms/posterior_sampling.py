@@ -16,7 +16,7 @@ from .mills import HALF_LOG_2PI
 from .neighbours import NeighbouringPair, Relation
 from .profiles import SwappedProfile
 from .quadratic_profile import QuadraticProfile, quadratic_balls
-from .ridge import ridge_fit, target_balls
+from .ridge import RidgeFit, ridge_fit, target_balls
 
 
 @dataclass(frozen=True)
@@ -74,19 +74,23 @@ class PosteriorSampling:
         UnsupportedRelation
             For REPLACE.
         """
+        return self._target(pair)[1:]
+
+    def _target(self, pair: NeighbouringPair) -> tuple[RidgeFit, float, float]:
         pair.require(Relation.ADD, Relation.REMOVE)
         fit = ridge_fit(_without_target(pair), self.lam)
-        return fit.leverage(pair.x), math.sqrt(self.gamma) * fit.residual(pair.x, pair.y)
+        return fit, fit.leverage(pair.x), math.sqrt(self.gamma) * fit.residual(pair.x, pair.y)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
         """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``."""
         if pair.relation is Relation.REPLACE:
             return np.asarray(self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second))
-        leverage, scaled = self.target(pair)
-        prediction_error = pair.y - np.atleast_2d(outputs) @ pair.x
-        # W19-T4.1, proof, with the two data sets in the order without, with the target
-        constant = -0.5 * (math.log1p(leverage) + scaled**2 / (1 + leverage))
-        return np.asarray(pair.sign * (constant + 0.5 * self.gamma * prediction_error**2))
+        fit, leverage, scaled = self._target(pair)
+        # W19-T4.1, proof: -log(1 + mu)/2 + (W^2 - a^2/(1 + mu))/2 for the order without, with the target, where
+        # W^2 - a^2 = moved (moved + 2 a) keeps the digits of a loss that is small beside a^2
+        moved = -math.sqrt(self.gamma) * ((np.atleast_2d(outputs) - fit.theta) @ pair.x)
+        constant = scaled**2 * leverage / (1 + leverage) - math.log1p(leverage)
+        return np.asarray(pair.sign * 0.5 * (constant + moved * (moved + 2 * scaled)))
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
         """Return the exact law of the loss for ADD and REMOVE.
