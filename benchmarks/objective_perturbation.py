@@ -23,7 +23,7 @@ from mechanisms.losses import LogisticLoss
 from mechanisms.objective_calibration import calibrate_t5
 from mechanisms.objective_perturbation import ObjectivePerturbation
 
-RECORDS, FEATURES, DRAWS, ONE_BY_ONE, ROUNDS = 30_000, 21, 5_000, 6, 3
+RECORDS, FEATURES, DRAWS, ONE_BY_ONE, ROUNDS = 30_000, 21, 10_000, 8, 3
 LAM, SIGMA = 0.5, calibrate_t5(LogisticLoss(), 1.0, 1e-6, x_bound=1.0, y_bound=1.0).sigma_corrected
 RARE = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 

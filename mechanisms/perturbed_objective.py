@@ -187,7 +187,7 @@ class PerturbedObjective:
     @property
     def points_per_hessian(self) -> int:
         """Points whose Hessians are formed together."""
-        return max(1, min(POINTS, HESSIAN_FLOATS // self.dim**2))
+        return max(1, min(4 * POINTS, HESSIAN_FLOATS // self.dim**2))
 
     def _data_hessian(self, theta: FloatArray) -> FloatArray:
         """Return ``sum_i f''_i x_i x_i^T``: for many points by a product with the records' packed outer products."""
