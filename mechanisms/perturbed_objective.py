@@ -17,8 +17,8 @@ from .losses import CanonicalLoss, GlmLoss, SquaredLoss
 POINTS, RECORDS = 128, 256
 #: Floats in the largest temporary array of a Hessian pass.
 HESSIAN_FLOATS = 2_000_000
-#: Up to so many points, forming the records' outer products costs more than weighting the records for each point.
-FEW_POINTS = 4
+#: Up to so many points a dimension, forming all outer products costs more than weighting the records for each point.
+FEW_POINTS = 0.5
 
 
 @runtime_checkable
@@ -194,7 +194,7 @@ class PerturbedObjective:
         if isinstance(self.loss, SquaredLoss):
             return np.broadcast_to(self.loss.scale * self._gram, (len(theta), self.dim, self.dim))
         X, y = self.dataset.X, self.dataset.y[:, None]
-        if len(theta) <= FEW_POINTS:
+        if len(theta) <= FEW_POINTS * self.dim:
             full = np.zeros((len(theta), self.dim, self.dim))
             for records in slices(len(X), RECORDS):
                 weights = self.loss.second(X[records] @ theta.T, y[records])
