@@ -64,12 +64,12 @@ Y = np.array([1.0, -1, 1, -1, -1, 1, 1, 1, -1, -1, 1.0])
     ],
 )
 def test_one_dimensional_objective_perturbation_against_explicit_integration(sigma, direction, epsilon, response):
-    """Null: both intervals hold the integrated value. Level 1e-7, 2e4 draws."""
+    """Null: both intervals hold the integrated value. Level 1e-7, 6000 draws."""
     y = np.append(Y[:-1], response)
     data = Dataset(X[:-1, None], y[:-1], 1.0, 1.0)
     pair = NeighbouringPair.add(data, X[-1:], response)
     mechanism = ObjectivePerturbation(LogisticLoss(), sigma, 0.5)
-    audit = audit_rare(logistic_envelope(mechanism, pair, direction, epsilon), budget(20_000))
+    audit = audit_rare(logistic_envelope(mechanism, pair, direction, epsilon), budget(6000))
     tail, delta = tail_and_delta(X, y, 0.5, sigma, epsilon, drawn_with_last=direction is Direction.BACKWARD)
     assert tail < 0.02
     assert audit.tail.low <= tail <= audit.tail.high
@@ -86,9 +86,9 @@ def logistic_pair(n=300, dim=4, seed=7):
 
 @pytest.mark.parametrize("direction", list(Direction))
 def test_plain_and_rare_sampling_agree_where_both_can_see(direction):
-    """Null: the two intervals of one tail overlap. Level 2e-7, 4e4 plain and 4e3 rare draws."""
+    """Null: the two intervals of one tail overlap. Level 2e-7, 2e4 plain and 4e3 rare draws."""
     mechanism, pair, epsilon = ObjectivePerturbation(LogisticLoss(), 1.0, 1.0), logistic_pair(), 1.2
-    plain = audit_tails(mechanism, pair, [epsilon], budget(40_000), directions=[direction]).points[0]
+    plain = audit_tails(mechanism, pair, [epsilon], budget(20_000), directions=[direction]).points[0]
     rare = audit_rare(logistic_envelope(mechanism, pair, direction, epsilon), budget())
     assert plain.tail.value > 0
     assert plain.tail.low <= rare.tail.high
