@@ -51,7 +51,7 @@ def gaussian_epsilon(mu: ArrayLike, delta: float) -> FloatArray:
         return gaussian_log_delta(epsilon, m), log_ndtr(0.5 * m - epsilon / m)
 
     upper = mu * (0.5 * mu + max(-float(ndtri(delta)), 0.0))
-    return _solve(law, delta, upper, mu * (0.5 * mu + _edge(mu, delta)), mu > 0)
+    return _solve(law, delta, upper, mu * (0.5 * mu + _edge(mu, delta)), np.full(mu.shape, math.inf), mu > 0)
 
 
 def _edge(slope: FloatArray, delta: float) -> FloatArray:
@@ -117,19 +117,24 @@ def ops_epsilon(leverage: ArrayLike, scaled_residual: ArrayLike, delta: float, d
             quadratic_log_tail(epsilon, mu[at], a[at], direction),
         )
 
-    return np.where(lost, math.inf, _solve(law, delta, upper, guess, mu > 0))
+    bound = largest if direction is Direction.BACKWARD else np.full(mu.shape, math.inf)
+    return np.where(lost, math.inf, _solve(law, delta, upper, guess, bound, mu > 0))
 
 
-def _solve(law: Law, delta: float, upper: FloatArray, guess: FloatArray, moving: NDArray[np.bool_]) -> FloatArray:
+def _solve(
+    law: Law, delta: float, upper: FloatArray, guess: FloatArray, largest: FloatArray, moving: NDArray[np.bool_]
+) -> FloatArray:
     out = np.zeros(upper.shape)
     positions = np.flatnonzero(moving)
     for start in range(0, positions.size, _CHUNK):
         at = positions[start : start + _CHUNK]
-        out[at] = _newton(law, math.log(delta), upper[at], guess[at], at)
+        out[at] = _newton(law, math.log(delta), upper[at], guess[at], largest[at], at)
     return out
 
 
-def _newton(law: Law, target: float, upper: FloatArray, guess: FloatArray, at: NDArray[np.intp]) -> FloatArray:
+def _newton(
+    law: Law, target: float, upper: FloatArray, guess: FloatArray, largest: FloatArray, at: NDArray[np.intp]
+) -> FloatArray:
     """Solve ``log delta = target`` on ``[0, upper]``; ``log delta`` is at most the target at ``upper``, up to rounding.
 
     The answer is 0 where that is so at 0. The slope is ``d log delta / d epsilon = 1 - P(L > epsilon)/delta``. Where
@@ -147,7 +152,10 @@ def _newton(law: Law, target: float, upper: FloatArray, guess: FloatArray, at: N
         high[active] = np.where(safe, here, high[active])
         low[active] = np.where(safe, low[active], here)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            step = (log_delta - target) / np.expm1(log_tail - log_delta)  # minus f / f'
+            slope = -np.expm1(log_tail - log_delta)
+            step = (target - log_delta) / slope
+            room = largest[active] - here  # delta falls like a small power of it: there, a step in its logarithm
+            step = np.where(-slope * room < 4, -room * np.expm1(-step / room), step)
         # close to the largest loss a minute step still changes delta: then both must have settled
         settled = (np.abs(log_delta - target) <= 1e-6) | (np.abs(step) <= 4 * np.spacing(here))
         near = settled & (np.abs(step) <= 1e-13 * here)

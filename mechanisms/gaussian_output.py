@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from flint import arb, arb_mat
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from .base import check_draws, check_nonnegative, check_positive
+from .balls import Ball, enclose
+from .base import Bracket, Direction, check_draws, check_nonnegative, check_positive
 from .data import Dataset, FloatArray
+from .gaussian_profile import GaussianProfile, gaussian_balls
 from .mills import HALF_LOG_2PI
 from .neighbours import NeighbouringPair, Relation
-from .profiles import GaussianProfile
 from .ridge import Estimator, RidgeMap, ridge_fit
 
 #: The estimator used unless another is given: ridge regression with ``lam = 1`` (the setting of W19-FIG1).
@@ -101,6 +103,40 @@ class GaussianOutput:
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the exact law of the loss; any relation. ``mu = sqrt(gamma) Delta_A`` (W19-L2.4, the exact form)."""
         return GaussianProfile(math.sqrt(self.gamma) * self.sensitivity(pair))
+
+    def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on; any relation.
+
+        Unlike ``profile(pair).delta_bracket``, which starts from a sensitivity rounded to float64, the linear algebra
+        is done in ball arithmetic too. Both directions agree.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is not a ridge estimate.
+        """
+        return self._proved(pair, epsilon, 0)
+
+    def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see :meth:`delta_bracket`."""
+        return self._proved(pair, epsilon, 1)
+
+    def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
+        estimator = self.estimator
+        if not isinstance(estimator, RidgeMap):
+            raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {type(estimator).__name__}")
+        self._centre(pair.first)  # refuses a singular matrix or a wrong size in one line
+        self._centre(pair.second)
+        size = len(self.precision)
+
+        def evaluate() -> Ball:
+            shift = estimator.shift_balls(pair)
+            square = (shift.transpose() * arb_mat(size, size, self.precision.ravel().tolist()) * shift)[0, 0]
+            if not square >= 0:
+                return arb("nan")
+            return gaussian_balls(arb(epsilon), (arb(self.gamma) * square).sqrt())[part]
+
+        return enclose(evaluate, low=0.0, high=1.0)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,20 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
     return from_nonnegative(epsilon, above)
 
 
+def gaussian_balls(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
+    """Return ``(delta(epsilon), P(L > epsilon))`` as balls; not finite where more bits are needed to tell mu from 0.
+
+    The two-term formula of :func:`gaussian_log_delta` as it stands, at the precision of the flint context.
+    """
+    if mu == 0:
+        return (-epsilon.expm1(), arb(1)) if epsilon < 0 else (arb(0), arb(0))
+    if not mu > 0:
+        return arb("nan"), arb("nan")
+    ratio = epsilon / mu
+    tail = ndtr_ball(mu / 2 - ratio)
+    return tail - epsilon.exp() * ndtr_ball(-mu / 2 - ratio), tail
+
+
 @dataclass(frozen=True)
 class GaussianProfile:
     """The law of the loss between ``N(0, 1)`` and ``N(mu, 1)``; the same in both directions.
@@ -100,23 +114,10 @@ class GaussianProfile:
         """Return ``P(L > epsilon)``."""
         return math.exp(self.log_tail_at(epsilon, direction))
 
-    def _edges(self, epsilon: float) -> tuple[Ball, Ball]:
-        mu, ratio = arb(self.mu), arb(epsilon) / arb(self.mu)
-        return ndtr_ball(mu / 2 - ratio), ndtr_ball(-mu / 2 - ratio)
-
     def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of :meth:`delta_at`."""
-        if self.mu == 0.0:
-            return enclose(lambda: arb(0) if epsilon >= 0 else -arb(epsilon).expm1(), low=0.0, high=1.0)
-
-        def delta() -> Ball:
-            upper, lower = self._edges(epsilon)
-            return upper - arb(epsilon).exp() * lower
-
-        return enclose(delta, low=0.0, high=1.0)
+        """Return a proved enclosure of :meth:`delta_at` (for ``mu`` as it is stored)."""
+        return enclose(lambda: gaussian_balls(arb(epsilon), arb(self.mu))[0], low=0.0, high=1.0)
 
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of :meth:`tail_at`."""
-        if self.mu == 0.0:
-            return Bracket(float(epsilon < 0), float(epsilon < 0))
-        return enclose(lambda: self._edges(epsilon)[0], low=0.0, high=1.0)
+        """Return a proved enclosure of :meth:`tail_at` (for ``mu`` as it is stored)."""
+        return enclose(lambda: gaussian_balls(arb(epsilon), arb(self.mu))[1], low=0.0, high=1.0)

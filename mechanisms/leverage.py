@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .base import Direction, check_positive
 from .batched_epsilon import ops_epsilon
@@ -65,12 +64,9 @@ def record_quantities(dataset: Dataset, lam: float) -> RecordQuantities:
         If ``X^T X + lam I`` is singular.
     """
     fit = ridge_fit(dataset, lam)
-    # rows @ factor^{-T}: a product with the small inverse factor is several times faster than a solve per row, and as
-    # accurate to the condition of the factor (its square is what the matrix itself would lose)
-    whitener = np.ascontiguousarray(solve_triangular(fit.factor, np.eye(dataset.dim), lower=True).T)
     leverage = np.empty(dataset.n_records)
     for start in range(0, dataset.n_records, _CHUNK):
-        white = dataset.X[start : start + _CHUNK] @ whitener
+        white = fit.whiten(dataset.X[start : start + _CHUNK])
         leverage[start : start + _CHUNK] = np.einsum("ij,ij->i", white, white)
     # rounding may put a leverage of 1 a few units above it
     leverage = np.where(leverage > 1 - 1e-13, np.minimum(leverage, 1.0), leverage)

@@ -14,7 +14,7 @@ from .base import Bracket, Direction, PrivacyProfile, check_draws, check_nonnega
 from .data import Dataset, FloatArray
 from .mills import HALF_LOG_2PI
 from .neighbours import NeighbouringPair, Relation
-from .profiles import SwappedProfile
+from .profile_tools import SwappedProfile, epsilon_bracket
 from .quadratic_profile import QuadraticProfile, quadratic_balls
 from .ridge import RidgeFit, ridge_fit, target_balls
 
@@ -114,6 +114,11 @@ class PosteriorSampling:
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
         """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see :meth:`delta_bracket`."""
         return self._proved(pair, epsilon, direction, 1)
+
+    def epsilon_bracket(self, pair: NeighbouringPair, delta: float, direction: Direction) -> Bracket:
+        """Return an enclosure, proved from the data on, of the smallest ``epsilon >= 0`` at ``delta``."""
+        epsilon = self.profile(pair).epsilon_at(delta, direction)
+        return epsilon_bracket(lambda e: self.delta_bracket(pair, e, direction), delta, epsilon)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, direction: Direction, part: int) -> Bracket:
         pair.require(Relation.ADD, Relation.REMOVE)

@@ -116,6 +116,15 @@ class RidgeMap:
         left = -self._added(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]))
         return left if pair.relation is Relation.REMOVE else left + self._added(rest, pair.x, pair.y)
 
+    def shift_balls(self, pair: NeighbouringPair) -> Ball:
+        """Return :meth:`shift` as a column of balls, proved from the data on at the flint context's precision."""
+        if pair.relation is Relation.ADD:
+            return _added_balls(pair.first, pair.x, pair.y, self.lam)[2]
+        assert pair.index is not None
+        rest = pair.first.without_record(pair.index)
+        left = -_added_balls(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]), self.lam)[2]
+        return left if pair.relation is Relation.REMOVE else left + _added_balls(rest, pair.x, pair.y, self.lam)[2]
+
     def _added(self, dataset: Dataset, x: FloatArray, y: float) -> FloatArray:
         fit = ridge_fit(dataset, self.lam)
         # H'^{-1} x (y - x^T theta) with H'^{-1} x = H^{-1} x / (1 + x^T H^{-1} x)
@@ -141,23 +150,27 @@ def target_balls(dataset: Dataset, x: FloatArray, y: float, lam: float) -> tuple
     """Return leverage and residual of a target outside ``dataset`` as balls, at the flint context's precision.
 
     The entries of the data are taken as the exact rationals that their floats are, so that no rounding of ours stands
-    between the data and what is proved from these balls.
+    between the data and what is proved from these balls. Not finite where the precision cannot exclude singularity.
     """
-    design = arb_mat(dataset.n_records, dataset.dim, dataset.X.ravel().tolist())
+    leverage, residual, _ = _added_balls(dataset, x, y, lam)
+    return leverage, residual
+
+
+def _added_balls(dataset: Dataset, x: FloatArray, y: float, lam: float) -> tuple[Ball, Ball, Ball]:
+    # leverage, residual, and the change of the estimate when the target is added, a column
+    dim = dataset.dim
+    design = arb_mat(dataset.n_records, dim, dataset.X.ravel().tolist())
     response = arb_mat(dataset.n_records, 1, dataset.y.tolist())
-    row = arb_mat(dataset.dim, 1, np.asarray(x).tolist())
+    row = arb_mat(dim, 1, np.asarray(x).tolist())
     hessian = design.transpose() * design
-    for i in range(dataset.dim):
+    for i in range(dim):
         hessian[i, i] += arb(lam)
+    moment = design.transpose() * response
     try:
-        both = hessian.solve(_beside(row, design.transpose() * response))
-    except ZeroDivisionError:  # singular as far as this precision can tell
-        return arb("nan"), arb("nan")
-    leverage = sum((row[i, 0] * both[i, 0] for i in range(dataset.dim)), arb(0))
-    fitted = sum((row[i, 0] * both[i, 1] for i in range(dataset.dim)), arb(0))
-    return leverage, arb(float(y)) - fitted
-
-
-def _beside(left: Ball, right: Ball) -> Ball:
-    rows = left.nrows()
-    return arb_mat(rows, 2, [part[i, 0] for i in range(rows) for part in (left, right)])
+        both = hessian.solve(arb_mat(dim, 2, [part[i, 0] for i in range(dim) for part in (row, moment)]))
+    except ZeroDivisionError:
+        unknown = arb("nan")
+        return unknown, unknown, arb_mat(dim, 1, [unknown] * dim)
+    leverage = sum((row[i, 0] * both[i, 0] for i in range(dim)), arb(0))
+    residual = arb(float(y)) - sum((row[i, 0] * both[i, 1] for i in range(dim)), arb(0))
+    return leverage, residual, arb_mat(dim, 1, [both[i, 0] * residual / (1 + leverage) for i in range(dim)])

@@ -177,3 +177,30 @@ def test_protocols_immutability_and_pickle() -> None:
     assert pickle.loads(pickle.dumps(mechanism)).profile(pair) == mechanism.profile(pair)
     assert "gamma=7" in mechanism.name
     assert "democratic" in DemocraticOutput(1.0, 1.0).name
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_brackets_from_the_data_hold_what_floats_say(relation: str) -> None:
+    mechanism, pair = GaussianOutput(A, 7.0), pairs(dataset())[relation]
+    profile = mechanism.profile(pair)
+    for epsilon in (-0.2, 0.0, 0.5):
+        for bracket, value in (
+            (mechanism.delta_bracket(pair, epsilon, F), profile.delta_at(epsilon)),
+            (mechanism.tail_bracket(pair, epsilon, F), profile.tail_at(epsilon)),
+        ):
+            assert bracket.high - bracket.low <= 1e-12 * bracket.high
+            assert bracket.mid == pytest.approx(value, rel=1e-11)
+
+
+def test_no_change_at_all_is_proved_too() -> None:
+    pair = NeighbouringPair.add(dataset(), np.zeros(3), 1.0)
+    mechanism = GaussianOutput(A, 7.0)
+    assert mechanism.delta_bracket(pair, 0.0, F).high == 0.0
+    assert mechanism.tail_bracket(pair, -0.1, F).low == 1.0
+    assert mechanism.profile(pair) == GaussianProfile(0.0)
+
+
+def test_a_plain_map_proves_nothing_from_the_data() -> None:
+    mechanism = GaussianOutput(np.eye(1), 4.0, PlainMap(lambda d: np.array([d.y.sum()])))
+    with pytest.raises(TypeError, match="estimator must be a RidgeMap for a proof from the data, got PlainMap"):
+        mechanism.delta_bracket(pairs(dataset())["add"], 0.1, F)

@@ -265,6 +265,9 @@ def test_brackets_from_the_data_hold_what_floats_say() -> None:
             assert bracket.mid == pytest.approx(profile.delta_at(epsilon, direction), rel=1e-9)
             tail = mechanism.tail_bracket(pair, epsilon, direction)
             assert tail.mid == pytest.approx(profile.tail_at(epsilon, direction), rel=1e-9)
+        found = mechanism.epsilon_bracket(pair, 1e-6, direction)
+        assert found.low <= profile.epsilon_at(1e-6, direction) <= found.high
+        assert found.high - found.low <= 1e-8 * found.high
 
 
 def test_data_balls_beat_float_cancellation() -> None:
