@@ -26,6 +26,12 @@ def ndtr_ball(x: Ball) -> Ball:
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
+def at_infinity(epsilon: Ball) -> tuple[Ball, Ball]:
+    """Return ``(delta(epsilon), P(L > epsilon))`` of any finite loss at an infinite ``epsilon``."""
+    limit = arb(0) if epsilon > 0 else arb(1) if epsilon < 0 else arb("nan")
+    return limit, limit
+
+
 def outward(ball: Ball) -> Bracket:
     """Return floats that provably enclose a finite ball (rounded outwards; at most a few units in the last place)."""
     if not ball.is_finite():

@@ -10,7 +10,7 @@ from flint import arb
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
-from .balls import Ball, enclose, ndtr_ball
+from .balls import Ball, at_infinity, enclose, ndtr_ball
 from .base import Bracket, Direction, check_delta, check_nonnegative
 from .data import FloatArray
 from .mills import log_gap
@@ -54,6 +54,8 @@ def gaussian_balls(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
 
     The two-term formula of :func:`gaussian_log_delta` as it stands, at the precision of the flint context.
     """
+    if not epsilon.is_finite():
+        return at_infinity(epsilon)
     if mu == 0:
         return (-epsilon.expm1(), arb(1)) if epsilon < 0 else (arb(0), arb(0))
     if not mu > 0:

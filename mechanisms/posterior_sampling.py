@@ -124,15 +124,10 @@ class PosteriorSampling:
         pair.require(Relation.ADD, Relation.REMOVE)
         smaller = _without_target(pair)
         ridge_fit(smaller, self.lam)  # refuses a singular matrix in one line, before balls do at length
-        if not pair.x.any():
-            law = QuadraticProfile(0.0, 0.0)
-            return (law.delta_bracket, law.tail_bracket)[part](epsilon, direction)
         towards = direction if pair.relation is Relation.ADD else direction.opposite
 
         def evaluate() -> Ball:
             leverage, residual = target_balls(smaller, pair.x, pair.y, self.lam)
-            if not leverage > 0:
-                return arb("nan")
             return quadratic_balls(arb(epsilon), leverage, arb(self.gamma).sqrt() * residual, towards)[part]
 
         return enclose(evaluate, low=0.0, high=1.0)

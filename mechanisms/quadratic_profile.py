@@ -20,7 +20,7 @@ from flint import arb
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
-from .balls import Ball, enclose, ndtr_ball
+from .balls import Ball, at_infinity, enclose, ndtr_ball
 from .base import Bracket, Direction, check_delta, check_nonnegative
 from .data import FloatArray
 from .mills import HALF_LOG_2PI, NEGLIGIBLE, SMALL_GAP, gap_integral, log_gap, log_interval, log_mills
@@ -129,8 +129,14 @@ def quadratic_log_tail(
 def quadratic_balls(epsilon: Ball, leverage: Ball, scaled_residual: Ball, direction: Direction) -> tuple[Ball, Ball]:
     """Return ``(delta(epsilon), P(L > epsilon))`` as balls; not finite where more bits are needed.
 
-    The two-term formulas as they stand, at the precision of the flint context; ``leverage`` must be positive.
+    The two-term formulas as they stand, at the precision of the flint context.
     """
+    if not epsilon.is_finite():
+        return at_infinity(epsilon)
+    if leverage == 0:
+        return (-epsilon.expm1(), arb(1)) if epsilon < 0 else (arb(0), arb(0))
+    if not leverage > 0:
+        return arb("nan"), arb("nan")
     mu, a = leverage, abs(scaled_residual)
     one = 1 + mu
     square = one.log() + a**2 / one + (2 * epsilon if direction is Direction.FORWARD else -2 * epsilon)
@@ -219,14 +225,10 @@ class QuadraticProfile:
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
         """Return a proved enclosure of :meth:`delta_at` (for the leverage and residual as they are stored)."""
-        if self.leverage == 0.0:
-            return enclose(lambda: arb(0) if epsilon >= 0 else -arb(epsilon).expm1(), low=0.0, high=1.0)
         return enclose(lambda: self._balls(epsilon, direction)[0], low=0.0, high=1.0)
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
         """Return a proved enclosure of :meth:`tail_at` (for the leverage and residual as they are stored)."""
-        if self.leverage == 0.0:
-            return Bracket(float(epsilon < 0), float(epsilon < 0))
         return enclose(lambda: self._balls(epsilon, direction)[1], low=0.0, high=1.0)
 
     def _balls(self, epsilon: float, direction: Direction) -> tuple[Ball, Ball]:

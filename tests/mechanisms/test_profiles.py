@@ -158,6 +158,11 @@ def test_extreme_arguments_stay_finite_numbers() -> None:
     assert GaussianProfile(1e-300).log_delta_at(-1.0) == pytest.approx(math.log(-math.expm1(-1.0)))
     assert GaussianProfile(1e6).log_delta_at(1.0) == 0.0
     assert GaussianProfile(1.0).log_delta_at(math.inf) == -math.inf
+    for mu in (0.0, 1.0):
+        assert (
+            GaussianProfile(mu).delta_bracket(math.inf).high == 0.0 == GaussianProfile(mu).tail_bracket(math.inf).high
+        )
+        assert GaussianProfile(mu).delta_bracket(-math.inf).low == 1.0
 
 
 @pytest.mark.parametrize("mu", [-1.0, math.nan, math.inf])

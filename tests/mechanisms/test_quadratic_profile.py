@@ -195,6 +195,16 @@ def test_zero_leverage_loses_nothing() -> None:
         assert profile.tail_bracket(0.5, direction).high == 0.0
 
 
+def test_infinite_epsilon() -> None:
+    for leverage in (0.0, 0.5):
+        profile = QuadraticProfile(leverage, 1.0)
+        for direction in BOTH:
+            assert (profile.delta_at(math.inf, direction), profile.delta_at(-math.inf, direction)) == (0.0, 1.0)
+            for bracket in (profile.delta_bracket, profile.tail_bracket):
+                assert bracket(math.inf, direction).high == 0.0
+                assert bracket(-math.inf, direction).low == 1.0
+
+
 def test_small_leverage_tends_to_the_gaussian_law() -> None:
     """With leverage 1e-12 the loss is normal with variance a^2 leverage, up to terms of order leverage."""
     from mechanisms.profiles import GaussianProfile
