@@ -66,10 +66,10 @@ def example_data(n_records: int = 30, *, kind: str = "linear") -> Dataset:
     return Dataset(X, y, 1.0, 3.0 if kind == "counts" else 1.0, name=f"example ({kind})", public=True)
 
 
-def example_pair(kind: str = "linear") -> NeighbouringPair:
+def example_pair(kind: str = "linear", *, n_records: int = 30) -> NeighbouringPair:
     """Return the example data and one record more, off the axes and against the trend."""
     response = {"linear": -0.9, "labels": -1.0, "counts": 3.0}
-    return NeighbouringPair.add(example_data(kind=kind), [0.8, -0.5], response[kind])
+    return NeighbouringPair.add(example_data(n_records, kind=kind), [0.8, -0.5], response[kind])
 
 
 def reference_mechanisms() -> dict[str, Example]:
