@@ -1,0 +1,199 @@
+"""Exact finite-sample tests of one event against a trade-off: what a black-box audit certifies with.
+
+Two data sets give outputs with unknown laws ``P`` and ``Q``. A claim says that every event ``S`` has
+``Q(S) >= h(P(S))`` for a known non-decreasing ``h``; for (epsilon, delta), ``h(u) = exp(-epsilon) (u - delta)_+``. Both
+tests below are valid at every sample size, for every pair of laws (derivations: ``docs/derivations/black_box.md``).
+
+- :class:`RankEvent`: ``S = {score >= k-th largest score of the draws from P}``. ``P(S)`` is then Beta(k, n - k + 1),
+  whatever ``P`` is, so no unknown is left at the edge of the claim and one p-value covers the noise of both samples.
+- :class:`FixedEvent`: an event fixed beforehand, with a one-sided Clopper-Pearson bound on each side (discrete scores).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from .black_box_barnard import barnard_p_value
+from .intervals import clopper_pearson_lower, clopper_pearson_upper
+
+FloatArray = NDArray[np.float64]
+
+#: Cells of the step function that bounds the p-value of a rank event from above; more cells, less slack.
+CELLS = 1024
+#: Half width, in standard deviations of P(S), of the interval that the cells cover finely.
+REACH = 7.0
+#: No p-value below this is reported.
+LEAST_P = 1e-300
+#: Largest sample for Barnard's test (its table grows with the square).
+BARNARD_MAX = 400
+
+
+class TradeOff(Protocol):
+    """The least mass that a claim allows under ``Q`` for an event of mass ``mass`` under ``P``; non-decreasing."""
+
+    def least_mass(self, mass: FloatArray) -> FloatArray:
+        """Return the bound for each mass."""
+        ...
+
+
+@dataclass(frozen=True)
+class PointTradeOff:
+    """``P(S) <= exp(epsilon) Q(S) + delta``, solved for ``Q(S)``."""
+
+    epsilon: float
+    delta: float
+
+    def least_mass(self, mass: FloatArray) -> FloatArray:
+        """Return ``exp(-epsilon) (mass - delta)_+``."""
+        return np.asarray(np.exp(-self.epsilon) * np.maximum(mass - self.delta, 0.0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class GaussianTradeOff:
+    """mu-Gaussian-DP: ``Q(S) >= Phi(Phi^{-1}(P(S)) - mu)`` (Dong, Roth, Su, JRSS B 84 (2022), equation (6))."""
+
+    mu: float
+
+    def least_mass(self, mass: FloatArray) -> FloatArray:
+        """Return ``Phi(Phi^{-1}(mass) - mu)``."""
+        return np.asarray(special.ndtr(special.ndtri(mass) - self.mu), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class RankEvent:
+    """``count`` of ``m`` draws from ``Q`` scored at least as high as the ``k``-th largest of ``n`` scores from ``P``.
+
+    ``k``, ``n`` and ``m`` are fixed before the draws. Ties only make the test conservative.
+    """
+
+    k: int
+    n: int
+    count: int
+    m: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.k <= self.n:
+            raise ValueError(f"k must be between 1 and n={self.n}, got k={self.k}")
+        if not 0 <= self.count <= self.m:
+            raise ValueError(f"count must be between 0 and m={self.m}, got count={self.count}")
+
+    @property
+    def masses(self) -> tuple[float, float]:
+        """Point estimates of ``P(S)`` and ``Q(S)``."""
+        return self.k / self.n, self.count / self.m
+
+    def p_value(self, claim: TradeOff) -> float:
+        """Return an upper bound on ``E[Binomial(m, h(U)) <= count]`` with ``U`` ~ Beta(k, n - k + 1).
+
+        ``h`` is non-decreasing, so in each cell of ``U`` the binomial probability is largest at the left end.
+        """
+        a, b = float(self.k), float(self.n - self.k + 1)
+        mean = a / (a + b)
+        spread = REACH * math.sqrt(mean * (1 - mean) / (a + b + 1))
+        low, high = max(mean - spread, 0.0), min(mean + spread, 1.0)
+        edges = np.r_[np.linspace(0.0, low, CELLS // 8, endpoint=False), np.linspace(low, high, CELLS + 1)]
+        below = np.asarray(special.betainc(a, b, edges), dtype=np.float64)
+        weights = np.diff(below, append=1.0)  # the last edge carries everything above it
+        least = np.clip(claim.least_mass(edges), 0.0, 1.0)
+        at_left = np.asarray(special.bdtr(self.count, self.m, least), dtype=np.float64)
+        return min(1.0, max(float(below[0] + weights @ at_left), LEAST_P))
+
+    def evidence(self, claim: TradeOff, failure_prob: float) -> float:
+        """Return a number that is positive exactly when the claim is rejected at level ``failure_prob``."""
+        return math.log(failure_prob) - math.log(self.p_value(claim))
+
+
+@dataclass(frozen=True)
+class FixedEvent:
+    """An event fixed before the draws: seen ``x`` times in ``n`` draws from ``P``, ``count`` times in ``m`` from ``Q``.
+
+    ``share`` of the failure probability, also fixed beforehand, is spent on the side of ``P``.
+    """
+
+    x: int
+    n: int
+    count: int
+    m: int
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.x <= self.n:
+            raise ValueError(f"x must be between 0 and n={self.n}, got x={self.x}")
+        if not 0 <= self.count <= self.m:
+            raise ValueError(f"count must be between 0 and m={self.m}, got count={self.count}")
+        if not 0 < self.share < 1:
+            raise ValueError(f"share must be in (0, 1), got share={self.share}")
+
+    @property
+    def masses(self) -> tuple[float, float]:
+        """Point estimates of ``P(S)`` and ``Q(S)``."""
+        return self.x / self.n, self.count / self.m
+
+    @property
+    def small(self) -> bool:
+        """Whether both samples are small enough for Barnard's test."""
+        return max(self.n, self.m) <= BARNARD_MAX
+
+    def p_value(self, claim: TradeOff) -> float:
+        """Return the p-value: Barnard's for a point claim at small samples, otherwise that of the two bounds.
+
+        The latter is the smallest level, to a relative 1e-6, at which the claim is rejected (at least ``LEAST_P``).
+        """
+        if isinstance(claim, PointTradeOff) and self.small:
+            return barnard_p_value(self.x, self.n, self.count, self.m, claim.epsilon, claim.delta)
+        low, high = math.log(LEAST_P), math.log(0.49)
+        if self.evidence(claim, math.exp(high)) <= 0:
+            return 1.0
+        while high - low > 1e-6:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self.evidence(claim, math.exp(middle)) > 0 else (middle, high)
+        return math.exp(high)
+
+    def evidence(self, claim: TradeOff, failure_prob: float) -> float:
+        """Return ``h(lower bound of P(S))`` less the upper bound of ``Q(S)``; positive when the claim is rejected."""
+        lower = clopper_pearson_lower(self.x, self.n, self.share * failure_prob)
+        upper = clopper_pearson_upper(self.count, self.m, (1 - self.share) * failure_prob)
+        return float(claim.least_mass(np.array([lower]))[0]) - upper
+
+
+TestedEvent = RankEvent | FixedEvent
+
+
+def largest_rejected(
+    event: TestedEvent, family: Callable[[float], TradeOff], failure_prob: float, low: float, high: float
+) -> float:
+    """Return a one-sided confidence bound: (almost) the largest rejected parameter in ``[low, high]``, or ``low``.
+
+    ``family`` must be ordered: a larger parameter is a weaker claim. Whatever is returned above ``low`` was itself
+    rejected at level ``failure_prob``, so it lies below the truth except with that probability.
+    """
+    if event.evidence(family(low), failure_prob) <= 0:
+        return low
+    if event.evidence(family(high), failure_prob) > 0:
+        return high
+    while high - low > 1e-7 * max(1.0, abs(low)):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if event.evidence(family(middle), failure_prob) > 0 else (low, middle)
+    return low
+
+
+def epsilon_lower(event: TestedEvent, delta: float, failure_prob: float) -> float:
+    """Return a lower confidence bound (at least 0, natural log) on the epsilon that goes with ``delta``."""
+    return largest_rejected(event, lambda epsilon: PointTradeOff(epsilon, delta), failure_prob, 0.0, 60.0)
+
+
+def delta_lower(event: TestedEvent, epsilon: float, failure_prob: float) -> float:
+    """Return a lower confidence bound (at least 0) on the delta that goes with ``epsilon``."""
+    return largest_rejected(event, lambda delta: PointTradeOff(epsilon, delta), failure_prob, 0.0, 1.0)
+
+
+def mu_lower(event: TestedEvent, failure_prob: float) -> float:
+    """Return a lower confidence bound (at least 0) on the mu of every Gaussian trade-off that is satisfied."""
+    return largest_rejected(event, GaussianTradeOff, failure_prob, 0.0, 40.0)

@@ -1,0 +1,239 @@
+"""Scores that rank outputs from "surely the second data set" to "surely the first", learned on the training draws only.
+
+A score decides which event is certified, never whether it is valid: a bad score costs power and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, special
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: At most this many training draws per data set enter a logistic fit.
+MAX_FIT = 20_000
+#: Cells seen fewer times than this carry no evidence.
+RARE = 3
+
+
+class Score(Protocol):
+    """A fitted score; larger means more like the first data set."""
+
+    @property
+    def name(self) -> str:
+        """How the score was made, in words."""
+        ...
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row of ``outputs`` (shape ``(n_draws, k)``), shape ``(n_draws,)``."""
+        ...
+
+
+def logistic_fit(features: FloatArray, labels: FloatArray, ridge: FloatArray, *, steps: int = 30) -> FloatArray:
+    """Return the coefficients that minimise the ridge-penalised logistic loss, by damped Newton steps.
+
+    Parameters
+    ----------
+    features : (n, f) array
+    labels : (n,) array of 0 and 1
+    ridge : (f,) array
+        Penalty ``ridge_j c_j^2 / 2``; 0 leaves a coefficient free.
+    """
+    coefficients = np.zeros(features.shape[1])
+
+    def loss(c: FloatArray) -> float:
+        z = features @ c
+        return float(np.logaddexp(0.0, z).sum() - labels @ z + 0.5 * (ridge * c * c).sum())
+
+    current = loss(coefficients)
+    for _ in range(steps):
+        p = special.expit(features @ coefficients)
+        gradient = features.T @ (p - labels) + ridge * coefficients
+        curvature = (features.T * (p * (1 - p))) @ features + np.diag(ridge + 1e-9)
+        step = np.asarray(linalg.solve(curvature, gradient, assume_a="pos"), dtype=np.float64)
+        scale = 1.0
+        while scale > 1e-4 and loss(coefficients - scale * step) > current:
+            scale *= 0.5
+        coefficients = coefficients - scale * step
+        previous, current = current, loss(coefficients)
+        if previous - current < 1e-9 * (1.0 + abs(previous)):
+            break
+    return coefficients
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """Centre and scale of each coordinate from pooled quantiles (robust to heavy tails), then clipped at ``limit``."""
+
+    centre: FloatArray
+    scale: FloatArray
+    limit: float = 30.0
+
+    @classmethod
+    def fit(cls, outputs: FloatArray) -> Scaler:
+        """Return the scaler of the medians and interquartile ranges of ``outputs``."""
+        low, centre, high = np.quantile(outputs, [0.25, 0.5, 0.75], axis=0)
+        spread = np.where(high > low, high - low, np.maximum(np.abs(outputs - centre).mean(axis=0), 1e-300))
+        return cls(np.asarray(centre), np.asarray(spread))
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the scaled outputs, same shape."""
+        scaled = (outputs - self.centre) / self.scale
+        return np.asarray(np.clip(np.nan_to_num(scaled), -self.limit, self.limit), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class RawScore:
+    """One coordinate of the output as it is, turned the way the first data set leans."""
+
+    sign: float
+    column: int = 0
+    name: str = "the output itself"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(self.sign * np.nan_to_num(outputs[:, self.column]), dtype=np.float64)
+
+
+def fit_raw(first: FloatArray, second: FloatArray) -> RawScore:
+    """Return the raw score of a scalar output, oriented by the rank-sum statistic of the training draws."""
+    ranks = np.argsort(np.argsort(np.concatenate([first[:, 0], second[:, 0]]), kind="stable"), kind="stable")
+    lean = ranks[: len(first)].mean() - ranks[len(first) :].mean()
+    return RawScore(1.0 if lean >= 0 else -1.0)
+
+
+@dataclass(frozen=True)
+class HingeCurve:
+    """A piecewise-linear log-likelihood ratio of a scalar, fitted by logistic regression with knots at quantiles."""
+
+    scaler: Scaler
+    knots: FloatArray
+    coefficients: FloatArray
+    name: str = "piecewise-linear likelihood ratio"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(_hinges(self.scaler(outputs)[:, 0], self.knots) @ self.coefficients, dtype=np.float64)
+
+
+def _hinges(values: FloatArray, knots: FloatArray) -> FloatArray:
+    columns = [np.ones_like(values), values, *(np.maximum(values - knot, 0.0) for knot in knots)]
+    return np.column_stack(columns)
+
+
+def fit_hinges(first: FloatArray, second: FloatArray) -> HingeCurve:
+    """Return the piecewise-linear log-likelihood ratio of two samples of a scalar, shapes ``(n, 1)``."""
+    first, second = first[:MAX_FIT], second[:MAX_FIT]
+    pooled = np.concatenate([first, second])
+    scaler = Scaler.fit(pooled)
+    values = scaler(pooled)[:, 0]
+    levels = [0.1, 0.5, 0.9] if len(first) >= 60 else []  # more knots follow the noise of small samples
+    knots = np.unique(np.quantile(values, levels)) if levels else np.empty(0)
+    features = _hinges(values, knots)
+    ridge = np.r_[0.0, 0.02, np.full(len(knots), 0.2)]
+    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
+    return HingeCurve(scaler, knots, logistic_fit(features, labels, ridge))
+
+
+@dataclass(frozen=True)
+class QuadraticScore:
+    """A logistic regression on the coordinates, their squares and (up to eight coordinates) their products."""
+
+    scaler: Scaler
+    coefficients: FloatArray
+    name: str = "quadratic logistic regression"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(_quadratic(self.scaler(outputs)) @ self.coefficients, dtype=np.float64)
+
+
+def _quadratic(scaled: FloatArray) -> FloatArray:
+    n, k = scaled.shape
+    parts = [np.ones((n, 1)), scaled, scaled**2]
+    if k <= 8:
+        rows, cols = np.triu_indices(k, 1)
+        parts.append(scaled[:, rows] * scaled[:, cols])
+    return np.concatenate(parts, axis=1)
+
+
+def fit_quadratic(first: FloatArray, second: FloatArray) -> QuadraticScore:
+    """Return the quadratic logistic score of two samples of vectors, shapes ``(n, k)``."""
+    first, second = first[:MAX_FIT], second[:MAX_FIT]
+    pooled = np.concatenate([first, second])
+    scaler = Scaler(*(lambda s: (s.centre, s.scale))(Scaler.fit(pooled)), limit=6.0)
+    features = _quadratic(scaler(pooled))
+    ridge = np.full(features.shape[1], 1.0)
+    ridge[0] = 0.0
+    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
+    return QuadraticScore(scaler, logistic_fit(features, labels, ridge))
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """Sum over coordinates of the log odds of the discrete cell that a coordinate falls in (unseen cells count 0)."""
+
+    cells: tuple[IntArray, ...]
+    log_odds: tuple[FloatArray, ...]
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """What the cells are."""
+        return f"cells: {self.kind}"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        total = np.zeros(len(outputs))
+        for column, (cells, odds) in enumerate(zip(self.cells, self.log_odds, strict=True)):
+            if not len(cells):
+                continue
+            keys = CELL_KINDS[self.kind](outputs[:, column])
+            place = np.minimum(np.searchsorted(cells, keys), len(cells) - 1)
+            total += np.where(cells[place] == keys, odds[place], 0.0)
+        return total
+
+
+def fit_cells(first: FloatArray, second: FloatArray, kind: str) -> CellScore:
+    """Return the cell score whose log odds are add-one counts of the training draws."""
+    found: list[IntArray] = []
+    odds: list[FloatArray] = []
+    for column in range(first.shape[1]):
+        keys = [CELL_KINDS[kind](sample[:, column]) for sample in (first, second)]
+        cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+        in_first = np.bincount(inverse[: len(first)], minlength=len(cells))
+        in_second = np.bincount(inverse[len(first) :], minlength=len(cells))
+        often = in_first + in_second >= RARE
+        ratio = np.log((in_first + 1.0) / (in_second + 1.0))
+        found.append(cells[often])
+        odds.append(np.asarray(np.round(ratio[often], 2), dtype=np.float64))
+    return CellScore(tuple(found), tuple(odds), kind)
+
+
+def value_cells(values: FloatArray) -> IntArray:
+    """Return the bits of each double: equal values, equal cell (both zeros are one value). Finds atoms."""
+    return np.ascontiguousarray(values + 0.0).view(np.int64)
+
+
+def bit_cells(values: FloatArray) -> IntArray:
+    """Return the binary exponent of each double together with the exponent of its lowest set bit.
+
+    Noise added in floating point leaves a sum on a grid that depends on the exact value it was added to: the lowest set
+    bit of the output says so (Mironov, CCS 2012). Any non-negative combination of both exponents is one cell.
+    """
+    bits = np.ascontiguousarray(values + 0.0).view(np.int64)
+    exponent = (bits >> 52) & 0x7FF
+    mantissa = (bits & ((1 << 52) - 1)) | (1 << 52)
+    lowest = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1  # trailing zeros of the 53-bit mantissa
+    trailing = np.where(exponent == 0, 52, lowest)
+    return np.asarray(exponent * 64 + trailing, dtype=np.int64)
+
+
+CELL_KINDS = {"values": value_cells, "floating-point grid": bit_cells}
+#: Name of the score that reads bit patterns; it speaks about an implementation, never about a law on the real line.
+BITS = "cells: floating-point grid"

@@ -1,0 +1,187 @@
+"""Black-box lower bounds and detection rates.
+
+Run ``python benchmarks/black_box.py [--seeds N] [--runs N] [--jobs N] [--only bounds|gaussian|detection]``.
+N draws per data set, 95 % one-sided. The ceiling is the same test with the best event known in advance and every draw spent
+on it, on the same draws; beside it the Clopper-Pearson pair that other tools use, with its own best event. Medians come
+with an exact lower end (order statistics), rates with a Clopper-Pearson interval, each end at 95 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from scipy import stats
+
+from audits import Budget, StreamKey
+from audits.black_box import (
+    BlackBoxClaim,
+    BlackBoxOutcome,
+    audit_claim,
+    audit_epsilon,
+    audit_gaussian_dp,
+    gaussian_dp_delta,
+    gaussian_dp_epsilon,
+)
+from audits.black_box_events import FixedEvent, RankEvent, epsilon_lower
+from audits.intervals import clopper_pearson_lower, clopper_pearson_upper
+from mechanisms import Dataset, NeighbouringPair, Relation
+
+LEVEL = 0.05
+#: sigma of the analytic Gaussian mechanism at (1, 1e-5), sensitivity 1 (Balle and Wang 2018).
+SIGMA_CLAIMED = 3.730632
+
+
+@dataclass(frozen=True)
+class Location:
+    """The number of extra records plus noise; keeps what it drew when ``kept`` is given."""
+
+    noise: str
+    scale: float
+    kept: dict[int, list[np.ndarray]] | None = field(default=None, compare=False)
+    name: str = "location"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> np.ndarray:
+        sampler = rng.standard_normal if self.noise == "gaussian" else partial(rng.laplace, 0.0, 1.0)
+        outputs = (dataset.n_records - 1) + self.scale * sampler(size=(n_draws, 1))
+        if self.kept is not None:
+            self.kept.setdefault(dataset.n_records, []).append(outputs[:, 0])
+        return outputs
+
+
+def pair() -> NeighbouringPair:
+    return NeighbouringPair.add(Dataset(np.ones((1, 1)), np.zeros(1), 1.0, 1.0), [1.0], 0.0)
+
+
+def tail(noise: str, scale: float, level: float) -> float:
+    """Mass at distance one of the event that has mass ``level``."""
+    law = stats.norm if noise == "gaussian" else stats.laplace
+    return float(law.sf(law.isf(level, scale=scale) + 1.0, scale=scale))
+
+
+def best_level(noise: str, n: int, delta: float, event: Callable[[int, int], object]) -> int:
+    """The rank whose bound at the expected count is largest, from the known law."""
+    ranks = np.unique(np.round(np.geomspace(3, 0.7 * n, 60)).astype(int))
+    bounds = [epsilon_lower(event(int(k), round(n * tail(noise, 1.0, k / n))), delta, LEVEL) for k in ranks]
+    return int(ranks[int(np.argmax(bounds))])
+
+
+def one_bound(
+    noise: str, n: int, delta: float, rank: int, fixed_rank: int, seed: int
+) -> tuple[float, float, float, float]:
+    """Certified epsilon, the Gaussian-DP line, both ceilings, from one seed; and the seconds of the first."""
+    kept: dict[int, list[np.ndarray]] = {}
+    budget = Budget(2 * n, LEVEL, StreamKey(seed, ("benchmark", noise, str(n), str(delta))))
+    low = audit_epsilon(Location(noise, 1.0, kept), pair(), delta, budget).estimate.low
+    first, second = (np.concatenate(kept[records]) for records in (2, 1))  # the pair's second data set has the shift
+    threshold = np.partition(first, n - rank)[n - rank]
+    ceiling = epsilon_lower(RankEvent(rank, n, int((second >= threshold).sum()), n), delta, LEVEL)
+    law = stats.norm if noise == "gaussian" else stats.laplace
+    fixed = 1.0 + law.isf(fixed_rank / n)
+    counts = int((first >= fixed).sum()), int((second >= fixed).sum())
+    pair_ceiling = epsilon_lower(FixedEvent(counts[0], n, counts[1], n), delta, LEVEL)
+    return low, ceiling, pair_ceiling
+
+
+def one_gaussian(n: int, seed: int) -> float:
+    budget = Budget(2 * n, LEVEL, StreamKey(seed, ("benchmark", "gaussian-dp", str(n))))
+    return audit_gaussian_dp(Location("gaussian", 1.0), pair(), 1e-5, budget).estimate.low
+
+
+def claims() -> dict[str, tuple[str, float, BlackBoxClaim, int]]:
+    """Noise, scale, claim and N per data set of every detection row, the correct mechanisms among them."""
+    mu = 1.0 / SIGMA_CLAIMED
+    curve = BlackBoxClaim(1.0, 1e-5, (Relation.ADD,), partial(gaussian_dp_delta, mu=mu))
+    pure = BlackBoxClaim(1.0, 0.0, (Relation.ADD,))
+    return {
+        "Laplace, half scale": ("laplace", 0.5, pure, 200),
+        "Laplace, correct": ("laplace", 1.0, pure, 200),
+        "Gaussian / 1.5": ("gaussian", SIGMA_CLAIMED / 1.5, curve, 20_000),
+        "Gaussian, correct (2e4)": ("gaussian", SIGMA_CLAIMED, curve, 20_000),
+        "Gaussian / 1.1": ("gaussian", SIGMA_CLAIMED / 1.1, curve, 200_000),
+        "Gaussian, correct (2e5)": ("gaussian", SIGMA_CLAIMED, curve, 200_000),
+    }
+
+
+def one_detection(row: str, seed: int) -> bool:
+    noise, scale, claim, n = claims()[row]
+    budget = Budget(2 * n, LEVEL, StreamKey(seed, ("benchmark", "detection", row)))
+    return audit_claim(Location(noise, scale), pair(), claim, budget).outcome is BlackBoxOutcome.REFUTED
+
+
+def median_lower(values: np.ndarray) -> float:
+    """Exact 95 % lower end of a median: the largest order statistic that the median undercuts often enough."""
+    index = int(stats.binom.ppf(0.05, len(values), 0.5)) - 1
+    return float(np.sort(values)[index]) if index >= 0 else -math.inf
+
+
+def bounds(run: Callable, seeds: int) -> None:
+    rows = [("laplace", 0.0, 1.0), ("gaussian", 1e-2, 2.31779), ("gaussian", 1e-5, 4.37718)]
+    print(
+        "law       delta  N       certified (low end)  ceiling  of the ceiling (low end)  CP ceiling  above truth  s/run"
+    )
+    for noise, delta, truth in rows:
+        for n in (10_000, 100_000, 1_000_000):
+            rank = best_level(noise, n, delta, lambda k, y, n=n: RankEvent(k, n, y, n))
+            fixed = best_level(noise, n, delta, lambda k, y, n=n: FixedEvent(k, n, y, n))
+            start = time.perf_counter()
+            table = np.array(run(partial(one_bound, noise, n, delta, rank, fixed), range(seeds))) / truth
+            seconds = (time.perf_counter() - start) / seeds
+            low, ceiling, pair_ceiling = table.T
+            ratio = low / ceiling
+            cells = [
+                f"{noise:9s} {delta:<6g} {n:<8d}{np.median(low):.4f} ({median_lower(low):.4f})    ",
+                f"{np.median(ceiling):.4f}   {np.median(ratio):.4f} ({median_lower(ratio):.4f})          ",
+                f"{np.median(pair_ceiling):.4f}      {int((low > 1).sum())}/{seeds}        {seconds:.2f}",
+            ]
+            print("".join(cells), flush=True)
+
+
+def gaussian(run: Callable, seeds: int) -> None:
+    truth = gaussian_dp_epsilon(1.0, 1e-5)
+    for n in (10_000, 100_000, 1_000_000):
+        values = np.array(run(partial(one_gaussian, n), range(seeds))) / truth
+        print(
+            f"Gaussian-DP line, delta 1e-5, N={n}: median {np.median(values):.4f} ({median_lower(values):.4f}), "
+            f"above truth {int((values > 1).sum())}/{seeds}",
+            flush=True,
+        )
+
+
+def detection(run: Callable, runs: int) -> None:
+    print("mechanism                  N        refuted       exact 95 % ends")
+    for row, (_, _, _, n) in claims().items():
+        found = int(np.sum(run(partial(one_detection, row), range(runs))))
+        low = clopper_pearson_lower(found, runs, 0.05)
+        high = clopper_pearson_upper(found, runs, 0.05)
+        print(f"{row:26s} {n:<8d} {found}/{runs}     [{low:.4f}, {high:.4f}]", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", choices=("bounds", "gaussian", "detection"))
+    args = parser.parse_args()
+    with ProcessPoolExecutor(args.jobs) as pool:
+
+        def run(task: Callable, seeds: range) -> list:
+            return list(pool.map(task, seeds, chunksize=max(1, len(seeds) // (4 * args.jobs))))
+
+        if args.only in (None, "bounds"):
+            bounds(run, args.seeds)
+        if args.only in (None, "gaussian"):
+            gaussian(run, args.seeds)
+        if args.only in (None, "detection"):
+            detection(run, args.runs)
+
+
+if __name__ == "__main__":
+    main()
