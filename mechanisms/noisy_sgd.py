@@ -14,7 +14,7 @@ from .data import Dataset, FloatArray, row_norms
 from .gaussian_calibration import check_open_delta
 from .guarantees import Guarantee
 from .neighbours import NeighbouringPair, Relation
-from .transcripts import batches, check_count, check_outputs, loss_of
+from .transcripts import batches, check_count, check_outputs
 
 
 @dataclass(frozen=True)
@@ -139,19 +139,39 @@ class NoisySGD:
         *_, (theta, seen) = self.iterates(outputs, dim)
         return self._step(theta, seen, self.n_steps - 1)
 
-    def _log_ratio(self, theta: FloatArray, seen: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log of a step's density over that of ``N(0, sigma^2 I)``, shape ``(n_draws,)``."""
-        n, slots = dataset.n_records, self.slots(dataset)
-        if n == 0:
-            return np.zeros(len(theta))
-        norms, result = row_norms(dataset.X), np.empty(len(theta))
-        empty = math.log1p(-n / slots) if n < slots else -math.inf
-        for part in batches(len(theta), 4 * n):
+    def _log_sum(self, theta: FloatArray, seen: FloatArray, X: FloatArray, y: FloatArray, slots: int) -> FloatArray:
+        """Return ``log sum_i N(u; N g_i, sigma^2 I)/N(u; 0, sigma^2 I)`` over records, shape ``(n_draws,)``."""
+        result = np.full(len(theta), -math.inf)
+        norms = row_norms(X)
+        for part in batches(len(theta), 4 * len(X)) if len(X) else ():
             # |u - N g|^2 - |u|^2 = 2 N w u^T x + N^2 w^2 |x|^2 with g = -w x
-            weight = slots * self._clipped(dataset.y - theta[part] @ dataset.X.T, norms)
-            exponent = -weight * (2 * (seen[part] @ dataset.X.T) + weight * norms**2) / (2 * self.sigma**2)
-            result[part] = np.logaddexp(logsumexp(exponent, axis=1) - math.log(slots), empty)
+            weight = slots * self._clipped(y - theta[part] @ X.T, norms)
+            exponent = -weight * (2 * (seen[part] @ X.T) + weight * norms**2) / (2 * self.sigma**2)
+            result[part] = logsumexp(exponent, axis=1)
         return result
+
+    def _mixture(self, log_sum: FloatArray, n_records: int, slots: int) -> FloatArray:
+        """Return the log of a step's density over that of ``N(0, sigma^2 I)``: records and empty slots."""
+        if n_records == 0:
+            return np.zeros(len(log_sum))
+        empty = math.log1p(-n_records / slots) if n_records < slots else -math.inf
+        return np.logaddexp(log_sum - math.log(slots), empty)
+
+    def _log_ratio(self, theta: FloatArray, seen: FloatArray, dataset: Dataset) -> FloatArray:
+        slots = self.slots(dataset)
+        log_sum = self._log_sum(theta, seen, dataset.X, dataset.y, slots)
+        return self._mixture(log_sum, dataset.n_records, slots)
+
+    def _step_loss(self, theta: FloatArray, seen: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        first, second = pair.first, pair.second
+        if pair.relation is Relation.REPLACE or self.n_public is None:
+            return self._log_ratio(theta, seen, first) - self._log_ratio(theta, seen, second)
+        # one pass over the records that both have; the target is one term more
+        smaller, slots = (first if pair.sign > 0 else second), self.slots(first)
+        shared = self._log_sum(theta, seen, smaller.X, smaller.y, slots)
+        joined = np.logaddexp(shared, self._log_sum(theta, seen, pair.x[None], np.array([pair.y]), slots))
+        n = smaller.n_records
+        return pair.sign * (self._mixture(shared, n, slots) - self._mixture(joined, n + 1, slots))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
@@ -165,9 +185,10 @@ class NoisySGD:
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
         """Return ``log p_D(o) - log p_D'(o)`` of each transcript, summed over its steps."""
         outputs = check_outputs(outputs, self.n_steps * pair.first.dim)
+        _ = self.slots(pair.first), self.slots(pair.second)  # refuses more records than slots
         total = np.zeros(len(outputs))
         for theta, seen in self.iterates(outputs, pair.first.dim):
-            total += loss_of(self._log_ratio(theta, seen, pair.first), self._log_ratio(theta, seen, pair.second))
+            total += self._step_loss(theta, seen, pair)
         return total
 
     def guarantee_at(self, delta: float) -> Guarantee:
