@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .base import check_draws, check_positive
 from .data import Dataset, FloatArray, row_norms
@@ -143,11 +142,15 @@ class NoisySGD:
         """Return ``log sum_i N(u; N g_i, sigma^2 I)/N(u; 0, sigma^2 I)`` over records, shape ``(n_draws,)``."""
         result = np.full(len(theta), -math.inf)
         norms = row_norms(X)
-        for part in batches(len(theta), 4 * len(X)) if len(X) else ():
+        for part in batches(len(theta), 32 * len(X)) if len(X) else ():  # about 1 MB an array: the cache's size
             # |u - N g|^2 - |u|^2 = 2 N w u^T x + N^2 w^2 |x|^2 with g = -w x
             weight = slots * self._clipped(y - theta[part] @ X.T, norms)
-            exponent = -weight * (2 * (seen[part] @ X.T) + weight * norms**2) / (2 * self.sigma**2)
-            result[part] = logsumexp(exponent, axis=1)
+            exponent = seen[part] @ X.T
+            exponent += 0.5 * weight * norms**2
+            exponent *= weight / -(self.sigma**2)
+            top = exponent.max(axis=1)
+            exponent -= top[:, None]
+            result[part] = top + np.log(np.exp(exponent, out=exponent).sum(axis=1))
         return result
 
     def _mixture(self, log_sum: FloatArray, n_records: int, slots: int) -> FloatArray:
