@@ -88,9 +88,8 @@ def margin(claim: Claim, estimate: Estimate | None) -> float:
     """
     if estimate is None:
         return math.nan
-    rooms = [
-        room / abs(edge) if edge else room
-        for edge, room in ((claim.low, estimate.low - claim.low), (claim.high, claim.high - estimate.high))
-        if math.isfinite(edge)
-    ]
+    edges = [(claim.high, claim.high - estimate.high)]
+    if not (claim.low == 0.0 < claim.high and estimate.low >= 0.0):  # the natural end of a quantity is no edge
+        edges.append((claim.low, estimate.low - claim.low))
+    rooms = [room / abs(edge) if edge else room for edge, room in edges if math.isfinite(edge)]
     return min(rooms, default=math.inf)
