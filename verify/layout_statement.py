@@ -40,7 +40,7 @@ TONES = {
     "OUT_OF_DOMAIN": Tone.NEUTRAL,
 }
 #: Rows that a table shows; the record has them all.
-MOST_ROWS = 10
+MOST_ROWS = 5
 
 
 def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -> list[Section]:

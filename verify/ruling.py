@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .rows import Row, number
-from .statement import Part, Standing, Statement
+from .statement import Part, Role, Standing, Statement
 from .verdict import Outcome, Reason, Verdict
 
 #: Reasons of an undecided statement, the gravest first.
@@ -55,7 +55,8 @@ def worst(rows: Iterable[Row]) -> Row | None:
     """Return the in-domain row with the smallest margin: the counterexample, or where a supported claim is tightest."""
     decided = [row for row in rows if row["margin"] != "nan" and row["outcome"] != Outcome.OUT_OF_DOMAIN.name]
     failing = [row for row in decided if row["outcome"] == Outcome.FAILS.name]
-    return min(failing or decided, key=lambda row: number(row["margin"]), default=None)
+    chosen = [row for row in failing if row.get("role") == Role.COUNTEREXAMPLE.name]  # small and round, if there is one
+    return min(chosen or failing or decided, key=lambda row: number(row["margin"]), default=None)
 
 
 def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, definition: bool = False) -> Ruling:
