@@ -44,8 +44,8 @@ def test_broken_twin_fails(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCES)
 def test_two_percent_of_spread_or_mean_is_detected(name, capsys):
-    """Draws of 500,000 spoilt by at most 2 % in one coordinate's spread or mean are refuted at level 1e-7."""
-    spread, mean = conformance.smallest_errors(REFERENCES[name], 500_000, 23)
+    """400,000 draws spoilt by at most 2 % in one coordinate's spread or mean are refuted at level 1e-7."""
+    spread, mean = conformance.smallest_errors(REFERENCES[name], 400_000, 23)
     with capsys.disabled():
         print(f"\n{name}: smallest error detected: {spread:.1%} of sigma, {mean:.1%} of sigma in the mean", end="")
     assert spread <= 0.02
