@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from .errors import UserError
+from .errors import Defect, UserError
 from .worker import PROFILES, Settings
 
 if TYPE_CHECKING:
@@ -110,7 +110,10 @@ def run(
         "exit_code": findings.exit_code,
     }
     write_run(folder, about)
-    publish(findings.record, about, folder / "audit.pdf", jobs=1 if findings.interrupted else jobs)
+    try:
+        publish(findings.record, about, folder / "audit.pdf", jobs=1 if findings.interrupted else jobs)
+    except ValueError as stop:
+        raise Defect(f"the report could not be set ({stop}); the record is {folder / 'audit.jsonl'}") from stop
     if as_json:
         verdicts = list(findings.record.verdicts)
         click.echo(

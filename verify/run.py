@@ -170,7 +170,7 @@ def execute(
                 mine = progress[task.module]
                 mine.done[task] = rows
                 mine.seconds += seconds
-                watcher.advance(f"{mine.statement.id} {task.case or 'figures'}")
+                watcher.advance(task.case or f"{mine.statement.id} figures")
                 if mine.complete:
                     settle(mine, complete=True)
     except KeyboardInterrupt:
