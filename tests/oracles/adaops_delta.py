@@ -39,7 +39,7 @@ def _last_stage(pair, lam, gamma, epsilon, direction):
     residual = np.sqrt(np.maximum(gamma, 0.0)) * (pair.y - theta @ pair.x)
     delta = np.exp(quadratic_log_delta(epsilon, leverage, residual, direction))
     # no output under both: the loss so far is all there is; under one of them: everything is given away
-    neither = np.maximum(0.0, -np.expm1(epsilon))
+    neither = -np.expm1(np.minimum(epsilon, 0.0))
     return np.where(proper & other_proper, delta, np.where(proper | other_proper, 1.0, neither))
 
 
