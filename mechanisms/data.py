@@ -158,8 +158,9 @@ class RowClip:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """Return the rows, those longer than the bound scaled down to it."""
-        norms = row_norms(X)
-        scale = np.minimum(1.0, _bound("bound", self.bound) / np.maximum(norms, np.finfo(float).tiny))
+        bound, norms = _bound("bound", self.bound), row_norms(X)
+        scale = np.ones_like(norms)
+        scale[norms > bound] = bound / norms[norms > bound]
         return np.asarray(X * scale[:, None], dtype=np.float64)
 
     def __str__(self) -> str:

@@ -144,6 +144,13 @@ def test_row_clip_brings_inside_and_is_record_wise(rows: np.ndarray, bound: floa
         np.testing.assert_array_equal(clip(rows[i : i + 1])[0], clipped[i])
 
 
+def test_row_clip_at_the_ends_of_its_domain() -> None:
+    """An infinite bound changes nothing, a bound of 4 divides no row of zeros."""
+    rows = np.array([[0.0, 0.0], [3e200, 4e200]])
+    np.testing.assert_array_equal(RowClip(np.inf)(rows), rows)
+    np.testing.assert_allclose(RowClip(4.0)(rows), [[0.0, 0.0], [2.4, 3.2]], rtol=1e-15)
+
+
 def test_unit_rows() -> None:
     rows = UnitRows(2.0)(np.array([[3.0, 4.0], [0.0, 0.0], [1e-200, 0.0]]))
     np.testing.assert_allclose(row_norms(rows), [2.0, 0.0, 2.0], rtol=1e-14)
