@@ -12,6 +12,7 @@ from reports.files import write_atomic
 
 from .errors import UserError
 from .rows import Row, dumps
+from .worker import PROFILES
 
 SCHEMA_VERSION = 1
 KINDS = ("statement", "case", "figure", "verdict")
@@ -97,6 +98,7 @@ def read(path: Path) -> Record:
         rows.append(row)
     if not rows:
         raise UserError(f"record must not be empty, got record={path}")
+    _check_settings(rows[0], path)
     by_kind = {kind: tuple(row for row in rows[1:] if row["kind"] == kind) for kind in KINDS}
     return Record(rows[0], *(by_kind[kind] for kind in KINDS))
 
@@ -107,6 +109,16 @@ def _check_version(row: Row, path: Path) -> None:
     version = row.get("schema_version")
     if version != SCHEMA_VERSION:
         raise UserError(f"schema_version must be {SCHEMA_VERSION}, got schema_version={version} in {path}")
+
+
+def _check_settings(row: Row, path: Path) -> None:
+    seed, share = row["seed"], row["failure_prob"]
+    if not isinstance(seed, int) or seed < 0:
+        raise UserError(f"seed must be a whole number of at least 0, got seed={seed!r} in {path}")
+    if row["profile"] not in PROFILES:
+        raise UserError(f"profile must be one of {', '.join(PROFILES)}, got profile={row['profile']!r} in {path}")
+    if not isinstance(share, (int, float)) or not 0 < share < 1:
+        raise UserError(f"failure_prob must be in (0, 1), got failure_prob={share!r} in {path}")
 
 
 def read_run(path: Path) -> Row:

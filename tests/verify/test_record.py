@@ -96,6 +96,12 @@ def lines_of(record: Record) -> list[str]:
         (lambda lines: [*lines, '{"kind":"rumour"}'], "rows of kind statement, case, figure, verdict"),
         (lambda lines: [*lines, '{"kind":"case"}'], "row must have a field id"),
         (lambda lines: [lines[0].replace('"seed"', '"sid"'), *lines[1:]], "row must have a field seed"),
+        (lambda lines: [lines[0].replace('"seed":3', '"seed":"3"'), *lines[1:]], "seed must be a whole number"),
+        (lambda lines: [lines[0].replace('"standard"', '"slow"'), *lines[1:]], "profile must be one of quick"),
+        (
+            lambda lines: [lines[0].replace('"failure_prob":0.0001', '"failure_prob":2'), *lines[1:]],
+            "must be in .0, 1.",
+        ),
     ],
 )
 def test_broken_record_is_refused_in_one_line(
