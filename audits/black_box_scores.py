@@ -132,7 +132,7 @@ def fit_hinges(first: FloatArray, second: FloatArray) -> HingeCurve:
     pooled = np.concatenate([first, second])
     scaler = Scaler.fit(pooled)
     values = scaler(pooled)[:, 0]
-    levels = [0.1, 0.5, 0.9] if len(first) >= 60 else []  # more knots follow the noise of small samples
+    levels = [0.2, 0.5, 0.8] if len(first) >= 60 else []  # more knots follow the noise of small samples
     knots = np.unique(np.quantile(values, levels)) if levels else np.empty(0)
     features = _hinges(values, knots)
     ridge = np.r_[0.0, 0.02, np.full(len(knots), 0.2)]
@@ -176,7 +176,7 @@ def fit_quadratic(first: FloatArray, second: FloatArray) -> QuadraticScore:
 
 @dataclass(frozen=True)
 class CellScore:
-    """Sum over coordinates of the log odds of the discrete cell that a coordinate falls in (unseen cells count 0)."""
+    """Sum of the log odds of the discrete cells that an output falls in, one cell per key (unseen cells count 0)."""
 
     cells: tuple[IntArray, ...]
     log_odds: tuple[FloatArray, ...]
@@ -190,10 +190,9 @@ class CellScore:
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return one score per row."""
         total = np.zeros(len(outputs))
-        for column, (cells, odds) in enumerate(zip(self.cells, self.log_odds, strict=True)):
+        for keys, cells, odds in zip(CELL_KINDS[self.kind](outputs), self.cells, self.log_odds, strict=True):
             if not len(cells):
                 continue
-            keys = CELL_KINDS[self.kind](outputs[:, column])
             place = np.minimum(np.searchsorted(cells, keys), len(cells) - 1)
             total += np.where(cells[place] == keys, odds[place], 0.0)
         return total
@@ -203,9 +202,8 @@ def fit_cells(first: FloatArray, second: FloatArray, kind: str) -> CellScore:
     """Return the cell score whose log odds are add-one counts of the training draws."""
     found: list[IntArray] = []
     odds: list[FloatArray] = []
-    for column in range(first.shape[1]):
-        keys = [CELL_KINDS[kind](sample[:, column]) for sample in (first, second)]
-        cells, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    for in_both in zip(CELL_KINDS[kind](first), CELL_KINDS[kind](second), strict=True):
+        cells, inverse = np.unique(np.concatenate(in_both), return_inverse=True)
         in_first = np.bincount(inverse[: len(first)], minlength=len(cells))
         in_second = np.bincount(inverse[len(first) :], minlength=len(cells))
         often = in_first + in_second >= RARE
@@ -215,25 +213,39 @@ def fit_cells(first: FloatArray, second: FloatArray, kind: str) -> CellScore:
     return CellScore(tuple(found), tuple(odds), kind)
 
 
-def value_cells(values: FloatArray) -> IntArray:
-    """Return the bits of each double: equal values, equal cell (both zeros are one value). Finds atoms."""
-    return np.ascontiguousarray(values + 0.0).view(np.int64)
+def _bits(values: FloatArray) -> IntArray:
+    return np.ascontiguousarray(values + 0.0).view(np.int64)  # both zeros are one value
 
 
-def bit_cells(values: FloatArray) -> IntArray:
-    """Return the binary exponent of each double together with the exponent of its lowest set bit.
+def value_cells(outputs: FloatArray) -> list[IntArray]:
+    """Return the bits of each coordinate: equal values, equal cell. Finds atoms."""
+    return [_bits(column) for column in outputs.T]
+
+
+def whole_cells(outputs: FloatArray) -> list[IntArray]:
+    """Return one key per output, from the bits of all its coordinates. Finds atoms of vectors."""
+    key = np.zeros(len(outputs), dtype=np.int64)
+    for column in outputs.T:
+        key = key * 1_000_003 + _bits(column)  # wraps around; two outputs that share a key only cost power
+    return [key]
+
+
+def bit_cells(outputs: FloatArray) -> list[IntArray]:
+    """Return, per coordinate, the binary exponent together with the number of trailing zero bits of the mantissa.
 
     Noise added in floating point leaves a sum on a grid that depends on the exact value it was added to: the lowest set
-    bit of the output says so (Mironov, CCS 2012). Any non-negative combination of both exponents is one cell.
+    bit of the output says so (Mironov, On significance of the least significant bits for DP, CCS 2012).
     """
-    bits = np.ascontiguousarray(values + 0.0).view(np.int64)
-    exponent = (bits >> 52) & 0x7FF
-    mantissa = (bits & ((1 << 52) - 1)) | (1 << 52)
-    lowest = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1  # trailing zeros of the 53-bit mantissa
-    trailing = np.where(exponent == 0, 52, lowest)
-    return np.asarray(exponent * 64 + trailing, dtype=np.int64)
+    keys = []
+    for column in outputs.T:
+        bits = _bits(column)
+        exponent = (bits >> 52) & 0x7FF
+        mantissa = (bits & ((1 << 52) - 1)) | (1 << 52)
+        trailing = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
+        keys.append(np.asarray(exponent * 64 + np.where(exponent == 0, 52, trailing), dtype=np.int64))
+    return keys
 
 
-CELL_KINDS = {"values": value_cells, "floating-point grid": bit_cells}
+CELL_KINDS = {"values": value_cells, "whole outputs": whole_cells, "floating-point grid": bit_cells}
 #: Name of the score that reads bit patterns; it speaks about an implementation, never about a law on the real line.
 BITS = "cells: floating-point grid"

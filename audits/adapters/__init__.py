@@ -1,0 +1,1 @@
+"""Other libraries' mechanisms behind our ``draw``; each adapter imports its library only when it draws."""

@@ -1,0 +1,127 @@
+"""OpenDP (tested: 0.16.0) behind our ``draw``; install the extra ``opendp``.
+
+OpenDP draws from the operating system and cannot be seeded: a seed fixes our part of an audit, not its outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms import Dataset
+
+from .diffprivlib import count_records
+
+FloatArray = NDArray[np.float64]
+
+#: Scalars are released as one vector per this many draws where that gives the same law.
+BLOCK = 4096
+
+
+def _prelude() -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib", "idealized-numerics", "honest-but-curious")
+    return dp
+
+
+@dataclass(frozen=True)
+class OpenDPNoise:
+    """Additive noise of ``opendp.measurements`` on a scalar query.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian", "geometric", "canonical"}
+    scale : float
+        Noise scale (the standard deviation for ``gaussian``); ``canonical`` takes ``epsilon`` and ``delta`` instead.
+    epsilon, delta : float
+        Target of ``canonical``, whose sensitivity is 1.
+    query : callable
+        Data set to number.
+    """
+
+    kind: str
+    scale: float = 1.0
+    epsilon: float = 0.0
+    delta: float = 0.0
+    query: Callable[[Dataset], float] = count_records
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("laplace", "gaussian", "geometric", "canonical"):
+            raise ValueError(f"kind must be laplace, gaussian, geometric or canonical, got kind={self.kind}")
+
+    @property
+    def name(self) -> str:
+        """Library and constructor."""
+        return f"OpenDP {self.kind}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return outputs, shape ``(n_draws, 1)``; ``rng`` is not used, the library cannot be seeded."""
+        dp = _prelude()
+        value = self.query(dataset)
+        if self.kind == "canonical":
+            space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
+            release = dp.m.make_canonical_noise(*space, d_in=1.0, d_out=(self.epsilon, self.delta))
+            return np.array([release(value) for _ in range(n_draws)], dtype=np.float64)[:, None]
+        release, item = self._vector(dp), (int(value) if self.kind == "geometric" else value)
+        sizes = [BLOCK] * (n_draws // BLOCK) + ([n_draws % BLOCK] if n_draws % BLOCK else [])
+        return np.concatenate([np.asarray(release([item] * size), dtype=np.float64) for size in sizes])[:, None]
+
+    def _vector(self, dp: Any) -> Any:
+        """Return the vector measurement, which adds independent noise of the same law to each entry."""
+        if self.kind == "geometric":
+            return dp.m.make_geometric(dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int), self.scale)
+        domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
+        if self.kind == "laplace":
+            return dp.m.make_laplace(domain, dp.l1_distance(T=float), self.scale)
+        return dp.m.make_gaussian(domain, dp.l2_distance(T=float), self.scale)
+
+
+@dataclass(frozen=True)
+class OpenDPTheilSen:
+    """``opendp.extras.sklearn.linear_model.LinearRegression`` (Theil-Sen); outputs are the slope and the intercept.
+
+    Data sets must have one feature. The library shuffles rows with the global generator of numpy and draws its noise
+    from the operating system, so nothing here can be seeded.
+
+    Parameters
+    ----------
+    x_bounds, y_bounds : tuple of float
+        Public bounds.
+    scale : float
+        Noise scale of the private medians.
+    """
+
+    x_bounds: tuple[float, float]
+    y_bounds: tuple[float, float]
+    scale: float
+    candidates_count: int = 100
+
+    @property
+    def name(self) -> str:
+        """Library and class."""
+        return "OpenDP LinearRegression (Theil-Sen)"
+
+    def claimed_epsilon(self, d_in: int = 1) -> float:
+        """Return the epsilon that the library's own map claims when ``d_in`` records are added or removed."""
+        return float(self._model().measurement.map(d_in))
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return slopes and intercepts, shape ``(n_draws, 2)``; ``rng`` is not used, the library cannot be seeded."""
+        model = self._model()
+        data = np.column_stack([dataset.X[:, 0], dataset.y])
+        return np.array([np.ravel(model.measurement(data)) for _ in range(n_draws)], dtype=np.float64)
+
+    def _model(self) -> Any:
+        dp = _prelude()
+        return dp.sklearn.linear_model.LinearRegression(
+            dp.max_divergence(),
+            x_bounds=[self.x_bounds],
+            y_bounds=self.y_bounds,
+            scale=self.scale,
+            candidates_count=self.candidates_count,
+        )
