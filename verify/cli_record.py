@@ -21,7 +21,7 @@ def replay(record: Path, id_: str, case: str | None) -> int:
     from .record import read
     from .replay import compare_rows, decisive
     from .versions import library_versions, platform_tag, source_digest
-    from .words import case_sentence
+    from .words import case_sentence, case_title
     from .worker import Settings, Task, perform
 
     recorded = read(record)
@@ -40,7 +40,7 @@ def replay(record: Path, id_: str, case: str | None) -> int:
         return 1
     again = perform(Task(source.module, row["case"], settings))[0]
     different = compare_rows(row, again, same_platform=here)
-    click.echo(f"{row['id']} {row['case']}")
+    click.echo(case_title(row))
     click.echo(f"  {again['outcome']}: {case_sentence(again)}")
     if not different:
         click.echo("  reproduced " + ("to the byte" if here else "to 1e-9"))

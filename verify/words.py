@@ -85,6 +85,12 @@ def case_sentence(row: Row, *, typographic: bool = False) -> str:
     return text
 
 
+def case_title(row: Row) -> str:
+    """Return a case's name, with its statement's id in front unless it is there already."""
+    case = str(row["case"])
+    return case if case.startswith(row["id"]) else f"{row['id']} {case}"
+
+
 def replay_command(record: str, id_: str, case: str | None = None) -> str:
     """Return the command that draws a case again."""
     words = ["pdp-verify", "replay", record, id_]
