@@ -157,11 +157,12 @@ def eigenvalue_bounds(M: Matrix, *, width: float = 1e-14) -> list[tuple[Fraction
     def below(c: Fraction) -> int | None:
         return negative_pivots(M - identity(dim, fmpq(c.numerator, c.denominator)))
 
-    steps = [width * max(abs(float(g)), 1e-4 * size) for g in guesses]
-    return [
-        (_edge(below, k, float(g), -s), _edge(below, k, float(g), s))
-        for k, (g, s) in enumerate(zip(guesses, steps, strict=True))
-    ]
+    out = []
+    for k, guess in enumerate(guesses):
+        step = width * max(abs(float(guess)), 1e-4 * size)
+        ends = (_edge(below, k, float(guess), side * step) for side in (-1, 1))
+        out.append(_narrowed(below, k, *ends, floor=Fraction(1e-20 * size)))
+    return out
 
 
 def _edge(below: Callable[[Fraction], int | None], k: int, guess: float, step: float) -> Fraction:
@@ -172,6 +173,19 @@ def _edge(below: Callable[[Fraction], int | None], k: int, guess: float, step: f
         if count is not None and (count <= k if step < 0 else count > k):
             return c
         step *= 3.0
+
+
+def _narrowed(
+    below: Callable[[Fraction], int | None], k: int, low: Fraction, high: Fraction, *, floor: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Bisect proved bounds down to a relative width of 1e-11, or to ``floor``."""
+    while high - low > max(abs(high) / 10**11, floor):
+        middle = Fraction(float((low + high) / 2))
+        count = below(middle)
+        if count is None or not low < middle < high:
+            break
+        low, high = (middle, high) if count <= k else (low, middle)
+    return low, high
 
 
 def largest_eigenvalue(M: Matrix) -> tuple[Fraction, Fraction]:
