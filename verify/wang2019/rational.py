@@ -161,7 +161,7 @@ def eigenvalue_bounds(M: Matrix, *, width: float = 1e-14) -> list[tuple[Fraction
     for k, guess in enumerate(guesses):
         step = width * max(abs(float(guess)), 1e-4 * size)
         ends = (_edge(below, k, float(guess), side * step) for side in (-1, 1))
-        out.append(_narrowed(below, k, *ends, floor=Fraction(1e-20 * size)))
+        out.append(_narrowed(below, k, *ends, floor=Fraction(1e-28 * size)))
     return out
 
 
