@@ -8,6 +8,7 @@ import numpy as np
 from flint import fmpq
 
 from audits import Budget, Estimate
+from audits.tails import worse
 from audits.worst_case import adversarial_pairs
 from mechanisms import BOTH, NeighbouringPair, Relation
 from mechanisms.adassp import AdaSSP
@@ -23,6 +24,7 @@ from ..witness import sampled_delta
 
 #: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.8 on it is not.
 LARGEST = 15.5
+DRAWN = (4_000, 20_000, 200_000)
 PAIRS = ("empty", "one record", "twelve records")
 
 
@@ -49,14 +51,16 @@ RELEASES = FormalClaim(
 )
 
 
-def corrected_cases(part: str) -> tuple[Case, ...]:
-    """Return the cases of the corrected claim about the three releases, with its mutants."""
+def corrected_cases(part: str, *, drawn: bool = True) -> tuple[Case, ...]:
+    """Return the cases of the corrected claim about the three releases, with its mutants; ``drawn`` adds pairs."""
     axes = {"epsilon": (1e-3, 0.1, 1.0, 5.0, 15.5), "delta": (0.9, 0.5, 1e-1, 1e-3, 1e-6, 1e-9, 1e-12)}
     pairs = {"pair": PAIRS, "dim": (1, 3), "epsilon": (1.0,), "delta": (0.1,)}
     return (
         *grid(part, Standing.CORRECTED, axes, regime="epsilon and delta", quick_every=6),
-        *grid(
-            part, Standing.CORRECTED, pairs, regime="small data, drawn", draws=(4_000, 20_000, 200_000), quick_every=4
+        *(
+            grid(part, Standing.CORRECTED, pairs, regime="small data, drawn", draws=DRAWN, quick_every=4)
+            if drawn
+            else ()
         ),
         adversarial(part, Standing.CORRECTED),
         mutant(part, "epsilon up to 16.5", severity=0.05),
@@ -70,9 +74,8 @@ def releases_evidence(case: Case, budget: Budget) -> Evidence:
         return RELEASES.check(case, budget)
     epsilon, delta = case.number("epsilon"), case.number("delta")
     pair = small_pair(case.text("pair"), case.whole("dim"))
-    sampled = max(
-        (sampled_delta(AdaSSP(epsilon, delta), pair, epsilon, d, budget.part(d.name, share=0.5)) for d in BOTH),
-        key=lambda estimate: estimate.high,
+    sampled = worse(
+        [sampled_delta(AdaSSP(epsilon, delta), pair, epsilon, d, budget.part(d.name, share=0.5)) for d in BOTH]
     )
     claim = Claim("hockey-stick delta at epsilon, worse direction", 0.0, delta, epsilon, relation=Relation.ADD)
     return Evidence(claim, sampled=sampled)

@@ -100,7 +100,7 @@ def _cases() -> tuple[Case, ...]:
             )
             for dim, n, epsilon in ((1, 1, 1.0), (2, 3, 1.0), (3, 1, 20.0))
         ),
-        *corrected_cases(OUTPUT),
+        *corrected_cases(OUTPUT, drawn=False),
     )
 
 
