@@ -97,7 +97,7 @@ class Setting:
     scales: ReportScales
 
 
-def setting(case: Case) -> Setting:
+def setting(case: Case, *, required: bool = True) -> Setting:
     """Return the setting that a case names; ``tiny`` is one unit record (or none) and a unit target in one dimension."""
     scales = ReportScales(
         SquaredLoss() if case.text("loss") == "squared" else LogisticLoss(),
@@ -116,7 +116,8 @@ def setting(case: Case) -> Setting:
         pair = pair.swapped()
     if case.text("target") == "outside" and case.text("data") != "tiny":
         pair = pair.swapped()
-    scales.require(pair.dataset.dim)
+    if required:
+        scales.require(pair.dataset.dim)
     return Setting(ObjectivePerturbation(scales.loss, scales.sigma, scales.lam), pair, scales)
 
 
