@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
 from audits import Budget
 
-from ..statement import Case, Evidence, Statement
+from ..statement import Case, Evidence, Formula, Part, Statement
 
 
-def carry(source: Statement, id_: str, *, kind: str, title: str, locator: str, domain: str, summary: str) -> Statement:
-    """Return ``source`` as the statement ``id_`` of W18; its draws are its own, its formulas are the source's."""
+def carry(
+    source: Statement,
+    id_: str,
+    *,
+    kind: str,
+    title: str,
+    locator: str,
+    domain: str,
+    summary: str,
+    numbers: Mapping[str, str] | None = None,
+) -> Statement:
+    """Return ``source`` as the statement ``id_`` of W18; its draws are its own, its formulas are the source's.
+
+    ``numbers`` maps equation numbers of the source to those of W18, in the words of the parts (their ids stay).
+    """
     return Statement(
         id=id_,
         paper="wang2018",
@@ -20,12 +33,31 @@ def carry(source: Statement, id_: str, *, kind: str, title: str, locator: str, d
         title=title,
         locator=locator,
         domain=domain,
-        parts=tuple(replace(part, id=_moved(part.id, source.id, id_)) for part in source.parts),
+        parts=tuple(_renumbered(part, source.id, id_, numbers or {}) for part in source.parts),
         cases=tuple(
             replace(c, part=_moved(c.part, source.id, id_), name=_moved(c.name, source.id, id_)) for c in source.cases
         ),
         check=partial(_check, source.check, id_, source.id),
         summary=summary,
+    )
+
+
+def _renumbered(part: Part, old: str, new: str, numbers: Mapping[str, str]) -> Part:
+    def words(text: str) -> str:
+        for before, after in numbers.items():
+            text = text.replace(before, after)
+        return text
+
+    def formula(found: Formula) -> Formula:
+        return Formula(words(found.typst), words(found.text))
+
+    return replace(
+        part,
+        id=_moved(part.id, old, new),
+        title=words(part.title),
+        printed=formula(part.printed),
+        corrected=formula(part.corrected) if part.corrected else None,
+        what_went_wrong=words(part.what_went_wrong),
     )
 
 
