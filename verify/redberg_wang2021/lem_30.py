@@ -88,7 +88,7 @@ STATEMENT = Statement(
             ID,
             "density of g(X)",
             Formula(
-                "f_Y (y) = f_X (g^(-1)(y)) abs(det (diff g^(-1)(y))/(diff y))",
+                "f_Y (y) = f_X (g^(-1)(y)) abs(det (partial g^(-1)(y))/(partial y))",
                 "f_Y(y) = f_X(g^-1(y)) |det d g^-1(y)/dy|",
             ),
         ),
