@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+from audits import Budget
 from mechanisms.finite_laws import FiniteMechanism, Law, Records, check_law, data_sets
 
+from ..search import Axis, Point, worst_point
 from ..statement import Case
 from .lem_b_6 import random_law
 
@@ -94,3 +96,33 @@ def largest_delta(made: FiniteMechanism, law: Law, size: int, rule: str) -> Frac
         for z, p in enumerate(law)
         if p
     )
+
+
+#: Outputs and symbols are two, and at most two records: the family that the adversarial search looks through.
+SEARCHED: tuple[Records, ...] = ((), (0,), (1,), (0, 0), (0, 1), (1, 1))
+
+
+def searched_mechanism(point: Mapping[str, float]) -> tuple[FiniteMechanism, Law, str]:
+    """Return the mechanism, the population and ``exp(epsilon)`` of a point of :data:`SEARCH_BOX`, as rationals."""
+
+    def rational(value: float) -> Fraction:
+        return Fraction(round(value * 4096), 4096)
+
+    laws = {records: _pair(rational(point[f"output 1 on {records}"])) for records in SEARCHED}
+    return FiniteMechanism(laws), _pair(rational(point["symbol 1"])), str(1 + rational(point["exp(epsilon) - 1"]))
+
+
+def _pair(p: Fraction) -> Law:
+    return check_law([1 - p, p])
+
+
+SEARCH_BOX: dict[str, Axis] = {
+    **{f"output 1 on {records}": Axis(0.0, 1.0, log=False) for records in SEARCHED},
+    "symbol 1": Axis(1 / 64, 63 / 64, log=False),
+    "exp(epsilon) - 1": Axis(0.0, 1.0, log=False),
+}
+
+
+def worst_mechanism(ratio: Callable[[FiniteMechanism, Law, str], Fraction], budget: Budget) -> Point:
+    """Return the point of the family at which ``ratio`` is largest, as far as a multi-start search finds."""
+    return worst_point(SEARCH_BOX, lambda point: float(ratio(*searched_mechanism(point))), budget, n_starts=48)

@@ -5,6 +5,7 @@ Printed as an equality, introduced as a bound: decided in the weaker reading, as
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import arb
@@ -12,12 +13,13 @@ from flint import arb
 from audits import Budget
 from mechanisms import Relation
 from mechanisms.balls import enclose
-from mechanisms.finite_laws import FiniteMechanism, Law, data_sets, worst_gap
+from mechanisms.finite_laws import FiniteMechanism, Law, check_law, data_sets, worst_gap
 
-from ..cases import case, grid, mutant
+from ..cases import adversarial, case, grid, mutant
 from ..formal import version_name
+from ..search import Point, worst_point
 from ..statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
-from .finite import NAMED, of_case, pair_factor, shifted
+from .finite import NAMED, SEARCH_BOX, of_case, pair_factor, searched_mechanism, shifted
 from .rational import at_most
 
 ID = "W19-P2.11"
@@ -50,9 +52,35 @@ def bound(made: FiniteMechanism, law: Law, target: Law, base: int, rule: str, ve
 
 def check(case: Case, budget: Budget) -> Evidence:
     """Decide the largest error over all losses in [0, 1] against the bound."""
+    version = version_name(case)
+    if case.role is Role.ADVERSARIAL:
+        point = worst_point(
+            SEARCH_BOX | {TARGET_AXIS: SEARCH_BOX["symbol 1"]}, lambda p: _ratio(p, version), budget, n_starts=48
+        )
+        made, law, rule = searched_mechanism(point)
+        return replace(_evidence(made, law, _target(point), 1, rule, version), found=point)
     made, law, n = of_case(case, size=case.whole("n"))
     target = law if case.params["target"] == "the population" else shifted(law)
-    limit = bound(made, law, target, n - 1, case.text("rule"), version_name(case))
+    return _evidence(made, law, target, n, case.text("rule"), version)
+
+
+#: Name of the axis that the search has beside the family's own.
+TARGET_AXIS = "symbol 1 under D'"
+
+
+def _target(point: Point) -> Law:
+    share = Fraction(round(point[TARGET_AXIS] * 4096), 4096)
+    return check_law([1 - share, share])
+
+
+def _ratio(point: Point, version: str) -> float:
+    made, law, rule = searched_mechanism(point)
+    limit = bound(made, law, _target(point), 0, rule, version)
+    return float(worst_gap(made, law, 1, _target(point)) / limit) if 0 < limit < 1 else 0.0
+
+
+def _evidence(made: FiniteMechanism, law: Law, target: Law, n: int, rule: str, version: str) -> Evidence:
+    limit = bound(made, law, target, n - 1, rule, version)
     return at_most(
         "cross-domain generalisation error, worst loss in [0, 1]",
         worst_gap(made, law, n, target),
@@ -103,6 +131,7 @@ def _cases() -> tuple[Case, ...]:
         case(ID, corrected, smallest, role=Role.COUNTEREXAMPLE, regime="the case that refutes the printed form"),
         case(ID, corrected, sharp, regime="where the bound is tightest"),
         *grid(ID, corrected, axes, regime="named and random mechanisms", quick_every=23),
+        adversarial(ID, corrected, quick=False),
         *grid(ID, corrected, pure, regime="delta = 0", quick_every=5),
         mutant(ID, "delta of the target left out", sharp),
         mutant(ID, "bound cut by 5 %", sharp, severity=0.05),

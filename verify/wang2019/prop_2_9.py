@@ -7,46 +7,61 @@ Proposition 2.9).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from audits import Budget
 from mechanisms import Relation
-from mechanisms.finite_laws import worst_gap
+from mechanisms.finite_laws import FiniteMechanism, Law, worst_gap
 
-from ..cases import case, grid, mutant
+from ..cases import adversarial, case, grid, mutant
 from ..formal import version_name
-from ..statement import Case, Evidence, Formula, Part, Standing, Statement, Value
-from .finite import NAMED, expectations, of_case
+from ..statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
+from .finite import NAMED, expectations, of_case, searched_mechanism, worst_mechanism
 from .rational import at_most
 
 ID = "W19-P2.9"
 TEXT, PROOF = f"{ID}@a", f"{ID}@b"
 
 
-def check(case: Case, budget: Budget) -> Evidence:
-    """Decide the largest error over all losses against the bound."""
-    made, law, n = of_case(case, size=case.whole("n") + 1)
-    base = n if case.part == TEXT else n - 1
-    rows = list(expectations(made, law, law, base, case.text("rule")))
+def bound(made: FiniteMechanism, law: Law, base: int, rule: str, version: str) -> Fraction:
+    """Return the printed bound over data sets of ``base`` records, or a mutant of it."""
+    rows = list(expectations(made, law, law, base, rule))
     squares = sum((w * f * f for w, f, _, _ in rows), Fraction(0))
     deltas = sum((w * d for w, _, _, d in rows), Fraction(0))
     cross = sum((w * f * d for w, f, _, d in rows), Fraction(0))
-    version = version_name(case)
-    bound = squares - 1 + deltas + cross
     if version == "no cross term":
-        bound = squares - 1 + deltas
+        return squares - 1 + deltas
     if version == "one factor exp(epsilon)":
-        bound = sum((w * f for w, f, _, _ in rows), Fraction(0)) - 1 + deltas
-    if version == "bound cut by 5 %":
-        bound *= Fraction(19, 20)
-    return at_most(
+        return sum((w * f for w, f, _, _ in rows), Fraction(0)) - 1 + deltas
+    return (squares - 1 + deltas + cross) * (Fraction(19, 20) if version == "bound cut by 5 %" else 1)
+
+
+def check(case: Case, budget: Budget) -> Evidence:
+    """Decide the largest error over all losses against the bound."""
+    version, found = version_name(case), None
+    if case.role is Role.ADVERSARIAL:
+        n, base = 1, int(case.part == TEXT)
+
+        def ratio(made: FiniteMechanism, law: Law, rule: str) -> Fraction:
+            limit = bound(made, law, base, rule, version)
+            return worst_gap(made, law, n) / limit if 0 < limit < 1 else Fraction(0)
+
+        found = worst_mechanism(ratio, budget)
+        made, law, rule = searched_mechanism(found)
+    else:
+        made, law, n = of_case(case, size=case.whole("n") + 1)
+        base, rule = n if case.part == TEXT else n - 1, case.text("rule")
+    limit = bound(made, law, base, rule, version)
+    evidence = at_most(
         "on-average generalisation error, worst loss in [0, 1]",
         worst_gap(made, law, n),
-        bound,
-        in_domain=bound < 1,
+        limit,
+        in_domain=limit < 1,
         relation=Relation.ADD,
         strict=True,
     )
+    return replace(evidence, found=found) if found else evidence
 
 
 def _cases() -> tuple[Case, ...]:
@@ -82,6 +97,7 @@ def _cases() -> tuple[Case, ...]:
             *grid(part, printed, named, regime="mechanisms that tell a record", quick_every=9),
             *grid(part, printed, drawn, regime="random finite mechanisms", quick_every=13),
             *grid(part, printed, pure, regime="delta = 0", quick_every=5),
+            adversarial(part, printed, quick=False),
             mutant(part, "no cross term", sharp),
             mutant(part, "one factor exp(epsilon)", sharp),
             mutant(part, "bound cut by 5 %", sharp, severity=0.05),

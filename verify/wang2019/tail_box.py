@@ -20,8 +20,8 @@ from ..boxes import BoxProof, box_evidence, prove_nonnegative
 from ..search import Axis
 from ..statement import Evidence
 
-#: Leverage, scaled residual, log(2/delta): delta from 0.99 down to 0.0135.
-BOX: Final = {"leverage": Axis(0.25, 4.0), "residual": Axis(0.25, 4.0), "log(2/delta)": Axis(0.7, 5.0)}
+#: Leverage, scaled residual, log(2/delta): delta from 0.99 down to 0.0019.
+BOX: Final = {"leverage": Axis(0.25, 4.0), "residual": Axis(0.25, 4.0), "log(2/delta)": Axis(0.7, 7.0)}
 
 
 def _parts(p: Mapping[str, Any]) -> tuple[Ball, Ball, Ball, Ball, Ball]:
