@@ -189,7 +189,12 @@ def _cases() -> tuple[Case, ...]:
         ),
         mutant(USERS, "margin of a single user", users | {"rho": 0.02}, draws=draws),
         mutant(
-            USERS, "0.6 of the margin", users | {"rho": 0.02}, severity=0.1, draws=(2_000, 20_000, 200_000), quick=False
+            USERS,
+            "0.85 of the margin",
+            users | {"rho": 0.02},
+            severity=0.06,
+            draws=(2_000, 20_000, 200_000),
+            quick=False,
         ),
         mutant(USERS, "absolute value of the sum", users, draws=draws),
         case(EVERYONE, printed, every, role=Role.COUNTEREXAMPLE, regime="no data, one dimension", draws=draws),
