@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -74,25 +75,43 @@ def decide_case(statement: Any, case: Any, settings: Settings) -> dict[str, Any]
 
     An exception of the check becomes an outcome (its type and message only), so that a run goes on.
     """
-    from audits import Budget, StreamKey
+    from audits import StreamKey
 
-    from .rows import NO_LOOK, case_row, evidence_row
+    from .rows import case_row
     from .shares import case_share
-    from .verdict import Outcome, Reason, judge
 
     share = case_share(statement, settings.failure_prob)
     sampled = any(case.draws)
     n_draws = case.draws[PROFILES.index(settings.profile)] if sampled else 0
     key = StreamKey(settings.seed).child(statement.id, case.name)
     row = case_row(statement.id, case, n_draws, share.look + share.confirmation if sampled else 0.0)
+    return row | look_twice(partial(statement.check, case), n_draws=n_draws, share=share, key=key)
+
+
+def look_twice(check: Callable[[Any], Any], *, n_draws: int, share: Any, key: Any) -> dict[str, Any]:
+    """Return what a check of a budget found: one look, and a confirmation on fresh draws of a sampled failure.
+
+    Parameters
+    ----------
+    check : callable
+        From a ``Budget`` to an ``Evidence``; an exception of it becomes an outcome (its type and message only).
+    n_draws : int
+        0 for a check that draws nothing.
+    share : CaseShare
+    key : StreamKey
+    """
+    from audits import Budget
+
+    from .rows import NO_LOOK, evidence_row
+    from .verdict import Outcome, Reason, judge
 
     def look(purpose: str, failure_prob: float) -> dict[str, Any]:
-        evidence = statement.check(case, Budget(max(n_draws, 1), failure_prob, key.child(purpose)))
+        evidence = check(Budget(max(n_draws, 1), failure_prob, key.child(purpose)))
         spent = evidence.sampled.failure_prob if evidence.sampled else 0.0
         if evidence.exact and not evidence.exact.exact:
             raise ValueError(f"exact must be a proved enclosure, got failure_prob={evidence.exact.failure_prob}")
-        if evidence.sampled and not sampled:
-            raise ValueError(f"draws must be declared by a case that samples, got draws={case.draws}")
+        if evidence.sampled and not n_draws:
+            raise ValueError("draws must be declared by a case that samples, got none")
         if spent > failure_prob * (1 + 1e-9):
             raise ValueError(f"failure_prob must be at most the share {failure_prob:.3g}, got failure_prob={spent:.3g}")
         return evidence_row(evidence, *judge(evidence))
@@ -106,7 +125,7 @@ def decide_case(statement: Any, case: Any, settings: Settings) -> dict[str, Any]
             second = look("confirm", share.confirmation)
     except Exception as stop:
         error = _error(stop)
-    row |= first or NO_LOOK
+    row = first or dict(NO_LOOK)
     if error:
         row |= {"outcome": Outcome.UNDECIDED.name, "reason": Reason.ERROR.name}
     elif second and second["outcome"] != Outcome.FAILS.name:
