@@ -22,7 +22,7 @@ LEVELS = 80
 DISCRETE = 0.05
 #: A learned score must be predicted to beat the one before it by this factor (noise in the predictions aside).
 ADVANTAGE = 1.05
-#: Standard errors of the choosing sample's own log ratio that a prediction is reduced by.
+#: Standard errors of the choosing sample's own log ratio that a smoothed prediction is reduced by.
 DOUBT = 0.15
 
 
@@ -89,6 +89,8 @@ def _tail(
 ) -> Candidates:
     """Return the half-lines of ``values`` (descending) at which the mass under ``P`` reaches a grid of levels."""
     p, q = np.cumsum(in_p) / in_p.sum(), np.cumsum(in_q) / in_q.sum()
+    if fixed:  # nothing smooths these counts, and an event never seen is not an event that never happens
+        q = (np.cumsum(in_q) + 1.0) / (in_q.sum() + 1.0)
     if fixed and len(values) <= 4 * LEVELS:
         places = np.arange(len(values))
     else:
@@ -104,7 +106,9 @@ def predicted_epsilon(c: Candidates, n: int, delta: float, failure_prob: float, 
     a, b = _spreads(c, n, delta, failure_prob, share)
     ratio = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.other, 0.7 / n))
     width = a + b if c.fixed else np.hypot(a, b)
-    doubt = DOUBT * np.sqrt((1 - c.mass) / (c.mass * c.seen) + 1.0 / (np.maximum(c.other, 0.5 / c.seen) * c.seen))
+    doubt = (0.5 if c.fixed else DOUBT) * np.sqrt(
+        (1 - c.mass) / (c.mass * c.seen) + 1.0 / (np.maximum(c.other, 0.5 / c.seen) * c.seen)
+    )
     return np.where(c.mass * n >= 2, ratio - width - doubt, -np.inf)
 
 

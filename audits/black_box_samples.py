@@ -13,7 +13,17 @@ from mechanisms import Dataset, Mechanism, NeighbouringPair
 from .base import Budget
 from .black_box_choose import Candidates, Choice, candidates
 from .black_box_events import FixedEvent, RankEvent, TestedEvent
-from .black_box_scores import BITS, CELL_KINDS, Score, fit_cells, fit_hinges, fit_quadratic, fit_raw
+from .black_box_scores import (
+    BITS,
+    CELL_KINDS,
+    MAX_ADDITIVE,
+    Score,
+    fit_additive,
+    fit_cells,
+    fit_hinges,
+    fit_quadratic,
+    fit_raw,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -134,6 +144,8 @@ def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Sc
     if learned:
         if first.shape[1] == 1:
             scores.append(fit_hinges(first, second))
+        elif first.shape[1] <= MAX_ADDITIVE:
+            scores.append(fit_additive(first, second))
         for kind in CELL_KINDS:
             cells = fit_cells(first, second, kind)
             if any(len(c) > 1 for c in cells.cells):

@@ -17,6 +17,8 @@ IntArray = NDArray[np.int64]
 
 #: At most this many training draws per data set enter a logistic fit.
 MAX_FIT = 20_000
+#: Most coordinates for which an additive score is fitted.
+MAX_ADDITIVE = 30
 #: Cells seen fewer times than this carry no evidence.
 RARE = 3
 
@@ -151,6 +153,39 @@ class QuadraticScore:
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return one score per row."""
         return np.asarray(_quadratic(self.scaler(outputs)) @ self.coefficients, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class AdditiveScore:
+    """A logistic regression on a sum of piecewise-linear functions, one per coordinate."""
+
+    scaler: Scaler
+    knots: tuple[FloatArray, ...]
+    coefficients: FloatArray
+    name: str = "additive piecewise-linear logistic regression"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(_additive(self.scaler(outputs), self.knots) @ self.coefficients, dtype=np.float64)
+
+
+def _additive(scaled: FloatArray, knots: tuple[FloatArray, ...]) -> FloatArray:
+    parts = [_hinges(column, at)[:, 1:] for column, at in zip(scaled.T, knots, strict=True)]
+    return np.column_stack([np.ones(len(scaled)), *parts])
+
+
+def fit_additive(first: FloatArray, second: FloatArray) -> AdditiveScore:
+    """Return the additive score of two samples of vectors, shapes ``(n, k)``; exact for independent coordinates."""
+    first, second = first[:MAX_FIT], second[:MAX_FIT]
+    pooled = np.concatenate([first, second])
+    scaler = Scaler.fit(pooled)
+    scaled = scaler(pooled)
+    knots = tuple(np.unique(np.quantile(column, [0.2, 0.5, 0.8])) for column in scaled.T)
+    features = _additive(scaled, knots)
+    ridge = np.full(features.shape[1], 0.2)
+    ridge[0] = 0.0
+    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
+    return AdditiveScore(scaler, knots, logistic_fit(features, labels, ridge))
 
 
 def _quadratic(scaled: FloatArray) -> FloatArray:
