@@ -13,7 +13,7 @@ STATEMENT = definition_statement(
     locator="Algorithm 1, section 2.4",
     domain="Convex, twice differentiable loss and regulariser, Theta = R^d, sigma > 0, lambda > 0",
     formula=Formula(
-        'hat(theta)^P = op("argmin", limits: #true)_theta J(theta; D) + b^T theta, quad b ~ cal(N)(0, sigma^2 I_d)',
+        'hat(theta)^P = limits("argmin")_theta J(theta; D) + b^T theta, quad b ~ cal(N)(0, sigma^2 I_d)',
         "theta_hat = argmin J(theta; D) + b' theta, b ~ N(0, sigma^2 I)",
     ),
     definition="mechanisms.objective_perturbation.ObjectivePerturbation",
