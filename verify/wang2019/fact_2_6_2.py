@@ -11,15 +11,18 @@ import math
 from collections.abc import Callable
 
 from flint import arb
+from scipy.optimize import brentq
 
 from audits import Budget, Estimate
 from mechanisms import Bracket
 from mechanisms.balls import Ball, enclose
-from mechanisms.composition import advanced_composition
+from mechanisms.composition import advanced_composition, optimal_composition
+from reports.row import Figure
 
 from ..cases import case, grid, mutant
 from ..evidence import FORMULA_ERROR
 from ..formal import version_name
+from ..plots import curve_figure
 from ..statement import Case, Claim, Evidence, Formula, Observer, Part, Role, Standing, Statement, Value
 
 ID = "W19-F2.6.2"
@@ -124,6 +127,39 @@ def _cases() -> tuple[Case, ...]:
     )
 
 
+def figures(seed: int) -> tuple[Figure, ...]:
+    """Return the exact epsilon of k randomised responses against k, with the printed order and the explicit form."""
+    epsilon, slack = 0.5, 1e-6
+
+    def exact(k: float) -> float:
+        top = k * epsilon
+        if optimal_composition(epsilon, 0.0, int(k), top * (1 - 1e-12)) > slack:
+            return top
+        return float(brentq(lambda t: optimal_composition(epsilon, 0.0, int(k), t) - slack, 0.0, top, xtol=1e-9))
+
+    def point(k: float) -> dict[str, float]:
+        return {"epsilon": epsilon, "delta": 0.0, "k": k, "slack": slack}
+
+    return (
+        curve_figure(
+            "w19-f262",
+            "Composition of k randomised responses, epsilon = 1/2 each",
+            "The exact epsilon at delta = 1e-6 ends up parallel to k; sqrt(k log(1/delta)) epsilon falls below it.",
+            "Three increasing curves on logarithmic scales: the explicit form stays above the exact curve, the printed order crosses it.",
+            ("number of mechanisms k", "epsilon of the joint output"),
+            [2.0**i for i in range(12)],
+            {
+                "exact": exact,
+                "sqrt(k log(1/delta)) epsilon, as printed": lambda k: math.sqrt(k * math.log(1 / slack)) * epsilon,
+                "explicit corrected form": lambda k: epsilon_corrected(point(k)),
+            },
+            {},
+            x_scale="log",
+            y_scale="log",
+        ),
+    )
+
+
 STATEMENT = Statement(
     id=ID,
     paper="wang2019",
@@ -158,4 +194,5 @@ STATEMENT = Statement(
     ),
     cases=_cases(),
     check=check,
+    figures=figures,
 )

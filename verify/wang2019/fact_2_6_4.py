@@ -7,14 +7,16 @@ Backwards the steps come in the other order, so that the printed delta is wrong 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
 from audits import Budget
 from mechanisms.finite_laws import Law, check_law, hockey_stick, smallest_delta
 
-from ..cases import case, grid, mutant
+from ..cases import adversarial, case, grid, mutant
 from ..formal import version_name
+from ..search import Axis, Point, worst_point
 from ..statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
 from .lem_b_6 import random_law
 from .rational import at_most
@@ -51,20 +53,45 @@ def chain(case: Case) -> tuple[list[Law], list[Fraction]]:
     return [random_law(4, seed, 20 + i) for i in range(k + 1)], factors
 
 
-def check(case: Case, budget: Budget) -> Evidence:
-    """Decide the exact delta between the ends of the chain, in one direction, against the sum."""
-    laws, factors = chain(case)
+#: Probabilities of two outputs along a chain of three data sets, and both ``exp(epsilon) - 1``.
+BOX = {
+    **{f"law {i}": Axis(0.0, 1.0, log=False) for i in range(3)},
+    **{f"exp(epsilon_{i}) - 1": Axis(0.0, 3.0, log=False) for i in (1, 2)},
+}
+
+
+def searched(point: Point) -> tuple[list[Law], list[Fraction]]:
+    """Return the chain of a point of the box, as rationals."""
+    *laws, one, two = (Fraction(round(point[name] * 4096), 4096) for name in BOX)
+    return [check_law([p, 1 - p]) for p in laws], [1 + one, 1 + two]
+
+
+def sides(part: str, version: str, laws: list[Law], factors: list[Fraction]) -> tuple[Fraction, Fraction]:
+    """Return the exact delta between the ends of the chain, and the stated sum (or a mutant)."""
     deltas = [smallest_delta(a, b, f) for a, b, f in zip(laws[:-1], laws[1:], factors, strict=True)]
-    version = version_name(case)
-    before = case.part == OUT if version != "printed" else True
-    total = summed_delta(factors, deltas, before=before)
+    total = summed_delta(factors, deltas, before=part == OUT or version == "printed")
     if version == "deltas added without factors":
         total = sum(deltas, Fraction(0))
     if version == "delta cut by 5 %":
         total *= Fraction(19, 20)
-    start, end = (laws[0], laws[-1]) if case.part == OUT else (laws[-1], laws[0])
-    value = hockey_stick(start, end, prod(factors, start=Fraction(1)))
-    return at_most("delta between the ends of the chain", value, total, in_domain=total < 1)
+    start, end = (laws[0], laws[-1]) if part == OUT else (laws[-1], laws[0])
+    return hockey_stick(start, end, prod(factors, start=Fraction(1))), total
+
+
+def check(case: Case, budget: Budget) -> Evidence:
+    """Decide the exact delta between the ends of the chain, in one direction, against the sum."""
+    version = version_name(case)
+    if case.role is not Role.ADVERSARIAL:
+        value, total = sides(case.part, version, *chain(case))
+        return at_most("delta between the ends of the chain", value, total, in_domain=total < 1)
+
+    def ratio(point: Point) -> float:
+        value, total = sides(case.part, version, *searched(point))
+        return float(value / total) if 0 < total < 1 else 0.0
+
+    point = worst_point(BOX, ratio, budget, n_starts=48)
+    value, total = sides(case.part, version, *searched(point))
+    return replace(at_most("delta between the ends of the chain", value, total, in_domain=total < 1), found=point)
 
 
 def _cases() -> tuple[Case, ...]:
@@ -76,6 +103,7 @@ def _cases() -> tuple[Case, ...]:
         case(OUT, printed, out, regime="equality"),
         case(OUT, printed, back, regime="the chain that refutes the way back"),
         *grid(OUT, printed, axes, regime="random chains", quick_every=7),
+        adversarial(OUT, printed, quick=False),
         mutant(OUT, "deltas added without factors", out),
         mutant(OUT, "delta cut by 5 %", out, severity=0.05),
         case(BACK, printed, back, role=Role.COUNTEREXAMPLE, regime="two outputs, steps (0, 1/8) and (log 4, 0)"),
@@ -88,6 +116,8 @@ def _cases() -> tuple[Case, ...]:
         ),
         case(BACK, corrected, out, regime="the chain the other way"),
         *grid(BACK, corrected, axes, regime="random chains", quick_every=7),
+        adversarial(BACK, printed, quick=False),
+        adversarial(BACK, corrected, quick=False),
         mutant(BACK, "deltas added without factors", back),
         mutant(BACK, "delta cut by 5 %", back, severity=0.05),
     )
