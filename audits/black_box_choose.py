@@ -106,7 +106,7 @@ def predicted_epsilon(c: Candidates, n: int, delta: float, failure_prob: float, 
     a, b = _spreads(c, n, delta, failure_prob, share)
     ratio = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.other, 0.7 / n))
     width = a + b if c.fixed else np.hypot(a, b)
-    doubt = (0.5 if c.fixed else DOUBT) * np.sqrt(
+    doubt = (1.0 if c.fixed else DOUBT) * np.sqrt(
         (1 - c.mass) / (c.mass * c.seen) + 1.0 / (np.maximum(c.other, 0.5 / c.seen) * c.seen)
     )
     return np.where(c.mass * n >= 2, ratio - width - doubt, -np.inf)

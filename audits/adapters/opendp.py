@@ -30,6 +30,28 @@ def _prelude() -> Any:
 
 
 @dataclass(frozen=True)
+class ZcdpCurve:
+    """The curve that OpenDP claims for Gaussian noise: concentrated DP turned into ``delta(epsilon)``."""
+
+    profile: Any
+
+    def delta(self, epsilon: float) -> float:
+        """Return the claimed delta at ``epsilon``."""
+        return min(1.0, float(self.profile.delta(epsilon)))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the claimed epsilon at ``delta``."""
+        return float(self.profile.epsilon(delta))
+
+
+def zcdp_curve(sigma: float, sensitivity: float = 1.0) -> ZcdpCurve:
+    """Return the library's own claim for Gaussian noise of standard deviation ``sigma``."""
+    dp = _prelude()
+    noise = dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), sigma)
+    return ZcdpCurve(dp.c.make_zCDP_to_approxDP(noise).map(sensitivity))
+
+
+@dataclass(frozen=True)
 class OpenDPNoise:
     """Additive noise of ``opendp.measurements`` on a scalar query.
 
