@@ -101,7 +101,10 @@ class Dataset:
             )
         X.setflags(write=False)
         y.setflags(write=False)
-        digest = hashlib.sha256(repr((X.shape, x_bound, y_bound)).encode() + X.tobytes() + y.tobytes()).hexdigest()
+        hashed = hashlib.sha256(repr((X.shape, x_bound, y_bound)).encode())
+        for array in (X, y):  # a view, not a copy: large data are hashed in place
+            hashed.update(array.data)
+        digest = hashed.hexdigest()
         for name, value in (("X", X), ("y", y), ("x_bound", x_bound), ("y_bound", y_bound), ("digest", digest)):
             object.__setattr__(self, name, value)
 
