@@ -24,6 +24,10 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "show": ("cli_show", "show", "One statement: formula, domain, file, reference; its verdict in a record."),
     "replay": ("cli_record", "replay", "Draw one recorded case again; it must give the same row."),
     "report": ("cli_record", "report", "Render a record as PDF; draws nothing."),
+    "init": ("cli_certify", "init", "Draft the configuration of a certificate."),
+    "certify": ("cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
+    "check": ("cli_certify", "check", "Do the files of a certificate belong together?"),
+    "my-loss": ("cli_certify", "my_loss", "Bound one's own loss from a published report."),
 }
 
 

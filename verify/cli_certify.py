@@ -1,0 +1,226 @@
+"""``pdp-verify certify``, ``init``, ``check`` and ``my-loss``: the certificate of one deployment."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .errors import UserError
+
+if TYPE_CHECKING:
+    from .deployment.finding import Finding
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("config", type=FILE)
+@click.option("--audience", type=click.Choice(["curator", "release"]), help="Who reads what is printed and written.")
+@click.option("--out", type=FILE, help="Folder of the certificate [default: pdp-verify-out/<n>].")
+@click.option("--overwrite", is_flag=True, help="Replace a finished certificate in --out.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long; write nothing.")
+@click.option("--allow-undecided", is_flag=True, help="Exit with 0 when nothing is refuted; the record says so.")
+@click.option("--draw-again", is_flag=True, help="Draw the private releases once more; both draws count.")
+def certify(
+    config: Path,
+    audience: str | None,
+    out: Path | None,
+    overwrite: bool,
+    jobs: int | None,
+    dry_run: bool,
+    allow_undecided: bool,
+    draw_again: bool,
+) -> int:
+    """Decide every claim of CONFIG and write the certificate.
+
+    Exits with 0 for PASS, 1 for FAIL, 3 for UNDECIDED. Private data: --audience release writes and prints only what may
+    be published; without it there is a curator's folder alone.
+    """
+    from reports.row import Audience
+
+    from .cli_run import default_jobs
+    from .deployment.certificate import EXIT_CODES, decide, read_deployment
+    from .deployment.config import load
+    from .deployment.finding import Decision
+    from .deployment.output import run_about, today, write_audience
+    from .worker import one_blas_thread
+
+    loaded = load(config)
+    public = loaded.config.data.is_public
+    reader = Audience(audience) if audience else (Audience.RELEASE if public else Audience.CURATOR)
+    _check_audience(loaded.config, reader)
+    jobs = jobs or loaded.config.budget.jobs or default_jobs()
+    if dry_run:
+        return _dry_run(config, jobs, reader)
+    folder = prepare_certificate(out, overwrite=overwrite)
+    started, clock, date = datetime.now(UTC), time.monotonic(), today()
+
+    def tell(finding: Finding) -> None:
+        shown = finding if reader is Audience.CURATOR or public else finding.without_private()
+        if reader is Audience.CURATOR or public or not finding.private:
+            decision, reason = shown.decided
+            click.echo(f"{finding.name:<24} {decision.name:<10} {reason}")
+
+    with one_blas_thread():
+        deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again)
+        certificate = decide(deployment, digest, tell=tell)
+        decision = certificate.decision(reader)
+        code = 0 if allow_undecided and decision is Decision.UNDECIDED else EXIT_CODES[decision]
+        about = run_about(started, time.monotonic() - clock, sys.argv[1:], jobs, code)
+        wanted = [Audience.CURATOR] + ([Audience.RELEASE] if reader is Audience.RELEASE else [])
+        for each in wanted:
+            write_audience(
+                certificate,
+                loaded,
+                each,
+                folder / each.value,
+                date=date,
+                jobs=jobs,
+                about=about if each is Audience.CURATOR else None,
+                undecided_allowed=allow_undecided,
+            )
+    seen = certificate.visible(reader)
+    click.echo("")
+    click.echo(f"{decision.name}: {len(seen)} claim{'' if len(seen) == 1 else 's'}")
+    for each in wanted if public or reader is Audience.CURATOR else [reader]:
+        click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
+    click.echo(f"next     pdp-verify check {folder / reader.value}")
+    return code
+
+
+def _check_audience(config: object, reader: object) -> None:
+    """Refuse a release that would have nothing to say."""
+    from reports.row import Audience
+
+    from .deployment.config import Configuration
+
+    assert isinstance(config, Configuration)
+    about_everyone = any(claim.type in ("dp", "report-coverage") for claim in config.claims)
+    if reader is Audience.RELEASE and not config.data.is_public and not about_everyone:
+        raise UserError(
+            "claims must hold one of type dp or report-coverage for --audience release on private data, got none; "
+            "the others depend on the records and stay with the curator"
+        )
+
+
+def _dry_run(config: Path, jobs: int, reader: object) -> int:
+    from reports.row import Audience
+
+    from .deployment.certificate import read_deployment
+    from .deployment.config import load
+    from .deployment.dry_run import plan
+    from .worker import one_blas_thread
+
+    loaded = load(config)
+    if loaded.config.release is not None and loaded.config.release.draw:
+        from .deployment.releases import folder_of
+
+        if not (folder_of(loaded) / "output.json").is_file():
+            raise UserError("--dry-run must not draw a private release, got release.draw = true with none drawn yet")
+    start = time.perf_counter()
+    with one_blas_thread():
+        deployment, _ = read_deployment(loaded, jobs=jobs)
+        planned = plan(deployment, loaded, time.perf_counter() - start)
+    for claim, check in planned.checks:
+        click.echo(f"{claim:<24} {check}")
+    if reader is Audience.CURATOR or not deployment.private:
+        click.echo(f"about {planned.seconds:.0f} s")
+    return 0
+
+
+def prepare_certificate(out: Path | None, *, overwrite: bool) -> Path:
+    """Return a folder that exists and can be written: new, empty, or holding an unfinished certificate.
+
+    Raises
+    ------
+    UserError
+        If it holds anything else and ``overwrite`` was not asked for.
+    """
+    from .cli_run import prepare_folder
+
+    if out is None or not out.is_dir() or not any(out.iterdir()):
+        return prepare_folder(out, resume=False)
+    own = {out / "curator", out / "release"}
+    finished = [path for path in own if (path / "attestation.json").is_file()]
+    foreign = [path for path in out.iterdir() if path not in own]
+    if foreign or (finished and not overwrite):
+        what = "other files" if foreign else "a finished certificate (--overwrite replaces it)"
+        raise UserError(f"out must be new, empty or an unfinished certificate, got out={out} with {what}")
+    for path in own:
+        for left in path.glob(".*.tmp") if path.is_dir() else ():
+            left.unlink()
+    return prepare_folder(out, resume=True)
+
+
+@click.command()
+@click.argument("data", type=FILE, required=False)
+@click.option("--target", help="The response column of DATA.")
+@click.option("--delimiter", default=",", help="Of a CSV file.")
+@click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
+def init(data: Path | None, target: str | None, delimiter: str, output: Path | None) -> None:
+    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data."""
+    from .deployment.init_draft import draft, example
+
+    if (data is None) != (target is None):
+        raise UserError("DATA and --target must be given together, got one of them")
+    beside = None if output is None else output.parent
+    text = example() if data is None or target is None else draft(data, target, delimiter=delimiter, beside=beside)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    if output.exists():
+        raise UserError(f"output must be a new file, got output={output}")
+    from reports.files import write_atomic
+
+    write_atomic(output, text.encode())
+    click.echo(f"next: fill in every REQUIRED in {output}, then pdp-verify certify {output}", err=True)
+
+
+@click.command()
+@click.argument("folder", type=FILE)
+def check(folder: Path) -> int:
+    """Say whether record, PDF, configuration and attestation of FOLDER belong together (signatures are not checked)."""
+    from .deployment.check_folder import check_folder
+
+    if not folder.is_dir():
+        raise UserError(f"folder must be a folder, got folder={folder}")
+    parts = [folder / name for name in ("curator", "release") if (folder / name).is_dir()] or [folder]
+    wrong = [f"{part.name}: {line}" for part in parts for line in check_folder(part)]
+    for line in wrong:
+        click.echo(line)
+    if not wrong:
+        click.echo("record, PDF, summary, JUnit and attestation belong together (signatures are not checked)")
+    return 1 if wrong else 0
+
+
+@click.command(name="my-loss")
+@click.argument("report", type=FILE)
+@click.argument("record", type=FILE, required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def my_loss(report: Path, record: Path | None, as_json: bool) -> None:
+    """Bound one's own privacy loss from a published REPORT and one's own RECORD (a JSON file, or standard input)."""
+    import json
+
+    from .deployment.my_loss import my_loss as evaluate
+
+    try:
+        report_text = report.read_text(encoding="utf-8")
+        record_text = sys.stdin.read() if record is None else record.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as stop:
+        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
+        raise UserError(f"report and record must be readable files ({why})") from None
+    found = evaluate(report_text, record_text)
+    if as_json:
+        click.echo(json.dumps(vars(found)))
+        return
+    click.echo(f"Your ex-post privacy loss is at most {found.epsilon1_bar:.6g} (natural log),")
+    click.echo(f"except with probability {found.failure_prob:.2g} over the noise of the release.")
+    if found.mu_releases:
+        click.echo(f"The report itself cost you Gaussian privacy with mu = {found.mu_releases:.6g}.")
+    click.echo("This number depends on your record: keep it to yourself.")

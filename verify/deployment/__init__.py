@@ -1,0 +1,1 @@
+"""The certificate of one deployment: configuration, claims, evidence, record, report, attestation."""

@@ -1,0 +1,337 @@
+"""All claims of a deployment decided, and the record of it: rows for the curator, of which a part is for release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mechanisms import Dataset, GaussianProfile, ObjectivePerturbation
+from reports.codec import to_plain
+from reports.row import Audience, Figure, Mark
+
+from ..errors import UserError
+from ..rows import Row, dumps, encode, evidence_row
+from ..verdict import judge
+from ..versions import library_versions, platform_tag, source_digest
+from .claims_dp import dp_finding
+from .claims_records import ex_post_finding, pdp_finding
+from .claims_report import coverage_finding, independent_report, utility_finding
+from .config import CoverageClaim, DPClaim, ExPostClaim, Loaded, PDPClaim, UtilityClaim
+from .data_files import read_dataset
+from .finding import Check, Decision, Deployment, Finding, worst_of
+from .mechanism_source import Imported, build_mechanism
+from .plots import bars
+from .releases import Released, prepare
+from .universal import universal_bound
+
+SCHEMA_VERSION = 1
+EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """A deployment and what was found about each of its claims, in the order of the configuration."""
+
+    deployment: Deployment
+    findings: tuple[Finding, ...]
+    mechanism_digest: str = ""
+
+    def visible(self, audience: Audience) -> tuple[Finding, ...]:
+        """Return what an audience may see: for release, verdicts are formed again without the private checks."""
+        if audience is Audience.CURATOR or not self.deployment.private:
+            return self.findings
+        return tuple(finding.without_private() for finding in self.findings if not finding.private)
+
+    def decision(self, audience: Audience) -> Decision:
+        """Return the overall verdict, from what the audience may see alone."""
+        return worst_of([finding.decided[0] for finding in self.visible(audience)])
+
+
+def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> tuple[Deployment, str]:
+    """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest."""
+    config = loaded.config
+    dataset = read_dataset(config.data, loaded.folder)
+    mechanism, source = build_mechanism(loaded, dataset.dim)
+    if config.data.n_public is not None and dataset.n_records > config.data.n_public:
+        raise UserError("data.n_public must be at least the number of records, got a smaller one")
+    _check_fits(mechanism, dataset)
+    released = prepare(loaded, mechanism, dataset, draw_again=draw_again)
+    conditions: list[str] = []
+    if source is not None:
+        conditions.append(
+            "log density, loss and profile of the imported mechanism are its author's claims, tested against its own "
+            "draws on both data sets"
+        )
+    deployment = Deployment(
+        config,
+        dataset,
+        mechanism,
+        source,
+        released=released.output,
+        n_outputs=released.n_outputs,
+        mu_report=released.mu_report,
+        jobs=jobs,
+        notes={"conditions": tuple(conditions)},
+    )
+    return with_reports(deployment, released), (source.digest() if source is not None else "")
+
+
+def with_reports(deployment: Deployment, released: Released) -> Deployment:
+    """Return the deployment with its publishable reports."""
+    if deployment.config.report is None or released.output is None:
+        return deployment
+    try:
+        plain = independent_report(deployment)
+    except ValueError as stop:
+        raise UserError(f"release: {stop}") from None
+    both = (plain,) if released.dependent is None else (plain, released.dependent)
+    return replace(deployment, reports=both)
+
+
+def _check_fits(mechanism: Any, dataset: Dataset) -> None:
+    """Refuse data that the mechanism's loss does not accept, in one line."""
+    if isinstance(mechanism, ObjectivePerturbation):
+        try:
+            mechanism.loss.check_response(dataset.y)
+        except ValueError as stop:
+            raise UserError(f"data.target: {stop}") from None
+
+
+def decide(
+    deployment: Deployment, mechanism_digest: str = "", *, tell: Callable[[Finding], None] = lambda _: None
+) -> Certificate:
+    """Return the certificate: every claim decided, ``tell`` called after each."""
+    findings = []
+    for claim in deployment.config.claims:
+        match claim:
+            case DPClaim():
+                finding = dp_finding(deployment, claim)
+            case CoverageClaim():
+                finding = coverage_finding(deployment, claim)
+            case PDPClaim() | ExPostClaim() | UtilityClaim():
+                finding = _about_the_data(deployment, claim)
+        findings.append(finding)
+        tell(finding)
+    return Certificate(deployment, tuple(findings), mechanism_digest)
+
+
+def _about_the_data(deployment: Deployment, claim: PDPClaim | ExPostClaim | UtilityClaim) -> Finding:
+    """Return the finding of a claim on these records; what stops it stays inside it, as it may depend on them."""
+    try:
+        match claim:
+            case PDPClaim():
+                return pdp_finding(deployment, claim)
+            case ExPostClaim():
+                return ex_post_finding(deployment, claim)
+            case UtilityClaim():
+                return utility_finding(deployment, claim)
+    except (UserError, ValueError, ArithmeticError) as stop:
+        if not deployment.private and isinstance(stop, UserError):
+            raise
+        why = f"the check stopped: {' '.join(str(stop).split())}"
+        return Finding(
+            str(claim.name),
+            claim.type,
+            f"a claim of type {claim.type}",
+            "this data",
+            deployment.private,
+            (),
+            forced=why,
+        )
+
+
+def record_rows(certificate: Certificate, audience: Audience, loaded: Loaded) -> list[Row]:
+    """Return the record for an audience: header, releases, then each claim with its checks and figures."""
+    shown = certificate.visible(audience)
+    rows = [_header(certificate, audience, loaded)]
+    rows += _release_rows(certificate)
+    for finding in shown:
+        rows.append(_claim_row(finding))
+        draws = audience is Audience.CURATOR or not certificate.deployment.private
+        rows += [_check_row(finding, check, draws=draws) for check in finding.checks]
+        rows += [{"kind": "figure", "claim": finding.name, "figure": to_plain(fig)} for _, fig in finding.figures]
+    budget = budget_figure(certificate)
+    if budget is not None:
+        rows.append({"kind": "figure", "claim": "", "figure": to_plain(budget)})
+    return rows
+
+
+def record_text(rows: Iterable[Row]) -> str:
+    """Return the record as strict JSON lines."""
+    return "".join(dumps(row) + "\n" for row in rows)
+
+
+def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row:
+    deployment, config = certificate.deployment, loaded.config
+    decision = certificate.decision(audience)
+    data = deployment.dataset
+    public = not deployment.private
+    row: Row = {
+        "kind": "header",
+        "record": "certificate",
+        "schema_version": SCHEMA_VERSION,
+        "audience": audience.value,
+        "contains_private": audience is Audience.CURATOR and deployment.private,
+        "verdict": decision.name,
+        "exit_code": EXIT_CODES[decision],
+        "mechanism": deployment.mechanism.name,
+        "mechanism_digest": certificate.mechanism_digest,
+        "imported": isinstance(deployment.mechanism, Imported),
+        "configuration": public_configuration(loaded),
+        "data": {
+            "name": data.name,
+            "public": public,
+            "dim": data.dim,
+            "x_bound": encode(data.x_bound),
+            "y_bound": encode(data.y_bound),
+            "steps": list(data.steps),
+            "data_dependent": list(data.data_dependent),
+        },
+        "failure_prob": config.budget.failure_prob,
+        "profile": config.budget.profile,
+        "seed": config.budget.seed,
+        "not_shown": sorted(f.name for f in certificate.findings if f.private and audience is Audience.RELEASE),
+        "paper": config.paper,
+        "versions": library_versions(),
+        "platform": platform_tag(),
+        "sources": source_digest(),
+    }
+    if audience is Audience.CURATOR or public:
+        row["configuration_digest"] = loaded.digest
+        row["data"] |= {"n_records": data.n_records, "digest": data.digest}
+    return row
+
+
+def public_configuration(loaded: Loaded) -> Row:
+    """Return the configuration without paths, targets and free text: what may be published about it."""
+    raw = loaded.config.model_dump(mode="json", by_alias=True, exclude_none=True)
+    raw["data"].pop("file", None)
+    raw.pop("paper", None)
+    raw["budget"].pop("jobs", None)
+    if "release" in raw:
+        raw["release"] = {"drawn_by_us": bool(loaded.config.release and loaded.config.release.draw)}
+    for claim in raw["claims"]:
+        claim.pop("x", None)
+        claim.pop("y", None)
+    if "import" in raw["mechanism"]:
+        raw["mechanism"]["import"] = Path(raw["mechanism"]["import"].partition(":")[0]).name
+    encoded: Row = encode(raw)
+    return encoded
+
+
+def _release_rows(certificate: Certificate) -> list[Row]:
+    """Return what was released privately and is accounted for: it may be shown to everyone."""
+    deployment = certificate.deployment
+    rows: list[Row] = []
+    if deployment.released is not None:
+        rows.append(
+            {
+                "kind": "release",
+                "name": "output",
+                "cost": f"the claimed budget, {deployment.n_outputs} draw{'s' if deployment.n_outputs > 1 else ''}",
+                "numbers": encode(deployment.released),
+            }
+        )
+    for report in deployment.reports:
+        mode = report.mode.value
+        cost = (
+            "none" if report.gradient is None else f"Gaussian, mu = {deployment.mu_report:.6g} over the public domain"
+        )
+        rows.append({"kind": "release", "name": f"report {mode}", "cost": cost, "report": json.loads(report.to_json())})
+    return rows
+
+
+def _claim_row(finding: Finding) -> Row:
+    decision, reason = finding.decided
+    return {
+        "kind": "claim",
+        "claim": finding.name,
+        "type": finding.type,
+        "sentence": finding.sentence,
+        "verdict": decision.name,
+        "reason": reason,
+        "scope": finding.scope,
+        "conditions": list(finding.conditions),
+        "advice": "" if decision is Decision.PASS else finding.advice,
+        "private": finding.private,
+    }
+
+
+def _check_row(finding: Finding, check: Check, *, draws: bool) -> Row:
+    outcome, reason = judge(check.evidence)
+    look = evidence_row(check.evidence, outcome, reason)
+    if not draws:
+        for witness in (look["exact"], look["sampled"]):
+            if witness is not None:
+                del witness["n_draws"]
+    return {
+        "kind": "check",
+        "claim": finding.name,
+        "check": check.name,
+        "power": check.power.name,
+        "words": check.words,
+        "private": check.private,
+    } | {("about" if key == "claim" else key): value for key, value in look.items()}
+
+
+def budget_figure(certificate: Certificate) -> Figure | None:
+    """Return what each release costs over the public domain at the first claimed delta, beside the claimed epsilon."""
+    deployment = certificate.deployment
+    claim = next((c for c in deployment.config.claims if isinstance(c, DPClaim) and c.delta > 0), None)
+    if claim is None:
+        return None
+    bound = universal_bound(deployment.mechanism, deployment.domain)
+    if bound is None:
+        return None
+    parts = {"output": _epsilon_at(lambda e: bound.delta_at(e, claim.delta), claim.delta)}
+    if deployment.mu_report:
+        parts["data-dependent report"] = GaussianProfile(deployment.mu_report).epsilon_at(claim.delta)
+        whole = universal_bound(deployment.mechanism, deployment.domain, deployment.mu_report)
+        assert whole is not None
+        parts["everything together"] = _epsilon_at(lambda e: whole.delta_at(e, claim.delta), claim.delta)
+    if not all(value < 1e3 for value in parts.values()) or len(parts) == 1:
+        return None
+    return bars(
+        "budget",
+        "What the budget is spent on",
+        f"Epsilon that is proved for each release at delta = {claim.delta:g}, over all data sets in the public domain; "
+        "together they cost less than their sum.",
+        "epsilon",
+        parts,
+        (Mark("y", claim.epsilon, f"claimed {claim.epsilon:g}"),),
+    )
+
+
+def _epsilon_at(delta_at: Callable[[float], float], delta: float) -> float:
+    """Return the smallest epsilon at which a bound is at most ``delta`` (bisection; for the figure)."""
+    low, high = 0.0, 1.0
+    while delta_at(high) > delta:
+        high *= 2
+        if high > 1e3:
+            return high
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
+    return high
+
+
+def release_numbers(certificate: Certificate, loaded: Loaded) -> list[float]:
+    """Return every number of the release record, in order: what a black-box audit of the whole pipeline watches."""
+    numbers: list[float] = []
+
+    def collect(value: Any) -> None:
+        if isinstance(value, int | float):
+            numbers.append(float(value))
+        elif isinstance(value, dict):
+            for each in value.values():
+                collect(each)
+        elif isinstance(value, list):
+            for each in value:
+                collect(each)
+
+    for row in record_rows(certificate, Audience.RELEASE, loaded):
+        collect({key: each for key, each in row.items() if key != "versions"})
+    return numbers

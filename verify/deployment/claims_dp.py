@@ -1,0 +1,281 @@
+"""A claim over all data sets: what is proved about every pair, what the worst pair found gives, what draws say."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import numpy as np
+
+from audits import Budget, Estimate
+from audits.tails import audit_tails
+from audits.worst_case import NamedPair, adversarial_pairs
+from mechanisms import BOTH, NeighbouringPair, ObjectivePerturbation, Relation, WhiteBox
+from reports.row import Figure, Mark, Series, Style
+
+from ..evidence import vacuous
+from ..statement import Claim, Evidence, Value
+from .config import DPClaim
+from .counterexamples import WorstPair, worst_pair
+from .finding import Check, Deployment, Finding, Power
+from .mechanism_source import Imported, white_box_of
+from .pair_audits import PairTask, run_tasks, sampled_delta_both
+from .plots import record_figures
+from .universal import UniversalBound, t5_domain, universal_bound
+
+#: Records of the structured pairs, and how many of these are simulated.
+STRUCTURED_RECORDS, STRUCTURED_PAIRS = 6, 3
+
+
+def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
+    """Return what was found about an (epsilon, delta) claim on everything that is released."""
+    name = str(claim.name)
+    relation = "one record replaced" if claim.relation == "replace" else "one record added or removed"
+    released = deployment.mechanism.name + (" with its private report" if deployment.mu_report else "")
+    if deployment.n_outputs > 1:
+        released = f"{deployment.n_outputs} outputs of {released}"
+    sentence = (
+        f"{released} is ({claim.epsilon:g}, {claim.delta:g})-differentially private over all data sets in the public "
+        f"domain, {relation}"
+    )
+    bound = _bound(deployment, claim)
+    worst = worst_pair(deployment.mechanism, deployment.domain, claim.epsilon, claim.delta)
+    if claim.relation == "replace":
+        worst = None  # its pairs add a record; a replacement is covered from above alone
+    checks = [_worst_case(deployment, claim, bound, worst)]
+    figures: list[tuple[bool, Figure]] = []
+    checks += _sampled(deployment, claim, worst)
+    if bound is not None and (worst is None or worst.profile is not None or worst.one_record is not None):
+        figures.append((False, _profile_figure(deployment, claim, bound, worst)))
+    with contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())):
+        figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
+    forced, advice = _limits(deployment, bound)
+    conditions = bound.conditions if bound else ()
+    return Finding(
+        name,
+        claim.type,
+        sentence,
+        "every pair of neighbouring data sets in the public domain",
+        False,
+        tuple(checks),
+        (*conditions, *deployment.notes.get("conditions", ())),
+        advice,
+        forced,
+        tuple(figures),
+    )
+
+
+def _bound(deployment: Deployment, claim: DPClaim) -> UniversalBound | None:
+    """Return the proved bound on everything released; replacing a record is removing one and adding another."""
+    mechanism, domain = deployment.mechanism, deployment.domain
+    if isinstance(mechanism, Imported):
+        return _users_bound(deployment, mechanism, claim)
+    one = universal_bound(mechanism, domain, deployment.mu_report)
+    if one is None:
+        return None
+    outputs, replaced = deployment.n_outputs, claim.relation == "replace"
+    if outputs == 1 and not replaced:
+        return one
+
+    def delta_at(epsilon: float, delta: float) -> float:
+        parts = outputs * (2 if replaced else 1)
+        each = one.delta_at(epsilon / parts, delta / (parts * math.exp(epsilon / 2 if replaced else 0.0)))
+        # basic composition adds; two steps of one record each: delta (1 + e^{epsilon/2}) at twice the epsilon
+        return min(1.0, outputs * each * ((1 + math.exp(epsilon / 2)) if replaced else 1.0))
+
+    return UniversalBound(one.statement, f"{one.sentence} Composed.", delta_at, one.conditions)
+
+
+def _users_bound(deployment: Deployment, mechanism: Imported, claim: DPClaim) -> UniversalBound | None:
+    if not mechanism.has_worst_profile or claim.relation == "replace":
+        return None
+    profile = mechanism.worst_profile(deployment.domain.x_bound, deployment.domain.y_bound)
+    return UniversalBound(
+        "worst_profile, a statement of the mechanism's author",
+        "The author's own profile over all data sets.",
+        lambda epsilon, _: max(profile.delta_bracket(epsilon, d).high for d in BOTH),
+        ("worst_profile of the imported mechanism is true over all data sets; it was tested, not proved",),
+    )
+
+
+def _worst_case(deployment: Deployment, claim: DPClaim, bound: UniversalBound | None, worst: WorstPair | None) -> Check:
+    """Return the enclosure of the largest delta over all pairs: below from the worst pair, above from the proof."""
+    high = 1.0 if bound is None else bound.delta_at(claim.epsilon, claim.delta)
+    low = 0.0 if worst is None else min(worst.delta.low, high)
+    notes: dict[str, Value] = {"proved bound": high, "rests on": bound.statement if bound else "nothing"}
+    if worst is not None:
+        notes |= {"delta of the worst pair found": worst.delta.low}
+    words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
+    mechanism = deployment.mechanism
+    if isinstance(mechanism, ObjectivePerturbation) and bound is not None:
+        sigma, lam = t5_domain(mechanism, deployment.domain, claim.epsilon, claim.delta)
+        alone = deployment.mu_report == 0 and deployment.n_outputs == 1
+        inside = alone and mechanism.sigma >= sigma and mechanism.lam >= lam
+        notes |= {
+            "least sigma of the statement": sigma,
+            "least lam": lam,
+            "inside its domain": "yes" if inside else "no",
+        }
+    method = "ball arithmetic; below: the worst pair found; above: " + (
+        bound.statement if bound else "the trivial bound"
+    )
+    exact = Estimate.proved(low, high, method)
+    shown = Claim(
+        "largest delta at the claimed epsilon over all neighbouring data sets",
+        0.0,
+        claim.delta,
+        claim.epsilon,
+        in_domain=not vacuous(claim.epsilon, claim.delta),
+        relation=Relation.REPLACE if claim.relation == "replace" else Relation.ADD,
+    )
+    found = dict(worst.found) | {"pair": worst.words} if worst else {}
+    return Check(
+        "worst case over all data sets", Power.DECIDES, Evidence(shown, exact, found=found, notes=notes), False, words
+    )
+
+
+def _limits(deployment: Deployment, bound: UniversalBound | None) -> tuple[str, str]:
+    """Return what keeps the claim from a PASS whatever the checks say, and the way out."""
+    chosen = deployment.config.data.chosen_from_data
+    if chosen:
+        return (
+            f"{', '.join(chosen)} chosen by looking at the data: the choice is part of the mechanism and is not covered",
+            "Choose them from public knowledge, or release the choice privately and add its cost.",
+        )
+    mechanism = deployment.mechanism
+    if isinstance(mechanism, Imported) and not mechanism.white_box:
+        return (
+            "draws alone can refute and never support",
+            "No violation found; add log_density to the mechanism for checks that can support a claim, and "
+            "worst_profile for a claim over all data sets.",
+        )
+    if bound is None:
+        why = "a public bound on the number of records (data.n_public)" if deployment.domain.n_public is None else ""
+        return (
+            "",
+            f"A PASS over all data sets needs a statement that covers this mechanism{'; try ' + why if why else ''}.",
+        )
+    return "", "More noise, or a larger epsilon, brings the proved bound below the claimed delta."
+
+
+def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) -> list[Check]:
+    """Return simulated checks: of the worst pair's exact value, of structured pairs, and of the user's own claims."""
+    mechanism, source = deployment.mechanism, deployment.source
+    imported = isinstance(mechanism, Imported)
+    pairs = [] if claim.relation == "replace" else _structured(deployment)
+    total = 2 * len(pairs) + 3
+
+    def task(
+        kind: str, name: str, pair: NeighbouringPair, *, private: bool, words: str = "", share: float = 1.0
+    ) -> PairTask:
+        budget = deployment.budget(str(claim.name), f"{kind} {name}", share=share / total)
+        ours = None if source is not None else mechanism
+        return PairTask(kind, name, ours, source, pair, claim.epsilon, claim.delta, budget, private, words)
+
+    checks: list[Check] = []
+    if worst is not None and isinstance(mechanism, WhiteBox) and not imported:
+        checks.append(_agreement(deployment, claim, worst, 1 / total))
+    tasks = []
+    if not imported and isinstance(mechanism, WhiteBox):
+        tasks = [task("delta", f"simulated: {each.name}", each.pair, private=False) for each in pairs]
+    elif imported:
+        assert isinstance(mechanism, Imported)
+        if mechanism.white_box:
+            tasks += [
+                task("density", f"own loss against own draws: {e.name}", e.pair, private=False) for e in pairs[:2]
+            ]
+            tasks += [task("delta", f"simulated: {e.name}", e.pair, private=False) for e in pairs]
+        tasks += [task("black box", f"black box: {e.name}", e.pair, private=False) for e in pairs[:2]]
+    return checks + run_tasks(tasks, deployment.jobs)
+
+
+def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: float) -> Check:
+    """Return the worst pair's exact delta beside a simulation of it, at an epsilon where the simulation sees it."""
+    mechanism = deployment.mechanism
+    assert isinstance(mechanism, WhiteBox)
+    budget = deployment.budget(str(claim.name), "agreement", share=share)
+    sampled = sampled_delta_both(mechanism, worst.pair, claim.epsilon, budget)
+    exact = Estimate.proved(worst.delta.low, worst.delta.high, "ball arithmetic")
+    shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, claim.delta, claim.epsilon)
+    same = not _cut(mechanism)
+    evidence = Evidence(shown, exact=exact, sampled=sampled if same else None)
+    return Check("the worst pair, simulated", Power.AGREES, evidence, False, worst.words)
+
+
+def _cut(mechanism: object) -> bool:
+    """Return whether the exact value is about a part of the transcript only (then a simulation is another number)."""
+    from mechanisms.adassp import AdaSSP
+
+    return isinstance(mechanism, AdaSSP)
+
+
+def _structured(deployment: Deployment) -> list[NamedPair]:
+    """Return a few structured pairs at the edges of the domain that the mechanism accepts."""
+    domain = deployment.domain
+    if not (math.isfinite(domain.x_bound) and math.isfinite(domain.y_bound)):
+        return []
+    listed = adversarial_pairs(STRUCTURED_RECORDS, domain.dim, x_bound=domain.x_bound, y_bound=domain.y_bound)
+    wanted = ("rows almost zero; responses alike; least excited direction, response -", "rows alike; responses alike; most excited",
+              "rows alike; responses alternate; least excited", "rows almost zero")  # fmt: skip
+    chosen: list[NamedPair] = []
+    rng = np.random.default_rng(0)
+    for prefix in wanted:
+        for each in listed:
+            if each.name.startswith(prefix) and len(chosen) < STRUCTURED_PAIRS and each not in chosen:
+                try:
+                    deployment.mechanism.draw(each.pair.first, 1, rng=rng)
+                    deployment.mechanism.draw(each.pair.second, 1, rng=rng)
+                except ValueError:
+                    continue  # outside what the mechanism accepts (labels only, a singular design)
+                chosen.append(each)
+                break
+    return chosen
+
+
+def _profile_figure(deployment: Deployment, claim: DPClaim, bound: UniversalBound, worst: WorstPair | None) -> Figure:
+    """Return the claimed point, the proved bound and the worst pair's exact curve."""
+    top = max(2.0 * claim.epsilon, 0.5)
+    grid = np.linspace(0.0, top, 81)
+    floor = max(min(claim.delta, 1e-6) * 1e-6, 1e-30) if claim.delta > 0 else 1e-12
+    upper = [bound.delta_at(float(e), claim.delta) for e in grid]
+    series = [_curve("proved bound", grid, upper, floor)]
+    if worst is not None:
+        series.append(_curve("exact, worst pair", grid, worst.curve(grid), floor))
+        series += _estimated(deployment, worst, grid[1::8], floor)
+    if claim.delta > 0:
+        series.append(Series("claimed", (claim.epsilon,), (claim.delta,), style=Style.POINTS))
+    return Figure(
+        f"profile-{str(claim.name).replace(' ', '-')}",
+        "Privacy profile: claimed, proved and exact",
+        "The claim holds where the proved bound passes below the claimed point; it fails where the exact curve of one "
+        "pair passes above it. Values too small to matter are left out.",
+        "delta against epsilon on a logarithmic scale: the proved bound, the exact curve of the worst pair found, and "
+        f"the claimed point at epsilon {claim.epsilon:g}, delta {claim.delta:g}",
+        "epsilon",
+        "delta(epsilon)",
+        tuple(series),
+        (Mark("x", claim.epsilon, f"claimed epsilon {claim.epsilon:g}"),),
+        y_scale="log",
+    )
+
+
+def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, floor: float) -> list[Series]:
+    """Return simulated values for the worst pair with 95 % intervals, where the simulation sees anything."""
+    mechanism = white_box_of(deployment.mechanism)
+    if mechanism is None or _cut(mechanism):
+        return []
+    budget = deployment.budget("figure", "profile", n_draws=20_000)
+    levels = [float(e) for e in epsilons]
+    audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
+    found = [(e, audit.delta(e)) for e in levels]
+    seen = [(e, each) for e, each in found if each.low > floor]
+    if not seen:
+        return []
+    columns = [(e, each.value, each.low, each.high) for e, each in seen]
+    xs, ys, lows, highs = zip(*columns, strict=True)
+    return [Series("simulated, 95 %", xs, ys, lows, highs, Style.POINTS)]
+
+
+def _curve(label: str, grid: np.ndarray, values: list[float], floor: float) -> Series:
+    seen = [(float(e), v) for e, v in zip(grid, values, strict=True) if v > floor]
+    return Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen))

@@ -1,0 +1,295 @@
+"""Claims about this data set: per-instance bounds for its records, for a target, for everyone; ex-post losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from audits import Estimate
+from audits.exact import exact_delta
+from mechanisms import (
+    DataError,
+    Dataset,
+    GaussianOutput,
+    NeighbouringPair,
+    ObjectivePerturbation,
+    PosteriorSampling,
+    PrivacyProfile,
+    Relation,
+)
+from mechanisms.data import row_norms
+from mechanisms.posterior_bound import LARGEST_DELTA, loss_bound
+from mechanisms.ridge import RidgeMap, ridge_fit
+from mechanisms.sufficient_statistics import SufficientStatistics
+from reports.row import Figure, Mark
+
+from ..errors import UserError
+from ..statement import Claim, Evidence, Observer
+from .config import ExPostClaim, PDPClaim
+from .finding import Check, Deployment, Finding, Power
+from .mechanism_source import Imported, law_of, white_box_of
+from .pair_audits import PairTask, run_tasks
+from .plots import histogram, roc
+from .record_losses import ex_post_losses, record_epsilons
+from .universal import Domain, gaussian_delta, universal_bound
+
+#: Largest rounding error of a loss in float64, relative to its size or 1.
+ROUNDING = 1e-8
+
+
+def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
+    """Return what was found about a per-instance claim on this data set."""
+    whom = {
+        "records": "every record in the data",
+        "target": "the given target",
+        "everyone": "everyone in the public domain, in the data or not",
+    }[claim.scope]
+    if claim.scope == "records" and deployment.dataset.n_records == 0:
+        raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
+    checks = list(_pdp_checks(deployment, claim))
+    figures: list[tuple[bool, Figure]] = []
+    if claim.scope == "records" and claim.delta > 0:
+        figures += _records_figures(deployment, claim)
+    conditions = list(deployment.notes.get("conditions", ()))
+    data = deployment.dataset
+    conditions += [f"{note}, taken as public" for note in data.data_dependent]
+    if deployment.config.data.chosen_from_data:
+        conditions.append(f"{', '.join(deployment.config.data.chosen_from_data)} taken as public constants")
+    mechanism = deployment.mechanism
+    forced = ""
+    if isinstance(mechanism, Imported) and not mechanism.white_box:
+        forced = "draws alone can refute and never support"
+    return Finding(
+        str(claim.name),
+        claim.type,
+        f"{mechanism.name} is per-instance ({claim.epsilon:g}, {claim.delta:g})-private for {whom} on this data set",
+        "pDP on this data: it says nothing about another data set",
+        deployment.private,
+        tuple(checks),
+        tuple(conditions),
+        "Add log_density to the mechanism." if forced else "A larger epsilon, or more noise.",
+        forced,
+        tuple(figures),
+    )
+
+
+def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
+    mechanism, dataset = deployment.mechanism, deployment.dataset
+    if claim.scope == "target":
+        pair = target_pair(deployment, claim)
+        yield from _pair_checks(deployment, claim, pair, "the target", float(np.linalg.norm(pair.x)))
+        return
+    if claim.scope == "everyone":
+        yield from _everyone(deployment, claim)
+        return
+    worst = NeighbouringPair.remove(dataset, most_exposed(mechanism, dataset, claim.delta))
+    longest = float(row_norms(dataset.X).max(initial=0.0))
+    yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", longest)
+
+
+def target_pair(deployment: Deployment, claim: PDPClaim) -> NeighbouringPair:
+    """Return the pair that adds the target of a claim."""
+    assert claim.x is not None
+    assert claim.y is not None
+    try:
+        return NeighbouringPair.add(deployment.dataset, claim.x, claim.y)
+    except DataError as stop:
+        raise UserError(f"claims of scope target must have a target in the public domain: {stop}") from None
+
+
+def most_exposed(mechanism: object, dataset: Dataset, delta: float) -> int:
+    """Return the position of the record with the largest exact epsilon, or else of the longest features."""
+    exact = record_epsilons(mechanism, dataset, delta) if delta > 0 else None
+    return int(np.argmax(row_norms(dataset.X) if exact is None else exact))
+
+
+def _pair_checks(
+    deployment: Deployment, claim: PDPClaim, pair: NeighbouringPair, name: str, longest: float
+) -> Iterator[Check]:
+    """Return the exact or proved check of the worst pair, and simulated ones beside it."""
+    mechanism, private = deployment.mechanism, deployment.private
+    imported, law, white_box = isinstance(mechanism, Imported), law_of(mechanism), white_box_of(mechanism)
+    ours = None if deployment.source is not None else mechanism
+    share = 1 / 4
+
+    def task(kind: str, label: str, *, profile: PrivacyProfile | None = None, power: Power = Power.REFUTES) -> PairTask:
+        budget = deployment.budget(str(claim.name), f"{kind} {label}", share=share)
+        made = PairTask(
+            kind, label, ours, deployment.source, pair, claim.epsilon, claim.delta, budget, private, power=power
+        )
+        return replace(made, profile=profile)
+
+    if law is not None:
+        profile = law(pair)
+        yield from run_tasks([task("delta", f"exact law of {name}", profile=profile, power=Power.DECIDES)], 1)
+    else:
+        if not imported:
+            yield _proved_check(deployment, claim, longest)
+        if white_box is not None:
+            power = Power.DECIDES if imported else Power.REFUTES
+            yield from run_tasks([task("delta", f"simulated: {name}", power=power)], 1)
+    if imported:
+        if white_box is not None:
+            yield from run_tasks([task("density", f"own loss against own draws: {name}")], 1)
+        yield from run_tasks([task("black box", f"black box: {name}")], 1)
+
+
+def _proved_check(deployment: Deployment, claim: PDPClaim, longest: float) -> Check:
+    """Return the bound over all data sets for records no longer than ``longest``: it covers these records too."""
+    whole = deployment.domain
+    domain = Domain(whole.dim, min(whole.x_bound, max(longest, 1e-300)), whole.y_bound, whole.n_public)
+    # only objective perturbation's bound speaks about one record's own length
+    bound = universal_bound(
+        deployment.mechanism, domain if isinstance(deployment.mechanism, ObjectivePerturbation) else whole
+    )
+    shown = _delta_claim(claim, Relation.REMOVE)
+    if bound is None:
+        return Check("proved bound", Power.DECIDES, Evidence(shown, reason="no finite test"), deployment.private)
+    exact = Estimate.proved(0.0, bound.delta_at(claim.epsilon, claim.delta), f"ball arithmetic; {bound.statement}")
+    evidence = Evidence(shown, exact, notes={"x_norm": longest})
+    return Check("proved bound for records of this length", Power.DECIDES, evidence, deployment.private, bound.sentence)
+
+
+def _delta_claim(claim: PDPClaim, relation: Relation) -> Claim:
+    return Claim(
+        "delta at the claimed epsilon, worse direction",
+        0.0,
+        claim.delta,
+        claim.epsilon,
+        relation=relation,
+        observer=Observer.TRANSCRIPT,
+    )
+
+
+def _everyone(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
+    """Return an enclosure of the largest delta over all targets that may be added, and the records of the data."""
+    mechanism, dataset = deployment.mechanism, deployment.dataset
+    high, words = _everyone_bound(deployment, claim)
+    low, found = 0.0, ""
+    law = law_of(mechanism)
+    if law is not None:
+        for pair in _targets(deployment):
+            value = exact_delta(law(pair), claim.epsilon).low
+            if value > low:
+                low, found = value, "a target at the edge of the public domain"
+    low = min(low, high)
+    exact = Estimate.proved(low, high, "ball arithmetic; below: searched targets; above: " + words)
+    evidence = Evidence(_delta_claim(claim, Relation.ADD), exact, found={"pair": found} if found else {})
+    yield Check("everyone who may be added", Power.DECIDES, evidence, deployment.private, words)
+    if dataset.n_records and not isinstance(mechanism, ObjectivePerturbation | SufficientStatistics):
+        yield from _pdp_checks(deployment, claim.model_copy(update={"scope": "records"}))
+
+
+def _everyone_bound(deployment: Deployment, claim: PDPClaim) -> tuple[float, str]:
+    """Return a proved bound on delta for every target added to this data set, and what it rests on."""
+    mechanism, domain = deployment.mechanism, deployment.domain
+    bound = universal_bound(mechanism, domain)
+    best, words = (
+        (1.0, "the trivial bound") if bound is None else (bound.delta_at(claim.epsilon, claim.delta), bound.statement)
+    )
+    lam = (
+        mechanism.estimator.lam
+        if isinstance(mechanism, GaussianOutput) and isinstance(mechanism.estimator, RidgeMap)
+        else None
+    )
+    if isinstance(mechanism, PosteriorSampling):
+        lam = mechanism.lam
+    if lam is None or not math.isfinite(domain.x_bound + domain.y_bound):
+        return best, words
+    fit = ridge_fit(deployment.dataset, lam)
+    smallest = float(np.linalg.eigvalsh(fit.factor @ fit.factor.T)[0]) * (1 - 1e-9)
+    residual = (domain.y_bound + domain.x_bound * float(np.linalg.norm(fit.theta))) * (1 + 1e-9)
+    leverage = domain.x_bound**2 / smallest
+    if isinstance(mechanism, PosteriorSampling):
+        if not 0 < claim.delta <= LARGEST_DELTA:
+            return best, words
+        enough = float(loss_bound(leverage, residual, mechanism.gamma, claim.delta)) <= claim.epsilon
+        return (claim.delta, "leverage and residual at this data set") if enough else (best, words)
+    assert isinstance(mechanism, GaussianOutput)
+    top = math.sqrt(mechanism.gamma * float(np.linalg.eigvalsh(mechanism.precision)[-1])) * (1 + 1e-12)
+    own = gaussian_delta(top * domain.x_bound / smallest * residual, claim.epsilon)
+    return (own, "sensitivity at this data set") if own < best else (best, words)
+
+
+def _targets(deployment: Deployment) -> Iterator[NeighbouringPair]:
+    """Yield targets of full length along the eigenvectors of the design and along the least squares solution."""
+    dataset, domain = deployment.dataset, deployment.domain
+    if not math.isfinite(domain.x_bound + domain.y_bound):
+        return
+    _, vectors = np.linalg.eigh(dataset.X.T @ dataset.X)
+    directions = [vectors[:, 0], vectors[:, -1]]
+    solution = np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0] if dataset.n_records else np.zeros(dataset.dim)
+    if np.linalg.norm(solution) > 0:
+        directions.append(solution / np.linalg.norm(solution))
+    for direction in directions:
+        for sign in (1.0, -1.0):
+            x = direction * domain.x_bound * (1 - 1e-12)
+            yield NeighbouringPair.add(dataset, x, sign * domain.y_bound)
+
+
+def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool, Figure]]:
+    """Return the distribution of per-instance epsilon over records, and the attack on the most exposed record."""
+    figures = []
+    exact = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
+    label = str(claim.name).replace(" ", "-")
+    if exact is not None:
+        figures.append(
+            histogram(
+                f"records-{label}",
+                "Per-instance epsilon over the records",
+                f"Exact epsilon of every record at delta = {claim.delta:g}, the worse of the two directions.",
+                "per-instance epsilon",
+                exact,
+                (Mark("x", claim.epsilon, "claimed"),),
+            )
+        )
+    mechanism = white_box_of(deployment.mechanism)
+    if mechanism is not None:
+        pair = NeighbouringPair.remove(deployment.dataset, most_exposed(mechanism, deployment.dataset, claim.delta))
+        figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed))
+    return [(deployment.private, figure) for figure in figures]
+
+
+def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
+    """Return what was found about the ex-post losses of the records at the released output."""
+    assert deployment.released is not None
+    losses = ex_post_losses(deployment.mechanism, deployment.released, deployment.dataset)
+    shown = Claim(
+        "largest absolute ex-post loss over the records", 0.0, claim.epsilon, claim.epsilon, relation=Relation.REMOVE
+    )
+    figures: tuple[tuple[bool, Figure], ...] = ()
+    if losses is None:
+        evidence = Evidence(shown, reason="no finite test: the mechanism gives no density")
+    elif losses.size == 0:
+        raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
+    else:
+        largest = float(np.abs(losses).max())
+        slack = ROUNDING * max(1.0, largest)
+        exact = Estimate(largest, max(0.0, largest - slack), largest + slack, 0.0, 0, "float64, all records")
+        levels = np.quantile(np.abs(losses), [0.5, 0.9, 0.99])
+        notes = dict(zip(("median", "quantile_90", "quantile_99"), map(float, levels), strict=True))
+        evidence = Evidence(shown, exact, notes=notes | {"n_records": losses.size})
+        figure = histogram(
+            f"ex-post-{str(claim.name).replace(' ', '-')}",
+            "Ex-post loss over the records",
+            "Loss of every record at the released output: the log of its density with the record over that without.",
+            "ex-post loss (natural log)",
+            losses,
+            (Mark("x", claim.epsilon, "claimed"), Mark("x", -claim.epsilon, "claimed")),
+        )
+        figures = ((deployment.private, figure),)
+    check = Check("all records at the released output", Power.DECIDES, evidence, deployment.private)
+    return Finding(
+        str(claim.name),
+        claim.type,
+        f"at the released output no record's ex-post loss exceeds {claim.epsilon:g}",
+        "this output and these records alone",
+        deployment.private,
+        (check,),
+        tuple(f"{note}, taken as public" for note in deployment.dataset.data_dependent),
+        "The loss is a fact of this output; another output needs another privacy budget.",
+        figures=figures,
+    )

@@ -1,0 +1,332 @@
+"""The configuration of a certificate: TOML, validated; an error names the key, the rule and the value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
+
+from ..errors import UserError
+from .config_errors import one_line
+from .config_mechanisms import (
+    AdaOPS2018Section,
+    AdaOPS2019Section,
+    AdaSSPSection,
+    GaussianOutputSection,
+    ImportSection,
+    NoisySGDSection,
+    ObjectiveSection,
+    PosteriorSection,
+    Section,
+    SSPSection,
+    SubsampleSection,
+    mechanism_tag,
+)
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$")]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Delta = Annotated[float, Field(ge=0, lt=1)]
+Probability = Annotated[float, Field(gt=0, lt=1)]
+
+Mechanism = Annotated[
+    Annotated[ObjectiveSection, Tag("objective-perturbation")]
+    | Annotated[PosteriorSection, Tag("posterior-sampling")]
+    | Annotated[GaussianOutputSection, Tag("gaussian-output")]
+    | Annotated[SSPSection, Tag("ssp")]
+    | Annotated[AdaSSPSection, Tag("adassp")]
+    | Annotated[AdaOPS2018Section, Tag("adaops-2018")]
+    | Annotated[AdaOPS2019Section, Tag("adaops-2019")]
+    | Annotated[NoisySGDSection, Tag("noisy-sgd")]
+    | Annotated[SubsampleSection, Tag("subsample-aggregate")]
+    | Annotated[ImportSection, Tag("import")],
+    Discriminator(mechanism_tag),
+]
+
+
+class DataSection(Section):
+    """Where the records are, and how they are brought into the public domain."""
+
+    source: Literal["fair", "randhie", "anes96"] | None = Field(None, description="An embedded data set.")
+    file: str | None = Field(None, description="CSV, TSV, Parquet, .npy or .npz, relative to this file.")
+    features: list[str] = Field([], description="Feature columns, in order (column numbers for .npy).")
+    target: str | None = Field(None, description="Response column.")
+    public: bool = Field(False, description="Whether the records themselves may be published.")
+    n_public: int | None = Field(
+        None, ge=0, description="Public upper bound on the number of records, if there is one."
+    )
+    x_bound: Positive | None = Field(
+        None, description="Public bound on the Euclidean norm of a row, intercept included."
+    )
+    y_bound: Positive | None = Field(None, description="Public bound on the absolute response.")
+    ranges: dict[str, tuple[float, float]] = Field(
+        {}, description="Public range of a column, mapped to [-1, 1]/sqrt(k)."
+    )
+    categories: dict[str, list[str]] = Field({}, description="Public levels of a text column, one 0/1 column each.")
+    labels: dict[str, float] = Field({}, description="Response for each level of a text target.")
+    threshold: float | None = Field(None, description="Public: a response above it becomes +1, any other -1.")
+    response_scale: Positive = Field(1.0, description="Public constant that the response is divided by.")
+    intercept: float | None = Field(None, description="Value of a constant last column.")
+    rows: Literal["refuse", "clip", "unit"] = Field("refuse", description="Rows longer than x_bound.")
+    response: Literal["refuse", "clip"] = Field("refuse", description="Responses beyond y_bound.")
+    missing: Literal["refuse", "drop"] = Field("refuse", description="Records with a missing value.")
+    standardise: bool = Field(False, description="z-scores read off the data; part of every claim they touch.")
+    chosen_from_data: list[str] = Field([], description="Parameters that somebody chose by looking at these records.")
+    delimiter: str = Field(",", min_length=1, max_length=1)
+    header: bool = True
+    encoding: str = "utf-8"
+
+    @model_validator(mode="after")
+    def _complete(self) -> DataSection:
+        if (self.source is None) == (self.file is None):
+            raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
+        if self.source is not None:
+            own = (
+                "features",
+                "target",
+                "ranges",
+                "categories",
+                "labels",
+                "threshold",
+                "intercept",
+                "x_bound",
+                "y_bound",
+            )
+            for name in own:
+                if getattr(self, name) not in (None, [], {}):
+                    raise ValueError(f"data.{name}|absent for an embedded data set, which brings its own|given")
+            return self
+        for name in ("x_bound", "y_bound"):
+            if getattr(self, name) is None:
+                raise ValueError(f"data.{name}|given: a public bound, never read off the data|nothing")
+        for column, (low, high) in self.ranges.items():
+            if not low < high or not math.isfinite(high - low):
+                raise ValueError(f"data.ranges.{column}|two finite numbers, the lower first|[{low}, {high}]")
+        return self
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the records may be published (embedded data always)."""
+        return self.public or self.source is not None
+
+
+class ReleaseSection(Section):
+    """The deployed output, which ex-post losses and reports are about."""
+
+    file: str | None = Field(None, description="JSON list or .npy of the released numbers, relative to this file.")
+    draw: bool = Field(False, description="Draw it once, with noise from the operating system, and keep it.")
+
+    @model_validator(mode="after")
+    def _one(self) -> ReleaseSection:
+        if (self.file is None) == (not self.draw):
+            raise ValueError("release|exactly one of file and draw = true|" + ("both" if self.draw else "neither"))
+        return self
+
+
+class ReportSection(Section):
+    """The publishable reports: data-independent at no cost, data-dependent with noise of these sizes."""
+
+    rho: Probability = Field(description="Failure probability of each event behind the bound.")
+    sigma2: Positive | None = Field(None, description="Noise of the released gradient (data-dependent report).")
+    sigma3: Positive | None = Field(None, description="Noise of the released Hessian (data-dependent report).")
+
+    @model_validator(mode="after")
+    def _both(self) -> ReportSection:
+        if (self.sigma2 is None) != (self.sigma3 is None):
+            raise ValueError("report|sigma2 and sigma3 together, or neither|one of them")
+        return self
+
+
+class ClaimSection(Section):
+    """What all claims share."""
+
+    name: Name | None = None
+
+
+class DPClaim(ClaimSection):
+    """(epsilon, delta)-DP of everything that is released, over all data sets in the public domain."""
+
+    type: Literal["dp"]
+    epsilon: Epsilon
+    delta: Delta
+    relation: Literal["add-remove", "replace"] = "add-remove"
+
+
+class PDPClaim(ClaimSection):
+    """Per-instance (epsilon, delta) on this data set: for everyone, for the records in it, or for one target."""
+
+    type: Literal["pdp"]
+    epsilon: Epsilon
+    delta: Delta
+    scope: Literal["everyone", "records", "target"]
+    x: list[float] | None = Field(None, description="Prepared features of the target.")
+    y: float | None = Field(None, description="Prepared response of the target.")
+
+    @model_validator(mode="after")
+    def _target(self) -> PDPClaim:
+        if (self.scope == "target") != (self.x is not None and self.y is not None):
+            raise ValueError("claims|x and y for scope = target, and only then|" + f"scope = {self.scope}")
+        return self
+
+
+class ExPostClaim(ClaimSection):
+    """The ex-post loss of every record at the released output is at most epsilon."""
+
+    type: Literal["ex-post"]
+    epsilon: Epsilon
+
+
+class CoverageClaim(ClaimSection):
+    """The published bound on one's own ex-post loss holds with probability at least 1 - level."""
+
+    type: Literal["report-coverage"]
+    level: Probability
+
+
+class UtilityClaim(ClaimSection):
+    """With this probability the released coefficients are at least this good on the data."""
+
+    type: Literal["utility"]
+    metric: Literal["accuracy", "mean squared error"]
+    at_least: float | None = None
+    at_most: float | None = None
+    probability: Probability = 0.9
+
+    @model_validator(mode="after")
+    def _bound(self) -> UtilityClaim:
+        wanted = "at_least" if self.metric == "accuracy" else "at_most"
+        given = [name for name in ("at_least", "at_most") if getattr(self, name) is not None]
+        if given != [wanted]:
+            raise ValueError(f"claims|{wanted} alone for metric = {self.metric}|" + (" and ".join(given) or "neither"))
+        return self
+
+
+Claim = Annotated[DPClaim | PDPClaim | ExPostClaim | CoverageClaim | UtilityClaim, Field(discriminator="type")]
+
+
+class BudgetSection(Section):
+    """How much is drawn, and what may go wrong with which probability."""
+
+    profile: Literal["quick", "standard", "full"] = "standard"
+    failure_prob: Probability = 1e-4
+    seed: int = Field(20210527, ge=0, description="Of the audit's own draws; never of a private release.")
+    jobs: int | None = Field(None, ge=1)
+
+
+class Configuration(BaseModel):
+    """A deployment to certify."""
+
+    model_config = ConfigDict(extra="forbid", title="pdp-verify certify: configuration")
+
+    data: DataSection
+    mechanism: Mechanism
+    release: ReleaseSection | None = None
+    report: ReportSection | None = None
+    claims: list[Claim] = Field(min_length=1)
+    budget: BudgetSection = Field(default_factory=lambda: BudgetSection.model_validate({}))
+    paper: Literal["a4", "us-letter"] = "a4"
+
+    @field_validator("claims")
+    @classmethod
+    def _names(cls, claims: list[Any]) -> list[Any]:
+        """Give every claim a name of its own."""
+        counts: dict[str, int] = {}
+        for claim in claims:
+            kind = f"{claim.type}-{claim.scope}" if claim.type == "pdp" else claim.type
+            base = claim.name or kind
+            counts[base] = counts.get(base, 0) + 1
+            claim.name = base if counts[base] == 1 else f"{base}-{counts[base]}"
+        return claims
+
+    @model_validator(mode="after")
+    def _together(self) -> Configuration:
+        kinds = {claim.type for claim in self.claims}
+        reportable = isinstance(self.mechanism, ObjectiveSection)
+        if (self.report is not None or "report-coverage" in kinds) and not reportable:
+            raise ValueError("mechanism.name|objective-perturbation where a report is asked for|another mechanism")
+        if "report-coverage" in kinds and self.report is None:
+            raise ValueError("report|given where a claim of type report-coverage is made|nothing")
+        if "ex-post" in kinds and self.release is None:
+            raise ValueError("release|given where a claim of type ex-post is made|nothing")
+        if "dp" in kinds and self.data.standardise:
+            raise ValueError(
+                "data.standardise|false for a claim over all data sets (z-scores read the data; use data.ranges)|true"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A configuration and where it came from: its folder, and the digest of its bytes."""
+
+    config: Configuration
+    path: Path
+    text: str
+
+    @property
+    def folder(self) -> Path:
+        """Folder that relative paths start from."""
+        return self.path.resolve().parent
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def load(path: Path) -> Loaded:
+    """Read and validate a configuration.
+
+    Raises
+    ------
+    UserError
+        One line: the key, the rule and the value.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as stop:
+        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
+        raise UserError(f"configuration must be a readable TOML file, got configuration={path} ({why})") from stop
+    return Loaded(parse(text, str(path)), path, text)
+
+
+def parse(text: str, name: str = "configuration") -> Configuration:
+    """Validate the text of a configuration; raises as :func:`load`."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as stop:
+        raise UserError(f"configuration must be TOML, got {name}: {stop}") from stop
+    unfilled = next(_required(raw), None)
+    if unfilled:
+        raise UserError(f"{unfilled} must be filled in with a public constant, got {unfilled}=REQUIRED")
+    try:
+        return Configuration.model_validate(raw)
+    except ValidationError as stop:
+        raise UserError(one_line(stop)) from stop
+
+
+def _required(raw: Any, place: str = "") -> Any:
+    """Yield the keys whose value still is REQUIRED."""
+    if isinstance(raw, dict):
+        for key, value in raw.items():
+            yield from _required(value, f"{place}.{key}" if place else key)
+    elif isinstance(raw, list):
+        for i, value in enumerate(raw):
+            yield from _required(value, f"{place}[{i}]")
+    elif isinstance(raw, str) and re.fullmatch(r"\W*REQUIRED\W*", raw):
+        yield place
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a configuration, as it ships in ``verify/schemas/configuration.schema.json``."""
+    schema = Configuration.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    plain: dict[str, Any] = json.loads(json.dumps(schema))
+    return plain

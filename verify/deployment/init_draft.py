@@ -1,0 +1,142 @@
+"""The draft of a configuration: column names filled in, every public bound left as REQUIRED."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from pathlib import Path
+
+from ..errors import UserError
+
+_CLAIMS = """
+# Everything that is released, over all data sets in the public domain.
+[[claims]]
+type = "dp"
+epsilon = {epsilon}
+delta = {delta}
+
+# Further claims: remove the # in front of those you make.
+# [[claims]]
+# type = "pdp"                # per-instance, on this data set
+# scope = "records"           # or "everyone", or "target" with x = [...] and y = ...
+# epsilon = 0.5
+# delta = 1e-6
+# [[claims]]
+# type = "ex-post"            # the records' losses at the released output; needs [release]
+# epsilon = 1.0
+# [[claims]]
+# type = "report-coverage"    # of the published bound on one's own loss; needs [report]
+# level = 1e-5
+# [[claims]]
+# type = "utility"
+# metric = "accuracy"         # or "mean squared error" with at_most
+# at_least = 0.6
+
+# The deployed output: a file with its numbers, or draw = true to draw it once with noise from the operating system.
+# [release]
+# file = "theta.json"
+
+# [report]
+# rho = 1e-6                  # failure probability of each event behind the bound
+# sigma2 = 5.0                # with sigma3: a data-dependent report too, whose cost is added to the dp claim
+# sigma3 = 0.02
+
+[budget]
+profile = "standard"          # quick, standard or full
+failure_prob = 1e-4
+"""
+
+_MECHANISM = """
+[mechanism]
+name = "objective-perturbation"   # or posterior-sampling, gaussian-output, ssp, adassp, adaops-2018, adaops-2019, ...
+loss = "logistic"                 # labels -1 and +1
+sigma = {sigma}                   # standard deviation of the noise as added
+lam = {lam}
+# Your own mechanism instead: import = "my_mechanism.py:factory", and parameters = {{ sigma = 1.0 }}
+"""
+
+_EXAMPLE = """# pdp-verify certify: an example on embedded public data. Run it with: pdp-verify certify THIS_FILE
+
+[data]
+source = "fair"                   # an embedded data set; a file of your own: pdp-verify init data.csv --target y
+"""
+
+
+def example() -> str:
+    """Return the example on ``fair``: objective perturbation that keeps its promise."""
+    numbers = {"sigma": "11.0", "lam": "0.5", "epsilon": "1.0", "delta": "1e-6"}
+    return _EXAMPLE + _MECHANISM.format(**numbers) + _CLAIMS.format(**numbers)
+
+
+def draft(path: Path, target: str, *, delimiter: str = ",", beside: Path | None = None) -> str:
+    """Return a draft for a file; its header is all that is read of it.
+
+    ``beside`` is the folder that the configuration will stand in (the working directory by default).
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read or has no such column.
+    """
+    names = column_names(path, delimiter)
+    if target not in names:
+        close = difflib.get_close_matches(target, names, n=1)
+        meant = f"; did you mean {close[0]}" if close else f"; it has {', '.join(names[:12])}"
+        raise UserError(f"--target must be a column of {path.name}, got --target {target}{meant}")
+    features = [name for name in names if name != target]
+    required = {"sigma": '"REQUIRED"', "lam": '"REQUIRED"', "epsilon": '"REQUIRED"', "delta": '"REQUIRED"'}
+    ranges = "\n".join(f'{_key(name)} = ["REQUIRED", "REQUIRED"]' for name in features)
+    shown = path if beside is None else Path(os.path.relpath(path, beside))
+    separator = "" if delimiter == "," else f"delimiter = {json.dumps(delimiter)}\n"
+    return f"""# pdp-verify certify: a draft for {path.name}. Fill in every REQUIRED with a public constant: what a codebook or common
+# knowledge says, never what is found in these records. No record was read for this draft, only the header.
+
+[data]
+file = {json.dumps(shown.as_posix())}
+features = {json.dumps(features, ensure_ascii=False)}
+target = {json.dumps(target, ensure_ascii=False)}
+{separator}public = false                    # true only if the records themselves may be published
+x_bound = 1.0                     # public bound on the Euclidean norm of a prepared row, intercept included
+y_bound = 1.0                     # public bound on the absolute prepared response
+intercept = 1.0                   # a constant last column; remove the line for none
+rows = "clip"                     # rows longer than x_bound are scaled down to it ("refuse" stops instead)
+response = "refuse"               # or "clip"
+missing = "refuse"                # or "drop": a record with a missing value is left out
+# threshold = 0.0                 # a numeric response above it becomes +1, any other -1
+# labels = {{ yes = 1.0, no = -1.0 }}   # a text response
+
+# Public range of each feature, mapped to [-1, 1]/sqrt(number of columns). A text column goes to [data.categories]
+# instead, with its public levels: city = ["A", "B"].
+[data.ranges]
+{ranges}
+{_MECHANISM.format(**required)}{_CLAIMS.format(**required)}"""
+
+
+def _key(name: str) -> str:
+    """Return a column name as a TOML key."""
+    return name if name.replace("_", "").isalnum() and name.isascii() else json.dumps(name, ensure_ascii=False)
+
+
+def column_names(path: Path, delimiter: str) -> list[str]:
+    """Return the column names of a file without reading a record."""
+    if not path.is_file():
+        raise UserError(f"data must be a readable file, got data={path}")
+    if path.suffix in (".npy", ".npz"):
+        import numpy as np
+
+        loaded = np.load(path, allow_pickle=False, mmap_mode="r" if path.suffix == ".npy" else None)
+        width = loaded.shape[1] if path.suffix == ".npy" else loaded["X"].shape[1]
+        return [str(i) for i in range(width)] + ([] if path.suffix == ".npy" else ["y"])
+    if path.suffix == ".parquet":
+        try:
+            from pyarrow import parquet
+        except ImportError:
+            raise UserError("data must not be Parquet without pyarrow: pip install 'pdp-verify[parquet]'") from None
+        return [str(name) for name in parquet.ParquetFile(path).schema_arrow.names]
+    import pandas as pd
+
+    try:
+        return [str(name) for name in pd.read_csv(path, nrows=0, sep=delimiter).columns]
+    except (ValueError, UnicodeDecodeError):
+        raise UserError(f"data must be a table with a header, got data={path}") from None

@@ -1,0 +1,71 @@
+"""The sentences of a certificate."""
+
+from __future__ import annotations
+
+from ..rows import Row
+
+SEVERITY = ("FAIL", "UNDECIDED", "PASS")
+VERDICT_TITLE = {
+    "PASS": "PASS: every claim is supported",
+    "FAIL": "FAIL: a claim is refuted",
+    "UNDECIDED": "UNDECIDED: a claim is neither supported nor refuted",
+}
+POWER_WORDS = {
+    "DECIDES": "can support and refute",
+    "REFUTES": "can refute, never support",
+    "AGREES": "two witnesses of one number must agree",
+}
+METHOD = (
+    "A claim over all data sets passes only if its parameters lie in the domain of a published statement whose printed or "
+    "corrected form is proved, and no counterexample is found. Checks on the records at hand never give more than "
+    "'per-instance privacy on this data'.",
+    "FAIL means a counterexample: a pair of neighbouring data sets whose divergence, enclosed in ball arithmetic or "
+    "confirmed on fresh draws, exceeds what is claimed.",
+    "UNDECIDED means neither; the reason and the way out are given. Draws alone can refute and never support.",
+    "An (epsilon, delta) claim is decided on the hockey-stick divergence in both directions, which is its definition. The "
+    "probability that the privacy loss exceeds epsilon is a larger quantity.",
+    "Exact numbers are proved enclosures; simulated ones have intervals that are valid at finite sample sizes "
+    "(Clopper-Pearson, betting, exact binomial tests). Where both exist they must agree, or the run counts as a defect of ours.",
+    "What is decided is the law of the mechanism in real arithmetic with ideal normal noise, for objective perturbation "
+    "that of the exact minimiser; not the bits that a floating-point implementation puts out.",
+    "A loss that depends on one's own record is private: such numbers are on pages for the curator alone.",
+)
+
+
+def summary_text(header: Row, parts: dict[str, list[Row]]) -> str:
+    """Return the verdict's sentence on the cover."""
+    claims = parts["claim"]
+    counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in SEVERITY}
+    shown = ", ".join(f"{n} {word}" for verdict, word in (("PASS", "supported"), ("FAIL", "refuted"), ("UNDECIDED", "undecided"))
+                      if (n := counts[verdict]))  # fmt: skip
+    about = "claim was" if len(claims) == 1 else "claims were"
+    return f"{len(claims)} {about} decided about {header['mechanism']}: {shown}."
+
+
+def reader_words(header: Row) -> str:
+    """Return the executive summary's first sentence."""
+    return {
+        "PASS": "The deployment may be described with the claims below, to the people named in each, under the conditions listed.",
+        "FAIL": "The deployment must not go out with these claims: at least one of them is false, and the counterexample is in "
+        "this document.",
+        "UNDECIDED": "The deployment has not been shown to keep all of its claims; nothing was found that breaks them.",
+    }[header["verdict"]]
+
+
+def promise(claim: Row) -> str:
+    """Return what a supported claim lets one say, and to whom."""
+    text = claim["sentence"]
+    extra = {
+        "dp": "To everyone whose record may be in any data set of the public domain: whatever is released changes little in "
+        "probability whether or not the record is there.",
+        "pdp": "To the people concerned, about this data set only. The numbers themselves are private.",
+        "ex-post": "About this output only, to the curator. The numbers themselves are private.",
+        "report-coverage": "To every individual who evaluates the published report on her own record.",
+        "utility": "To the users of the coefficients.",
+    }[claim["type"]]
+    return f"{text[0].upper()}{text[1:]}. {extra}"
+
+
+def advice_of(claim: Row) -> str:
+    """Return the way out."""
+    return str(claim["advice"])

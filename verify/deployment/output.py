@@ -1,0 +1,142 @@
+"""The folder of a certificate: every file written whole or not at all, the attestation last."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reports.document import pdf_bytes, render_markdown
+from reports.figures import figure_svg
+from reports.files import write_atomic
+from reports.junit import JUnitCase, junit_xml
+from reports.row import Audience, Figure, HeatMap
+
+from ..pool import spread
+from ..rows import Row
+from ..versions import library_versions
+from .attestation import as_json, descriptor, predicate, sha256, statement
+from .certificate import Certificate, record_rows, record_text
+from .config import Loaded
+from .config_mechanisms import ImportSection
+from .layout import document
+from .mechanism_source import MechanismSource
+from .my_loss import publishable
+from .releases import folder_of
+
+LAST = "attestation.json"
+STATUS = {"PASS": "passed", "FAIL": "failed", "UNDECIDED": "skipped"}
+
+
+def today() -> str:
+    """Return the date as the PDFs print it (``SOURCE_DATE_EPOCH`` is honoured)."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch and epoch.isdigit() else datetime.now(UTC)
+    return moment.date().isoformat()
+
+
+def write_audience(
+    certificate: Certificate,
+    loaded: Loaded,
+    audience: Audience,
+    folder: Path,
+    *,
+    date: str,
+    jobs: int,
+    about: dict[str, Any] | None = None,
+    undecided_allowed: bool = False,
+) -> list[Row]:
+    """Write everything an audience gets into ``folder`` and return the rows of the record.
+
+    A folder without ``attestation.json`` is incomplete.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    mode = 0o600 if audience is Audience.CURATOR and certificate.deployment.private else 0o666
+    (folder / LAST).unlink(missing_ok=True)
+    rows = record_rows(certificate, audience, loaded)
+    if undecided_allowed and rows[0]["verdict"] == "UNDECIDED":
+        rows[0]["undecided_allowed"] = True
+    record = record_text(rows).encode()
+    pages = document(rows, digest=sha256(record), date=date, record=record)
+    figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
+    drawn = {figure.name: svg for figure, svg in spread(figure_svg, figures, jobs if len(figures) > 3 else 1)}
+    files: dict[str, bytes] = {
+        "audit.jsonl": record,
+        "audit.pdf": pdf_bytes(pages, figures=drawn),
+        "audit.md": render_markdown(pages).encode(),
+        "junit.xml": junit_xml("pdp-verify certify", junit_cases(rows)),
+        "run.json": as_json({"schema_version": 1, "date": date} | (about or {})),
+    }
+    for report in certificate.deployment.reports:
+        name = "report-independent.json" if report.gradient is None else "report-dependent.json"
+        files[name] = publishable(report, loaded.config.data)
+    if audience is Audience.CURATOR:
+        files["configuration.toml"] = loaded.text.encode()
+    allowed = bool(rows[0].get("undecided_allowed"))
+    subjects, configuration = _bound(certificate, loaded, audience, files)
+    body = predicate(rows, configuration, undecided_allowed=allowed)
+    files["predicate.json"] = as_json(body)
+    for name, data in files.items():
+        write_atomic(folder / name, data, mode=mode)
+    write_atomic(folder / LAST, as_json(statement(subjects, body)), mode=mode)
+    return rows
+
+
+def _bound(
+    certificate: Certificate, loaded: Loaded, audience: Audience, files: dict[str, bytes]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the subjects and the test's configuration: for release the release record alone."""
+    record = descriptor("audit.jsonl", sha256(files["audit.jsonl"]))
+    if audience is Audience.RELEASE:
+        return [record], []
+    subjects = [descriptor(loaded.path.name, loaded.digest)]
+    release, mechanism = loaded.config.release, loaded.config.mechanism
+    if release is not None:
+        path = loaded.folder / release.file if release.file else folder_of(loaded) / "output.json"
+        subjects.append(descriptor(path.name, sha256(path.read_bytes())))
+    if isinstance(mechanism, ImportSection):
+        source = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
+        subjects.append(descriptor(mechanism.origin.partition(":")[0], source.digest()))
+    rest = [descriptor(name, sha256(data)) for name, data in files.items() if name not in ("audit.jsonl", "run.json")]
+    return subjects, [record, *rest]
+
+
+def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
+    """Return one test case a claim, with the checks' outcomes in its message."""
+    checks = [row for row in rows if row["kind"] == "check"]
+    cases = []
+    for row in rows:
+        if row["kind"] == "claim":
+            mine = [f"{c['check']}: {c['outcome'].lower()}" for c in checks if c["claim"] == row["claim"]]
+            message = "\n".join([f"{row['verdict'].lower()}: {row['sentence']} ({row['reason']})", *mine])
+            cases.append(JUnitCase(row["claim"], f"certify.{row['type']}", STATUS[row["verdict"]], message))
+    return cases
+
+
+def run_about(started: datetime, seconds: float, arguments: Sequence[str], jobs: int, exit_code: int) -> dict[str, Any]:
+    """Return what ``run.json`` says to the curator about the run itself."""
+    return {
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "command": shlex.join(["pdp-verify", *arguments]),
+        "jobs": jobs,
+        "host": platform.node(),
+        "system": platform.platform(),
+        "versions": library_versions(),
+        "exit_code": exit_code,
+    }
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of a record of ours, or raise ValueError in one line."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if not rows or rows[0].get("record") != "certificate":
+        raise ValueError("audit.jsonl must be the record of a certificate")
+    if rows[0].get("schema_version") != 1:
+        raise ValueError(f"schema_version must be 1, got schema_version={rows[0].get('schema_version')}")
+    return rows

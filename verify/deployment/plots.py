@@ -1,0 +1,87 @@
+"""Figures of a certificate as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mechanisms import NeighbouringPair, WhiteBox
+from mechanisms.data import FloatArray, row_norms
+from reports.row import Figure, Mark, Series, Style
+
+from ..plots import roc_figure
+from .finding import Deployment
+from .mechanism_source import law_of, white_box_of
+from .record_losses import ex_post_losses
+
+#: Cells of a histogram.
+CELLS = 40
+
+
+def histogram(
+    name: str, title: str, caption: str, axis: str, values: FloatArray, marks: tuple[Mark, ...] = ()
+) -> Figure:
+    """Return how many records have which value; infinite values are left out and counted in the caption."""
+    finite = values[np.isfinite(values)]
+    if finite.size < values.size:
+        caption += f" {values.size - finite.size} records have an infinite value, which is not shown."
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, CELLS + 1)
+    counts = np.histogram(finite, edges)[0]
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    series = Series("records", _floats(middles), _floats(np.maximum(counts, 0.5)), style=Style.STEPS)
+    return Figure(
+        name,
+        title,
+        caption,
+        f"Histogram of {values.size} records on a logarithmic scale: {axis} between {low:.4g} and {high:.4g}",
+        axis,
+        "records",
+        (series,),
+        marks,
+        y_scale="log",
+    )
+
+
+def roc(name: str, mechanism: WhiteBox, pair: NeighbouringPair, seed: int) -> Figure:
+    """Return the ROC of the likelihood-ratio attack on the most exposed record."""
+    setting = "Attack by the likelihood ratio, which no other attack beats, on the most exposed record"
+    law = law_of(mechanism)
+    theory = None if law is None else law(pair)
+    return roc_figure(name, "Attack on the most exposed record", mechanism, pair, theory, seed, setting, n_draws=8_000)
+
+
+def bars(name: str, title: str, caption: str, axis: str, parts: Mapping[str, float], marks: Sequence[Mark]) -> Figure:
+    """Return one bar a part."""
+    series = tuple(
+        Series(label, (float(i),), (value,), style=Style.BARS) for i, (label, value) in enumerate(parts.items())
+    )
+    words = ", ".join(f"{label} {value:.4g}" for label, value in parts.items())
+    return Figure(name, title, caption, f"Bars: {words}", "", axis, series, tuple(marks))
+
+
+def _floats(values: FloatArray) -> tuple[float, ...]:
+    return tuple(float(v) for v in values)
+
+
+def record_figures(deployment: Deployment, claim: str) -> list[Figure]:
+    """Return the loss over the records at one output, and the attack on the longest record."""
+    mechanism, dataset = white_box_of(deployment.mechanism), deployment.dataset
+    if mechanism is None or dataset.n_records == 0:
+        return []
+    label = claim.replace(" ", "-")
+    output, whose = deployment.released, "the released output"
+    if output is None:
+        output = mechanism.draw(dataset, 1, rng=deployment.budget("figure", "one output").key.rng())[0]
+        whose = "one simulated output"
+    figures = []
+    losses = ex_post_losses(mechanism, output, dataset)
+    if losses is not None and np.isfinite(losses).any():
+        words = f"Loss of every record at {whose}: the log of its density with the record over that without."
+        figures.append(
+            histogram(f"losses-{label}", "Ex-post loss over the records", words, "ex-post loss (natural log)", losses)
+        )
+    pair = NeighbouringPair.remove(dataset, int(row_norms(dataset.X).argmax()))
+    figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed))
+    return figures
