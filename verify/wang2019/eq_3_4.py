@@ -84,7 +84,7 @@ def _cases() -> tuple[Case, ...]:
         "shape": SHAPES,
         "n": (5,),
         "dim": (1, 2, 4),
-        "seed": (1, 2),
+        "seed": (1,),
     }
     smallest: dict[str, Value] = {"A": "identity"}
     plain: dict[str, Value] = {"A": "random", "shape": "generic", "n": 5, "dim": 3, "seed": 3}
@@ -94,9 +94,9 @@ def _cases() -> tuple[Case, ...]:
         ),
         case(FIRST, printed, plain, regime="random design"),
         case(FIRST, corrected, smallest, role=Role.COUNTEREXAMPLE, regime="the case that refutes the printed form"),
-        *grid(FIRST, corrected, axes, regime="designs and norms", quick_every=9),
+        *grid(FIRST, corrected, axes, regime="designs and norms", quick_every=13),
         case(SECOND, printed, smallest, regime="the same small case"),
-        *grid(SECOND, printed, axes, regime="designs and norms", quick_every=9),
+        *grid(SECOND, printed, axes, regime="designs and norms", quick_every=13),
         mutant(FIRST, "residual scaled by 1.01", plain, severity=0.01),
         mutant(SECOND, "residual scaled by 1.01", plain, severity=0.01),
         mutant(FIRST, "the other residual", plain),
@@ -122,7 +122,7 @@ def _cases() -> tuple[Case, ...]:
         ]
     return (
         *out,
-        *grid(FACTOR, corrected, leverages, regime="designs"),
+        *grid(FACTOR, corrected, leverages, regime="designs", quick_every=5),
         mutant(FACTOR, "scaled by 1.01", {"design": "X"}, severity=0.01),
     )
 

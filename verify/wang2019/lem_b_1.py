@@ -64,7 +64,7 @@ def _cases() -> tuple[Case, ...]:
         case(ID, printed, square, regime="square X"),
         case(ID, corrected, smallest, role=Role.COUNTEREXAMPLE, regime="the case that refutes the printed form"),
         case(ID, corrected, square, regime="square X"),
-        *grid(ID, corrected, axes, regime="designs and perturbations, E1 not symmetric"),
+        *grid(ID, corrected, axes, regime="designs and perturbations, E1 not symmetric", quick_every=5),
         mutant(ID, "E1 applied to the moved estimate", plain),
         mutant(ID, "perturbation left out of the inverse", plain),
         mutant(ID, "E1 scaled by 1.01", plain, severity=0.01),

@@ -46,7 +46,13 @@ def _cases() -> tuple[Case, ...]:
         case(ID, printed, smallest, role=Role.COUNTEREXAMPLE, regime="A = U = C = 1, V = 2: 1/3 against 2/3"),
         case(ID, printed, square, regime="square U"),
         case(ID, corrected, smallest, role=Role.COUNTEREXAMPLE, regime="the case that refutes the printed form"),
-        *grid(ID, corrected, {"dim": (1, 2, 5), "rank": (1, 2, 5), "seed": (1, 2)}, regime="random integers over 8"),
+        *grid(
+            ID,
+            corrected,
+            {"dim": (1, 2, 5), "rank": (1, 2, 5), "seed": (1, 2)},
+            regime="random integers over 8",
+            quick_every=4,
+        ),
         mutant(ID, "C in place of its inverse", thin),
         mutant(ID, "correction scaled by 1.01", thin, severity=0.01),
     )

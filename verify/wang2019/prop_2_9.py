@@ -70,9 +70,9 @@ def _cases() -> tuple[Case, ...]:
     named: dict[str, tuple[Value, ...]] = {
         "mechanism": NAMED,
         "symbols": (2, 3),
-        "n": (1, 2, 4),
+        "n": (1, 3),
         "population": ("uniform", "rare last"),
-        "rule": ("1", "5/4", "2"),
+        "rule": ("1", "5/4"),
     }
     drawn: dict[str, tuple[Value, ...]] = {
         "mechanism": ("random", "random with zeros"),
@@ -80,15 +80,15 @@ def _cases() -> tuple[Case, ...]:
         "n": (1, 2),
         "population": ("uniform", "rare last"),
         "rule": ("1", "21/20"),
-        "seed": (1, 2, 3),
+        "seed": (1,),
     }
     pure: dict[str, tuple[Value, ...]] = {
         "mechanism": ("random", "tells a record half of the time"),
         "symbols": (2,),
-        "n": (1, 2, 6),
+        "n": (1, 6),
         "population": ("uniform", "rare last"),
         "rule": ("pure",),
-        "seed": (4, 5),
+        "seed": (4,),
     }
     text: dict[str, Value] = {"mechanism": NAMED[0], "symbols": 2, "n": 1, "population": "uniform", "rule": "1"}
     proof: dict[str, Value] = {"mechanism": NAMED[1], "symbols": 2, "n": 1, "population": "rare last", "rule": "1"}

@@ -114,7 +114,7 @@ def _cases() -> tuple[Case, ...]:
     out: list[Case] = []
     for part in (ISOTROPIC, DEMOCRATIC, FISHER):
         out += [case(part, Standing.PRINTED, plain, regime="random design")]
-        out += grid(part, Standing.PRINTED, axes, regime="designs", quick_every=3)
+        out += grid(part, Standing.PRINTED, axes, regime="designs", quick_every=7)
     return (
         *out,
         mutant(ISOTROPIC, "bound cut by 5 %", plain, severity=0.05),

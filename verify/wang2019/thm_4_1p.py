@@ -247,7 +247,8 @@ def _cases() -> tuple[Case, ...]:
         role, regime = (Role.COUNTEREXAMPLE, again) if wrong else (Role.EDGE, "one number")
         standing = corrected if wrong else printed
         out.append(case(part, standing, small, role=role, regime=regime))
-        out += grid(part, standing, data, regime="designs, targets, lambda, gamma", quick_every=11)
+        axes = data if part in (OUT, IN) else data | {"gamma": (0.25,)}
+        out += grid(part, standing, axes, regime="designs, targets, lambda, gamma", quick_every=17)
     out += [
         case(TAIL, printed, {"delta": 0.01}, role=Role.COUNTEREXAMPLE, regime="delta = 1/100"),
         case(TAIL, printed, {"delta": 1e-6}, regime="small delta"),
