@@ -280,7 +280,7 @@ STATEMENT = Statement(
     id=ID,
     paper="wang2019",
     kind="proof step",
-    title="Displays inside the proof of Theorem 4.1",
+    title="The proof of Theorem 4.1, display by display",
     locator="Appendix A, proof of Theorem 4.1",
     domain=(
         "As W19-T4.1; identities decided exactly for n = 5, d <= 3, lambda in {0, 2}, gamma in {1/4, 64}; the tail step for delta in "
