@@ -279,7 +279,7 @@ def _cases() -> tuple[Case, ...]:
 STATEMENT = Statement(
     id=ID,
     paper="wang2019",
-    kind="proof step",
+    kind="theorem",
     title="The proof of Theorem 4.1, display by display",
     locator="Appendix A, proof of Theorem 4.1",
     domain=(
