@@ -94,7 +94,7 @@ def check(case: Case, budget: Budget) -> Evidence:
 
 def _cases() -> tuple[Case, ...]:
     printed, corrected = Standing.PRINTED, Standing.CORRECTED
-    draws, many = (3_000, 5_000, 100_000), (4_000, 80_000, 400_000)
+    draws, many = (3_000, 4_000, 100_000), (4_000, 80_000, 400_000)
     tiny: dict[str, Value] = {"data": "tiny", "target": "outside", "loss": "logistic", "rho": 0.01}
     lower = tiny | {"sigma": 4.0, "sigma_2": 0.4, "sigma_3": 0.1, "lam": 100.0}
     # lambda = 2.01 beta, and 2 sigma_3 tau just below it: the noise on H passes beta/2 with probability 0.1
@@ -104,8 +104,8 @@ def _cases() -> tuple[Case, ...]:
         for loss, lams in (("logistic", (0.26, 1.0, 1e4)), ("squared", (1.01, 1e4)))
         for lam in lams
         for target in ("outside", "inside")
-        for rho in (0.3, 0.05)
-        for sigma in (0.5, 10.0)
+        for rho in (0.3, 0.01)
+        for sigma in (10.0,)
     ]
     released = [
         tiny | {"loss": loss, "target": target, "rho": rho, "sigma": 4.0, "sigma_2": s2, "sigma_3": s3, "lam": lam}
@@ -120,10 +120,7 @@ def _cases() -> tuple[Case, ...]:
     large = alone[0] | {"rho": 0.1, "lam": 1e4, "sigma": 10.0}
     cases = [
         *(case(ALONE, printed, p, regime="one dimension", draws=draws, quick=i % 13 == 3) for i, p in enumerate(alone)),
-        *(
-            case(ALONE, printed, real | {"target": t}, regime="real data", draws=few, quick=False)
-            for t in ("inside", "outside")
-        ),
+        *(case(ALONE, printed, real | {"target": t}, regime="real data", draws=few, quick=False) for t in ("inside",)),
         mutant(ALONE, "0.95 of the margin", large, severity=0.05, draws=many, quick=False),
         mutant(ALONE, "0.4 of the margin", large, draws=draws),
         case(RELEASED, printed, lower, role=Role.COUNTEREXAMPLE, regime="sigma_2 = sigma/10", draws=draws),
@@ -136,7 +133,7 @@ def _cases() -> tuple[Case, ...]:
         ),
         *(
             case(RELEASED, corrected, real | {"target": t}, regime="real data", draws=few, quick=False)
-            for t in ("inside", "outside")
+            for t in ("outside",)
         ),
         mutant(RELEASED, "one-sided bound", lower, draws=draws),
         mutant(RELEASED, "no pointwise minimum", undefined, draws=many, quick=False),

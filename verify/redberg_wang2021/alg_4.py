@@ -74,10 +74,10 @@ def _cases() -> tuple[Case, ...]:
         for loss in ("logistic", "squared")
         for target in ("outside", "inside")
         for rho in (0.2, 0.05)
-        for lam in (0.01, 1.0, 30.0)
+        for lam in (0.01, 3.0)
         for s2, s3, s4 in ((0.4, 0.1, 1.0), (10.0, 3.0, 0.1))
     ]
-    real: dict[str, Value] = {"data": "anes96", "record": 3, "loss": "logistic", "rho": 0.1, "lam": 0.5}
+    real: dict[str, Value] = {"data": "anes96", "record": 3, "loss": "logistic", "rho": 0.1, "lam": 5.0}
     real |= {"sigma": 4.0, "sigma_2": 4.0, "sigma_3": 0.5, "sigma_4": 0.5}
     few = (200, 400, 20_000)
     cases = [
@@ -90,14 +90,14 @@ def _cases() -> tuple[Case, ...]:
         mutant(CLAIM, "0.45 of the margin on lambda", small | {"sigma_4": 0.1}, draws=many, quick=False, severity=0.1),
         mutant(CLAIM, "lambda_hat as released", small | {"sigma_4": 0.1}, draws=draws),
     ]
-    for part, each in ((REPORT, draws), (CLAIM, (8_000, 15_000, 100_000))):
+    for part, each in ((REPORT, draws), (CLAIM, (8_000, 12_000, 100_000))):
         cases += [
             case(part, corrected, p, regime="one dimension", draws=each, quick=i % 12 == 3)
             for i, p in enumerate(everywhere[part == CLAIM :: 2])
         ]
         cases += [
             case(part, corrected, real | {"target": t}, regime="real data", draws=few, quick=False)
-            for t in ("inside", "outside")
+            for t in (("inside",) if part == REPORT else ("outside",))
         ]
     return tuple(cases)
 

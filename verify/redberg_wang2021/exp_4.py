@@ -80,7 +80,7 @@ def _cases() -> tuple[Case, ...]:
         *grid(
             LOSS,
             printed,
-            {"o": outcomes, "variance": variances, "Q": (0, 3, 1000), "Q'": (0, 1, 4, 999)},
+            {"o": outcomes, "variance": variances, "Q": (0, 1000), "Q'": (0, 1, 999)},
             regime="outcomes, variances, counts",
             quick_every=17,
         ),

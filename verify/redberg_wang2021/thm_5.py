@@ -115,7 +115,7 @@ def _cases() -> tuple[Case, ...]:
         "y": (1.0, -1.0),
     }
     real: dict[str, Value] = {"data": "anes96", "record": 3, "epsilon": 1.0, "delta": 0.1}
-    draws = (200, 500, 50_000)
+    draws = (200, 300, 50_000)
     return (
         case(ID, printed, linear, role=Role.COUNTEREXAMPLE, regime="no data, l = theta/100"),
         case(ID, printed, logistic, role=Role.COUNTEREXAMPLE, regime="no data, logistic loss, x = 1/100"),
