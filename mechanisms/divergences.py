@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
 
-#: Probabilities of the outcomes; they sum to 1.
-Law = tuple[Fraction, ...]
+from .finite_laws import Law
+
 #: A data set of a finite world: who is in it.
 Individuals = frozenset[str]
 #: A rational number, or infinity.
@@ -35,11 +35,6 @@ def quotient(top: Fraction, bottom: Fraction) -> Ratio:
     if bottom:
         return top / bottom
     return math.inf if top > 0 else Fraction(0)
-
-
-def hockey_stick(p: Law, q: Law, ratio: Fraction) -> Fraction:
-    """Return the largest ``P(S) - ratio Q(S)`` over events: attained where ``p > ratio q``."""
-    return sum((max(a - ratio * b, Fraction(0)) for a, b in zip(p, q, strict=True)), Fraction(0))
 
 
 def max_ratio(p: Law, q: Law) -> Ratio:

@@ -1,4 +1,4 @@
-"""Lays out rows of text, numbers and figures as PDF, Markdown and JUnit; knows nothing of privacy, computes no statistic."""
+"""Lays out text, numbers and figures as PDF, Markdown and JUnit; knows nothing of privacy, computes no statistic."""
 
 from .document import check_formulas, pdf_bytes, render_markdown, render_pdf
 from .files import write_atomic

@@ -13,11 +13,11 @@ from mechanisms.divergences import (
     FiniteMechanism,
     approximate_max_ratio,
     events,
-    hockey_stick,
     max_ratio,
     probability,
     renyi_divergence,
 )
+from mechanisms.finite_laws import hockey_stick
 
 EMPTY, ANN, BOB, BOTH = frozenset[str](), frozenset({"ann"}), frozenset({"bob"}), frozenset({"ann", "bob"})
 DELTAS = (F(0), F(1, 20), F(1, 4), F(1, 2), F(1))
