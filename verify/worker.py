@@ -60,13 +60,16 @@ def timed(task: Task) -> tuple[list[dict[str, Any]], float]:
 
 def perform(task: Task) -> list[dict[str, Any]]:
     """Return the rows of one task: a case has one, a statement may have several figures."""
+    from .errors import Defect
     from .registry import load_statement
 
     statement = load_statement(task.module)
     with one_blas_thread():
         if task.case is None:
             return figure_rows(statement, task.settings)
-        case = next(case for case in statement.cases if case.name == task.case)
+        case = next((case for case in statement.cases if case.name == task.case), None)
+        if case is None:  # the sources were edited while the run was going on
+            raise Defect(f"{statement.id} must keep its cases during a run, {task.case!r} has gone")
         return [decide_case(statement, case, task.settings)]
 
 
