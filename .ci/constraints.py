@@ -9,7 +9,8 @@ from pathlib import Path
 
 project = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["project"]
 extras = project["optional-dependencies"]
-for requirement in [*project["dependencies"], *extras["accounting"], *extras["test"]]:
+tested = [each for extra in ("accounting", "dask", "parquet", "test") for each in extras[extra]]
+for requirement in [*project["dependencies"], *tested]:
     bound = re.match(r"([\w.-]+)(?:\[\w+\])?>=([\w.]+)", requirement)
     if bound:
         print(f"{bound[1]}=={bound[2]}")

@@ -1,0 +1,217 @@
+"""A grid file: the axes whose product are the cells, and what each cell may spend. Every mistake is one line."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mechanisms import DataError, Dataset
+
+from ..errors import UserError
+from .cell import Cell, Shared
+from .places import TARGETS
+from .recipes import ALL_LOSSES, RECIPES
+
+Rule = tuple[str, Callable[[Any], bool]]
+
+
+def _whole(least: int) -> Rule:
+    words = f"whole numbers of at least {least}"
+    return words, lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least
+
+
+def _number(words: str, allowed: Callable[[float], bool]) -> Rule:
+    return f"numbers {words}", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and allowed(float(v))
+
+
+def _one_of(names: tuple[str, ...]) -> Rule:
+    return f"among {', '.join(names)}", lambda v: isinstance(v, str) and v in names
+
+
+#: Axis -> what its values must be; the order is that of the cells (the last axis varies fastest).
+AXES: Mapping[str, Rule] = {
+    "mechanism": _one_of(tuple(RECIPES)),
+    "loss": _one_of(ALL_LOSSES),
+    "n": _whole(1),
+    "dim": _whole(1),
+    "conditioning": _number("of at least 1", lambda v: math.isfinite(v) and v >= 1),
+    "seed": _whole(0),
+    "target": _one_of(TARGETS),
+    "delta": _number("in (0, 1)", lambda v: 0 < v < 1),
+    "epsilon": _number("above 0", lambda v: math.isfinite(v) and v > 0),
+}
+FLOATS = ("conditioning", "delta", "epsilon")
+#: Axes that the user's own data fix.
+OF_DATA = ("n", "dim", "conditioning", "seed")
+BUDGET: Mapping[str, tuple[Rule, Any]] = {
+    "seed": (_whole(0), 20210527),
+    "n_draws": (_whole(2), 4000),
+    "failure_prob": (_number("in (0, 1)", lambda v: 0 < v < 1), 1e-7),
+}
+DATA_KEYS = ("file", "response", "x_bound", "y_bound", "public")
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The axes with their values, what each cell may spend, and the user's own data, if any."""
+
+    name: str
+    axes: Mapping[str, tuple[Any, ...]]
+    seed: int
+    n_draws: int
+    failure_prob: float
+    data: Dataset | None = None
+
+    def __len__(self) -> int:
+        return math.prod(len(values) for values in self.axes.values())
+
+    def cell(self, index: int) -> Cell:
+        """Return the cell at a position of the product; the last axis varies fastest."""
+        found: dict[str, Any] = {}
+        for axis in reversed(tuple(self.axes)):
+            index, place = divmod(index, len(self.axes[axis]))
+            found[axis] = self.axes[axis][place]
+        return dict(reversed(found.items()))
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield every cell, in order."""
+        return (self.cell(index) for index in range(len(self)))
+
+    @property
+    def private(self) -> bool:
+        """Whether the cells hold data that may not be published."""
+        return self.data is not None and not self.data.public
+
+    def shared(self, identity: Mapping[str, Any]) -> Shared:
+        """Return what all cells share, with the identity of our sources and platform."""
+        return Shared(self.seed, self.n_draws, self.failure_prob, identity, self.data)
+
+    def spends(self) -> float:
+        """Return the sum of what the sampled cells may spend."""
+        sampled = sum(
+            not RECIPES[mechanism].exact and loss in RECIPES[mechanism].losses
+            for mechanism in self.axes["mechanism"]
+            for loss in self.axes["loss"]
+        )
+        per_kind = len(self) // (len(self.axes["mechanism"]) * len(self.axes["loss"]))
+        return sampled * per_kind * self.failure_prob
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _refuse(key: str, rule: str, value: Any) -> UserError:
+    return UserError(f"{key} must be {rule}, got {key}={_shown(value)}")
+
+
+def _known(table: Mapping[str, Any], allowed: tuple[str, ...], prefix: str) -> None:
+    for key in table:
+        if key not in allowed:
+            close = difflib.get_close_matches(key, allowed, n=1)
+            hint = f"; did you mean {prefix}{close[0]}?" if close else ""
+            raise UserError(f"{prefix}{key} must be one of {', '.join(allowed)}, got {prefix}{key}{hint}")
+
+
+def read_grid(path: Path) -> Grid:
+    """Return the grid of a TOML file.
+
+    Raises
+    ------
+    UserError
+        One line that names the key, the rule and the value.
+    """
+    try:
+        text = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as stop:
+        raise UserError(f"grid must be a readable file, got grid={path} ({stop.strerror})") from stop
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as stop:
+        raise UserError(f"grid must be TOML, got {path}: {stop}") from stop
+    _known(text, ("name", "grid", "budget", "data"), "")
+    name = text.get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise _refuse("name", "text that is not empty", name)
+    for key in ("grid", "budget", "data"):
+        if not isinstance(text.get(key, {}), dict):
+            raise _refuse(key, "a table", text[key])
+    data = _data(text["data"], path.parent) if "data" in text else None
+    axes = _axes(text.get("grid", {}), data)
+    spending = text.get("budget", {})
+    _known(spending, tuple(BUDGET), "budget.")
+    budget = {key: spending.get(key, default) for key, (_, default) in BUDGET.items()}
+    for key, ((words, allowed), _) in BUDGET.items():
+        if not allowed(budget[key]):
+            one = words.replace("whole numbers", "a whole number").replace("numbers", "a number")
+            raise _refuse(f"budget.{key}", one, budget[key])
+    return Grid(name, axes, budget["seed"], budget["n_draws"], float(budget["failure_prob"]), data)
+
+
+def _axes(table: Mapping[str, Any], data: Dataset | None) -> dict[str, tuple[Any, ...]]:
+    wanted = tuple(axis for axis in AXES if data is None or axis not in OF_DATA)
+    _known(table, wanted, "grid.")
+    rules = dict(AXES)
+    if data is not None:
+        words = f"numbers of records, in [0, {data.n_records})"
+        rules["target"] = words, lambda v: isinstance(v, int) and not isinstance(v, bool) and 0 <= v < data.n_records
+    axes: dict[str, tuple[Any, ...]] = {}
+    for axis in wanted:
+        key, (words, allowed) = f"grid.{axis}", rules[axis]
+        if axis not in table:
+            raise UserError(f"{key} must be given, got nothing; its values must be {words}")
+        values = table[axis]
+        if not isinstance(values, list) or not values:
+            raise _refuse(key, "a list of at least one value", values)
+        for value in values:
+            if not allowed(value):
+                raise _refuse(key, words, value)
+        if axis in FLOATS:
+            values = [float(value) for value in values]
+        twice = next((value for place, value in enumerate(values) if value in values[:place]), None)
+        if twice is not None:
+            raise _refuse(key, "a list without repetition", twice)
+        axes[axis] = tuple(values)
+    return axes
+
+
+def _data(table: Mapping[str, Any], folder: Path) -> Dataset:
+    """Return the user's own data: a CSV file of numbers, its response column and public bounds."""
+    import pandas as pd
+
+    _known(table, DATA_KEYS, "data.")
+    for key in DATA_KEYS:
+        if key not in table:
+            raise UserError(f"data.{key} must be given, got nothing")
+    for key in ("file", "response"):
+        if not isinstance(table[key], str):
+            raise _refuse(f"data.{key}", "text", table[key])
+    for key in ("x_bound", "y_bound"):
+        if not _number("", lambda v: v > 0)[1](table[key]):
+            raise _refuse(f"data.{key}", "a number above 0", table[key])
+    if not isinstance(table["public"], bool):
+        raise _refuse("data.public", "true or false", table["public"])
+    path = folder / table["file"]
+    try:
+        frame = pd.read_csv(path)
+    except OSError as stop:
+        raise UserError(f"data.file must be a readable file, got data.file={path} ({stop.strerror})") from stop
+    except (ValueError, UnicodeDecodeError):  # its message may quote a line of the file
+        raise UserError(f"data.file must be a CSV file with a header, got data.file={path}") from None
+    if table["response"] not in frame:
+        raise UserError(f"data.response must be a column of data.file, got data.response={table['response']}")
+    try:
+        return Dataset(
+            frame.drop(columns=table["response"]).to_numpy(),
+            frame[table["response"]].to_numpy(),
+            float(table["x_bound"]),
+            float(table["y_bound"]),
+            name=path.name,
+            public=table["public"],
+        )
+    except DataError as stop:
+        raise UserError(f"data.file: {stop}") from None
