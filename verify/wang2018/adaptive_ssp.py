@@ -22,7 +22,7 @@ from ..statement import Case, Claim, Evidence, Observer, Standing, Value
 from ..wang2019.rational import Matrix, generator, identity, random_matrix
 from ..witness import sampled_delta
 
-#: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.8 on it is not.
+#: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.9 on it is not.
 LARGEST = 15.5
 DRAWN = (4_000, 20_000, 200_000)
 PAIRS = ("empty", "one record", "twelve records")

@@ -117,7 +117,7 @@ STATEMENT = Statement(
     summary=(
         "The last line as transcribed uses the raw X^T X: with the released X^T y and eigenvalue it gives X^T X theta away exactly, so "
         f"no (epsilon, delta) with delta < 1 holds. With the released matrix the algorithm is (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and "
-        "not beyond 15.8 (delta around 0.4), although each release alone exceeds its third. 'Xy' is X^T y. Exact at every epsilon: "
+        "not beyond 15.9 (delta around 0.4), although each release alone exceeds its third. 'Xy' is X^T y. Exact at every epsilon: "
         "`AdaSSP(calibrated=True)`."
     ),
     parts=(

@@ -45,7 +45,7 @@ RATES = (
         ("d^1/2 L epsilon^-1",),
         Formula("lambda_min >= sqrt(d) L/epsilon", "lambda_min >= sqrt(d) L/epsilon"),
         ("d^1/2 L Theta^-1 epsilon^-1",),
-        Formula("lambda_min >= sqrt(d) L^*/(norm(Theta) epsilon)", "lambda_min >= sqrt(d) L*/(||Theta|| epsilon)"),
+        Formula("lambda_min >= (sqrt(d) L^*) / (norm(Theta) epsilon)", "lambda_min >= sqrt(d) L*/(||Theta|| epsilon)"),
         "The Lipschitz constant must be divided by the radius of the parameter domain.",
         NOTES,
     ),
@@ -122,7 +122,7 @@ STATEMENT = Statement(
                 "the condition requires lambda_min >= sqrt(d) L/epsilon",
             ),
             Formula(
-                '"the condition requires" lambda_min >= sqrt(d) L^*/(norm(Theta) epsilon)',
+                '"the condition requires" lambda_min >= (sqrt(d) L^*) / (norm(Theta) epsilon)',
                 "the condition requires lambda_min >= sqrt(d) L*/(||Theta|| epsilon)",
             ),
             "The Lipschitz constant must be divided by the radius of the parameter domain; L is L* = ||X|| (||X|| ||Theta|| + ||Y||).",

@@ -103,7 +103,7 @@ STATEMENT = Statement(
     ),
     summary=(
         "With the raw matrix in the last line nothing is private. With the released one the theorem is true up to epsilon = "
-        f"{LARGEST:g} and false beyond 15.8, but not for the reason given: each release alone exceeds (epsilon/3, delta/3), by 31 times in delta at epsilon = 1, delta/3 = 1e-9, though not for large delta."
+        f"{LARGEST:g} and false beyond 15.9, but not for the reason given: each release alone exceeds (epsilon/3, delta/3), by 31 times in delta at epsilon = 1, delta/3 = 1e-9, though not for large delta."
     ),
     parts=(
         Part(
