@@ -62,9 +62,9 @@ def corrected_cases(part: str, *, drawn: bool = True) -> tuple[Case, ...]:
             if drawn
             else ()
         ),
-        adversarial(part, Standing.CORRECTED),
-        mutant(part, "epsilon up to 16.5", severity=0.05),
-        mutant(part, "epsilon cut by 5 %", severity=0.05),
+        adversarial(part, Standing.CORRECTED, quick=False),
+        mutant(part, "epsilon up to 16.5", {"epsilon": 16.5, "delta": 0.35}, severity=0.05),
+        mutant(part, "epsilon cut by 5 %", {"epsilon": 15.5, "delta": 0.3163}, severity=0.05),
     )
 
 

@@ -87,7 +87,7 @@ def _cases() -> tuple[Case, ...]:
         mutant(SENSITIVITY, TENTH, one, severity=0.1),
         mutant(SENSITIVITY, "eigenvalue moves by the norm, not its square", one),
         case(RELEASES, Standing.PRINTED, large, role=Role.COUNTEREXAMPLE, regime="dimension 1, the cut at 0 far away"),
-        adversarial(RELEASES, Standing.PRINTED),
+        adversarial(RELEASES, Standing.PRINTED, quick=False),
         case(RELEASES, Standing.CORRECTED, large, role=Role.COUNTEREXAMPLE, regime="no claim is made"),
         *corrected_cases(RELEASES),
         *(

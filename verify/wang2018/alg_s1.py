@@ -72,7 +72,7 @@ def _cases() -> tuple[Case, ...]:
     corrected = Standing.CORRECTED
     return (
         case(ID, Standing.PRINTED, smallest, role=Role.COUNTEREXAMPLE, regime="no record and one at both bounds"),
-        adversarial(ID, Standing.PRINTED),
+        adversarial(ID, Standing.PRINTED, quick=False),
         case(
             ID,
             corrected,
@@ -82,9 +82,9 @@ def _cases() -> tuple[Case, ...]:
         ),
         *grid(ID, corrected, axes, regime="epsilon and delta", quick_every=5),
         *grid(ID, corrected, data, regime="small data, drawn", draws=(5_000, 40_000, 400_000), quick_every=4),
-        adversarial(ID, corrected),
-        mutant(ID, "epsilon up to 9.5", severity=0.04),
-        mutant(ID, "epsilon cut by 5 %", severity=0.05),
+        adversarial(ID, corrected, quick=False),
+        mutant(ID, "epsilon up to 9.5", {"epsilon": 9.5, "delta": 0.18}, severity=0.04),
+        mutant(ID, "epsilon cut by 5 %", {"epsilon": 9.0, "delta": 1e-12}, severity=0.05),
     )
 
 

@@ -153,7 +153,7 @@ def _cases() -> tuple[Case, ...]:
         ),
         *grid(RATE, Standing.CORRECTED, axes, regime="spectra, delta, rho", draws=draws, quick_every=37),
         *grid(RATE, Standing.CORRECTED, scaled, regime="bounds and epsilon", draws=draws, quick_every=5),
-        mutant(RATE, "constant 32 (36 is reached)", tight, severity=0.11, draws=(4_000, 8_000, 40_000)),
+        mutant(RATE, "constant 32 (36 is reached)", tight, severity=0.11, draws=(10_000, 20_000, 60_000)),
         mutant(RATE, "no square of the logarithm", {**tight, "dim": 1, "delta": 1e-12}, draws=draws),
     )
 

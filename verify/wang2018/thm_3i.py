@@ -66,12 +66,12 @@ def _cases() -> tuple[Case, ...]:
     axes = {"epsilon": (1e-3, 0.1, 1.0, 3.0), "delta": (0.3, 0.1, 1e-3, 1e-6, 1e-9, 1e-12)}
     return (
         case(EACH, Standing.PRINTED, smallest, role=Role.COUNTEREXAMPLE, regime="one release at its sensitivity"),
-        adversarial(EACH, Standing.PRINTED),
+        adversarial(EACH, Standing.PRINTED, quick=False),
         case(EACH, Standing.CORRECTED, smallest, role=Role.COUNTEREXAMPLE, regime="one release at its sensitivity"),
         *grid(EACH, Standing.CORRECTED, axes, regime="epsilon and delta", quick_every=5),
-        adversarial(EACH, Standing.CORRECTED),
-        mutant(EACH, "epsilon 2 % below the least possible", severity=0.02),
-        mutant(EACH, "any epsilon"),
+        adversarial(EACH, Standing.CORRECTED, quick=False),
+        mutant(EACH, "epsilon 2 % below the least possible", {"epsilon": 3.0, "delta": 1e-12}, severity=0.02),
+        mutant(EACH, "any epsilon", {"epsilon": 30.0, "delta": 0.04}),
         *(
             case(
                 ALL, Standing.PRINTED, raw_line_case(dim, n, epsilon), role=Role.COUNTEREXAMPLE, regime="one row added"
