@@ -75,7 +75,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
         return [head]
     sections = [head]
     for part in parts:
-        ruling = _ruling_of_part(record, statement, part, verdict)
+        ruling = ruling_of_part(record, statement, part, verdict)
         mine = [row for row in rows if row["part"] == part["id"]]
         sections.append(
             Section(
@@ -91,7 +91,8 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     return sections
 
 
-def _ruling_of_part(record: Record, statement: Row, part: Row, verdict: Row) -> Row:
+def ruling_of_part(record: Record, statement: Row, part: Row, verdict: Row) -> Row:
+    """Return the verdict row of one part of a statement."""
     if part["reading"]:
         return {"printed": verdict["readings"][part["reading"]], "corrected": None}
     return verdict if part["id"] == statement["id"] else record.verdict(part["id"])
@@ -123,7 +124,7 @@ def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
         if form == "Corrected" and part["what_went_wrong"]:
             derived = f" Derived in {part['derivation']}." if part["derivation"] else ""
             blocks.append(Paragraph(f"What is wrong as printed: {part['what_went_wrong'].rstrip('.')}.{derived}"))
-        blocks += _worst_blocks(mine, part["id"])
+        blocks += worst_blocks(mine, part["id"])
         if mine:
             blocks.append(_number_table(form, part["id"], mine))
         blocks += _agreement(mine)
@@ -132,7 +133,8 @@ def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
     return blocks
 
 
-def _worst_blocks(rows: Sequence[Row], id_: str) -> list[Block]:
+def worst_blocks(rows: Sequence[Row], id_: str) -> list[Block]:
+    """Return the counterexample, or the case with the smallest margin, and the command that replays it."""
     tightest = worst(rows)
     if tightest is None:
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -13,19 +14,33 @@ from .rows import Row
 from .verdict import Reason, Verdict
 
 
+class Consequence(Enum):
+    """What follows from an erratum, the gravest first; the member's value is the printed sentence."""
+
+    PRIVACY = "Privacy fails: the loss can exceed what is promised"
+    COVERAGE = "Coverage fails: a bound holds less often than promised"
+    RESULT = "A stated result is wrong: a rate, a risk, an identity or an algorithm's accuracy"
+    PROOF = "A step of a proof fails; what it is used for is decided elsewhere"
+    MISPRINT = "A misprint: the intended formula is plain from the context"
+
+
 @dataclass(frozen=True)
 class Expected:
-    """The expected verdicts of one id, and the reason in a line."""
+    """The expected verdicts of one id, the reason in a line, and the consequence where it is refuted as printed."""
 
     printed: str
     corrected: str | None = None
     readings: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
+    consequence: str = ""
 
     def __post_init__(self) -> None:
         for word in (self.printed, self.corrected, *self.readings.values()):
             if word is not None and word not in Verdict.__members__:
                 raise ValueError(f"verdict must be one of {', '.join(Verdict.__members__)}, got verdict={word}")
+        if self.consequence and self.consequence not in Consequence.__members__:
+            known = ", ".join(Consequence.__members__)
+            raise ValueError(f"consequence must be one of {known}, got consequence={self.consequence}")
 
     def row(self) -> Row:
         """Return the expectation as JSON values."""
