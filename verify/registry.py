@@ -153,3 +153,15 @@ def default() -> Registry:
     room = Path(__file__).resolve().parent
     catalogue = read_catalogue(room / "catalogue.csv")
     return Registry(catalogue, scan(room, __package__ or "verify", catalogue))
+
+
+def statements(*ids: str) -> tuple[Statement, ...]:
+    """Return the statements that decide ``ids`` (every statement when there are none), in the order of the catalogue.
+
+    Examples
+    --------
+    >>> (theorem,) = statements("W19-T4.1")
+    >>> theorem.title
+    'Per-instance privacy of one-posterior sampling'
+    """
+    return tuple(source.load() for source in default().select(ids))

@@ -64,3 +64,14 @@ def test_unknown_id_names_close_matches(toys: registry.Registry) -> None:
 def test_catalogued_id_without_a_file_is_told_apart(toys: registry.Registry) -> None:
     with pytest.raises(UserError, match=r"^id must have a statement file, got id=W19-D2.1"):
         toys.select(["W19-D2.1"])
+
+
+def test_public_names_are_loaded_on_demand() -> None:
+    """``from verify import statements`` works; an unknown name is refused as Python does."""
+    import verify
+
+    (theorem,) = verify.statements("W19-T4.1")
+    assert theorem.id == "W19-T4.1"
+    assert {name for name in verify.__all__ if getattr(verify, name, None) is None} == set()
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        verify.nothing  # noqa: B018
