@@ -23,7 +23,7 @@ DISCRETE = 0.05
 #: A learned score must be predicted to beat the one before it by this factor (noise in the predictions aside).
 ADVANTAGE = 1.05
 #: Standard errors of the choosing sample's own log ratio that a smoothed prediction is reduced by.
-DOUBT = 0.15
+DOUBT = 0.1
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class Plan:
         """Return the plan for ``n`` draws per data set of ``k`` numbers each."""
         if n < SMALL:
             return cls(0.08 if k == 1 else 0.3, 0.0)
-        return cls(0.03, 0.09) if k == 1 else cls(0.25, 0.15)
+        return cls(0.02, 0.08) if k == 1 else cls(0.25, 0.15)
 
     def sizes(self, n: int) -> tuple[int, int, int]:
         """Return the three sample sizes, which add up to ``n``."""
