@@ -11,7 +11,7 @@ from typing import Any
 #: Public name -> the module that holds it.
 _PUBLIC = {"statements": "registry", "Statement": "statement", "Verdict": "verdict", "read": "record"}
 
-__all__ = ["Statement", "Verdict", "read", "statements"]  # noqa: F822 - loaded by __getattr__
+__all__ = ["Statement", "Verdict", "read", "statements"]
 
 
 def __getattr__(name: str) -> Any:
