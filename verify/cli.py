@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "certify": ("cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
     "check": ("cli_certify", "check", "Do the files of a certificate belong together?"),
     "my-loss": ("cli_certify", "my_loss", "Bound one's own loss from a published report."),
+    "figures": ("cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
     "sweep": ("cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
 }
 
