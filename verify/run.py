@@ -154,7 +154,7 @@ def execute(
             if DISPLAY not in ruling["id"]:
                 unexpected, still_open = compare(ruling, expected, quick=settings.profile == "quick", complete=complete)
             if ruling["parent"] is None:
-                unexpected += _defects(mine.rows("case"))
+                unexpected += defects(mine.rows("case"))
             ruling["unexpected"], ruling["still_open"] = unexpected, still_open
             if complete:
                 watcher.decided(ruling)
@@ -181,7 +181,7 @@ def execute(
     return _findings(sources, settings, list(progress.values()), verdicts, interrupted, reused)
 
 
-def _defects(rows: Sequence[Row]) -> list[str]:
+def defects(rows: Sequence[Row]) -> list[str]:
     """Return what is wrong with our own work in a statement's rows."""
     wrong = (Reason.INCONSISTENT, Reason.ERROR)
     return [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from types import TracebackType
 
-import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -70,8 +70,8 @@ class Follower:
             self._bar.update(self._task, completed=self.counts.total(), description=words)
         else:
             left = span((self._total - self.counts.total()) / rate) if rate else "unknown"
-            click.echo(f"{self.counts.total()} of {self._total} done, {left} left, {words}", err=True)
+            print(f"{self.counts.total()} of {self._total} done, {left} left, {words}", file=sys.stderr, flush=True)
 
     def say(self, line: str) -> None:
         """Print a line beside the bar."""
-        click.echo(line, err=True)
+        print(line, file=sys.stderr, flush=True)

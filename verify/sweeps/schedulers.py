@@ -196,7 +196,7 @@ class DaskCluster:
     def close(self, *, finished: bool) -> None:
         """Leave the cluster as it is, without the batches still under way."""
         if hasattr(self, "_executor"):
-            self._executor.shutdown(wait=finished, cancel_futures=True)
+            self._executor.shutdown(wait=finished)  # without waiting, what is under way is cancelled
         self._client.close()
 
 
