@@ -17,7 +17,7 @@ from ..statement import Case, Evidence, Formula, Observer, Part, Standing, State
 from .gaussian_costs import DELTAS, epsilon_tail, ex_post_evidence
 
 ID = "RW21-C23"
-PDP, EX_POST, WEAKER = f"{ID}.1", f"{ID}.2", f"{ID}.2#weaker"
+PDP, EX_POST, WEAKER = f"{ID}.1", f"{ID}.2", f"{ID}#weaker"
 
 
 def epsilon_quantile(p: Point, *, share: float = 1.0, scale: float = 1.0) -> float:
