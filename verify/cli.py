@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "replay": ("cli_record", "replay", "Draw one recorded case again; it must give the same row."),
     "report": ("cli_record", "report", "Render a record as PDF; draws nothing."),
     "errata": ("cli_errata", "errata", "What the papers say and what is true, from a record."),
+    "calibrate": ("cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
     "init": ("cli_certify", "init", "Draft the configuration of a certificate."),
     "certify": ("cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
     "check": ("cli_certify", "check", "Do the files of a certificate belong together?"),

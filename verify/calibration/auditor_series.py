@@ -1,0 +1,175 @@
+"""False alarms of whole auditors: each repetition is one run on a mechanism whose law is known in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audits import Budget, StreamKey
+from audits.attack import attack
+from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim, black_box_audit
+from audits.coverage import audit_coverage
+from audits.densities import gaps, transports
+from audits.identities import loss_overlap, normalisation_gap
+from audits.random_matrix import goe_norm_coverage
+from audits.sequential import sequential_mean, sequential_proportion
+from audits.tails import audit_curves, audit_tails
+from mechanisms import BOTH, Relation
+from mechanisms.goe import Extreme, GoeLaw, Normalisation
+
+from .laws import PAIR, Gaussian, Laplace
+from .series import Series, any_missed, missed, one_by_one
+
+Law = Gaussian | Laplace
+LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0))
+
+#: Epsilons off the atoms of the loss, where rounding would decide a strict inequality.
+EPSILONS = (-0.3, 0.2, 0.7)
+CURVE_GRID = np.linspace(-2.03, 2.97, 41)
+DELTAS = (0.0, 1e-3, 0.05, 0.2)
+RELATIONS = (Relation.ADD, Relation.REMOVE)
+
+
+def _tails(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    audit, profile = audit_tails(law, PAIR, EPSILONS, Budget(400, level, key)), law.profile(PAIR)
+    return any_missed(
+        [missed(point.tail, profile.tail_at(point.epsilon, point.direction)) for point in audit.points]
+        + [missed(point.delta, profile.delta_at(point.epsilon, point.direction)) for point in audit.points]
+    )
+
+
+def _curves(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    curves, profile, grid = audit_curves(law, PAIR, Budget(400, level, key)), law.profile(PAIR), CURVE_GRID
+    low = high = False
+    for direction, curve in curves.items():
+        for band, exact in ((curve.tail_at(grid), profile.tail_at), (curve.delta_at(grid), profile.delta_at)):
+            truth = np.array([exact(float(e), direction) for e in grid])
+            low |= bool((band.low > truth + 1e-12).any())
+            high |= bool((band.high < truth - 1e-12).any())
+    return low, high
+
+
+def _attack(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """Advantage and accuracy are exact from the profile; every lower bound on epsilon holds at its delta."""
+    audit, profile = attack(law, PAIR, Budget(1000, level, key)), law.profile(PAIR)
+    advantage = profile.delta_at(0.0, BOTH[0])
+    found = [missed(audit.advantage, advantage), missed(audit.accuracy, 0.5 * (1 + advantage))]
+    found += [missed(rate.tpr, _power(law, rate.fpr)) for rate in audit.rates]
+    bounds = [audit.epsilon_lower(delta).low > profile.epsilon_at(delta, BOTH[0]) + 1e-9 for delta in DELTAS]
+    if isinstance(law, Gaussian):
+        bounds.append(audit.events.mu_lower().low > law.mu + 1e-9)
+    low, high = any_missed(found)
+    return low or any(bounds), high
+
+
+@cache
+def _power(law: Law, fpr: float) -> float:
+    """Return the largest power of a test at level ``fpr``: ``min over epsilon of e^epsilon fpr + delta(epsilon)``."""
+    grid = np.linspace(-6.0, 6.0, 2401) if isinstance(law, Gaussian) else np.linspace(-law.size, law.size, 2401)
+    profile = law.profile(PAIR)
+    return float(min(math.exp(e) * fpr + profile.delta_at(e, BOTH[0]) for e in grid.tolist()))
+
+
+def _coverage(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """Two parts that hold with probability 0.95 and 0.9, and together with 0.855."""
+
+    def events(n: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        return np.asarray(rng.random((n, 2)) < (0.95, 0.9))
+
+    audit = audit_coverage(events, Budget(400, level, key))
+    pairs = zip((*audit.parts, audit.joint), (0.95, 0.9, 0.855), strict=True)
+    return any_missed([missed(estimate, truth) for estimate, truth in pairs])
+
+
+def _sequential_proportion(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The claim "at most 0.1" is true with equality, so the audit looks until its budget is spent or it is wrong."""
+    audit = sequential_proportion(lambda n, rng: rng.random(n) < 0.1, (0.0, 0.1), Budget(1600, level, key), first=100)
+    return missed(audit.estimate, 0.1)
+
+
+def _sequential_mean(level: float, key: StreamKey) -> tuple[bool, bool]:
+    audit = sequential_mean(
+        lambda n, rng: rng.beta(0.5, 2.0, n), (0.2, 1.0), Budget(800, level, key), low=0.0, high=1.0, first=100
+    )
+    return missed(audit.estimate, 0.2)
+
+
+def _overlap(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    return any_missed([missed(e, 0.0) for e in loss_overlap(law, PAIR, Budget(400, level, key))])
+
+
+def _normalisation(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    budget = Budget(400, level, key)
+    return missed(normalisation_gap(law, PAIR.first, budget, mean=[1.2], covariance=[[1.5]]), 0.0)
+
+
+def _density(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    pilot = law.draw(PAIR.first, 200, rng=key.child("pilot").rng())
+    moves = list(transports(law, PAIR.first, pilot, {}))
+    found = gaps(law, PAIR.first, law.draw(PAIR.first, 400, rng=key.rng()), moves, level)
+    return any(gap.low > 0 for gap in found), any(gap.high < 0 for gap in found)
+
+
+def _matrices(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The median of the spectral norm in three dimensions, from its exact law."""
+    law = GoeLaw(3, Extreme.SPECTRAL_NORM, Normalisation.UNIT_OFF_DIAGONAL)
+    return missed(goe_norm_coverage(3, law.isf(0.5), Budget(300, level, key), law.normalisation), 0.5, rounding=1e-9)
+
+
+@cache
+def _delta(law: Law, epsilon: float) -> float:
+    """Return the claimed curve, which is the true one; both laws have the same in both directions."""
+    return law.profile(PAIR).delta_at(epsilon, BOTH[0])
+
+
+def _claim(law: Law) -> BlackBoxClaim:
+    epsilon = 1.0 if isinstance(law, Laplace) else 0.7
+    return BlackBoxClaim(epsilon, _delta(law, epsilon), RELATIONS, partial(_delta, law))
+
+
+def _black_box_curve(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    found = audit_claim(law, PAIR, _claim(law), Budget(800, level, key))
+    return found.outcome is BlackBoxOutcome.REFUTED, False
+
+
+def _black_box(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The claim holds with equality at every point of its curve; all lines of the audit hold together."""
+    profile, claim = law.profile(PAIR), _claim(law)
+    result = black_box_audit(law, PAIR, claim, Budget(100, level, key))
+    assert result.curve is not None
+    wrong = [result.outcome, result.curve.outcome, result.implementation_outcome]
+    bounds = [result.epsilon.estimate.low > profile.epsilon_at(claim.delta, BOTH[0]) + 1e-9]
+    if isinstance(law, Gaussian):
+        bounds.append(result.gaussian.estimate.low > profile.epsilon_at(claim.delta, BOTH[0]) + 1e-9)
+    return BlackBoxOutcome.REFUTED in wrong or any(bounds), False
+
+
+def auditor_series() -> Iterator[Series]:
+    """Yield the series of whole auditors."""
+    per_law: tuple[tuple[str, int, Callable[[Law, float, StreamKey], tuple[bool, bool]], bool], ...] = (
+        ("tails and divergences", 400, _tails, True),
+        ("whole loss curves", 400, _curves, True),
+        ("likelihood-ratio attack", 1000, _attack, False),
+        ("overlap of loss and draws", 400, _overlap, True),
+        ("normalisation of the density", 400, _normalisation, True),
+        ("density against draws", 400, _density, True),
+        ("black box, whole curve", 800, _black_box_curve, False),
+        ("black box, all lines", 100, _black_box, False),
+    )
+    for auditor, n_draws, audit, halves in per_law:
+        for law in LAWS:
+            yield Series(
+                auditor,
+                law.name,
+                n_draws,
+                one_by_one(partial(audit, law)),
+                halves=halves,
+            )
+    yield Series("coverage of two parts", "independent events", 400, one_by_one(_coverage))
+    yield Series("sequential proportion", "claim true with equality", 1600, one_by_one(_sequential_proportion))
+    yield Series("sequential mean", "claim true with equality", 800, one_by_one(_sequential_mean))
+    yield Series("random matrices", "median of the norm, GOE(3)", 300, one_by_one(_matrices))

@@ -1,0 +1,233 @@
+"""The bank of mutants: each broken twin at its stated strength, and those that break by degrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+
+from audits import Budget
+from audits.attack import attack_scores
+from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim
+from audits.densities import gaps, transports
+from audits.identities import overlap_gap
+from audits.tails import loss_curve, tail_estimates
+from mechanisms import BOTH, Direction, LogisticLoss, PrivacyProfile, Relation
+from mechanisms.base import ExactLaw
+from mechanisms.broken.objective_early_stop import ObjectiveEarlyStop
+from mechanisms.broken.objective_half_noise import ObjectiveHalfNoise
+from mechanisms.broken.ops_in_sample_leverage import OpsInSampleLeverage
+from mechanisms.broken.ops_no_determinant import OpsNoDeterminant
+from mechanisms.broken.ops_wrong_gamma import OpsWrongGamma
+from mechanisms.broken_catalogue import broken_twins
+from mechanisms.catalogue import Example, example_pair
+from mechanisms.objective_perturbation import ObjectivePerturbation
+from mechanisms.posterior_sampling import PosteriorSampling
+
+from .laws import PAIR, Gaussian, Laplace
+
+#: Draws and failure probability of one audit of a mutant: the default budget of this bank.
+DEFAULT_DRAWS, DEFAULT_FAILURE_PROB = 50_000, 1e-4
+
+#: Mutants whose draws are solves, and what they get instead: twins at their stated strength, and each grade.
+SOLVED_DRAWS, SOLVED_DRAWS_GRADED = 12_000, 4_000
+
+PILOT = 1_000
+SHIFTS = (-0.5, 0.0, 0.5)
+EPSILONS = (-0.3, 0.0, 0.2, 0.5, 1.0, 2.0)
+
+
+def refuted(example: Example, budget: Budget) -> bool:
+    """Return whether anything that a mechanism states about itself is refuted: loss, density, profile.
+
+    Half of the draws from each data set serve all questions; each kind of question has a third of the failure
+    probability.
+    """
+    mechanism, pair = example.mechanism, example.pair
+    key, share, n_each = budget.key, budget.failure_prob / 3, budget.n_draws // 2
+    data = {d: pair.first if d is Direction.FORWARD else pair.second for d in BOTH}
+    outputs = {d: mechanism.draw(data[d], n_each, rng=key.child(d.name).rng()) for d in BOTH}
+    losses = {d: mechanism.privacy_loss(outputs[d], pair) for d in BOTH}
+    for shift in SHIFTS:
+        gap = overlap_gap(losses[BOTH[0]], losses[BOTH[1]], share / len(SHIFTS), shift=shift)
+        if not gap.low <= 0 <= gap.high:
+            return True
+    if isinstance(mechanism, ExactLaw) and _profile_refuted(
+        mechanism.profile(pair), {BOTH[0]: losses[BOTH[0]], BOTH[1]: -losses[BOTH[1]]}, share
+    ):
+        return True
+    for d in BOTH:
+        pilot = mechanism.draw(data[d], PILOT, rng=key.child(d.name, "pilot").rng())
+        moves = list(transports(mechanism, data[d], pilot, example.atoms))
+        if any(not gap.honest for gap in gaps(mechanism, data[d], outputs[d], moves, share / 2)):
+            return True
+    return False
+
+
+def _profile_refuted(profile: PrivacyProfile, losses: Mapping[Direction, np.ndarray], failure_prob: float) -> bool:
+    for d, sample in losses.items():
+        for point in tail_estimates(sample, EPSILONS, failure_prob / len(losses), direction=d):
+            delta, tail = profile.delta_at(point.epsilon, d), profile.tail_at(point.epsilon, d)
+            if not (point.delta.low <= delta <= point.delta.high and point.tail.low <= tail <= point.tail.high):
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mutant and the audit that is to refute it.
+
+    Attributes
+    ----------
+    strengths : tuple of float
+        Of a mutant by degrees, rising; a mutant of one strength has ``(nan,)``.
+    refute : callable
+        ``refute(strength, budget)`` returns whether this one run refutes it.
+    stated : float
+        The strength at which the bank promises refutation; nan when it has only one, or when the grades only map out
+        where an auditor stops seeing.
+    """
+
+    name: str
+    strengths: tuple[float, ...]
+    refute: Callable[[float, Budget], bool]
+    stated: float
+    n_draws: int
+    unit: str = "strength"
+
+    @property
+    def graded(self) -> bool:
+        """Whether it breaks by degrees."""
+        return len(self.strengths) > 1
+
+
+@cache
+def _twins() -> dict[str, Example]:
+    return broken_twins()
+
+
+def _twin_refuted(name: str, _: float, budget: Budget) -> bool:
+    return refuted(_twins()[name], budget)
+
+
+def _grade_refuted(make: Callable[[float], Example], strength: float, budget: Budget) -> bool:
+    return refuted(make(strength), budget)
+
+
+def twin_mutants() -> list[Mutant]:
+    """Return every broken twin of the catalogue at its stated strength."""
+    return [
+        Mutant(
+            name,
+            (math.nan,),
+            partial(_twin_refuted, name),
+            math.nan,
+            SOLVED_DRAWS if name.startswith("objective") else DEFAULT_DRAWS,
+        )
+        for name in _twins()
+    ]
+
+
+def graded_mutants() -> list[Mutant]:
+    """Return the mutants by degrees: of mechanisms, all questions; of two laws, one auditor each."""
+    ops, linear, few = PosteriorSampling(3.0, 1.0), example_pair(), example_pair(n_records=6)
+    objective, labels = ObjectivePerturbation(LogisticLoss(), 1.5, 1.0), example_pair("labels")
+    fine, shares = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2), (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    made: tuple[tuple[str, tuple[float, ...], Callable[[float], Example], float, int], ...] = (
+        ("OPS, gamma too large by", fine, lambda s: Example(OpsWrongGamma(ops, s), linear), 0.2, DEFAULT_DRAWS),
+        ("OPS, determinant forgotten", shares, lambda s: Example(OpsNoDeterminant(ops, s), few), 1.0, DEFAULT_DRAWS),
+        (
+            "OPS, law in sample",
+            (0.01, 0.02, 0.05, 0.1, 0.3, 1.0),
+            lambda s: Example(OpsInSampleLeverage(ops, s), few),
+            1.0,
+            DEFAULT_DRAWS,
+        ),
+        (
+            "objective perturbation, noise short by",
+            (0.02, 0.05, 0.1, 0.2, 0.35, 0.5),
+            lambda s: Example(ObjectiveHalfNoise(objective, s), labels),
+            0.5,
+            SOLVED_DRAWS_GRADED,
+        ),
+        (
+            "objective perturbation, stopped early",
+            shares,
+            lambda s: Example(ObjectiveEarlyStop(objective, s), labels),
+            1.0,
+            SOLVED_DRAWS_GRADED,
+        ),
+    )
+    mutants = [
+        Mutant(name, strengths, partial(_grade_refuted, make), stated, n_draws)
+        for name, strengths, make, stated, n_draws in made
+    ]
+    return (
+        mutants
+        + [
+            Mutant(f"Gaussian noise divided by 1 + s: {auditor}", fine, refute, math.nan, DEFAULT_DRAWS, "s")
+            for auditor, refute in (
+                ("tails and divergences", _by_tails),
+                ("whole loss curve", _by_curve),
+                ("likelihood-ratio attack", _by_attack),
+                ("all questions", lambda s, budget: refuted(Example(Gaussian(1.0, s), PAIR), budget)),
+                ("black box, whole curve", _by_black_box),
+            )
+        ]
+        + [
+            Mutant(
+                "Laplace noise divided by 1 + s: black box, pure epsilon",
+                fine,
+                _by_black_box_pure,
+                math.nan,
+                50_000,
+                "s",
+            )
+        ]
+    )
+
+
+def _shifted_losses(severity: float, budget: Budget) -> tuple[np.ndarray, np.ndarray]:
+    """Return the privacy losses that really occur, in both directions: those of ``mu (1 + severity)``."""
+    mu = 1.0 * (1 + severity)
+    noise = budget.key.rng().standard_normal((2, budget.n_draws // 2))
+    return mu * noise[0] + mu**2 / 2, mu * noise[1] + mu**2 / 2
+
+
+def _by_tails(severity: float, budget: Budget) -> bool:
+    profile = Gaussian(1.0).profile(PAIR)
+    sample, _ = _shifted_losses(severity, budget)
+    points = tail_estimates(sample, (0.0, 0.5, 1.0, 2.0, 3.0), budget.failure_prob)
+    return any(point.delta.low > profile.delta_at(point.epsilon) for point in points)
+
+
+def _by_curve(severity: float, budget: Budget) -> bool:
+    sample, _ = _shifted_losses(severity, budget)
+    grid, curve = np.linspace(-2.0, 4.0, 49), loss_curve(sample, budget.failure_prob)
+    profile = Gaussian(1.0).profile(PAIR)
+    return bool((curve.delta_at(grid).low > [profile.delta_at(float(e)) for e in grid]).any())
+
+
+def _by_attack(severity: float, budget: Budget) -> bool:
+    forward, backward = _shifted_losses(severity, budget)
+    audit = attack_scores(forward, -backward, budget.failure_prob, rng=budget.key.child("ties").rng())
+    profile = Gaussian(1.0).profile(PAIR)
+    return any(audit.epsilon_lower(delta).low > profile.epsilon_at(delta) for delta in (1e-3, 1e-2, 0.1))
+
+
+@cache
+def _claimed_delta(epsilon: float) -> float:
+    return Gaussian(1.0).profile(PAIR).delta_at(epsilon)
+
+
+def _by_black_box(severity: float, budget: Budget) -> bool:
+    claim = BlackBoxClaim(2.0, _claimed_delta(2.0), (Relation.ADD,), _claimed_delta)
+    return audit_claim(Gaussian(1.0, severity), PAIR, claim, budget).outcome is BlackBoxOutcome.REFUTED
+
+
+def _by_black_box_pure(severity: float, budget: Budget) -> bool:
+    claim = BlackBoxClaim(1.0, 0.0, (Relation.ADD,))
+    return audit_claim(Laplace(1.0, severity), PAIR, claim, budget).outcome is BlackBoxOutcome.REFUTED

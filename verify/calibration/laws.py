@@ -1,0 +1,115 @@
+"""Mechanisms whose privacy loss has a law in closed form: the weights that the scales are checked with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms import Bracket, Dataset, Direction, NeighbouringPair
+from mechanisms.data import FloatArray
+from mechanisms.profiles import GaussianProfile
+
+#: One record and two; every law below looks at the number of records only.
+PAIR = NeighbouringPair.add(Dataset(np.ones((1, 1)), np.zeros(1), 1.0, 1.0, name="one record", public=True), [1.0], 0.0)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """``mu`` times the number of records plus standard normal noise, divided by ``1 + severity`` when it is drawn.
+
+    Loss and profile are those of the noise that is claimed, so ``severity > 0`` is a mutant.
+    """
+
+    mu: float
+    severity: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"Gaussian, mu {self.mu:g}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, 1)``."""
+        return self.mu * dataset.n_records + rng.standard_normal((n_draws, 1)) / (1 + self.severity)
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log density that is claimed."""
+        z = outputs[:, 0] - self.mu * dataset.n_records
+        return np.asarray(-0.5 * z * z - 0.5 * math.log(2 * math.pi))
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return the loss that is claimed."""
+        return self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second)
+
+    def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+        """Return the law of the loss that is claimed."""
+        return GaussianProfile(self.mu)
+
+
+@dataclass(frozen=True)
+class LaplaceProfile:
+    """The loss between two Laplace laws of scale 1 at distance ``size``; the same in both directions."""
+
+    size: float
+
+    def delta_at(self, epsilon: float, direction: Direction) -> float:
+        """Return the hockey-stick divergence."""
+        if epsilon < -self.size:
+            return -math.expm1(epsilon)
+        return -math.expm1(min(0.0, 0.5 * (epsilon - self.size)))
+
+    def log_delta_at(self, epsilon: float, direction: Direction) -> float:
+        """Return its logarithm."""
+        value = self.delta_at(epsilon, direction)
+        return math.log(value) if value > 0 else -math.inf
+
+    def epsilon_at(self, delta: float, direction: Direction) -> float:
+        """Return the smallest epsilon >= 0 at delta."""
+        return max(0.0, self.size + 2 * math.log1p(-delta)) if delta < 1 else 0.0
+
+    def tail_at(self, epsilon: float, direction: Direction) -> float:
+        """Return ``P(L > epsilon)``; half of the loss sits on each of two atoms' sides."""
+        if epsilon >= self.size:
+            return 0.0
+        return 1.0 if epsilon < -self.size else 1.0 - 0.5 * math.exp(-0.5 * (self.size - epsilon))
+
+    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        """Return delta up to rounding."""
+        value = self.delta_at(epsilon, direction)
+        return Bracket(value - 1e-15, value + 1e-15)
+
+    def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        """Return the tail up to rounding."""
+        value = self.tail_at(epsilon, direction)
+        return Bracket(value - 1e-15, value + 1e-15)
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """``size`` times the number of records plus Laplace noise of scale 1, divided by ``1 + severity`` when drawn."""
+
+    size: float
+    severity: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"Laplace, epsilon {self.size:g}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, 1)``."""
+        return self.size * dataset.n_records + rng.laplace(size=(n_draws, 1)) / (1 + self.severity)
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log density that is claimed."""
+        return np.asarray(-np.abs(outputs[:, 0] - self.size * dataset.n_records) - math.log(2))
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return the loss that is claimed."""
+        return self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second)
+
+    def profile(self, pair: NeighbouringPair) -> LaplaceProfile:
+        """Return the law of the loss that is claimed."""
+        return LaplaceProfile(self.size)
