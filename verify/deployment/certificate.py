@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mechanisms import Dataset, GaussianProfile, ObjectivePerturbation
 from reports.codec import to_plain
-from reports.row import Audience, Figure, Mark
+from reports.row import Audience, Figure
 
 from ..errors import UserError
 from ..rows import Row, dumps, encode, evidence_row
@@ -23,7 +25,7 @@ from .config import CoverageClaim, DPClaim, ExPostClaim, Loaded, PDPClaim, Utili
 from .data_files import read_dataset
 from .finding import Check, Decision, Deployment, Finding, worst_of
 from .mechanism_source import Imported, build_mechanism
-from .plots import bars
+from .plots import budget_curves
 from .releases import Released, prepare
 from .universal import universal_bound
 
@@ -278,44 +280,21 @@ def _check_row(finding: Finding, check: Check, *, draws: bool) -> Row:
 
 
 def budget_figure(certificate: Certificate) -> Figure | None:
-    """Return what each release costs over the public domain at the first claimed delta, beside the claimed epsilon."""
+    """Return what is proved about each release and about all of them together, beside the first dp claim."""
     deployment = certificate.deployment
     claim = next((c for c in deployment.config.claims if isinstance(c, DPClaim) and c.delta > 0), None)
-    if claim is None:
+    alone = universal_bound(deployment.mechanism, deployment.domain)
+    whole = universal_bound(deployment.mechanism, deployment.domain, deployment.mu_report)
+    if claim is None or alone is None or whole is None or not deployment.mu_report:
         return None
-    bound = universal_bound(deployment.mechanism, deployment.domain)
-    if bound is None:
-        return None
-    parts = {"output": _epsilon_at(lambda e: bound.delta_at(e, claim.delta), claim.delta)}
-    if deployment.mu_report:
-        parts["data-dependent report"] = GaussianProfile(deployment.mu_report).epsilon_at(claim.delta)
-        whole = universal_bound(deployment.mechanism, deployment.domain, deployment.mu_report)
-        assert whole is not None
-        parts["everything together"] = _epsilon_at(lambda e: whole.delta_at(e, claim.delta), claim.delta)
-    if not all(value < 1e3 for value in parts.values()) or len(parts) == 1:
-        return None
-    return bars(
-        "budget",
-        "What the budget is spent on",
-        f"Epsilon that is proved for each release at delta = {claim.delta:g}, over all data sets in the public domain; "
-        "together they cost less than their sum.",
-        "epsilon",
-        parts,
-        (Mark("y", claim.epsilon, f"claimed {claim.epsilon:g}"),),
-    )
-
-
-def _epsilon_at(delta_at: Callable[[float], float], delta: float) -> float:
-    """Return the smallest epsilon at which a bound is at most ``delta`` (bisection; for the figure)."""
-    low, high = 0.0, 1.0
-    while delta_at(high) > delta:
-        high *= 2
-        if high > 1e3:
-            return high
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
-    return high
+    grid = np.linspace(0.0, max(2 * claim.epsilon, 0.5), 41)[1:]
+    report = GaussianProfile(deployment.mu_report)
+    curves: dict[str, list[float]] = {
+        "output": [alone.delta_at(float(e), claim.delta) for e in grid],
+        "data-dependent report": [report.delta_at(float(e)) for e in grid],
+        "everything together": [whole.delta_at(float(e), claim.delta) for e in grid],
+    }
+    return budget_curves(grid, curves, claim.epsilon, claim.delta)
 
 
 def release_numbers(certificate: Certificate, loaded: Loaded) -> list[float]:

@@ -19,7 +19,7 @@ from .config import DPClaim
 from .counterexamples import WorstPair, worst_pair
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, white_box_of
-from .pair_audits import PairTask, run_tasks, sampled_delta_both
+from .pair_audits import DENSITY_DRAWS, PairTask, run_tasks, sampled_delta_both
 from .plots import record_figures
 from .universal import UniversalBound, t5_domain, universal_bound
 
@@ -168,7 +168,8 @@ def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) ->
     def task(
         kind: str, name: str, pair: NeighbouringPair, *, private: bool, words: str = "", share: float = 1.0
     ) -> PairTask:
-        budget = deployment.budget(str(claim.name), f"{kind} {name}", share=share / total)
+        least = DENSITY_DRAWS if kind == "density" and not deployment.draws else None
+        budget = deployment.budget(str(claim.name), f"{kind} {name}", share=share / total, n_draws=least)
         ours = None if source is not None else mechanism
         return PairTask(kind, name, ours, source, pair, claim.epsilon, claim.delta, budget, private, words)
 

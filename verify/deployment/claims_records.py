@@ -31,7 +31,7 @@ from ..statement import Claim, Evidence, Observer
 from .config import ExPostClaim, PDPClaim
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, law_of, white_box_of
-from .pair_audits import PairTask, run_tasks
+from .pair_audits import DENSITY_DRAWS, PairTask, run_tasks
 from .plots import histogram, roc
 from .record_losses import ex_post_losses, record_epsilons
 from .universal import Domain, gaussian_delta, universal_bound
@@ -116,7 +116,8 @@ def _pair_checks(
     share = 1 / 4
 
     def task(kind: str, label: str, *, profile: PrivacyProfile | None = None, power: Power = Power.REFUTES) -> PairTask:
-        budget = deployment.budget(str(claim.name), f"{kind} {label}", share=share)
+        least = DENSITY_DRAWS if kind == "density" and not deployment.draws else None
+        budget = deployment.budget(str(claim.name), f"{kind} {label}", share=share, n_draws=least)
         made = PairTask(
             kind, label, ours, deployment.source, pair, claim.epsilon, claim.delta, budget, private, power=power
         )

@@ -1,7 +1,7 @@
 """Records from CSV, Parquet, NumPy or an embedded name into the public domain, in chunks; no error quotes a cell.
 
 The rules, each of them record-wise, in this order: columns are picked by name; a record with a missing value is refused
-or dropped; a text column becomes one 0/1 column for each of its public levels (another level: all 0); a column with a
+or dropped (fewer fields in a line are missing values, superfluous ones are ignored); a text column becomes one 0/1 column for each of its public levels (another level: all 0); a column with a
 public range is mapped to [-1, 1]/sqrt(k), k the number of columns with the intercept, and then 0/1 columns and the
 intercept are divided by sqrt(k) too; the intercept is appended; rows
 beyond ``x_bound`` and responses beyond ``y_bound`` are refused or brought inside.
@@ -113,19 +113,18 @@ class Preparation:
             case "refuse":
                 return []
 
+    def _require(self, values: FloatArray, name: str) -> None:
+        if np.isinf(values).any():
+            raise DataError(f"column {name} must have no infinite value, got one")
+        if self.data.missing == "refuse" and np.isnan(values).any():
+            raise DataError(f"column {name} must have no missing value (data.missing = 'drop' leaves the records out)")
+
     def __call__(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prepared features ``(m, dim)`` and responses ``(m,)`` of raw ones."""
         data = self.data
         for column, name in enumerate(self.names):
-            bad = np.isnan(X[:, column]) if data.missing == "drop" else ~np.isfinite(X[:, column])
-            if data.missing == "refuse" and bad.any():
-                raise DataError(
-                    f"column {name} must have no missing or infinite value (data.missing = 'drop' drops them)"
-                )
-        if data.missing == "refuse" and not np.isfinite(y).all():
-            raise DataError(
-                f"column {data.target} must have no missing value (data.missing = 'drop' drops the records)"
-            )
+            self._require(X[:, column], name)
+        self._require(y, str(data.target))
         if data.missing == "drop":
             whole = ~(np.isnan(X).any(axis=1) | np.isnan(y))
             X, y = X[whole], y[whole]
@@ -188,6 +187,10 @@ def _csv_frames(path: Path, data: DataSection) -> Iterator[pd.DataFrame]:
 
     wanted = [*data.features, str(data.target)]
     text = set(data.categories) | ({str(data.target)} if data.labels else set())
+    if int(pd.__version__.partition(".")[0]) < 3:  # later versions read the nearest float anyway
+        precise: dict[str, Any] = {"float_precision": "round_trip"}
+    else:
+        precise = {}
     options: dict[str, Any] = {"sep": data.delimiter, "encoding": data.encoding, "compression": "infer"}
     if data.header:
         options["header"] = 0
@@ -204,8 +207,8 @@ def _csv_frames(path: Path, data: DataSection) -> Iterator[pd.DataFrame]:
             chunksize=CHUNK,
             usecols=[c if data.header else int(c) for c in wanted],
             dtype={(c if data.header else int(c)): str for c in text},
-            float_precision="round_trip",
             low_memory=False,
+            **precise,
             **options,
         ) as reader:
             for frame in reader:

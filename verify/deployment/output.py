@@ -97,13 +97,21 @@ def _bound(
     subjects = [descriptor(loaded.path.name, loaded.digest)]
     release, mechanism = loaded.config.release, loaded.config.mechanism
     if release is not None:
-        path = loaded.folder / release.file if release.file else folder_of(loaded) / "output.json"
-        subjects.append(descriptor(path.name, sha256(path.read_bytes())))
+        name = Path(release.file).name if release.file else "output.json"
+        subjects.append(descriptor(name, sha256_of_release(loaded)))
     if isinstance(mechanism, ImportSection):
         source = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
         subjects.append(descriptor(mechanism.origin.partition(":")[0], source.digest()))
     rest = [descriptor(name, sha256(data)) for name, data in files.items() if name not in ("audit.jsonl", "run.json")]
     return subjects, [record, *rest]
+
+
+def sha256_of_release(loaded: Loaded) -> str:
+    """Return the digest of the deployed output's file."""
+    release = loaded.config.release
+    assert release is not None
+    path = loaded.folder / release.file if release.file else folder_of(loaded) / "output.json"
+    return sha256(path.read_bytes())
 
 
 def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:

@@ -31,6 +31,8 @@ from .mechanism_source import MechanismSource
 
 #: Largest gap between a mechanism's draws and its own loss that is still called none (both are probabilities).
 OVERLAP_TOLERANCE = 0.05
+#: Draws that show a gap of that size.
+DENSITY_DRAWS = 40_000
 
 
 @dataclass(frozen=True)

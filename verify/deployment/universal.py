@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from mechanisms import (
@@ -26,6 +28,7 @@ from mechanisms.adaops_wang2018 import AdaOPS2018, CorrectedRule2018
 from mechanisms.adaops_wang2019 import AdaOPS2019, CorrectedRule2019
 from mechanisms.adassp import AdaSSP
 from mechanisms.data import FloatArray
+from mechanisms.gaussian_profile import gaussian_log_delta
 from mechanisms.noisy_sgd import NoisySGD
 from mechanisms.objective_calibration import variance_t5
 from mechanisms.posterior_bound import LARGEST_DELTA, loss_bound
@@ -91,23 +94,43 @@ def slope_curvature(mechanism: ObjectivePerturbation, low: FloatArray, high: Flo
     return None
 
 
-def objective_tail(mechanism: ObjectivePerturbation, domain: Domain, epsilon: float) -> float:
+def objective_tail(mechanism: ObjectivePerturbation, domain: Domain, epsilon: ArrayLike) -> FloatArray:
     """Return ``P(L > epsilon)`` at most, over all data sets, from the relation between a loss's slope and curvature.
 
     ``L <= F a Z + F^2 a^2/2 + log(1 + f'' B^2/lam)`` with ``F = |f'|``, ``a = B/sigma`` and ``Z`` standard normal; the
-    edge in ``Z`` is the least over cells of ``F``, each at its worst.
+    edge in ``Z`` is the least over cells of ``F``, each at its worst. Shape of ``epsilon``.
     """
+    levels = np.asarray(epsilon, dtype=np.float64)
+    found = _edges(mechanism, domain)
+    if found is None:
+        return np.ones(levels.shape)
+    constant, slope = found
+    edges = np.array([float(((level - constant) / slope).min()) for level in levels.ravel()]).reshape(levels.shape)
+    return np.asarray(np.where(edges <= 0, 1.0, ndtr(-edges * (1 - 1e-9)) * (1 + 1e-9)))
+
+
+@lru_cache(maxsize=8)
+def _edges(mechanism: ObjectivePerturbation, domain: Domain) -> tuple[FloatArray, FloatArray] | None:
+    """Return, for each cell of the slope, the loss's constant part and its factor on the noise, both at their worst."""
     top = mechanism.loss.xi(domain.y_bound, domain.x_bound) / domain.x_bound
     if not math.isfinite(top) or mechanism.lam == 0:
-        return 1.0
+        return None
     cells = np.linspace(0.0, top, CELLS + 1)
     curvature = slope_curvature(mechanism, cells[:-1], cells[1:])
     if curvature is None:
-        return 1.0
-    a, slope = domain.x_bound / mechanism.sigma, cells[1:]
-    room = epsilon - np.log1p(curvature * domain.x_bound**2 / mechanism.lam) - 0.5 * (slope * a) ** 2
-    edge = float((room / (slope * a)).min())
-    return 1.0 if edge <= 0 else float(ndtr(-edge * (1 - 1e-9)) * (1 + 1e-9))
+        return None
+    a = domain.x_bound / mechanism.sigma
+    return np.log1p(curvature * domain.x_bound**2 / mechanism.lam) + 0.5 * (cells[1:] * a) ** 2, cells[1:] * a
+
+
+def objective_domination(mu: float, shift: float, epsilon: float, mu_report: float = 0.0) -> float:
+    """Return a bound on delta where the loss is at most ``shift + max(0, mu^2/2 + mu Z)``, reports included.
+
+    ``delta_2(epsilon - shift)`` counts where the noise is below ``-mu/2``, with ``delta_2`` the report's profile.
+    """
+    rest = epsilon - shift
+    low = float(ndtr(-0.5 * mu * (1 - ROUNDING))) * (1 + ROUNDING) * gaussian_delta(mu_report, rest)
+    return min(1.0, gaussian_delta(math.hypot(mu, mu_report), rest) + low)
 
 
 def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report: float = 0.0) -> UniversalBound | None:
@@ -116,21 +139,21 @@ def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report:
     beta = mechanism.loss.beta * domain.x_bound**2
     if not (math.isfinite(xi) and math.isfinite(beta)) or mechanism.lam == 0 or mechanism.regulariser is not None:
         return None
-    shift = math.log1p(beta / mechanism.lam)
-    mu = math.hypot(xi / mechanism.sigma, mu_report)
+    shift, mu = math.log1p(beta / mechanism.lam), xi / mechanism.sigma
 
     def delta_at(epsilon: float, delta: float) -> float:
-        dominated = gaussian_delta(mu, epsilon - shift)
+        dominated = objective_domination(mu, shift, epsilon, mu_report)
         if mu_report == 0.0:
-            return min(dominated, objective_tail(mechanism, domain, epsilon))
-        splits = np.linspace(0.0, epsilon, 65)[1:-1].tolist()
-        tails = (objective_tail(mechanism, domain, e) + gaussian_delta(mu_report, epsilon - e) for e in splits)
-        return min(1.0, dominated, *tails)
+            return min(dominated, float(objective_tail(mechanism, domain, epsilon)))
+        splits = np.linspace(0.0, epsilon, 65)[1:-1]
+        rest = np.exp(gaussian_log_delta(epsilon - splits, mu_report)) * (1 + 1e-9)
+        tails = objective_tail(mechanism, domain, splits) + rest
+        return min(1.0, dominated, float(tails.min(initial=1.0)))
 
     return UniversalBound(
         "RW21-T5, corrected (the noise scale is the root of the printed one; generalised linear losses)",
-        "The privacy loss is at most log(1 + beta/lam) plus that of normal noise, drawn from either data set; the bound "
-        "takes this, or the sharper relation between slope and curvature of the loss, whichever is smaller.",
+        "The privacy loss is at most log(1 + beta/lam) plus the positive part of that of normal noise, drawn from either "
+        "data set; the bound takes this, or the sharper relation between slope and curvature of the loss.",
         delta_at,
     )
 
