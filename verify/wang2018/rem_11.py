@@ -95,8 +95,8 @@ def _cases() -> tuple[Case, ...]:
     smallest: dict[str, Value] = {"leverage": 0.01, "residual": 10.0, "delta": 1e-6}
     leaves: dict[str, Value] = {"gamma": 1.0, "lam": 0.01, "delta": 1e-3}
     data: dict[str, tuple[Value, ...]] = {
-        "n": (1, 30),
-        "dim": (1, 3),
+        "n": (1, 20),
+        "dim": (2,),
         "B": (3.0,),
         "Y": (0.5,),
         "gamma": (0.1, 10.0),
@@ -153,7 +153,7 @@ STATEMENT = Statement(
     domain=(
         "Every (X, y) and every target within the bounds, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
         "and fixed. Decided for leverages in [1e-6, 1e4], scaled residuals in [1e-4, 1e4] (and 0), delta in [1e-12, 0.999], and on "
-        "structured data sets (n <= 30, d <= 3)"
+        "structured data sets (n <= 20, d = 2)"
     ),
     summary=(
         "As printed epsilon is too small by up to sqrt(2), and for a record that leaves by any factor, since the eigenvalue and L are "

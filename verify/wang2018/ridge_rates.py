@@ -18,7 +18,7 @@ from ..formal import version_name
 from ..statement import Case, Evidence, Standing, Value
 from .failure import counted, failure_evidence, spectral_norm, wigner
 
-DRAWS = (500, 2_000, 50_000)
+DRAWS = (500, 1_000, 50_000)
 MORE = (8_000, 20_000, 50_000)
 #: Constants with which the O(.) claims are decided: (12), both forms of (13).
 ESTIMATION, RISK = 40.0, 20.0
@@ -102,7 +102,7 @@ def cases(part: str) -> tuple[Case, ...]:
         "dim": 1, "spectrum": "large", "lambda": 0.0, "Y/B|theta*|": 1.0, "log(6/delta)": 10.0, "rho": 0.1,
     }  # fmt: skip
     axes: dict[str, tuple[Value, ...]] = {
-        "dim": (1, 30),
+        "dim": (1, 20),
         "spectrum": ("large", "spread", "singular"),
         "lambda": (0.0, 50.0),
         "Y/B|theta*|": (0.01, 1.0, "infinite"),

@@ -78,7 +78,7 @@ def _cases() -> tuple[Case, ...]:
     second: dict[str, Value] = {"leverage": 2.0, "delta": 1e-6}
     axes = {"leverage": (1e-3, 0.1, 1.0, 30.0), "residual": (0.0, 0.3, 3.0, 30.0), "delta": DELTAS}
     data: dict[str, tuple[Value, ...]] = {
-        "n": (1, 10), "dim": (1, 3), "B": (2.0,), "Y": (1.0,), "gamma": (0.01, 1.0), "lam": (1.0, 100.0), "delta": (1e-3, 1e-9),
+        "n": (1, 10), "dim": (2,), "B": (2.0,), "Y": (1.0,), "gamma": (0.01, 1.0), "lam": (1.0, 100.0), "delta": (1e-3, 1e-9),
     }  # fmt: skip
     return (
         case(RULE, printed, first, role=counter, regime="no data, B = Y = lambda = 1, gamma = 100, epsilon = 0.8"),
