@@ -70,7 +70,7 @@ def test_bound_4_6() -> None:
 
 
 def test_line_after_a_5() -> None:
-    """mu = 1/2, K = 8, gamma = 2, log = 2: 3/4 + 8 + sqrt(16) printed; 5/4 + R^2/2 + 2 R, R = 1 + sqrt(8), corrected."""
+    """mu = 1/2, K = 8, gamma = log = 2: 3/4 + 8 + sqrt(16) printed; 5/4 + R^2/2 + 2 R, R = 1 + sqrt(8), corrected."""
     p = {"mu": 0.5, "K": 8.0, "gamma": 2.0, "delta": DELTA}
     r = 1.0 + math.sqrt(8.0)
     assert eq_a_5.step_printed(p) == pytest.approx(0.75 + 8.0 + 4.0, rel=1e-14)

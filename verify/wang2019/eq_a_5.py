@@ -149,7 +149,6 @@ def _cases() -> tuple[Case, ...]:
         *grid(STEP, corrected, steps, regime="leverage, residual, gamma, delta", quick_every=17),
         adversarial(STEP, corrected, quick=False),
         mutant(STEP, "epsilon cut by 10 %", large, severity=0.1),
-        mutant(STEP, "epsilon cut by 10 %", quick=False, severity=0.1),
         mutant(STEP, "no 2 in the tail", step),
         case(SHARES, printed, equal, regime="all three terms at their largest"),
         *grid(SHARES, printed, shares, regime="budgets", quick_every=3),

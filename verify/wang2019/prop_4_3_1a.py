@@ -71,7 +71,6 @@ def _cases() -> tuple[Case, ...]:
         adversarial(ID, corrected, quick=False),
         mutant(ID, "epsilon cut by 5 %", edge | {"residual": 1000.0, "gamma": 1e4}, severity=0.05),
         mutant(ID, "tail factor 1.6", edge),
-        mutant(ID, "tail factor 1.6", quick=False),
         mutant(ID, "gamma in the last term", last),
     )
 

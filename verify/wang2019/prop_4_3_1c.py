@@ -85,7 +85,6 @@ def _cases() -> tuple[Case, ...]:
         *grid(ID, Standing.CORRECTED, axes, regime="equal rows, target opposite them", quick_every=19),
         adversarial(ID, Standing.CORRECTED, quick=False),
         mutant(ID, "epsilon cut by 10 %", wide, severity=0.1),
-        mutant(ID, "epsilon cut by 10 %", severity=0.1, quick=False),
         mutant(ID, "tail factor 1.6", edge),
         mutant(ID, "gamma in the last term", smallest),
     )

@@ -8,6 +8,7 @@ the probability of that. Corrected, the whole is the sum of three proved shares,
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from flint import arb
@@ -184,12 +185,13 @@ def _cases() -> tuple[Case, ...]:
     shares = grid(
         ID, corrected, {**axes, **dict.fromkeys(one, (1.0,))}, regime="three shares, any data", quick_every=11
     )
+    drawn = grid(ID, corrected, pairs, regime="small data, drawn", draws=(4_000, 20_000, 200_000))
     return (
         case(ID, printed, zero, role=Role.COUNTEREXAMPLE, regime="40 records x = 0, x = 1 added"),
         case(ID, printed, {**zero, "n": 1000, "kappa": 10.0, "delta": 1e-6}, regime="1000 records x = 0, x = 1 added"),
         *shares,
         *grid(ID, corrected, below, regime="leverage and residual below their bounds", quick_every=4),
-        *grid(ID, corrected, pairs, regime="small data, drawn", draws=(4_000, 20_000, 200_000), quick_every=3),
+        *(replace(each, quick=False) for each in drawn),
         mutant(ID, SMALL_NOISE, {"epsilon": 1.0, "delta": 1e-6}, severity=0.1),
         mutant(ID, CUT, {**tight, **one}, severity=0.04),
         mutant(ID, OWN_N, {"n": 1, "kappa": 1e-4, "epsilon": 1.0, "delta": 0.01}),
