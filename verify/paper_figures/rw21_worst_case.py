@@ -71,12 +71,28 @@ def bounds(scales: ReportScales, releases: Releases, dataset: Dataset) -> tuple[
     return free, log_det_bound(second * mu_bar) + quadratic + g_bar / scales.sigma**2
 
 
-def worst(n_records: int, dim: int, temperature: float, lam: float, rng: np.random.Generator) -> Worst:
-    """Return the worst case over a fresh data set and a fresh run of all releases."""
+def run(
+    n_records: int, dim: int, temperature: float, lam: float, rng: np.random.Generator
+) -> tuple[ObjectivePerturbation, Dataset, Releases, ReportScales]:
+    """Return a fresh data set and a fresh run of all releases on it."""
     dataset = sphere_labels(n_records, dim, temperature=temperature, rng=rng).dataset
     chosen = scales(dim, lam)
     mechanism = ObjectivePerturbation(chosen.loss, chosen.sigma, chosen.lam)
-    releases = draw_releases(mechanism, dataset, chosen, 1, rng=rng)
+    return mechanism, dataset, draw_releases(mechanism, dataset, chosen, 1, rng=rng), chosen
+
+
+def worst_bounds(
+    n_records: int, dim: int, temperature: float, lam: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the largest DATA-INDEP and DATA-DEP bound over a fresh data set."""
+    _, dataset, releases, chosen = run(n_records, dim, temperature, lam, rng)
+    independent, dependent = bounds(chosen, releases, dataset)
+    return float(independent.max()), float(dependent.max())
+
+
+def worst(n_records: int, dim: int, temperature: float, lam: float, rng: np.random.Generator) -> Worst:
+    """Return the worst case over a fresh data set, with the exact ex-post loss beside the bounds."""
+    mechanism, dataset, releases, chosen = run(n_records, dim, temperature, lam, rng)
     independent, dependent = bounds(chosen, releases, dataset)
     exact = np.abs(mechanism.ex_post_losses(releases.theta[0], dataset)).max()
     return Worst(float(exact), float(independent.max()), float(dependent.max()))
