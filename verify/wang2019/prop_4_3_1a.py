@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 
 from mechanisms.quadratic_profile import QuadraticProfile
+from reports.row import Figure
 
 from ..cases import adversarial, case, grid, mutant
 from ..formal import FormalClaim, Version
+from ..plots import profile_figure
 from ..search import Axis, Point
 from ..statement import Case, Formula, Part, Role, Standing, Statement, Value
 
@@ -75,6 +77,15 @@ def _cases() -> tuple[Case, ...]:
     )
 
 
+def figures(seed: int) -> tuple[Figure, ...]:
+    """Return the exact profile at a small gamma, where the printed epsilon almost vanishes."""
+    point = {"ridge": 1.0, "gamma": 0.01, "residual": 1.0, "share": 1.0, "delta": 0.01}
+    bounds = {name: CLAIM.versions[name].epsilon(point) for name in ("printed", "corrected")}
+    setting = "Leverage 1, residual 1, gamma = 1/100: the change of covariance does not depend on gamma"
+    title = "Exact profile of one posterior sample at a small gamma"
+    return (profile_figure("w19-p431a", title, CLAIM.profile(point), 0.01, bounds, setting),)
+
+
 _FIRST = "abs(y - x^T hat(theta)) + (gamma_n abs(y - x^T hat(theta))^2)/(2 max{lambda_n + lambda_min, 1})"
 
 STATEMENT = Statement(
@@ -110,4 +121,5 @@ STATEMENT = Statement(
     ),
     cases=_cases(),
     check=CLAIM.check,
+    figures=figures,
 )
