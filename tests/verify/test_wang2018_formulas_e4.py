@@ -48,7 +48,7 @@ def test_counted_probability_contains_the_truth() -> None:
 
 
 def test_wigner_matrices_have_unit_variances_everywhere() -> None:
-    """Null: every entry has variance 1 (GOE: 2 on the diagonal). 40,000 draws, 8 standard errors are 0.06, level 1e-13."""
+    """Null: every variance is 1 (GOE: 2 on the diagonal). 40,000 draws, 8 standard errors are 0.06, level 1e-13."""
     W = failure.wigner(3, 40_000, np.random.Generator(np.random.PCG64DXSM(5)))
     assert (W.transpose(0, 2, 1) == W).all()
     np.testing.assert_allclose((W**2).mean(axis=0), 1.0, atol=0.06)

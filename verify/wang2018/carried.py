@@ -8,7 +8,7 @@ from functools import partial
 
 from audits import Budget
 
-from ..statement import Case, Evidence, Formula, Part, Statement
+from ..statement import Case, Evidence, Formula, Part, Role, Statement
 
 
 def carry(
@@ -35,7 +35,13 @@ def carry(
         domain=domain,
         parts=tuple(_renumbered(part, source.id, id_, numbers or {}) for part in source.parts),
         cases=tuple(
-            replace(c, part=_moved(c.part, source.id, id_), name=_moved(c.name, source.id, id_)) for c in source.cases
+            replace(
+                c,
+                part=_moved(c.part, source.id, id_),
+                name=_moved(c.name, source.id, id_),
+                quick=c.quick and c.role is not Role.ADVERSARIAL,  # the source's own quick run has the searches
+            )
+            for c in source.cases
         ),
         check=partial(_check, source.check, id_, source.id),
         summary=summary,

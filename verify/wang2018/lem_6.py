@@ -181,7 +181,9 @@ def _cases() -> tuple[Case, ...]:
     )
     rare = {"A": ("rank one, flat",), "dim": (1, 2, 50), "rho": (1e-6, 1e-12, 1e-30)}
     out += grid(ID, corrected, rare, regime="rare, exact law", quick_every=2)
-    out += grid(LARGEST, corrected, {"dim": (2, 10), "rho": (0.5, 0.1, 0.01)}, regime="dimension", draws=DRAWS)
+    out += grid(LARGEST, corrected, {"dim": (2, 10), "rho": (0.5, 0.1)}, regime="dimension", draws=DRAWS)
+    more = (8_000, 8_000, 200_000)
+    out += grid(LARGEST, corrected, {"dim": (2, 10), "rho": (0.01,)}, regime="dimension", draws=more, quick_every=2)
     out += grid(LARGEST, corrected, {"dim": (1,), "rho": (0.9, 1e-6, 1e-30)}, regime="rare, exact law")
     out += grid(LAW, printed, {"dim": (1, 2, 3, 6)}, regime="3-4-5 rotation")
     out += [

@@ -107,14 +107,14 @@ def _cases() -> tuple[Case, ...]:
     one = "D = {(1, 1)}, d = 1, lambda = 0.01, gamma = 1; the record leaves"
     return (
         case(ADD, printed, smallest, role=counter, regime="no data, d = 1, B = Y = 1, lambda = gamma = 100, target (1, 1)"),
-        adversarial(ADD, printed),
+        adversarial(ADD, printed, quick=False),
         case(ADD, corrected, smallest, role=counter, regime="the case that refutes the printed form"),
         *grid(ADD, corrected, axes, regime="leverage, residual and delta", quick_every=7),
         *grid(ADD, corrected, data, regime="structured pairs of data sets", quick_every=11),
-        adversarial(ADD, corrected),
-        mutant(ADD, "epsilon cut by 10 %", severity=0.1),
+        adversarial(ADD, corrected, quick=False),
+        mutant(ADD, "epsilon cut by 10 %", severity=0.1, quick=False),
         mutant(ADD, "tail factor 1.7", severity=0.15),
-        mutant(ADD, "no residual"),
+        mutant(ADD, "no residual", {"leverage": 1.0, "residual": 30.0, "delta": 1e-3}),
         case(REMOVE, printed, leaves, role=counter, regime=one),
         case(REMOVE, corrected, leaves, role=counter, regime=one),
         *grid(REMOVE, corrected, data, regime="structured pairs of data sets", quick_every=11),

@@ -82,18 +82,18 @@ def _cases() -> tuple[Case, ...]:
     }  # fmt: skip
     return (
         case(RULE, printed, first, role=counter, regime="no data, B = Y = lambda = 1, gamma = 100, epsilon = 0.8"),
-        adversarial(RULE, printed),
+        adversarial(RULE, printed, quick=False),
         case(RULE, corrected, first, role=counter, regime="the case that refutes the printed form"),
         *grid(RULE, corrected, axes, regime="ridge, temperature and delta", quick_every=9),
         *grid(RULE, corrected, data, regime="structured pairs of data sets, n public", quick_every=9),
-        adversarial(RULE, corrected),
-        mutant(RULE, "only turned round"),
-        mutant(RULE, "epsilon cut by 10 %", severity=0.1),
+        adversarial(RULE, corrected, quick=False),
+        mutant(RULE, "only turned round", {"leverage": 0.01, "residual": 10.0, "delta": 1e-6}),
+        mutant(RULE, "epsilon cut by 10 %", severity=0.1, quick=False),
         case(REACH, printed, second, role=counter, regime="no data, target (1, 0), lambda = 1/2, any gamma"),
-        adversarial(REACH, printed),
+        adversarial(REACH, printed, quick=False),
         case(REACH, corrected, second, role=counter, regime="no data, target (1, 0), lambda = 1/2"),
         *grid(REACH, corrected, {k: axes[k] for k in ("leverage", "delta")}, regime="ridge and delta", quick_every=3),
-        adversarial(REACH, corrected),
+        adversarial(REACH, corrected, quick=False),
         mutant(REACH, "factor 1.7 of the logarithm", severity=0.15),
     )  # fmt: skip
 
