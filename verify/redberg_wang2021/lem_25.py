@@ -10,7 +10,11 @@ ID = "RW21-L25"
 
 
 def _cases() -> tuple[Case, ...]:
-    axes = {"dim": (1, 2, 4), "perturbation": ("any", "zero", "singular result"), "seed": (5, 6)}
+    axes: dict[str, tuple[Value, ...]] = {
+        "dim": (1, 2, 4),
+        "perturbation": ("any", "zero", "singular result"),
+        "seed": (5, 6),
+    }
     plain: dict[str, Value] = {"dim": 3, "perturbation": "any", "seed": 7}
     return (
         *grid(ID, Standing.PRINTED, axes, regime="random integers over 8, A not symmetric", quick_every=4),
