@@ -16,6 +16,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from .base import Direction
+from .coloured_noise import coloured
 from .data import FloatArray
 from .gaussian_output import GaussianOutput
 from .neighbours import NeighbouringPair, Relation
@@ -91,8 +92,7 @@ def gaussian_envelope(
     centre = mechanism.estimator(drawn)
 
     def outputs(noise: FloatArray) -> FloatArray:
-        moved = solve_triangular(mechanism.factor, noise.T, lower=True, trans="T").T
-        return np.asarray(centre + moved / math.sqrt(mechanism.gamma))
+        return coloured(centre, mechanism.factor, mechanism.gamma, noise)
 
     return _envelope(mechanism, pair, direction, epsilon, [((epsilon - mu**2 / 2) / mu, math.inf)], towards, outputs)
 
@@ -132,8 +132,7 @@ def posterior_envelope(
         ends = [(near, far)] if inside else [(-math.inf, near), (far, math.inf)]
 
     def outputs(noise: FloatArray) -> FloatArray:
-        moved = solve_triangular(fit.factor, noise.T, lower=True, trans="T").T
-        return np.asarray(fit.theta + moved / math.sqrt(mechanism.gamma))
+        return coloured(fit.theta, fit.factor, mechanism.gamma, noise)
 
     return _envelope(mechanism, pair, direction, epsilon, ends, along / slope, outputs)
 

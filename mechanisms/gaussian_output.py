@@ -8,10 +8,11 @@ from typing import Final
 
 import numpy as np
 from flint import arb, arb_mat
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky
 
 from .balls import Ball, enclose
 from .base import Bracket, Direction, check_draws, check_nonnegative, check_positive
+from .coloured_noise import coloured
 from .data import Dataset, FloatArray
 from .gaussian_profile import GaussianProfile, gaussian_balls
 from .mills import HALF_LOG_2PI
@@ -79,9 +80,7 @@ class GaussianOutput:
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
         """Return independent outputs, shape ``(n_draws, k)``."""
         centre = self._centre(dataset)
-        noise = rng.standard_normal((check_draws(n_draws), centre.size))
-        moved = solve_triangular(self.factor, noise.T, lower=True, trans="T", overwrite_b=True).T
-        return np.asarray(centre + moved / math.sqrt(self.gamma))
+        return coloured(centre, self.factor, self.gamma, rng.standard_normal((check_draws(n_draws), centre.size)))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb
-from scipy.linalg import solve_triangular
 
 from .balls import Ball, enclose
 from .base import Bracket, Direction, PrivacyProfile, check_draws, check_nonnegative, check_positive
+from .coloured_noise import coloured
 from .data import Dataset, FloatArray
 from .mills import HALF_LOG_2PI
 from .neighbours import NeighbouringPair, Relation
@@ -55,9 +55,7 @@ class PosteriorSampling:
             If ``X^T X + lam I`` is singular.
         """
         fit = ridge_fit(dataset, self.lam)
-        noise = rng.standard_normal((check_draws(n_draws), dataset.dim))
-        moved = solve_triangular(fit.factor, noise.T, lower=True, trans="T", overwrite_b=True).T
-        return np.asarray(fit.theta + moved / math.sqrt(self.gamma))
+        return coloured(fit.theta, fit.factor, self.gamma, rng.standard_normal((check_draws(n_draws), dataset.dim)))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
