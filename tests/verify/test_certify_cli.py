@@ -180,6 +180,7 @@ def test_an_adapter_that_only_draws_is_undecided_in_words(work: Path, capsys: Ca
     claim = next(row for row in rows_of(work / "out" / "curator") if row["kind"] == "claim")
     assert claim["verdict"] == "UNDECIDED"
     assert "draws alone can refute and never support" in claim["reason"]
+    assert re.search(r"No violation found; epsilon is at least 0[.\d]* at the claimed delta", claim["advice"])
     assert "add log_density" in claim["advice"]
     assert certify(work, text, "--allow-undecided", out="out2") == 0
     folder = work / "out2" / "curator"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from .config import DPClaim
 from .counterexamples import WorstPair, worst_pair
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, white_box_of
-from .pair_audits import DENSITY_DRAWS, PairTask, run_tasks, sampled_delta_both
+from .pair_audits import DENSITY_DRAWS, PairTask, draws_alone, run_tasks, sampled_delta_both
 from .plots import record_figures
 from .universal import UniversalBound, t5_domain, universal_bound
 
@@ -49,7 +50,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         figures.append((False, _profile_figure(deployment, claim, bound, worst)))
     with contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
-    forced, advice = _limits(deployment, bound)
+    forced, advice = _limits(deployment, bound, checks)
     conditions = bound.conditions if bound else ()
     return Finding(
         name,
@@ -134,7 +135,7 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: UniversalBound | 
     )
 
 
-def _limits(deployment: Deployment, bound: UniversalBound | None) -> tuple[str, str]:
+def _limits(deployment: Deployment, bound: UniversalBound | None, checks: Sequence[Check]) -> tuple[str, str]:
     """Return what keeps the claim from a PASS whatever the checks say, and the way out."""
     chosen = deployment.config.data.chosen_from_data
     if chosen:
@@ -146,8 +147,7 @@ def _limits(deployment: Deployment, bound: UniversalBound | None) -> tuple[str, 
     if isinstance(mechanism, Imported) and not mechanism.white_box:
         return (
             "draws alone can refute and never support",
-            "No violation found; add log_density to the mechanism for checks that can support a claim, and "
-            "worst_profile for a claim over all data sets.",
+            draws_alone(checks),
         )
     if bound is None:
         why = "a public bound on the number of records (data.n_public)" if deployment.domain.n_public is None else ""

@@ -31,7 +31,7 @@ from ..statement import Claim, Evidence, Observer
 from .config import ExPostClaim, PDPClaim
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, law_of, white_box_of
-from .pair_audits import DENSITY_DRAWS, PairTask, run_tasks
+from .pair_audits import DENSITY_DRAWS, PairTask, draws_alone, run_tasks
 from .plots import histogram, roc
 from .record_losses import ex_post_losses, record_epsilons
 from .universal import Domain, gaussian_delta, universal_bound
@@ -70,7 +70,7 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
         deployment.private,
         tuple(checks),
         tuple(conditions),
-        "Add log_density to the mechanism." if forced else "A larger epsilon, or more noise.",
+        draws_alone(checks) if forced else "A larger epsilon, or more noise.",
         forced,
         tuple(figures),
     )

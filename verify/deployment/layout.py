@@ -258,9 +258,9 @@ def _check_blocks(row: Row) -> list[Block]:
         items.append(Fact("Numbers", setting(notes, typographic=True)))
     if not row["words"] and not items:
         return []
-    blocks: list[Block] = [
-        Paragraph(f"{row['check'][0].upper()}{row['check'][1:]} ({POWER_WORDS[row['power']]}). {row['words']}")
-    ]
+    words = f"{row['words'][0].upper()}{row['words'][1:].removesuffix('.')}." if row["words"] else ""
+    name = row["check"][0].upper() + row["check"][1:]
+    blocks: list[Block] = [Paragraph(f"{name} ({POWER_WORDS[row['power']]}). {words}")]
     if items:
         blocks.append(Facts(tuple(items)))
     return blocks

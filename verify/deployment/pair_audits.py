@@ -135,6 +135,15 @@ def _density(task: PairTask, mechanism: WhiteBox) -> Check:
     return Check(task.name, Power.DECIDES, Evidence(claim, sampled=gap), task.private, task.words)
 
 
+def draws_alone(checks: Sequence[Check]) -> str:
+    """Return what draws alone have shown, in words, and the way to a PASS."""
+    bounds = [c.evidence.sampled.low for c in checks if c.name.endswith(": epsilon") and c.evidence.sampled is not None]
+    return (
+        f"No violation found; epsilon is at least {max(bounds, default=0.0):.3g} at the claimed delta, certified; add "
+        "log_density to the mechanism for checks that can support a claim, and worst_profile for one over all data sets."
+    )
+
+
 def _black_box(task: PairTask, mechanism: Mechanism) -> list[Check]:
     claim = BlackBoxClaim(task.epsilon, task.delta, (task.pair.relation,))
     found = black_box_audit(mechanism, task.pair, claim, task.budget)
