@@ -15,7 +15,7 @@ FLOAT_ERROR = 1e-8
 
 
 def data_missing(quantity: str, missing: str, notes: Mapping[str, Value] | None = None) -> Evidence:
-    """Return the evidence that decides nothing because ``missing`` is not shipped or not stated; ``notes`` are shown."""
+    """Return the evidence that decides nothing because ``missing`` is not shipped or stated; ``notes`` are shown."""
     claim = Claim(quantity, 0.0, math.inf, math.nan, observer=Observer.OUTPUT)
     return Evidence(claim, reason=f"data missing: {missing}", notes=notes or {})
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from mechanisms import Dataset
 from mechanisms.data import FloatArray
 
 from .regression_methods import Method, Target
+
+IntArray = NDArray[np.intp]
 
 #: Chosen: the papers do not say how many folds.
 N_FOLDS = 10
@@ -28,7 +32,7 @@ class Error:
         return f"{self.mean:.3g}±{self.half_width:.2g}"
 
 
-def folds(n_records: int, n_folds: int, rng: np.random.Generator) -> list[FloatArray]:
+def folds(n_records: int, n_folds: int, rng: np.random.Generator) -> list[IntArray]:
     """Return the records of each fold: a random partition into nearly equal parts.
 
     Raises
@@ -52,11 +56,20 @@ def squared_errors(dataset: Dataset, theta: FloatArray) -> FloatArray:
 
 
 def cross_validated(
-    dataset: Dataset, method: Method, target: Target, *, n_folds: int, n_draws: int, rng: np.random.Generator
+    dataset: Dataset,
+    method: Method,
+    target: Target,
+    parts: Sequence[IntArray],
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
 ) -> Error:
-    """Return the error on each left-out fold of coefficients drawn from the others, averaged over draws, then folds."""
+    """Return the error on each left-out part of coefficients drawn from the others, averaged over draws, then parts.
+
+    ``parts`` comes from :func:`folds`; the same for every method makes their errors comparable.
+    """
     errors = []
-    for part in folds(dataset.n_records, n_folds, rng):
+    for part in parts:
         train = np.ones(dataset.n_records, dtype=bool)
         train[part] = False
         learned = replace(dataset, X=dataset.X[train], y=dataset.y[train])
@@ -64,4 +77,4 @@ def cross_validated(
         errors.append(float(squared_errors(held_out, method(learned, target, n_draws, rng)).mean()))
     table = np.array(errors)
     spread = table.std(ddof=1) if np.isfinite(table).all() else math.inf
-    return Error(float(table.mean()), float(stdtrit(n_folds - 1, 0.975)) * spread / math.sqrt(n_folds))
+    return Error(float(table.mean()), float(stdtrit(len(parts) - 1, 0.975)) * spread / math.sqrt(len(parts)))

@@ -8,7 +8,7 @@ from mechanisms import Dataset
 from mechanisms.embedded import load
 from reports.row import Figure, Series
 
-from .cross_validation import N_FOLDS, cross_validated
+from .cross_validation import N_FOLDS, cross_validated, folds
 from .page import Page, floats, stream
 from .regression_methods import CALIBRATIONS, Target, least_squares, trivial
 
@@ -26,13 +26,14 @@ def delta_of(n_records: int) -> float:
 def _panel(dataset: Dataset, name: str, seed: int) -> tuple[Figure, dict[str, float]]:
     delta = delta_of(dataset.n_records)
     series, at_one = [], {}
+    parts = folds(dataset.n_records, N_FOLDS, stream(seed, "w18-fig5", name, "folds"))
     for label, method in CALIBRATIONS.items():
         errors = [
             cross_validated(
                 dataset,
                 method,
                 Target(epsilon, delta),
-                n_folds=N_FOLDS,
+                parts,
                 n_draws=N_DRAWS,
                 rng=stream(seed, "w18-fig5", name, label, f"{epsilon:.6g}"),
             )
@@ -44,7 +45,7 @@ def _panel(dataset: Dataset, name: str, seed: int) -> tuple[Figure, dict[str, fl
         at_one[label] = float(np.interp(0.0, np.log(EPSILONS), middle))
     for label, method in (("trivial", trivial), ("non-private", least_squares)):
         rng = stream(seed, "w18-fig5", name, label)
-        value = cross_validated(dataset, method, Target(1.0, delta), n_folds=N_FOLDS, n_draws=1, rng=rng).mean
+        value = cross_validated(dataset, method, Target(1.0, delta), parts, n_draws=1, rng=rng).mean
         series.append(Series(label, EPSILONS, floats([value] * len(EPSILONS))))
     figure = Figure(
         f"w18-fig5-{name}",

@@ -52,7 +52,7 @@ def _cases() -> tuple[Case, ...]:
             "data": data,
         }
 
-    grid = ((0.1, 100.0, 1), (1.0, "star", 2), (3.0, 100.0, 1))
+    grid: tuple[tuple[float, float | str, int], ...] = ((0.1, 100.0, 1), (1.0, "star", 2), (3.0, 100.0, 1))
     return (
         *(
             case(ID, Standing.PRINTED, params(*point), regime="inflations up to 100", draws=draws, quick=i == 1)
