@@ -139,7 +139,9 @@ def test_domination_covers_every_slope_by_quadrature(mu: float, mu_report: float
     later = np.exp(gaussian_log_delta(epsilon - loss, mu_report))
     truth = float((later * np.exp(-0.5 * z**2)).sum() * (z[1] - z[0]) / math.sqrt(2 * math.pi))
     assert truth <= objective_domination(mu, shift, epsilon, mu_report) * (1 + 2e-5)  # of the quadrature
-    if epsilon < shift or (mu_report == 0.4 and epsilon < 1):  # mutant: without the part below -mu/2 the bound would be too small
+    if epsilon < shift or (
+        mu_report == 0.4 and epsilon < 1
+    ):  # mutant: without the part below -mu/2 the bound would be too small
         assert truth > GaussianProfile(math.hypot(mu, mu_report)).delta_at(epsilon - shift) * (1 + 2e-5)
 
 
