@@ -8,7 +8,6 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.intervals import clopper_pearson
-from reports.row import Figure
 
 from ..cases import case, mutant
 from ..evidence import coverage_evidence
@@ -65,11 +64,6 @@ def _cases() -> tuple[Case, ...]:
     )
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return the figure made again."""
-    return drawn.page(seed).figures
-
-
 STATEMENT = Statement(
     id=ID,
     paper="redberg_wang2021",
@@ -97,5 +91,4 @@ STATEMENT = Statement(
     ),
     cases=_cases(),
     check=check,
-    figures=figures,
 )

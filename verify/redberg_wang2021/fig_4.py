@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from audits import Budget
-from reports.row import Figure
 
 from ..cases import case, mutant
 from ..paper_figures import rw21_fig_4 as drawn
@@ -34,11 +33,6 @@ def _cases() -> tuple[Case, ...]:
     )
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return the figure made again under both rules of labels."""
-    return drawn.page(seed).figures
-
-
 STATEMENT = Statement(
     id=ID,
     paper="redberg_wang2021",
@@ -65,5 +59,4 @@ STATEMENT = Statement(
     ),
     cases=_cases(),
     check=check,
-    figures=figures,
 )
