@@ -64,8 +64,8 @@ def run(
 ) -> int:
     """Decide the statements with these ids (all of them when none is given).
 
-    Leaves a record (audit.jsonl), run.json and a report (audit.pdf) in the output folder. Exits with 0 when every
-    verdict is the expected one, 1 when one differs, 4 when a check of ours broke, 130 when interrupted.
+    Leaves a record (audit.jsonl), run.json, junit.xml and a report (audit.pdf) in the output folder. Exits with 0 when
+    every verdict is the expected one, 1 when one differs, 4 when a check of ours broke, 130 when interrupted.
     """
     if not 0 < failure_prob < 1:
         raise UserError(f"failure_prob must be in (0, 1), got failure_prob={failure_prob}")
@@ -74,8 +74,10 @@ def run(
     sources = registry.default().select(ids)
     folder = prepare_folder(out, resume=resume)
 
+    from reports.files import write_atomic
+
     from . import ledger
-    from .publish import publish
+    from .publish import junit, publish
     from .record import write
     from .run import execute
     from .store import Store
@@ -110,6 +112,7 @@ def run(
         "exit_code": findings.exit_code,
     }
     write_run(folder, about)
+    write_atomic(folder / "junit.xml", junit(findings.record))
     try:
         publish(findings.record, about, folder / "audit.pdf", jobs=1 if findings.interrupted else jobs)
     except ValueError as stop:

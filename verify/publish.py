@@ -8,6 +8,7 @@ from typing import Any
 
 from reports.document import render_pdf
 from reports.figures import figure_svg
+from reports.junit import JUnitCase, junit_xml
 from reports.row import Figure, HeatMap
 
 from .layout import document
@@ -21,3 +22,22 @@ def publish(record: Record, run: Mapping[str, Any], path: Path, *, jobs: int) ->
     figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
     drawn = {figure.name: svg for figure, svg in spread(figure_svg, figures, jobs)}
     render_pdf(pages, path, figures=drawn)
+
+
+def junit(record: Record) -> bytes:
+    """Return the verdicts of a record as JUnit XML: a test case a statement, failed where the ledger expected another.
+
+    A statement that stayed open at this budget is skipped; one whose checks stopped with an error is an error.
+    """
+    broken = {row["id"] for row in (*record.cases, *record.figures) if row["error"] is not None}
+    papers = {row["id"]: row["paper"] for row in record.statements}
+    cases = []
+    for row in record.verdicts:
+        if row["parent"] is not None:
+            continue
+        status = "error" if row["id"] in broken else "failed" if row["unexpected"] else "passed"
+        if status == "passed" and row["still_open"]:
+            status = "skipped"
+        message = "\n".join((*row["unexpected"], *row["still_open"]))
+        cases.append(JUnitCase(row["id"], papers[row["id"]], status, message))
+    return junit_xml("pdp-verify run", cases)

@@ -34,6 +34,7 @@ def test_run_leaves_record_report_and_run_json(toys: registry.Registry, tmp_path
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "audit.jsonl",
         "audit.pdf",
+        "junit.xml",
         "run.json",
         "store.sqlite",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from toys import LEDGER
@@ -12,6 +13,7 @@ from verify.cli import invoke
 from verify.errata import errata_document
 from verify.ledger import Consequence, Expected
 from verify.ledger import default as committed
+from verify.publish import junit
 from verify.record import Record, read
 
 Captured = pytest.CaptureFixture[str]
@@ -55,3 +57,13 @@ def test_ledger_names_the_consequence_of_every_refutation() -> None:
     for id_, expected in committed().items():
         assert bool(expected.consequence) == (expected.printed == "REFUTED"), id_
         assert not expected.consequence or expected.consequence in Consequence.__members__
+
+
+def test_junit_has_a_case_a_statement(record: Record) -> None:
+    """Every statement is one test case; what the ledger did not expect is a failure, the rest passes."""
+    suite = ElementTree.fromstring(junit(record)).find("testsuite")
+    assert suite is not None
+    own = [row for row in record.verdicts if row["parent"] is None]
+    assert [case.get("name") for case in suite] == [row["id"] for row in own]
+    failed = {case.get("name") for case in suite if case.find("failure") is not None}
+    assert failed == {row["id"] for row in own if row["unexpected"]}
