@@ -139,7 +139,7 @@ def _rate_cells(row: Row) -> tuple[str | Badge, ...]:
         format_count(row["low"]),
         format_count(row["high"]),
         f"{row['any'] / row['repeats']:.4f}",
-        f"{low:.4f} to {high:.4f}",
+        f"{low:.3f}-{high:.3f}",
         badge,
     )
 
