@@ -121,17 +121,16 @@ def page(seed: int) -> Page:
     orders = math.log10(gain)
     return Page(
         "W19-FIG2",
-        "W19, Figure 2: DP and the distribution of pDP in two mechanisms",
+        "W19, Figure 2: DP and the spread of pDP",
         (
-            ("Left", "isotropic Gaussian noise added to linear regression coefficients; box plots over the records"),
-            ("Right", "a fixed posterior sampler; utility as excess risk; DP by the exponential mechanism"),
-            ("delta", "1e-6"),
+            ("Left", "isotropic Gaussian noise on linear regression coefficients; box plots; delta = 1e-6"),
+            ("Right", "a fixed posterior sampler; excess risk; DP by the exponential mechanism; delta = 1e-6"),
             ("Reported", "in both, the average pDP of the data set lies several orders of magnitude below DP"),
         ),
         (
             f"the model of Figure 1 with n = {N_RECORDS}, d = {DIM}, noise of y {NOISE_SD:g}, ridge {LAM:g}; grids of "
             "sigma and gamma",
-            "epsilon is exact: Gaussian profile on the left, the law of the loss of posterior sampling on the right",
+            "epsilon is exact on both sides",
             "DP on the left: the loss of a bad data set of the same size, a lower bound on the worst case",
             "DP on the right: |theta| <= 1 and |y| <= 1, so that one record changes the exponent by at most 2 gamma; the "
             "sampler drawn here is not restricted to that ball",
