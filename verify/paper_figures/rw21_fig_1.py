@@ -15,7 +15,7 @@ from mechanisms.objective_calibration import calibrate_t5
 from mechanisms.synthetic import margin_classes
 from reports.row import Figure, Series, Style
 
-from .page import Page, floats, listed, stream
+from .page import Page, floats, stream
 
 #: As printed.
 N_RECORDS, DIM, MARGIN, LAM = 1000, 2, 0.4, 1.0
@@ -135,7 +135,7 @@ def page(seed: int) -> Page:
     sigma = sigma_at(EPSILONS[0])
     shares = {epsilon: [each.first_share(sigma_at(epsilon)) for each in every] for epsilon in EPSILONS}
     near = [each.worst_is_near_the_boundary(sigma) for each in every]
-    table = "; ".join(f"sigma = {sigma_at(e):.3g}: {listed(s, 2)}" for e, s in shares.items())
+    at_second = ", ".join(f"{shares[e][1]:.2g} at sigma = {sigma_at(e):.3g}" for e in EPSILONS)
     small, large = (
         "first term dominant for " + ", ".join(w for w, s in zip(WORDS, shares[EPSILONS[0]], strict=True) if s > 0.5),
         "the second and third for " + ", ".join(w for w, s in zip(WORDS, shares[EPSILONS[0]], strict=True) if s <= 0.5),
@@ -157,9 +157,9 @@ def page(seed: int) -> Page:
             "records uniform on the part of the disc at least the margin away from the boundary",
             "loss on an axis instead of colours; D with the record added",
         ),
-        f"Here {small}, {large}; the largest loss lies next to the boundary for "
+        f"Here the {small}, {large}; the largest loss lies next to the boundary for "
         f"{', '.join(w for w, yes in zip(WORDS, near, strict=True) if yes)}. Where the change happens is set by sigma, "
-        f"which the paper does not state: share of the first term for the six rotations: {table}.",
+        f"which the paper does not state: at pi/12 the first term's share is {at_second}.",
         (
             _panel("Small rotations", "rw21-f1-small", every, (0, 1), sigma),
             _panel("Large rotations", "rw21-f1-large", every, (2, 3, 4, 5), sigma),
