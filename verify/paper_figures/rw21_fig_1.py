@@ -137,7 +137,7 @@ def page(seed: int) -> Page:
     near = [each.worst_is_near_the_boundary(sigma) for each in every]
     at_second = ", ".join(f"{shares[e][1]:.2g} at sigma = {sigma_at(e):.3g}" for e in EPSILONS)
     small, large = (
-        "first term dominant for " + ", ".join(w for w, s in zip(WORDS, shares[EPSILONS[0]], strict=True) if s > 0.5),
+        "first term dominates for " + ", ".join(w for w, s in zip(WORDS, shares[EPSILONS[0]], strict=True) if s > 0.5),
         "the second and third for " + ", ".join(w for w, s in zip(WORDS, shares[EPSILONS[0]], strict=True) if s <= 0.5),
     )
     return Page(
