@@ -75,3 +75,13 @@ def test_public_names_are_loaded_on_demand() -> None:
     assert {name for name in verify.__all__ if getattr(verify, name, None) is None} == set()
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         verify.nothing  # noqa: B018
+
+
+def test_every_catalogue_id_is_decided() -> None:
+    """What ``list`` shows are exactly the ids of the committed catalogue, sub-statements included, in its order."""
+    from verify import ledger
+    from verify.listing import statement_rows
+
+    known = registry.default()
+    listed = [row["id"] for row in statement_rows(known, ledger.default(), known.select())]
+    assert listed == list(known.catalogue)
