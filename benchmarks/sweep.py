@@ -1,7 +1,7 @@
 """What a sweep costs beside deciding its cells: overhead per light cell, and scaling beside a bare process pool.
 
-Run ``python benchmarks/sweep.py [--only light|heavy|scaling] [--cells N] [--pairs N]``. Everything is a ratio or a
-difference of runs made in one go, interleaved, so that a busy machine slows both sides.
+Run ``python benchmarks/sweep.py [--only light|heavy|scaling] [--cells N] [--heavy-cells N] [--pairs N]``.
+Everything is a ratio or a difference of runs made in one go, interleaved, so that a busy machine slows both sides.
 
 light    10,000 cells with exact laws: a sweep over one worker process against one loop over the same cells; the
          difference per cell is the overhead of keys, batches, pickling, the store and the start of the process.
@@ -163,15 +163,18 @@ def light(folder: Path, cells: int, pairs: int) -> None:
     print(f"light: median overhead {medians['wall']:+.3f} ms a cell, {medians['processor']:+.3f} ms of processor time")
 
 
-def heavy(folder: Path, pairs: int) -> None:
-    grid = make(folder, 160)
+def heavy(folder: Path, cells: int, pairs: int) -> None:
+    grid = make(folder, cells)
     ratios = []
     for number in range(pairs):
         runs = {"bare": lambda: bare(grid, 2), "sweep": lambda: sweep(folder, grid, HeavyPool(2))}
         order = ["bare", "sweep"] if number % 2 == 0 else ["sweep", "bare"]
         seconds = {name: runs[name]() for name in order}
         ratios.append(seconds["bare"] / seconds["sweep"])
-        print(f"heavy {number + 1}: bare {seconds['bare']:.2f} s, sweep {seconds['sweep']:.2f} s: {ratios[-1]:.3f}")
+        print(
+            f"heavy {number + 1}: bare {seconds['bare']:.2f} s, sweep {seconds['sweep']:.2f} s: {ratios[-1]:.3f}",
+            flush=True,
+        )
     print(f"heavy: median of {pairs} interleaved pairs {statistics.median(ratios):.3f}, {len(grid)} cells, 2 workers")
 
 
@@ -186,6 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=("light", "heavy", "scaling"))
     parser.add_argument("--cells", type=int, default=10_000)
+    parser.add_argument("--heavy-cells", type=int, default=160)
     parser.add_argument("--pairs", type=int, default=5)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -193,7 +197,7 @@ def main() -> None:
         if chosen.only in (None, "light"):
             light(folder, chosen.cells, chosen.pairs)
         if chosen.only in (None, "heavy"):
-            heavy(folder, chosen.pairs)
+            heavy(folder, chosen.heavy_cells, chosen.pairs)
         if chosen.only in (None, "scaling"):
             scaling(folder, chosen.cells)
 

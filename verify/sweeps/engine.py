@@ -68,6 +68,11 @@ class Costs:
             total[0] += seconds
             total[1] += 1
 
+    @property
+    def known(self) -> int:
+        """Return the number of cells learnt from."""
+        return int(self._sums.get((), [0.0, 0.0])[1])
+
     def of(self, cell: Cell) -> float:
         """Return the seconds a cell is expected to take."""
         seconds, count = self._sums.get(self.kind(cell)) or self._sums.get(()) or (BATCH_SECONDS, 1)
@@ -97,6 +102,9 @@ class Sweep:
         self._suspects: deque[Pending] = deque()
         self._deaths: Counter[str] = Counter()
         self._heard = time.monotonic()
+        self._started: float | None = None  # when the first result came
+        self._pilots = 0
+        self._announced = False
 
     def keyed(self) -> Iterator[Pending]:
         """Yield every cell of the grid with its key, in order."""
@@ -119,10 +127,11 @@ class Sweep:
         todo = deque(places[turn:] + places[:turn])
         finished = False
         try:
-            self._pilot(todo, scheduler, deadline)
+            self._pilot(todo, scheduler)
             while (todo or self._under_way or self._suspects) and not self.timed_out:
                 self._hand_in(todo, scheduler, failed)
                 self._collect(scheduler, deadline)
+                self._announce(todo, scheduler)
             finished = not self.timed_out
         except KeyboardInterrupt:
             self.interrupted = True
@@ -133,8 +142,8 @@ class Sweep:
         cell = self.grid.cell(place)
         return cell_key(hasher, cell), cell
 
-    def _pilot(self, todo: deque[int], scheduler: Scheduler, deadline: float) -> None:
-        """Have a few cells from all over the grid decided, and tell what all of them will take."""
+    def _pilot(self, todo: deque[int], scheduler: Scheduler) -> None:
+        """Hand in a few cells from all over the grid first, to learn what all of them will take."""
         if not todo:
             return
         hasher, step = self.shared.hasher(), max(1, len(todo) // PILOT_CELLS)
@@ -142,17 +151,17 @@ class Sweep:
         for place in chosen:
             self._submit(Batch(self.shared, (self._pending(place, hasher),)), scheduler)
             todo.remove(place)
-        first = True
-        end = math.inf
-        while self._under_way and not self.timed_out and not self._suspects and time.monotonic() < end:
-            left = len(self._under_way)
-            self._collect(scheduler, deadline)
-            if first and len(self._under_way) < left:  # processes have started
-                first, end = False, time.monotonic() + PILOT_SECONDS
-        cells = len(todo) + len(self._under_way)
-        if not cells:
+        self._pilots = len(chosen)
+
+    def _announce(self, todo: Sequence[int], scheduler: Scheduler) -> None:
+        """Tell what the rest will take, once the first cells are known or their time is up."""
+        if self._started is None or self._announced:
             return
-        self.watcher.estimate(cells, self._expected(todo) / scheduler.slots)
+        if self._costs.known >= self._pilots or time.monotonic() - self._started > PILOT_SECONDS:
+            self._announced = True
+            cells = len(todo) + sum(len(batch.cells) for batch in self._under_way.values()) + len(self._suspects)
+            if cells:
+                self.watcher.estimate(cells, self._expected(todo) / scheduler.slots)
 
     def _expected(self, todo: Sequence[int]) -> float:
         step = max(1, len(todo) // 2000)
@@ -202,6 +211,7 @@ class Sweep:
         now = time.monotonic()
         if done:
             self._heard = now
+            self._started = self._started or now
         elif self._under_way and now - self._heard > STALL:
             self._heard = now
             if scheduler.stalled():

@@ -88,9 +88,11 @@ def export(sweep: Sweep, path: Path) -> None:
     if path.suffix == ".parquet":
         write_atomic(path, _parquet(sweep), mode=mode)
         return
-    lines = [dumps(row) for row in rows(sweep)]
-    text = "\n".join([dumps(header(sweep, len(lines))), *lines]) + "\n"
-    write_atomic(path, text.encode(), mode=mode)
+    body, count = bytearray(), 0
+    for row in rows(sweep):
+        body += f"{dumps(row)}\n".encode()
+        count += 1
+    write_atomic(path, f"{dumps(header(sweep, count))}\n".encode() + body, mode=mode)
 
 
 def _parquet(sweep: Sweep) -> bytes:
