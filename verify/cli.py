@@ -78,7 +78,8 @@ def main(arguments: list[str] | None = None) -> None:
 def invoke(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; whatever goes wrong is one line on stderr."""
     try:
-        code = group.main(args=arguments, prog_name="pdp-verify", standalone_mode=False)
+        words = tuple(sys.argv[1:] if arguments is None else arguments)
+        code = group.main(args=list(words), prog_name="pdp-verify", standalone_mode=False, obj=words)
         sys.stdout.flush()
         return int(code or 0)
     except click.exceptions.NoArgsIsHelpError as stop:

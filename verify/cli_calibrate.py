@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import shlex
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import click
 
 from .cli_run import DEFAULT_SEED, default_jobs, prepare_folder, write_run
+from .cli_typed import typed
 from .errors import Defect
 from .worker import PROFILES
 
@@ -63,7 +63,7 @@ def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None) -> in
             "started": started.isoformat(timespec="seconds"),
             "finished": finished.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - clock, 3),
-            "command": shlex.join(["pdp-verify", *sys.argv[1:]]),
+            "command": shlex.join(["pdp-verify", *typed()]),
             "jobs": jobs,
             "host": platform.node(),
             "system": platform.platform(),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .cli_typed import typed
 from .errors import UserError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def certify(
         certificate = decide(deployment, digest, tell=tell)
         decision = certificate.decision(reader)
         code = 0 if allow_undecided and decision is Decision.UNDECIDED else EXIT_CODES[decision]
-        about = run_about(started, time.monotonic() - clock, sys.argv[1:], jobs, code)
+        about = run_about(started, time.monotonic() - clock, typed(), jobs, code)
         wanted = [Audience.CURATOR] + ([Audience.RELEASE] if reader is Audience.RELEASE else [])
         for each in wanted:
             write_audience(

@@ -7,7 +7,6 @@ import os
 import platform
 import shlex
 import signal
-import sys
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from .cli_typed import typed
 from .errors import Defect, UserError
 from .worker import PROFILES, Settings
 
@@ -103,7 +103,7 @@ def run(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 3),
         "seconds_of": findings.seconds,
-        "command": shlex.join(["pdp-verify", *sys.argv[1:]]),
+        "command": shlex.join(["pdp-verify", *typed()]),
         "jobs": jobs,
         "host": platform.node(),
         "system": platform.platform(),
@@ -206,7 +206,7 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
 
 
 def _resume_command(folder: Path) -> str:
-    words = [word for word in sys.argv[1:] if word != "--resume"]
+    words = [word for word in typed() if word != "--resume"]
     if not any(word == "--out" or word.startswith("--out=") for word in words):
         words += ["--out", str(folder)]
     return shlex.join(["pdp-verify", *words, "--resume"])

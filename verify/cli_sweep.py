@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import sys
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from .cli_run import default_jobs
+from .cli_typed import typed
 from .errors import Defect, UserError
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ def _finish(work: Sweep, export: Path | None, report: Path | None) -> int:
         if path:
             click.echo(f"{name:<8}{path}")
     if found.n_rows < len(work.grid):
-        click.echo(f"next    {shlex.join(['pdp-verify', *(word for word in sys.argv[1:] if word != '--status')])}")
+        click.echo(f"next    {shlex.join(['pdp-verify', *(word for word in typed() if word != '--status')])}")
     elif counts["ERROR"]:
-        click.echo(f"next    {shlex.join(['pdp-verify', *sys.argv[1:], '--retry-failed'])}")
+        click.echo(f"next    {shlex.join(['pdp-verify', *typed(), '--retry-failed'])}")
     return exit_code(work, counts)
 
 
