@@ -12,7 +12,8 @@ import pytest
 from toys.processes import alive, children, finish, kill, rows_in, start, until, write_grid
 
 pytestmark = pytest.mark.slow
-N_SEEDS = 8
+#: Enough cells for a sweep to last some seconds on a fast machine: signals must arrive while it is at work.
+N_SEEDS = 24
 
 
 @pytest.fixture(scope="module")
