@@ -201,7 +201,7 @@ def _matlab(path: Path, target: str | int) -> tuple[FloatArray, FloatArray, tupl
 
     try:
         found = {key: np.asarray(value) for key, value in loadmat(path).items() if not key.startswith("__")}
-    except (MatReadError, RuntimeError, ValueError, TypeError, OSError):
+    except (MatReadError, RuntimeError, ValueError, TypeError, IndexError, OSError):
         raise DataError(f"file must be MATLAB of version 7.2 or older, got something else in {path.name}") from None
     matrices = {key: value for key, value in found.items() if value.ndim == 2 and value.dtype.kind in "fiub"}
     lower = {key.lower(): value for key, value in matrices.items()}

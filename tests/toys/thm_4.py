@@ -23,6 +23,6 @@ STATEMENT = Statement(
     locator="Toy 4",
     domain="everywhere",
     parts=(Part(ID, "slow", Formula("0 <= 1", "0 <= 1")),),
-    cases=tuple(Case(ID, f"case {i}", Standing.PRINTED, {"i": i}) for i in range(200)),
+    cases=tuple(Case(ID, f"case {i}", Standing.PRINTED, {"i": i}) for i in range(600)),
     check=check,
 )

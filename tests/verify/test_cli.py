@@ -224,7 +224,7 @@ def test_interrupted_process_keeps_a_record_that_report_accepts(tmp_path: Path) 
     assert "Traceback" not in err
     assert out.splitlines()[-1].startswith("next    pdp-verify run --jobs 2 --out ")
     record = read(folder)
-    assert 0 < len(record.cases) < 200
+    assert 0 < len(record.cases) < 600
     assert record.header["complete"] is False
     assert record.verdicts[0]["printed"]["reason"] == "INTERRUPTED"
     assert (folder / "audit.pdf").read_bytes().startswith(b"%PDF")
