@@ -161,12 +161,19 @@ def _events(here: Setting, claim: ReportClaim) -> EventSampler:
 
 
 def _cap(case: Case, here: Setting, budget: Budget) -> Evidence:
-    """Find the largest ``f'' mu_bar`` over draws: the proof says that it never exceeds 1/2."""
-    form = printed_terms if version_name(case) == "no pointwise minimum" else corrected_terms
+    """Bracket the supremum of ``f'' mu_bar`` between its largest draw and what the pointwise minimum proves of it.
+
+    With the minimum, ``f'' mu_bar <= f'' ||x||^2 / lambda <= beta ||x||^2 / lambda`` whatever is released; without it
+    nothing bounds it from above.
+    """
+    minimum = version_name(case) != "no pointwise minimum"
+    form = corrected_terms if minimum else printed_terms
     own, _, bound = draw(here, form, budget.n_draws, budget.key.child("cap").rng())
     largest = float((own.second * bound.mu_bar).max())
-    claim = Claim("largest f'' mu_bar over draws", -math.inf, 0.5, 0.5, observer=Observer.OUTPUT)
-    return Evidence(claim, exact=Estimate(largest, largest, largest, 0.0, budget.n_draws, "largest of all draws"))
+    proved = here.scales.loss.beta * float(here.pair.x @ here.pair.x) / here.scales.lam if minimum else math.inf
+    claim = Claim("supremum of f'' mu_bar", -math.inf, 0.5, 0.5, observer=Observer.OUTPUT)
+    exact = Estimate(largest, largest, proved, 0.0, budget.n_draws, "largest draw, and a proved bound")
+    return Evidence(claim, exact=exact)
 
 
 def _additive_error(case: Case, here: Setting, budget: Budget) -> Evidence:

@@ -117,8 +117,7 @@ def _deviation(
         u, v = predictor(row, theta), predictor(row, moved)
         if version == "Hessian at the end":
             return second(u, row[1])
-        path = lambda t, _: second(acb(v) + t * acb(u - v), row[1])  # noqa: E731
-        return acb.integral(path, 0, 1).real
+        return acb.integral(lambda t, _: second(acb(v) + t * acb(u - v), row[1]), 0, 1).real
 
     data = [*rows, target] if (case.part == WITH) != (version == "the other Hessian") else list(rows)
     weights = [curvature(row) for row in data]
