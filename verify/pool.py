@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
@@ -35,11 +35,8 @@ def spread(function: Callable[[T], R], tasks: Sequence[T], jobs: int) -> Generat
     finished = False
     try:
         futures: dict[Future[R], T] = {workers.submit(function, task): task for task in tasks}
-        waiting = set(futures)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield futures[future], future.result()
+        for future in as_completed(futures):
+            yield futures[future], future.result()
         finished = True
     except BrokenProcessPool as stop:
         raise Defect("a worker process died; continue with --resume") from stop
