@@ -55,14 +55,18 @@ def replay(record: Path, id_: str, case: str | None) -> int:
 @click.argument("record", type=RECORD)
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="The PDF to write.")
 def report(record: Path, file: Path) -> None:
-    """Render RECORD as PDF; draws nothing. The date comes from run.json beside the record."""
+    """Render RECORD, of a run or a certificate, as PDF; draws nothing. The date is that of run.json beside it."""
     from .cli_run import default_jobs
+    from .deployment.output import render_again
     from .publish import publish
-    from .record import read, read_run
+    from .record import is_certificate, read, read_run, record_file
 
-    recorded = read(record)
+    run, jobs = read_run(record), default_jobs()
     try:
-        publish(recorded, read_run(record), file, jobs=default_jobs())
+        if is_certificate(record):
+            render_again(record_file(record), run, file, jobs=jobs)
+        else:
+            publish(read(record), run, file, jobs=jobs)
     except OSError as stop:
         raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
     click.echo(str(file))

@@ -9,7 +9,7 @@ from typing import Any
 from reports.document import render_pdf
 from reports.figures import figure_svg
 from reports.junit import JUnitCase, junit_xml
-from reports.row import Figure, HeatMap
+from reports.row import Document, Figure, HeatMap
 
 from .layout import document
 from .pool import spread
@@ -19,9 +19,13 @@ from .record import Record
 def publish(record: Record, run: Mapping[str, Any], path: Path, *, jobs: int) -> None:
     """Write the report of a record; the same record and ``run.json`` give the same bytes."""
     pages = document(record, date=str(run.get("finished", ""))[:10])
+    render_pdf(pages, path, figures=drawn_figures(pages, jobs))
+
+
+def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:
+    """Return the figures of a document as SVG, by name; few of them are not worth a process."""
     figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
-    drawn = {figure.name: svg for figure, svg in spread(figure_svg, figures, jobs)}
-    render_pdf(pages, path, figures=drawn)
+    return {figure.name: svg for figure, svg in spread(figure_svg, figures, jobs if len(figures) > 3 else 1)}
 
 
 def junit(record: Record) -> bytes:

@@ -73,13 +73,8 @@ def read(path: Path) -> Record:
     UserError
         If the file cannot be read, is no record, or has an unknown ``schema_version``.
     """
-    if path.is_dir():
-        path = path / "audit.jsonl"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as stop:
-        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
-        raise UserError(f"record must be a readable file, got record={path} ({why})") from stop
+    path = record_file(path)
+    lines = _lines(path)
     rows: list[Row] = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -103,7 +98,34 @@ def read(path: Path) -> Record:
     return Record(rows[0], *(by_kind[kind] for kind in KINDS))
 
 
+def record_file(path: Path) -> Path:
+    """Return the record of a folder, or the path itself."""
+    return path / "audit.jsonl" if path.is_dir() else path
+
+
+def is_certificate(path: Path) -> bool:
+    """Return whether the first line of a record says that it is a certificate's."""
+    try:
+        header = json.loads(next(iter(_lines(record_file(path))), ""))
+    except ValueError:
+        return False
+    return isinstance(header, dict) and header.get("record") == "certificate"
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as stop:
+        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
+        raise UserError(f"record must be a readable file, got record={path} ({why})") from stop
+
+
 def _check_version(row: Row, path: Path) -> None:
+    if row.get("record") == "certificate":
+        raise UserError(
+            f"record must be that of a run, got a certificate in {path}; draw it again with pdp-verify certify, "
+            "or examine its folder with pdp-verify check"
+        )
     if row.get("kind") != "header":
         raise UserError(f"record must begin with its header, got {path}")
     version = row.get("schema_version")

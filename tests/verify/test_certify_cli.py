@@ -374,3 +374,24 @@ def test_my_loss_never_quotes_the_record(record: str, message: str, work: Path, 
     error = capsys.readouterr().err
     assert message in error
     assert "31337" not in error
+
+
+@pytest.mark.parametrize("audience", ["curator", "release"])
+def test_report_makes_the_same_pdf_from_the_record_alone(work: Path, audience: str) -> None:
+    assert certify(work, DATA + ssp(8.0) + DP + RECORDS + BUDGET, "--audience", audience) == 0
+    written = work / "out" / audience
+    (work / "data.csv").unlink()
+    (work / "deployment.toml").unlink()
+    assert invoke(["report", str(written), "-o", "again.pdf"]) == 0
+    assert (work / "again.pdf").read_bytes() == (written / "audit.pdf").read_bytes()
+    if audience == "curator":
+        assert (work / "again.pdf").stat().st_mode & 0o077 == 0
+
+
+def test_report_refuses_half_a_certificate_in_one_line(work: Path, capsys: Captured) -> None:
+    (work / "audit.jsonl").write_text('{"record": "certificate", "schema_version": 1, "kind": "header"}\n')
+    assert invoke(["report", "audit.jsonl", "-o", "again.pdf"]) == 2
+    assert "record must be a whole record of a certificate" in capsys.readouterr().err
+    assert not (work / "again.pdf").exists()
+    assert invoke(["replay", "audit.jsonl", "W19-T4.1"]) == 2
+    assert "record must be that of a run, got a certificate" in capsys.readouterr().err

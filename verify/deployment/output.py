@@ -6,18 +6,18 @@ import json
 import os
 import platform
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reports.document import pdf_bytes, render_markdown
-from reports.figures import figure_svg
 from reports.files import write_atomic
 from reports.junit import JUnitCase, junit_xml
-from reports.row import Audience, Figure, HeatMap
+from reports.row import Audience
 
-from ..pool import spread
+from ..errors import UserError
+from ..publish import drawn_figures
 from ..rows import Row
 from ..versions import library_versions
 from .attestation import as_json, descriptor, predicate, sha256, statement
@@ -30,6 +30,7 @@ from .my_loss import publishable
 from .releases import folder_of
 
 LAST = "attestation.json"
+PRIVATE = 0o600
 STATUS = {"PASS": "passed", "FAIL": "failed", "UNDECIDED": "skipped"}
 
 
@@ -56,18 +57,16 @@ def write_audience(
     A folder without ``attestation.json`` is incomplete.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    mode = 0o600 if audience is Audience.CURATOR and certificate.deployment.private else 0o666
+    mode = PRIVATE if audience is Audience.CURATOR and certificate.deployment.private else 0o666
     (folder / LAST).unlink(missing_ok=True)
     rows = record_rows(certificate, audience, loaded)
     if undecided_allowed and rows[0]["verdict"] == "UNDECIDED":
         rows[0]["undecided_allowed"] = True
     record = record_text(rows).encode()
     pages = document(rows, digest=sha256(record), date=date, record=record)
-    figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
-    drawn = {figure.name: svg for figure, svg in spread(figure_svg, figures, jobs if len(figures) > 3 else 1)}
     files: dict[str, bytes] = {
         "audit.jsonl": record,
-        "audit.pdf": pdf_bytes(pages, figures=drawn),
+        "audit.pdf": pdf_bytes(pages, figures=drawn_figures(pages, jobs)),
         "audit.md": render_markdown(pages).encode(),
         "junit.xml": junit_xml("pdp-verify certify", junit_cases(rows)),
         "run.json": as_json({"schema_version": 1, "date": date} | (about or {})),
@@ -138,6 +137,24 @@ def run_about(started: datetime, seconds: float, arguments: Sequence[str], jobs:
         "versions": library_versions(),
         "exit_code": exit_code,
     }
+
+
+def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int) -> None:
+    """Write the PDF of a certificate's record once more: the bytes that ``certify`` wrote. Nothing is drawn.
+
+    Raises
+    ------
+    UserError
+        If the record is not whole.
+    """
+    data = record.read_bytes()
+    try:
+        rows = read_rows(record)
+        pages = document(rows, digest=sha256(data), date=str(run.get("date", "")), record=data)
+        private = bool(rows[0]["contains_private"])
+    except (ValueError, KeyError, TypeError, AttributeError) as stop:
+        raise UserError(f"record must be a whole record of a certificate, got record={record}") from stop
+    write_atomic(file, pdf_bytes(pages, figures=drawn_figures(pages, jobs)), mode=PRIVATE if private else 0o666)
 
 
 def read_rows(path: Path) -> list[Row]:
