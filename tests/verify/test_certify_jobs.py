@@ -1,0 +1,57 @@
+"""A user's mechanism, loaded by path in two worker processes, gives the rows that one process gives."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verify.cli import invoke
+from verify.deployment import pair_audits
+from verify.deployment.pair_audits import run_tasks
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CONFIGURATION = """
+[data]
+file = "data.csv"
+features = ["a", "b"]
+target = "y"
+x_bound = 1.0
+y_bound = 1.0
+
+[mechanism]
+import = "my_mechanism.py:NoisyMoment"
+parameters = { sigma = 5.0 }
+
+[[claims]]
+type = "dp"
+epsilon = 1.0
+delta = 1e-6
+
+[budget]
+profile = "quick"
+"""
+
+
+def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", readme[readme.index("## Certify a deployment") :], re.DOTALL)
+    (tmp_path / "my_mechanism.py").write_text(blocks[0], encoding="utf-8")
+    (tmp_path / "deployment.toml").write_text(CONFIGURATION, encoding="utf-8")
+    rows = np.random.default_rng(1).uniform(-0.6, 0.6, size=(30, 3))
+    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    monkeypatch.chdir(tmp_path)
+    used: list[int] = []
+
+    def seen(tasks: list[pair_audits.PairTask], jobs: int) -> object:
+        used.append(jobs if sum(task.budget.n_draws for task in tasks) >= 20_000 and len(tasks) > 1 else 1)
+        return run_tasks(tasks, jobs)
+
+    monkeypatch.setattr("verify.deployment.claims_dp.run_tasks", seen)
+    for jobs in ("1", "2"):
+        assert invoke(["certify", "deployment.toml", "--jobs", jobs, "--out", f"out{jobs}"]) == 0
+    assert used == [1, 2], "the tasks must be enough for two processes"
+    one, two = (tmp_path / f"out{jobs}" / "curator" / "audit.jsonl" for jobs in "12")
+    assert one.read_bytes() == two.read_bytes()
