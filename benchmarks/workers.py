@@ -1,7 +1,8 @@
 """Two workers of ours against a bare ProcessPoolExecutor on the same work: ``python benchmarks/workers.py``.
 
 One task is an audit of tails (25 ms to 50 ms). Both sides start their own two spawned processes, run the same tasks
-and stop them; interleaved pairs, the median of the ratios is printed with the gain over one process.
+and stop them; interleaved pairs, the median of the ratios is printed with the gain over one process. Heavy libraries
+are imported inside the task, as in our commands: a worker sets BLAS to one thread before it loads one.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ import statistics
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from audits import Budget, StreamKey
-from audits.tails import audit_tails
-from mechanisms.catalogue import example_pair
-from mechanisms.posterior_sampling import PosteriorSampling
 from verify.pool import spread
-from verify.worker import quiet_worker
+from verify.worker import one_blas_thread, quiet_worker
 
 EPSILONS = (0.0, 0.5, 1.0)
 
 
 def task(number: int) -> float:
+    from audits import Budget, StreamKey
+    from audits.tails import audit_tails
+    from mechanisms.catalogue import example_pair
+    from mechanisms.posterior_sampling import PosteriorSampling
+
     budget = Budget(100_000, 1e-4, StreamKey(1, ("workers", str(number))))
     return audit_tails(PosteriorSampling(3.0, 1.0), example_pair(), EPSILONS, budget).points[0].delta.value
 
@@ -46,7 +48,8 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--pairs", type=int, default=7)
     arguments = parser.parse_args()
-    alone = ours(arguments.tasks, 1)
+    with one_blas_thread():
+        alone = ours(arguments.tasks, 1)
     ratios, gains = [], []
     for pair in range(arguments.pairs):
         order = (ours, bare) if pair % 2 else (bare, ours)
