@@ -77,7 +77,7 @@ def epsilon_bracket(
     while room <= widest:
         slack = room * (epsilon or 1.0)
         low, high = max(epsilon - slack, 0.0), epsilon + slack
-        low_proved = low == 0.0 or delta_bracket(low).low >= delta
+        low_proved = low == 0.0 or delta_bracket(low).low > delta  # strictly: delta may be flat where it is 0
         if low_proved and delta_bracket(high).high <= delta:
             return Bracket(low, high)
         room *= 10
