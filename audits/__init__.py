@@ -4,6 +4,7 @@ from .attack import attack
 from .base import Budget, Estimate
 from .coverage import audit_coverage
 from .exact import exact_delta, exact_tail
+from .exposure import exposure
 from .random_matrix import goe_norm_coverage, sandwich_coverage
 from .streams import StreamKey
 from .tails import audit_tails
@@ -17,6 +18,7 @@ __all__ = [
     "audit_tails",
     "exact_delta",
     "exact_tail",
+    "exposure",
     "goe_norm_coverage",
     "sandwich_coverage",
 ]

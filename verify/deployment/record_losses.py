@@ -5,22 +5,21 @@ Each function is checked in the tests against ``privacy_loss`` and ``profile`` o
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from mechanisms import (
     BOTH,
     Dataset,
+    Direction,
     GaussianOutput,
     NeighbouringPair,
     ObjectivePerturbation,
     PosteriorSampling,
 )
 from mechanisms.data import FloatArray
-from mechanisms.gaussian_calibration import gaussian_epsilons
-from mechanisms.leverage import all_records_epsilon, record_quantities
-from mechanisms.ridge import RidgeMap, ridge_fit
+from mechanisms.leverage import record_quantities
+from mechanisms.record_laws import batched_laws, ridge_shifts
+from mechanisms.ridge import RidgeMap
 from mechanisms.sufficient_statistics import SufficientStatistics
 from mechanisms.transcripts import pack_triangle
 
@@ -44,32 +43,14 @@ def record_epsilons(mechanism: object, dataset: Dataset, delta: float) -> FloatA
     -------
     (n_records,) array or None
     """
-    match mechanism:
-        case PosteriorSampling():
-            return all_records_epsilon(dataset, gamma=mechanism.gamma, lam=mechanism.lam, delta=delta).both
-        case SufficientStatistics():
-            return gaussian_epsilons(_sufficient_mu(mechanism, dataset), delta)
-        case GaussianOutput() if isinstance(mechanism.estimator, RidgeMap):
-            moved = _ridge_shifts(mechanism.estimator.lam, dataset) @ mechanism.factor
-            return gaussian_epsilons(math.sqrt(mechanism.gamma) * np.linalg.norm(moved, axis=1), delta)
+    laws = batched_laws(mechanism, dataset)
+    if laws is not None:
+        return np.maximum(laws.epsilon_at(delta, Direction.FORWARD), laws.epsilon_at(delta, Direction.BACKWARD))
     law = law_of(mechanism)
     if law is None or dataset.n_records > ONE_BY_ONE:
         return None
     profiles = (law(NeighbouringPair.remove(dataset, i)) for i in range(dataset.n_records))
     return np.array([max(p.epsilon_at(delta, d) for d in BOTH) for p in profiles])
-
-
-def _sufficient_mu(mechanism: SufficientStatistics, dataset: Dataset) -> FloatArray:
-    X, y = dataset.X, dataset.y
-    square = np.einsum("ij,ij->i", X, X)
-    packed = 0.5 * (square**2 + np.einsum("ij,ij,ij,ij->i", X, X, X, X))  # sum over i <= j of x_i^2 x_j^2
-    return np.asarray(np.sqrt(packed / mechanism.sigma_gram**2 + square * y**2 / mechanism.sigma_moment**2))
-
-
-def _ridge_shifts(lam: float, dataset: Dataset) -> FloatArray:
-    """Return what leaving each record out adds to the ridge estimate, shape ``(n_records, dim)``."""
-    fit, records = ridge_fit(dataset, lam), record_quantities(dataset, lam)
-    return -fit.solve(dataset.X) * records.residual_out[:, None]
 
 
 def ex_post_losses(mechanism: object, output: FloatArray, dataset: Dataset) -> FloatArray | None:
@@ -84,7 +65,7 @@ def ex_post_losses(mechanism: object, output: FloatArray, dataset: Dataset) -> F
             gain = records.residual_in * records.residual_out - np.square(dataset.y - dataset.X @ output)
             return np.asarray(-0.5 * log_det + 0.5 * mechanism.gamma * gain)
         case GaussianOutput() if isinstance(mechanism.estimator, RidgeMap):
-            shift = _ridge_shifts(mechanism.estimator.lam, dataset) @ mechanism.factor
+            shift = ridge_shifts(mechanism.estimator.lam, dataset) @ mechanism.factor
             noise = (output - mechanism.estimator(dataset)) @ mechanism.factor
             return np.asarray(mechanism.gamma * (0.5 * np.einsum("ij,ij->i", shift, shift) - shift @ noise))
         case SufficientStatistics():
