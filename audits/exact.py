@@ -9,6 +9,7 @@ from mechanisms.base import BOTH, Bracket, Direction, PrivacyProfile, check_delt
 from mechanisms.profiles import epsilon_bracket
 
 from .base import Estimate
+from .composition import accountant
 from .intervals import check_size
 from .tails import worse
 
@@ -77,10 +78,10 @@ def gaussian_composition(
     """Return delta(epsilon) of repeated Gaussian releases as bracketed by an independent accountant.
 
     Needs the optional extra ``accounting`` (dp-accounting). The two ends are its optimistic and pessimistic
-    discretisations of the loss; rounding is not enclosed, so this is an oracle for tests and never a verdict.
+    discretisations of the loss; rounding is not enclosed, so this is an oracle for tests and never a verdict
+    (:func:`~audits.composition.composed_delta` is proved).
     """
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
+    _, pld = accountant()
     check_positive("sigma", sigma)
     deltas = []
     for pessimistic in (False, True):
