@@ -1,6 +1,6 @@
-"""Black-box lower bounds and detection rates.
+"""Black-box lower bounds and detection rates, and the same detections from the known law without a draw.
 
-Run ``python benchmarks/black_box.py [--seeds N] [--runs N] [--jobs N] [--only bounds|gaussian|detection]``.
+Run ``python benchmarks/black_box.py [--seeds N] [--runs N] [--jobs N] [--only bounds|gaussian|detection|white-box]``.
 N draws per data set, 95 % one-sided. The ceiling is the same test with the best event known in advance and every
 draw spent on it, on the same draws; beside it the Clopper-Pearson pair that other tools use, with its own best event.
 Medians come with an exact lower end (order statistics), rates with a Clopper-Pearson interval, each end at 95 %.
@@ -30,8 +30,13 @@ from audits.black_box import (
     gaussian_dp_epsilon,
 )
 from audits.black_box_events import FixedEvent, RankEvent, epsilon_lower
+from audits.exact import exact_delta
 from audits.intervals import clopper_pearson_lower, clopper_pearson_upper
-from mechanisms import Dataset, NeighbouringPair, Relation
+from mechanisms import Dataset, NeighbouringPair, PrivacyProfile, Relation
+from mechanisms.gaussian_calibration import analytic_mu
+from mechanisms.profiles import GaussianProfile, LaplaceProfile
+from verify.statement import Claim
+from verify.verdict import decide
 
 LEVEL = 0.05
 #: sigma of the analytic Gaussian mechanism at (1, 1e-5), sensitivity 1 (Balle and Wang 2018).
@@ -115,6 +120,32 @@ def one_detection(row: str, seed: int) -> bool:
     return audit_claim(Location(noise, scale), pair(), claim, budget).outcome is BlackBoxOutcome.REFUTED
 
 
+def white_box_rows() -> dict[str, tuple[PrivacyProfile, float]]:
+    """Law of the loss and claimed delta at epsilon 1; the correct mechanisms reach their claims with equality."""
+    mu = analytic_mu(1.0, 1e-5)
+    return {
+        "Laplace, half scale": (LaplaceProfile(2.0), 0.0),
+        "Laplace, correct": (LaplaceProfile(1.0), 0.0),
+        "Gaussian / 1.5": (GaussianProfile(1.5 * mu), 1e-5),
+        "Gaussian / 1.1": (GaussianProfile(1.1 * mu), 1e-5),
+        "Gaussian / (1 + 1e-12)": (GaussianProfile((1 + 1e-12) * mu), 1e-5),
+        "Gaussian, correct": (GaussianProfile(mu), 1e-5),
+    }
+
+
+def white_box() -> None:
+    print("mechanism                  decision   delta(1), proved enclosure                 draws  ms (median of 1000)")
+    for row, (profile, delta) in white_box_rows().items():
+        claim, spent = Claim("delta at epsilon 1", 0.0, delta, 1.0), []
+        for _ in range(1000):
+            start = time.perf_counter()
+            found = exact_delta(profile, 1.0)
+            outcome = decide(claim, found)
+            spent.append(1e3 * (time.perf_counter() - start))
+        ends = f"[{found.low!r}, {found.high!r}]"
+        print(f"{row:26s} {outcome.name:9s}  {ends:46s} {found.n_draws}      {np.median(spent):.3f}", flush=True)
+
+
 def median_lower(values: np.ndarray) -> float:
     """Exact 95 % lower end of a median: the largest order statistic that the median undercuts often enough."""
     index = int(stats.binom.ppf(0.05, len(values), 0.5)) - 1
@@ -166,8 +197,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", choices=("bounds", "gaussian", "detection"))
+    parser.add_argument("--only", choices=("bounds", "gaussian", "detection", "white-box"))
     args = parser.parse_args()
+    if args.only in (None, "white-box"):
+        white_box()
+    if args.only == "white-box":
+        return
     with ProcessPoolExecutor(args.jobs) as pool:
 
         def run(task: Callable, seeds: range) -> list:
