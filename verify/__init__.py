@@ -9,9 +9,15 @@ import importlib
 from typing import Any
 
 #: Public name -> the module that holds it.
-_PUBLIC = {"statements": "registry", "Statement": "statement", "Verdict": "verdict", "read": "record"}
+_PUBLIC = {
+    "Statement": "statement",
+    "Verdict": "verdict",
+    "certify": "deployment.certify",
+    "read": "record",
+    "statements": "registry",
+}
 
-__all__ = ["Statement", "Verdict", "read", "statements"]
+__all__ = ["Statement", "Verdict", "certify", "read", "statements"]
 
 
 def __getattr__(name: str) -> Any:

@@ -47,6 +47,7 @@ def certify(
 
     from .cli_run import default_jobs
     from .deployment.certificate import EXIT_CODES, decide, read_deployment
+    from .deployment.certify import reader_of
     from .deployment.config import load
     from .deployment.finding import Decision
     from .deployment.output import run_about, today, write_audience
@@ -54,8 +55,7 @@ def certify(
 
     loaded = load(config)
     public = loaded.config.data.is_public
-    reader = Audience(audience) if audience else (Audience.RELEASE if public else Audience.CURATOR)
-    _check_audience(loaded.config, reader)
+    reader = reader_of(loaded.config, audience)
     jobs = jobs or loaded.config.budget.jobs or default_jobs()
     if dry_run:
         return _dry_run(config, jobs, reader)
@@ -93,21 +93,6 @@ def certify(
         click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
     click.echo(f"next     pdp-verify check {folder / reader.value}")
     return code
-
-
-def _check_audience(config: object, reader: object) -> None:
-    """Refuse a release that would have nothing to say."""
-    from reports.row import Audience
-
-    from .deployment.config import Configuration
-
-    assert isinstance(config, Configuration)
-    about_everyone = any(claim.type in ("dp", "report-coverage") for claim in config.claims)
-    if reader is Audience.RELEASE and not config.data.is_public and not about_everyone:
-        raise UserError(
-            "claims must hold one of type dp or report-coverage for --audience release on private data, got none; "
-            "the others depend on the records and stay with the curator"
-        )
 
 
 def _dry_run(config: Path, jobs: int, reader: object) -> int:
