@@ -290,5 +290,6 @@ def threshold_events(p: FloatArray, q: FloatArray, failure_prob: float) -> Thres
     for (power, level), grid in zip(families, grids, strict=True):
         counts = power.size - np.searchsorted(power, level[level.size - grid], side="right")
         power_low.append(clopper_pearson_band(counts, power.size, 2 * share).low)
-        level_high.append(special.betainccinv(grid, level.size + 1 - grid, share))
+        # the mass above the k-th largest is Beta(k, n+1-k): its upper end is that of k - 1 successes in n
+        level_high.append(clopper_pearson_band(grid - 1, level.size, 2 * share).high)
     return ThresholdEvents(np.concatenate(power_low), np.concatenate(level_high), failure_prob, p.size + q.size)

@@ -7,13 +7,17 @@ truth. The derivations are collected in ``docs/derivations/intervals.md``.
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Values handled at once by the betting interval: small enough to stay in cache.
 BLOCK = 1 << 15
@@ -84,9 +88,47 @@ def clopper_pearson_band(counts: ArrayLike, n: ArrayLike, failure_prob: float) -
         raise ValueError(f"n must be a whole number of at least 1, got n={trials.min()}")
     if not ((count >= 0) & (count <= trials)).all():
         raise ValueError(f"count must be between 0 and n, got counts from {count.min()} to {count.max()}")
-    flat: Any = proportion_confint(count.ravel(), trials.ravel(), alpha=failure_prob, method="beta")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # the root search may fail: its ends are checked below
+        flat: Any = proportion_confint(count.ravel(), trials.ravel(), alpha=failure_prob, method="beta")
     low, high = (np.asarray(end, dtype=np.float64).reshape(count.shape) for end in flat)
-    return Band(low, high)
+    half = 0.5 * failure_prob
+    return Band(_proved_low(low, count, trials, half), _proved_high(high, count, trials, half))
+
+
+def _proved_low(low: FloatArray, count: IntArray, n: IntArray, half: float) -> FloatArray:
+    """Return lower ends ``p`` with ``P(Bin(n, p) >= count) <= half``, whatever the root search returned.
+
+    Where it failed (levels far below 1e-50, counts near 0 or ``n``) the end is ``(half / C(n, count))^(1/count)``, by
+    the union bound ``P(Bin(n, p) >= count) <= C(n, count) p^count``: close to the root there, ``n p`` being tiny.
+    """
+    k = np.maximum(count, 1)
+    union = np.exp((math.log(half) - _log_choose(n, k)) / k) * (1 - 1e-9)
+    ends = _first_proved([low, low * (1 - 1e-9), union], lambda p: special.betainc(k, n - k + 1, p), half)
+    return np.asarray(np.where(count == 0, 0.0, ends), dtype=np.float64)
+
+
+def _proved_high(high: FloatArray, count: IntArray, n: IntArray, half: float) -> FloatArray:
+    """Return upper ends ``p`` with ``P(Bin(n, p) <= count) <= half``; see :func:`_proved_low`."""
+    k = np.maximum(n - count, 1)
+    union = np.exp((math.log(half) - _log_choose(n, k)) / k) * (1 - 1e-9)
+    above = [high, high + 1e-9 * np.minimum(high, 1.0 - high), np.minimum(np.nextafter(1.0 - union, 2.0), 1.0)]
+    ends = _first_proved(above, lambda p: special.betaincc(n - k + 1, k, p), half)
+    return np.asarray(np.where(count == n, 1.0, ends), dtype=np.float64)
+
+
+def _first_proved(ends: list[FloatArray], tail: Callable[[FloatArray], Any], half: float) -> FloatArray:
+    """Return the first of several ends whose tail is at most ``half`` up to rounding; the last one needs no check."""
+    result = ends[-1]
+    for end in reversed(ends[:-1]):
+        with np.errstate(invalid="ignore"):
+            result = np.where(tail(end) <= half * (1 + 1e-7), end, result)  # nan fails
+    return result
+
+
+def _log_choose(n: IntArray, k: IntArray) -> FloatArray:
+    parts = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+    return np.asarray(parts, dtype=np.float64)
 
 
 def clopper_pearson(count: int, n: int, failure_prob: float) -> Interval:

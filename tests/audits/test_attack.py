@@ -177,3 +177,9 @@ def test_bad_rates_and_deltas_are_refused():
         audit.epsilon_lower(1.5)
     with pytest.raises(ValueError, match="rates must be in"):
         attack_scores([0.0], [1.0], 0.1, rng=np.random.default_rng(0), rates=(0.0,))
+
+
+def test_an_absurdly_small_failure_prob_gives_a_bound_and_no_nan():
+    audit = attack_scores(np.arange(100.0, 200.0), np.arange(100.0), 1e-300, rng=np.random.default_rng(0))
+    assert 0.0 <= audit.epsilon_lower(1e-5).low < 1.0
+    assert 0.0 <= audit.events.mu_lower().low < 1.0

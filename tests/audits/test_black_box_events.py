@@ -128,3 +128,13 @@ def test_fixed_event_p_value_agrees_with_its_decision():
 def test_impossible_counts_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize("x", [5990, 5994, 5996, 5998, 6000])
+@pytest.mark.parametrize("count", [0, 5, 20])
+def test_a_mechanism_without_noise_to_speak_of_is_refuted_at_any_level(x, count):
+    """Nearly all draws from P and nearly none from Q: the p-value is that of the level where the two bounds meet."""
+    event, claim = FixedEvent(x, 6000, count, 6000), PointTradeOff(1.0, 0.0)
+    p_value = event.p_value(claim)
+    assert p_value < 1e-100
+    assert event.evidence(claim, 10 * p_value) > 0

@@ -1,3 +1,6 @@
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from oracles import intervals as literal
@@ -53,6 +56,29 @@ def test_clopper_pearson_ends_solve_the_tail_equations_at_a_million(count):
     interval = clopper_pearson(count, n, 2 * half)
     assert stats.binom.sf(count - 1, n, interval.low) == pytest.approx(half, rel=1e-7)
     assert stats.binom.cdf(count, n, interval.high) == pytest.approx(half, rel=1e-4)  # 1 - high loses digits near 1
+
+
+@pytest.mark.parametrize("failure_prob", [1e-20, 1e-50, 1e-100, 1e-200, 1e-300])
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_clopper_pearson_holds_in_rational_arithmetic_at_any_level(n, failure_prob):
+    """Root searches for the ends fail at such levels (nan, or far inside), which p-values of clear cases come from."""
+    half = Fraction(failure_prob) / 2
+    for count in sorted({0, 1, 2, 3, 5, 6, n - 6, n - 3, n - 2, n - 1, n}):
+        if not 0 <= count <= n:
+            continue
+        interval = clopper_pearson(count, n, failure_prob)
+        low, high = Fraction(interval.low), Fraction(interval.high)
+        # the smaller of the two sums: count is near 0 or near n
+        if count <= n // 2:
+            above = 1 - sum(math.comb(n, i) * low**i * (1 - low) ** (n - i) for i in range(count))
+            below = sum(math.comb(n, i) * high**i * (1 - high) ** (n - i) for i in range(count + 1))
+        else:
+            above = sum(math.comb(n, i) * low**i * (1 - low) ** (n - i) for i in range(count, n + 1))
+            below = 1 - sum(math.comb(n, i) * high**i * (1 - high) ** (n - i) for i in range(count + 1, n + 1))
+        assert above <= half * (1 + Fraction(1, 10**6)) or count == 0
+        assert below <= half * (1 + Fraction(1, 10**6)) or count == n
+        if 0 < count <= n // 2:
+            assert above > half / 2  # and hardly wider than needed
 
 
 def test_one_sided_bounds_spend_everything_on_one_side():
