@@ -1,24 +1,94 @@
-"""Turns draws, or an exact law, into an estimate with an interval of stated failure probability."""
+"""Turns draws, or an exact law, into an estimate with an interval of stated failure probability.
 
-from .attack import attack
+What is small is imported at once, the rest when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .attack import attack  # these two at once: their modules have the same names
 from .base import Budget, Estimate
 from .coverage import audit_coverage
-from .exact import exact_delta, exact_tail
+from .exact import exact_delta, exact_epsilon, exact_tail
 from .exposure import exposure
-from .random_matrix import goe_norm_coverage, sandwich_coverage
 from .streams import StreamKey
-from .tails import audit_tails
+from .tails import audit_curves, audit_tails
+
+if TYPE_CHECKING:
+    from .black_box import BlackBoxClaim, audit_claim, audit_epsilon, audit_gaussian_dp, black_box_audit
+    from .composition import composed_delta
+    from .multiplicity import holm
+    from .power import draws_needed, refutation_probability
+    from .random_matrix import goe_norm_coverage, goe_norm_exact, sandwich_coverage
+    from .rare_events import audit_rare
+    from .rates import follow
+    from .sequential import sequential_mean, sequential_proportion
+    from .worst_case import adversarial_pairs, maximise
+
+#: Public name -> the module that holds it, for those that are imported when they are used.
+_LATER = {
+    "BlackBoxClaim": "black_box",
+    "adversarial_pairs": "worst_case",
+    "audit_claim": "black_box",
+    "audit_epsilon": "black_box",
+    "audit_gaussian_dp": "black_box",
+    "audit_rare": "rare_events",
+    "black_box_audit": "black_box",
+    "composed_delta": "composition",
+    "draws_needed": "power",
+    "follow": "rates",
+    "goe_norm_coverage": "random_matrix",
+    "goe_norm_exact": "random_matrix",
+    "holm": "multiplicity",
+    "maximise": "worst_case",
+    "refutation_probability": "power",
+    "sandwich_coverage": "random_matrix",
+    "sequential_mean": "sequential",
+    "sequential_proportion": "sequential",
+}
 
 __all__ = [
+    "BlackBoxClaim",
     "Budget",
     "Estimate",
     "StreamKey",
+    "adversarial_pairs",
     "attack",
+    "audit_claim",
     "audit_coverage",
+    "audit_curves",
+    "audit_epsilon",
+    "audit_gaussian_dp",
+    "audit_rare",
     "audit_tails",
+    "black_box_audit",
+    "composed_delta",
+    "draws_needed",
     "exact_delta",
+    "exact_epsilon",
     "exact_tail",
     "exposure",
+    "follow",
     "goe_norm_coverage",
+    "goe_norm_exact",
+    "holm",
+    "maximise",
+    "refutation_probability",
     "sandwich_coverage",
+    "sequential_mean",
+    "sequential_proportion",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    """Return every name, loaded or not, for completion in a notebook."""
+    return sorted({*globals(), *__all__})
