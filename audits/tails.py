@@ -18,6 +18,10 @@ from .multiplicity import even_share
 
 FloatArray = NDArray[np.float64]
 
+#: A loss is taken to be known to this much, relative to its size where that is above 1. It matters where it has an
+#: atom at epsilon (Laplace noise at its largest loss): rounding alone would decide on which side such a draw falls.
+ROUNDING = 1e-9
+
 TAIL_METHOD = "Clopper-Pearson"
 DELTA_METHOD = "betting (hedged capital)"
 
@@ -73,6 +77,11 @@ def worse(estimates: Sequence[Estimate]) -> Estimate:
     )
 
 
+def slack(levels: ArrayLike) -> FloatArray:
+    """Return how far a computed loss may be from the true one where that is near ``levels``, same shape."""
+    return ROUNDING * np.maximum(1.0, np.abs(np.asarray(levels, dtype=np.float64)))
+
+
 def payoff(losses: FloatArray, epsilon: float) -> FloatArray:
     """Return ``(1 - exp(epsilon - L))_+`` in [0, 1] for each loss; its mean is delta(epsilon)."""
     return 0.0 - np.expm1(np.minimum(epsilon - losses, 0.0))
@@ -97,15 +106,22 @@ def tail_estimates(
     sample, levels = _checked(losses, epsilons)
     share = even_share(failure_prob, 2 * levels.size)
     n = sample.size
-    counts = np.array([np.count_nonzero(sample > level) for level in levels])
-    tails = clopper_pearson_band(counts, n, share)
+    room = slack(levels)
+    surely, counts, perhaps = (
+        np.array([np.count_nonzero(sample > level) for level in edges])
+        for edges in (levels + room, levels, levels - room)
+    )
+    tail_low, tail_high = clopper_pearson_band(surely, n, share).low, clopper_pearson_band(perhaps, n, share).high
     points = []
     for i, epsilon in enumerate(levels.tolist()):
         gains = payoff(sample, epsilon)
         interval = betting(gains, share)
-        tail = Estimate(float(counts[i] / n), float(tails.low[i]), float(tails.high[i]), share, n, TAIL_METHOD)
-        middle = min(max(float(gains.mean()), interval.low), interval.high)
-        delta = Estimate(middle, interval.low, interval.high, share, n, DELTA_METHOD)
+        tail = Estimate(float(counts[i] / n), float(tail_low[i]), float(tail_high[i]), share, n, TAIL_METHOD)
+        low, high = (
+            max(interval.low - room[i], 0.0),
+            min(interval.high + room[i], 1.0),
+        )  # a payoff moves by at most that
+        delta = Estimate(min(max(float(gains.mean()), low), high), low, high, share, n, DELTA_METHOD)
         points.append(TailPoint(direction, epsilon, tail, delta))
     return tuple(points)
 
@@ -151,17 +167,23 @@ class LossCurve:
 
     def tail_at(self, epsilons: ArrayLike) -> Band:
         """Return the band around P(L > epsilon), same shape as ``epsilons``."""
-        above = self.n_draws - np.searchsorted(self.losses, np.asarray(epsilons, dtype=np.float64), side="right")
-        return self._band(above / self.n_draws)
+        levels = np.asarray(epsilons, dtype=np.float64)
+        room = slack(levels)
+        surely, perhaps = (
+            1.0 - np.searchsorted(self.losses, edges, side="right") / self.n_draws
+            for edges in (levels + room, levels - room)
+        )
+        return self._band(surely, perhaps)
 
     def delta_at(self, epsilons: ArrayLike) -> Band:
         """Return the band around delta(epsilon), same shape as ``epsilons``."""
         levels = np.asarray(epsilons, dtype=np.float64)
         means = [float(payoff(self.losses, level).mean()) for level in levels.ravel().tolist()]
-        return self._band(np.reshape(means, levels.shape))
+        centre, room = np.reshape(means, levels.shape), slack(levels)
+        return self._band(centre - room, centre + room)
 
-    def _band(self, centre: FloatArray) -> Band:
-        return Band(np.clip(centre - self.radius, 0.0, 1.0), np.clip(centre + self.radius, 0.0, 1.0))
+    def _band(self, low: FloatArray, high: FloatArray) -> Band:
+        return Band(np.clip(low - self.radius, 0.0, 1.0), np.clip(high + self.radius, 0.0, 1.0))
 
 
 def loss_curve(losses: ArrayLike, failure_prob: float) -> LossCurve:

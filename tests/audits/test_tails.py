@@ -168,3 +168,18 @@ def test_a_loss_that_is_not_a_number_is_refused():
 def test_bad_input_is_refused(losses, epsilons):
     with pytest.raises(ValueError, match="must be"):
         tail_estimates(losses, epsilons, 0.01)
+
+
+@pytest.mark.parametrize("scale", [0.3, 0.7, 1.1])
+def test_rounding_puts_no_mass_beyond_an_atom(scale):
+    """Laplace noise: the loss never exceeds 1/scale and has an atom of 1/2 there. Level 1e-7, 2e4 draws a side."""
+    law, epsilon = LaplaceSum(scale), 1.0 / scale
+    audit = audit_tails(law, PAIR, [epsilon], budget(40_000))
+    for direction in BOTH:
+        point = audit.at(epsilon, direction)
+        assert point.tail.low == point.delta.low == 0.0
+        assert point.tail.high > 0.48  # the atom may lie on either side
+    for curve in audit_curves(law, PAIR, budget(40_000)).values():
+        band = curve.tail_at([epsilon, epsilon * (1 - 1e-6)])
+        assert band.low[0] == 0.0
+        assert band.low[1] > 0.4
