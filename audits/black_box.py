@@ -73,21 +73,21 @@ class BlackBoxClaim:
         if self.curve is None:
             one = np.array([self.delta])
             return CurvePoints(np.array([self.epsilon]), one, one)
-        end = 1.0
-        while end < 64.0 and max(self._deltas(end)) > CURVE_END:
+        deltas, end = _deltas(self.curve), 1.0
+        while end < 64.0 and max(deltas(end)) > CURVE_END:
             end *= 1.25
         epsilons = np.linspace(0.0, end, CURVE_POINTS)
-        forward, backward = np.array([self._deltas(float(e)) for e in epsilons]).T
+        forward, backward = np.array([deltas(e) for e in epsilons.tolist()]).T
         return CurvePoints(epsilons, forward, backward)
 
-    def _deltas(self, epsilon: float) -> tuple[float, float]:
-        if isinstance(self.curve, PrivacyProfile):
-            both = (self.curve.delta_at(epsilon, d) for d in (Direction.FORWARD, Direction.BACKWARD))
-            forward, backward = both
-            return forward, backward
-        assert self.curve is not None
-        value = check_delta(self.curve(epsilon), "curve(epsilon)")
-        return value, value
+
+def _deltas(curve: Callable[[float], float] | PrivacyProfile) -> Callable[[float], tuple[float, float]]:
+    """Return the claimed delta in both directions, as a function of epsilon."""
+    if isinstance(curve, PrivacyProfile):
+        profile = curve
+        return lambda e: (profile.delta_at(e, Direction.FORWARD), profile.delta_at(e, Direction.BACKWARD))
+    claimed = curve
+    return lambda e: (check_delta(claimed(e), "curve(epsilon)"),) * 2
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ def _claim_line(plan: _Plan, events: Sequence[TestedEvent]) -> ClaimTest:
     else:
         low = delta_lower(event, choice.epsilon, plan.failure_prob * plan.weights[place])
     p, q = event.masses
-    estimate = plan.estimate(choice, p - math.exp(choice.epsilon) * q, low, 1.0)
+    estimate = plan.estimate(choice, p - math.exp(min(choice.epsilon, 700.0)) * q, low, 1.0)
     return ClaimTest(
         choice.epsilon, choice.delta, estimate, p_value, plan.failure_prob, _direction(choice), choice.event
     )

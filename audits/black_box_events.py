@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import optimize, special
 
 from .black_box_barnard import barnard_p_value
 from .intervals import clopper_pearson_lower, clopper_pearson_upper
@@ -94,20 +95,26 @@ class RankEvent:
 
         ``h`` is non-decreasing, so in each cell of ``U`` the binomial probability is largest at the left end.
         """
-        a, b = float(self.k), float(self.n - self.k + 1)
-        mean = a / (a + b)
-        spread = REACH * math.sqrt(mean * (1 - mean) / (a + b + 1))
-        low, high = max(mean - spread, 0.0), min(mean + spread, 1.0)
-        edges = np.r_[np.linspace(0.0, low, CELLS // 8, endpoint=False), np.linspace(low, high, CELLS + 1)]
-        below = np.asarray(special.betainc(a, b, edges), dtype=np.float64)
-        weights = np.diff(below, append=1.0)  # the last edge carries everything above it
+        edges, below, weights = _cells(self.k, self.n)
         least = np.clip(claim.least_mass(edges), 0.0, 1.0)
         at_left = np.asarray(special.bdtr(self.count, self.m, least), dtype=np.float64)
-        return min(1.0, max(float(below[0] + weights @ at_left), LEAST_P))
+        return min(1.0, max(float(below + weights @ at_left), LEAST_P))
 
     def evidence(self, claim: TradeOff, failure_prob: float) -> float:
         """Return a number that is positive exactly when the claim is rejected at level ``failure_prob``."""
         return math.log(failure_prob) - math.log(self.p_value(claim))
+
+
+@lru_cache(maxsize=32)
+def _cells(k: int, n: int) -> tuple[FloatArray, float, FloatArray]:
+    """Return cells of a Beta(k, n - k + 1) variable: left ends, the mass below the first, the mass of each."""
+    a, b = float(k), float(n - k + 1)
+    mean = a / (a + b)
+    spread = REACH * math.sqrt(mean * (1 - mean) / (a + b + 1))
+    low, high = max(mean - spread, 0.0), min(mean + spread, 1.0)
+    edges = np.r_[np.linspace(0.0, low, CELLS // 8, endpoint=False), np.linspace(low, high, CELLS + 1)]
+    below = np.asarray(special.betainc(a, b, edges), dtype=np.float64)
+    return edges, float(below[0]), np.diff(below, append=1.0)  # the last edge carries everything above it
 
 
 @dataclass(frozen=True)
@@ -174,14 +181,18 @@ def largest_rejected(
     ``family`` must be ordered: a larger parameter is a weaker claim. Whatever is returned above ``low`` was itself
     rejected at level ``failure_prob``, so it lies below the truth except with that probability.
     """
-    if event.evidence(family(low), failure_prob) <= 0:
-        return low
-    if event.evidence(family(high), failure_prob) > 0:
-        return high
-    while high - low > 1e-7 * max(1.0, abs(low)):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if event.evidence(family(middle), failure_prob) > 0 else (low, middle)
-    return low
+    found = low
+
+    def evidence(parameter: float) -> float:
+        nonlocal found
+        value = event.evidence(family(parameter), failure_prob)
+        if value > 0:
+            found = max(found, parameter)
+        return value
+
+    if evidence(low) > 0 >= evidence(high):
+        optimize.brentq(evidence, low, high, xtol=1e-7 * max(1.0, abs(low)))
+    return found
 
 
 def epsilon_lower(event: TestedEvent, delta: float, failure_prob: float) -> float:

@@ -4,92 +4,110 @@ from __future__ import annotations
 
 import platform
 import shlex
+import signal
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .cli_run import DEFAULT_SEED, default_jobs, prepare_folder, write_run
+from .cli_run import DEFAULT_SEED, default_jobs, prepare_folder, resume_command, terminated, write_run
 from .cli_typed import typed
-from .errors import Defect
+from .errors import Defect, UserError
 from .worker import PROFILES
 
-SCHEMA_VERSION = 1
+if TYPE_CHECKING:
+    from .calibration.record import Calibration
 
 
 @click.command()
 @click.option("--profile", type=click.Choice(PROFILES), default="standard", show_default=True, help="How many audits.")
 @click.option("--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="The one root seed.")
 @click.option("--jobs", type=click.IntRange(min=1), default=None, help="Worker processes [default: one a processor].")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the result [default: pdp-verify-out/<n>].")
-def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None) -> int:
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder of record and report [default: pdp-verify-out/<n>]."
+)
+@click.option(
+    "--resume", is_flag=True, help="Use an existing --out: keep its finished audits, replace its record and report."
+)
+def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None, resume: bool) -> int:
     """Audit true claims many times and count false alarms; audit mutants and count refutations.
 
     Leaves a record (calibration.jsonl), run.json and a report (calibration.pdf) in the output folder. Exits with 0 when
-    every false-alarm rate is compatible with its level (and every mutant and invalid auditor is found), 1 otherwise.
+    every false-alarm rate is compatible with its level (and every mutant and invalid auditor is found), 1 otherwise,
+    130 when interrupted.
     """
-    folder = prepare_folder(out, resume=False)
+    folder = prepare_folder(out, resume=resume)
+    if (folder / "audit.jsonl").exists():
+        raise UserError(f"out must not be the folder of a run or a certificate, got out={out}")
 
-    from reports.document import render_pdf
-    from reports.files import write_atomic
-
-    from .calibration.layout import document
+    from .calibration.findings import unexpected
+    from .calibration.record import render, write
     from .calibration.run import calibrate as measure
-    from .calibration.run import unexpected
-    from .rows import dumps
-    from .versions import library_versions, own_version, platform_tag
-    from .worker import one_blas_thread
+    from .record import CALIBRATION
+    from .store import Store
+    from .versions import library_versions
+    from .watch import Follower
 
     started, clock, jobs = datetime.now(UTC), time.monotonic(), jobs or default_jobs()
-    with one_blas_thread():
-        rows = measure(profile, seed, jobs, _progress)
-    header = {
-        "kind": "calibration",
-        "schema_version": SCHEMA_VERSION,
-        "version": own_version(),
-        "platform": platform_tag(),
-        "profile": profile,
-        "seed": seed,
-    }
-    text = "\n".join(dumps(row) for row in (header, *rows)) + "\n"
-    write_atomic(folder / "calibration.jsonl", text.encode())
-    wrong = unexpected(rows)
-    finished = datetime.now(UTC)
-    write_run(
-        folder,
-        {
-            "schema_version": 1,
-            "started": started.isoformat(timespec="seconds"),
-            "finished": finished.isoformat(timespec="seconds"),
-            "seconds": round(time.monotonic() - clock, 3),
-            "command": shlex.join(["pdp-verify", *typed()]),
-            "jobs": jobs,
-            "host": platform.node(),
-            "system": platform.platform(),
-            "versions": library_versions(),
-            "exit_code": 1 if wrong else 0,
-        },
-    )
+    before = signal.signal(signal.SIGTERM, terminated)
+    store = Store(folder / "store.sqlite")
     try:
-        render_pdf(document(header, rows, date=finished.date().isoformat()), folder / "calibration.pdf")
+        with Follower(partial(click.echo, err=True), tasks="tasks of repetitions") as follower:
+            outcome = measure(profile, seed, jobs=jobs, store=store, watcher=follower)
+    finally:
+        store.close()
+        signal.signal(signal.SIGTERM, before)
+    found, record, pages = outcome.calibration, folder / CALIBRATION, folder / "calibration.pdf"
+    write(found, record)
+    wrong = unexpected(found.rows, complete=found.complete)
+    code = 130 if outcome.interrupted else 1 if wrong else 0
+    about: dict[str, object] = {
+        "schema_version": 1,
+        "started": started.isoformat(timespec="seconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - clock, 3),
+        "command": shlex.join(["pdp-verify", *typed()]),
+        "jobs": jobs,
+        "host": platform.node(),
+        "system": platform.platform(),
+        "versions": library_versions(),
+        "reused_tasks": outcome.reused,
+        "exit_code": code,
+    }
+    write_run(folder, about)
+    try:
+        render(found, about, pages)
     except ValueError as stop:
-        raise Defect(f"the report could not be set ({stop}); the record is {folder / 'calibration.jsonl'}") from stop
-    rates = [row for row in rows if row["kind"] == "rate"]
-    click.echo(f"{sum(row['repeats'] for row in rates)} audits of true claims, {len(rates)} rates")
-    for row in rows:
-        if row["kind"] == "mutant" and len(row["grades"]) > 1:
-            least = row["smallest_found"]
-            click.echo(f"smallest found  {'none' if least is None else format(least, 'g'):>6}  {row['name']}")
+        raise Defect(f"the report could not be set ({stop}); the record is {record}") from stop
+    _summarise(found, wrong)
+    click.echo(f"record  {record}")
+    click.echo(f"report  {pages}")
+    if outcome.interrupted:
+        click.echo(f"next    {resume_command(folder)}")
+    return code
+
+
+def _summarise(found: Calibration, wrong: list[str]) -> None:
+    """Print the unexpected first, then what was counted and the smallest violations found."""
     for line in wrong:
         click.echo(f"UNEXPECTED  {line}")
-    click.echo("every rate is compatible with its level" if not wrong else f"{len(wrong)} findings are not as expected")
-    click.echo(f"record  {folder / 'calibration.jsonl'}")
-    click.echo(f"report  {folder / 'calibration.pdf'}")
-    return 1 if wrong else 0
-
-
-def _progress(done: int, of: int) -> None:
-    """Say on stderr how far it is, about twenty times."""
-    if done == of or done * 20 // of > (done - 1) * 20 // of:
-        click.echo(f"{done} of {of} tasks", err=True)
+    rates = [row for row in found.rows if row["kind"] == "rate"]
+    mutants = [row for row in found.rows if row["kind"] == "mutant"]
+    for row in mutants:
+        if row["graded"]:
+            least = row["smallest_found"]
+            click.echo(f"smallest found  {'none' if least is None else format(least, 'g'):>6}  {row['name']}")
+    stated = [row["found"] for row in mutants if row["found"] is not None]
+    click.echo(
+        f"{sum(row['repeats'] for row in rates)} audits of true claims, {len(rates)} rates; "
+        f"{sum(stated)} of {len(stated)} mutants found at their stated strength"
+    )
+    if not found.complete:
+        click.echo(f"interrupted: {found.header['tasks_done']} of {found.header['tasks']} tasks were done")
+    elif wrong:
+        click.echo(f"{len(wrong)} findings are not as expected")
+    else:
+        click.echo("every rate is compatible with its level")

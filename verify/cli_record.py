@@ -55,16 +55,23 @@ def replay(record: Path, id_: str, case: str | None) -> int:
 @click.argument("record", type=RECORD)
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="The PDF to write.")
 def report(record: Path, file: Path) -> None:
-    """Render RECORD, of a run or a certificate, as PDF; draws nothing. The date is that of run.json beside it."""
+    """Render RECORD, of a run, a certificate or a calibration, as PDF; draws nothing.
+
+    The date is that of run.json beside it.
+    """
+    from .calibration.record import read as read_calibration
+    from .calibration.record import render
     from .cli_run import default_jobs
     from .deployment.output import render_again
     from .publish import publish
-    from .record import is_certificate, read, read_run, record_file
+    from .record import read, read_run, record_file, record_of
 
-    run, jobs = read_run(record), default_jobs()
+    run, jobs, of = read_run(record), default_jobs(), record_of(record)
     try:
-        if is_certificate(record):
+        if of == "certificate":
             render_again(record_file(record), run, file, jobs=jobs)
+        elif of == "calibration":
+            render(read_calibration(record_file(record)), run, file)
         else:
             publish(read(record), run, file, jobs=jobs)
     except OSError as stop:

@@ -88,7 +88,7 @@ def run(
     jobs = jobs or default_jobs()
     started = datetime.now(UTC)
     clock = time.monotonic()
-    before = signal.signal(signal.SIGTERM, _terminated)
+    before = signal.signal(signal.SIGTERM, terminated)
     store = Store(folder / "store.sqlite")
     try:
         with Follower(partial(click.echo, err=as_json)) as follower:
@@ -164,7 +164,8 @@ def prepare_folder(out: Path | None, *, resume: bool) -> Path:
     return out
 
 
-def _terminated(_: int, __: FrameType | None) -> NoReturn:
+def terminated(_: int, __: FrameType | None) -> NoReturn:
+    """Take SIGTERM for Ctrl-C."""
     raise KeyboardInterrupt
 
 
@@ -197,7 +198,7 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
     say(f"record  {folder / 'audit.jsonl'}")
     say(f"report  {folder / 'audit.pdf'}")
     if findings.interrupted:
-        say(f"next    {_resume_command(folder)}")
+        say(f"next    {resume_command(folder)}")
         return
     pointed = next(iter(findings.unexpected), None) or next(
         (row["id"] for row in record.verdicts if row["printed"]["verdict"] == "REFUTED"), record.verdicts[0]["id"]
@@ -205,7 +206,8 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
     say(f"next    pdp-verify show {pointed} --record {path}")
 
 
-def _resume_command(folder: Path) -> str:
+def resume_command(folder: Path) -> str:
+    """Return the command that goes on with what was interrupted."""
     words = [word for word in typed() if word != "--resume"]
     if not any(word == "--out" or word.startswith("--out=") for word in words):
         words += ["--out", str(folder)]

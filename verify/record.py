@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from .rows import Row, dumps
 from .worker import PROFILES
 
 SCHEMA_VERSION = 1
+#: The record of a calibration, which takes the place of ``audit.jsonl`` in its folder.
+CALIBRATION = "calibration.jsonl"
 KINDS = ("statement", "case", "figure", "verdict")
 #: What the reader of a record relies on; the JSON Schema in ``schemas`` says all of it.
 REQUIRED = {
@@ -74,15 +76,8 @@ def read(path: Path) -> Record:
         If the file cannot be read, is no record, or has an unknown ``schema_version``.
     """
     path = record_file(path)
-    lines = _lines(path)
-    rows: list[Row] = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            row = json.loads(line, parse_constant=_strict)
-            if not isinstance(row, dict):
-                raise ValueError("not an object")
-        except ValueError as stop:
-            raise UserError(f"record must be strict JSON lines, got {path} line {number}: {stop}") from stop
+    rows = []
+    for number, row in enumerate(json_lines(path), start=1):
         if number == 1:
             _check_version(row, path)
         elif row.get("kind") not in KINDS:
@@ -91,8 +86,6 @@ def read(path: Path) -> Record:
             if name not in row:
                 raise UserError(f"row must have a field {name}, got {path} line {number}")
         rows.append(row)
-    if not rows:
-        raise UserError(f"record must not be empty, got record={path}")
     _check_settings(rows[0], path)
     by_kind = {kind: tuple(row for row in rows[1:] if row["kind"] == kind) for kind in KINDS}
     return Record(rows[0], *(by_kind[kind] for kind in KINDS))
@@ -100,16 +93,34 @@ def read(path: Path) -> Record:
 
 def record_file(path: Path) -> Path:
     """Return the record of a folder, or the path itself."""
-    return path / "audit.jsonl" if path.is_dir() else path
+    if not path.is_dir():
+        return path
+    found = path / "audit.jsonl"
+    return path / CALIBRATION if not found.exists() and (path / CALIBRATION).exists() else found
 
 
-def is_certificate(path: Path) -> bool:
-    """Return whether the first line of a record says that it is a certificate's."""
+def record_of(path: Path) -> str:
+    """Return what the first line of a record says it is of: ``certificate``, ``calibration``, or nothing (a run)."""
     try:
         header = json.loads(next(iter(_lines(record_file(path))), ""))
     except ValueError:
-        return False
-    return isinstance(header, dict) and header.get("record") == "certificate"
+        return ""
+    return str(header.get("record", "")) if isinstance(header, dict) else ""
+
+
+def json_lines(path: Path) -> Iterator[Row]:
+    """Yield the objects of a file of strict JSON lines, of which there must be one at least."""
+    lines = _lines(path)
+    if not lines:
+        raise UserError(f"record must not be empty, got record={path}")
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line, parse_constant=_strict)
+            if not isinstance(row, dict):
+                raise ValueError("not an object")
+        except ValueError as stop:
+            raise UserError(f"record must be strict JSON lines, got {path} line {number}: {stop}") from stop
+        yield row
 
 
 def _lines(path: Path) -> list[str]:
@@ -126,6 +137,8 @@ def _check_version(row: Row, path: Path) -> None:
             f"record must be that of a run, got a certificate in {path}; draw it again with pdp-verify certify, "
             "or examine its folder with pdp-verify check"
         )
+    if row.get("record") == "calibration":
+        raise UserError(f"record must be that of a run, got a calibration in {path}; pdp-verify report renders it")
     if row.get("kind") != "header":
         raise UserError(f"record must begin with its header, got {path}")
     version = row.get("schema_version")

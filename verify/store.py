@@ -16,7 +16,11 @@ from .worker import Task
 
 def content_key(task: Task, statement_id: str, params: Mapping[str, Any], context: Mapping[str, Any]) -> str:
     """Return the hash of everything that decides a task's rows: statement, case, settings, sources, versions."""
-    content = {"task": asdict(task), "id": statement_id, "params": dict(params), "context": dict(context)}
+    return content_hash({"task": asdict(task), "id": statement_id, "params": dict(params), "context": dict(context)})
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """Return the hash of anything that can be written as JSON, whatever the order of its keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -34,10 +34,13 @@ class Follower:
     ----------
     say : callable
         Where the line of each decided statement goes.
+    tasks : str
+        What the tasks are called.
     """
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None], *, tasks: str = "cases and figures") -> None:
         self._say = say
+        self._tasks = tasks
         self._total = 0
         self._done = 0
         self._last = time.monotonic()
@@ -67,7 +70,7 @@ class Follower:
         if self._bar:
             self._bar.update(self._task, total=n_tasks)
         else:
-            click.echo(f"{n_tasks} cases and figures to do", err=True)
+            click.echo(f"{n_tasks} {self._tasks} to do", err=True)
 
     def advance(self, name: str) -> None:
         """Be told that one task is done."""

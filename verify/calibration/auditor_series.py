@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from audits import Budget, StreamKey
 from audits.attack import attack
-from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim, black_box_audit
 from audits.coverage import audit_coverage
 from audits.densities import gaps, transports
 from audits.identities import loss_overlap, normalisation_gap
-from audits.random_matrix import goe_norm_coverage
+from audits.random_matrix import goe_norm_coverage, sandwich_coverage, sandwich_exact
 from audits.sequential import sequential_mean, sequential_proportion
 from audits.tails import audit_curves, audit_tails
-from mechanisms import BOTH, Relation
+from mechanisms import BOTH
 from mechanisms.goe import Extreme, GoeLaw, Normalisation
 
 from .laws import PAIR, Gaussian, Laplace
@@ -31,7 +30,6 @@ LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0))
 EPSILONS = (-0.3, 0.2, 0.7)
 CURVE_GRID = np.linspace(-2.03, 2.97, 41)
 DELTAS = (0.0, 1e-3, 0.05, 0.2)
-RELATIONS = (Relation.ADD, Relation.REMOVE)
 
 
 def _tails(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
@@ -72,6 +70,14 @@ def _power(law: Law, fpr: float) -> float:
     grid = np.linspace(-6.0, 6.0, 2401) if isinstance(law, Gaussian) else np.linspace(-law.size, law.size, 2401)
     profile = law.profile(PAIR)
     return float(min(math.exp(e) * fpr + profile.delta_at(e, BOTH[0]) for e in grid.tolist()))
+
+
+def _attack_if_gaussian(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The assumption of this bound is true of a Gaussian law."""
+    law = Gaussian(1.0)
+    audit, profile = attack(law, PAIR, Budget(1000, level, key)), law.profile(PAIR)
+    bounds = (audit.epsilon_if_gaussian(delta).low > profile.epsilon_at(delta) + 1e-9 for delta in DELTAS if delta)
+    return any(bounds), False
 
 
 def _coverage(level: float, key: StreamKey) -> tuple[bool, bool]:
@@ -121,31 +127,14 @@ def _matrices(level: float, key: StreamKey) -> tuple[bool, bool]:
 
 
 @cache
-def _delta(law: Law, epsilon: float) -> float:
-    """Return the claimed curve, which is the true one; both laws have the same in both directions."""
-    return law.profile(PAIR).delta_at(epsilon, BOTH[0])
+def _sandwich_truth() -> float:
+    return sandwich_exact(3, 4.0, 1.0).value
 
 
-def _claim(law: Law) -> BlackBoxClaim:
-    epsilon = 1.0 if isinstance(law, Laplace) else 0.7
-    return BlackBoxClaim(epsilon, _delta(law, epsilon), RELATIONS, partial(_delta, law))
-
-
-def _black_box_curve(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
-    found = audit_claim(law, PAIR, _claim(law), Budget(800, level, key))
-    return found.outcome is BlackBoxOutcome.REFUTED, False
-
-
-def _black_box(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
-    """The claim holds with equality at every point of its curve; all lines of the audit hold together."""
-    profile, claim = law.profile(PAIR), _claim(law)
-    result = black_box_audit(law, PAIR, claim, Budget(100, level, key))
-    assert result.curve is not None
-    wrong = [result.outcome, result.curve.outcome, result.implementation_outcome]
-    bounds = [result.epsilon.estimate.low > profile.epsilon_at(claim.delta, BOTH[0]) + 1e-9]
-    if isinstance(law, Gaussian):
-        bounds.append(result.gaussian.estimate.low > profile.epsilon_at(claim.delta, BOTH[0]) + 1e-9)
-    return BlackBoxOutcome.REFUTED in wrong or any(bounds), False
+def _sandwich(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """``H = 4 I`` in three dimensions, whose sandwich has a probability that is known exactly."""
+    found = sandwich_coverage(4.0 * np.eye(3), 1.0, budget=Budget(300, level, key))
+    return missed(found, _sandwich_truth(), rounding=1e-9)
 
 
 def auditor_series() -> Iterator[Series]:
@@ -157,8 +146,6 @@ def auditor_series() -> Iterator[Series]:
         ("overlap of loss and draws", 400, _overlap, True),
         ("normalisation of the density", 400, _normalisation, True),
         ("density against draws", 400, _density, True),
-        ("black box, whole curve", 800, _black_box_curve, False),
-        ("black box, all lines", 100, _black_box, False),
     )
     for auditor, n_draws, audit, halves in per_law:
         for law in LAWS:
@@ -168,8 +155,18 @@ def auditor_series() -> Iterator[Series]:
                 n_draws,
                 one_by_one(partial(audit, law)),
                 halves=halves,
+                seconds=3e-3,
             )
+    yield Series(
+        "likelihood-ratio attack, if Gaussian",
+        LAWS[0].name,
+        1000,
+        one_by_one(_attack_if_gaussian),
+        halves=False,
+        seconds=4e-3,
+    )
     yield Series("coverage of two parts", "independent events", 400, one_by_one(_coverage))
     yield Series("sequential proportion", "claim true with equality", 1600, one_by_one(_sequential_proportion))
     yield Series("sequential mean", "claim true with equality", 800, one_by_one(_sequential_mean))
     yield Series("random matrices", "median of the norm, GOE(3)", 300, one_by_one(_matrices))
+    yield Series("random matrices", "sandwich in three dimensions", 300, one_by_one(_sandwich))

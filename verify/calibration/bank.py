@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
 
-from audits import Budget
+from audits import Budget, exact_delta
 from audits.attack import attack_scores
-from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim
+from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim, black_box_audit
 from audits.densities import gaps, transports
 from audits.identities import overlap_gap
 from audits.tails import loss_curve, tail_estimates
@@ -26,11 +25,11 @@ from mechanisms.broken_catalogue import broken_twins
 from mechanisms.catalogue import Example, example_pair
 from mechanisms.objective_perturbation import ObjectivePerturbation
 from mechanisms.posterior_sampling import PosteriorSampling
+from mechanisms.profiles import GaussianProfile
 
+from .coverage_bank import coverage_mutants, graded_coverage_mutants
 from .laws import PAIR, Gaussian, Laplace
-
-#: Draws and failure probability of one audit of a mutant: the default budget of this bank.
-DEFAULT_DRAWS, DEFAULT_FAILURE_PROB = 50_000, 1e-4
+from .mutant import DEFAULT_DRAWS, FINE, Mutant
 
 #: Mutants whose draws are solves, and what they get instead: twins at their stated strength, and each grade.
 SOLVED_DRAWS, SOLVED_DRAWS_GRADED = 12_000, 4_000
@@ -79,34 +78,6 @@ def _profile_refuted(profile: PrivacyProfile, losses: Mapping[Direction, np.ndar
     return False
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A mutant and the audit that is to refute it.
-
-    Attributes
-    ----------
-    strengths : tuple of float
-        Of a mutant by degrees, rising; a mutant of one strength has ``(nan,)``.
-    refute : callable
-        ``refute(strength, budget)`` returns whether this one run refutes it.
-    stated : float
-        The strength at which the bank promises refutation; nan when it has only one, or when the grades only map out
-        where an auditor stops seeing.
-    """
-
-    name: str
-    strengths: tuple[float, ...]
-    refute: Callable[[float, Budget], bool]
-    stated: float
-    n_draws: int
-    unit: str = "strength"
-
-    @property
-    def graded(self) -> bool:
-        """Whether it breaks by degrees."""
-        return len(self.strengths) > 1
-
-
 @cache
 def _twins() -> dict[str, Example]:
     return broken_twins()
@@ -121,24 +92,29 @@ def _grade_refuted(make: Callable[[float], Example], strength: float, budget: Bu
 
 
 def twin_mutants() -> list[Mutant]:
-    """Return every broken twin of the catalogue at its stated strength."""
-    return [
+    """Return every broken twin of ``mechanisms/broken``, and naive noise, at their stated strength."""
+    twins = [
         Mutant(
             name,
             (math.nan,),
             partial(_twin_refuted, name),
             math.nan,
             SOLVED_DRAWS if name.startswith("objective") else MORE_DRAWS.get(name, DEFAULT_DRAWS),
+            seconds=0.3 if name.startswith("objective") else 0.1,
         )
         for name in _twins()
     ]
+    bits = Mutant(
+        "Laplace noise added in floating point", (math.nan,), _bits, math.nan, DEFAULT_DRAWS, auditor="black box, bits"
+    )
+    return [*twins, *coverage_mutants(), bits]
 
 
 def graded_mutants() -> list[Mutant]:
     """Return the mutants by degrees: of mechanisms, all questions; of two laws, one auditor each."""
     ops, linear, few = PosteriorSampling(3.0, 1.0), example_pair(), example_pair(n_records=6)
     objective, labels = ObjectivePerturbation(LogisticLoss(), 1.5, 1.0), example_pair("labels")
-    fine, shares = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2), (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    fine, shares = FINE, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     made: tuple[tuple[str, tuple[float, ...], Callable[[float], Example], float, int], ...] = (
         ("OPS, gamma too large by", fine, lambda s: Example(OpsWrongGamma(ops, s), linear), 0.2, DEFAULT_DRAWS),
         ("OPS, determinant forgotten", shares, lambda s: Example(OpsNoDeterminant(ops, s), few), 1.0, DEFAULT_DRAWS),
@@ -165,32 +141,26 @@ def graded_mutants() -> list[Mutant]:
         ),
     )
     mutants = [
-        Mutant(name, strengths, partial(_grade_refuted, make), stated, n_draws)
+        Mutant(name, strengths, partial(_grade_refuted, make), stated, n_draws, seconds=0.15)
         for name, strengths, make, stated, n_draws in made
     ]
-    return (
-        mutants
-        + [
-            Mutant(f"Gaussian noise divided by 1 + s: {auditor}", fine, refute, math.nan, DEFAULT_DRAWS, "s")
-            for auditor, refute in (
-                ("tails and divergences", _by_tails),
-                ("whole loss curve", _by_curve),
-                ("likelihood-ratio attack", _by_attack),
-                ("all questions", lambda s, budget: refuted(Example(Gaussian(1.0, s), PAIR), budget)),
-                ("black box, whole curve", _by_black_box),
-            )
-        ]
-        + [
-            Mutant(
-                "Laplace noise divided by 1 + s: black box, pure epsilon",
-                fine,
-                _by_black_box_pure,
-                math.nan,
-                50_000,
-                "s",
-            )
-        ]
+    noise: tuple[tuple[str, Callable[[float, Budget], bool], int], ...] = (
+        ("exact profile", _by_exact_law, 0),
+        ("tails and divergences", _by_tails, DEFAULT_DRAWS),
+        ("whole loss curve", _by_curve, DEFAULT_DRAWS),
+        ("likelihood-ratio attack", _by_attack, DEFAULT_DRAWS),
+        ("all questions", lambda s, budget: refuted(Example(Gaussian(1.0, s), PAIR), budget), DEFAULT_DRAWS),
+        ("black box, whole curve", _by_black_box, DEFAULT_DRAWS),
     )
+    mutants += [
+        Mutant(f"Gaussian noise divided by 1 + s: {auditor}", fine, refute, math.nan, n_draws, "s", auditor)
+        for auditor, refute, n_draws in noise
+    ]
+    pure = "black box, pure epsilon"
+    mutants.append(
+        Mutant(f"Laplace noise divided by 1 + s: {pure}", fine, _by_black_box_pure, math.nan, DEFAULT_DRAWS, "s", pure)
+    )
+    return [*mutants, *graded_coverage_mutants()]
 
 
 def _shifted_losses(severity: float, budget: Budget) -> tuple[np.ndarray, np.ndarray]:
@@ -198,6 +168,11 @@ def _shifted_losses(severity: float, budget: Budget) -> tuple[np.ndarray, np.nda
     mu = 1.0 * (1 + severity)
     noise = budget.key.rng().standard_normal((2, budget.n_draws // 2))
     return mu * noise[0] + mu**2 / 2, mu * noise[1] + mu**2 / 2
+
+
+def _by_exact_law(severity: float, budget: Budget) -> bool:
+    claimed, actual = GaussianProfile(1.0), GaussianProfile(1.0 + severity)
+    return exact_delta(actual, 1.0).low > exact_delta(claimed, 1.0).high
 
 
 def _by_tails(severity: float, budget: Budget) -> bool:
@@ -234,3 +209,10 @@ def _by_black_box(severity: float, budget: Budget) -> bool:
 def _by_black_box_pure(severity: float, budget: Budget) -> bool:
     claim = BlackBoxClaim(1.0, 0.0, (Relation.ADD,))
     return audit_claim(Laplace(1.0, severity), PAIR, claim, budget).outcome is BlackBoxOutcome.REFUTED
+
+
+def _bits(_: float, budget: Budget) -> bool:
+    """The claim is true of the ideal law, and an attacker who reads the last bits of the outputs breaks it."""
+    law = Laplace(1.0)
+    result = black_box_audit(law, PAIR, BlackBoxClaim(1.0, 0.0, (Relation.ADD,)), budget)
+    return result.implementation_outcome is BlackBoxOutcome.REFUTED

@@ -113,3 +113,66 @@ class Laplace:
     def profile(self, pair: NeighbouringPair) -> LaplaceProfile:
         """Return the law of the loss that is claimed."""
         return LaplaceProfile(self.size)
+
+
+@dataclass(frozen=True)
+class CoinProfile:
+    """The loss of randomised response: one of the two values ``-epsilon`` and ``epsilon``, in both directions."""
+
+    epsilon: float
+
+    def delta_at(self, epsilon: float, direction: Direction) -> float:
+        """Return the hockey-stick divergence."""
+        heads = 1 / (1 + math.exp(-self.epsilon))
+        tails = 1 / (1 + math.exp(self.epsilon))
+        factor = math.exp(epsilon)
+        return max(0.0, heads - factor * tails) + max(0.0, tails - factor * heads)
+
+
+@dataclass(frozen=True)
+class Coin:
+    """Randomised response: whether there is more than one record, told truly with odds ``e^epsilon`` to 1."""
+
+    epsilon: float
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"randomised response, epsilon {self.epsilon:g}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs 0 and 1, shape ``(n_draws, 1)``."""
+        heads = 1 / (1 + math.exp(-self.epsilon if dataset.n_records > 1 else self.epsilon))
+        return np.asarray(rng.random((n_draws, 1)) < heads, dtype=np.float64)
+
+    def profile(self, pair: NeighbouringPair) -> CoinProfile:
+        """Return the law of the loss."""
+        return CoinProfile(self.epsilon)
+
+
+#: Points of the common grid between two whole numbers.
+GRID = 2.0**24
+
+
+@dataclass(frozen=True)
+class OnGrid:
+    """The outputs of another law, rounded to a common grid.
+
+    Noise that is added in floating point betrays the data set by its last bits (Mironov 2012), and an audit that reads
+    bits is right to say so. On a grid that fine the profile changes by less than a millionth.
+    """
+
+    law: Gaussian | Laplace
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"{self.law.name}, on a grid"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, 1)``."""
+        return np.asarray(np.rint(GRID * self.law.draw(dataset, n_draws, rng=rng)) / GRID, dtype=np.float64)
+
+    def profile(self, pair: NeighbouringPair) -> GaussianProfile | LaplaceProfile:
+        """Return the law of the loss before rounding, which can only make it smaller."""
+        return self.law.profile(pair)

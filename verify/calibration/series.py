@@ -33,8 +33,12 @@ class Series:
         Whether each end may miss with half of the level only (otherwise with all of it).
     control : bool
         A deliberately invalid auditor: its rate must *not* be compatible with its level.
+    predicted : bool
+        The rate must be equal to the level, which was computed beforehand, and not only at most.
     times : int
         The repetitions of a profile are multiplied by it (where they are rows of an array and cost nothing).
+    seconds : float
+        What one repetition costs, roughly; it decides the order of the work and nothing else.
     """
 
     auditor: str
@@ -43,13 +47,20 @@ class Series:
     misses: Misses
     halves: bool = True
     control: bool = False
+    predicted: bool = False
     levels: tuple[float, ...] = LEVELS
     times: int = 1
+    seconds: float = 0.0
 
     @property
     def name(self) -> str:
         """Unique name of the series and of its random stream."""
         return f"{self.auditor}: {self.law}"
+
+    @property
+    def kind(self) -> str:
+        """Kind of its rows."""
+        return "control" if self.control else "prediction" if self.predicted else "rate"
 
 
 def one_by_one(audit: Callable[[float, StreamKey], tuple[bool, bool]]) -> Misses:
