@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from flint import arb
 
-from .base import check_nonnegative, check_positive
+from .balls import Ball, enclose
+from .base import Bracket, Direction, check_nonnegative, check_positive
 from .data import Dataset, FloatArray
 from .gaussian_calibration import analytic_mu, check_open_delta
+from .gaussian_profile import gaussian_balls
 from .gaussian_shift import draw_shifted, log_density_shifted, shift_loss, shift_profile, sum_shift
-from .neighbours import NeighbouringPair
+from .neighbours import NeighbouringPair, Relation
 from .profiles import GaussianProfile
 from .transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
 
@@ -123,6 +126,31 @@ class SufficientStatistics:
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the exact law of the loss of the transcript between the members of ``pair``."""
         return shift_profile(sum_shift(pair, contribution), self.sigmas(pair.first.dim))
+
+    def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on; ADD and REMOVE.
+
+        Unlike ``profile(pair).delta_bracket``, which starts from a distance rounded to float64. Both directions agree.
+        """
+        return self._proved(pair, epsilon, 0)
+
+    def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see :meth:`delta_bracket`."""
+        return self._proved(pair, epsilon, 1)
+
+    def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
+        pair.require(Relation.ADD, Relation.REMOVE)
+
+        def evaluate() -> Ball:
+            squares = [arb(float(x)) ** 2 for x in pair.x]
+            total = sum(squares, arb(0))
+            # the packed x x^T has squared length sum over i <= j of x_i^2 x_j^2
+            gram = (total**2 + sum((each**2 for each in squares), arb(0))) / 2
+            moment = total * arb(pair.y) ** 2
+            mu = (gram / arb(self.sigma_gram) ** 2 + moment / arb(self.sigma_moment) ** 2).sqrt()
+            return gaussian_balls(arb(epsilon), mu)[part]
+
+        return enclose(evaluate, low=0.0, high=1.0)
 
     def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
         """Return the profile that no record added or removed within the bounds exceeds, and one reaches."""

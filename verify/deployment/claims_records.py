@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,9 @@ from audits.exact import exact_delta
 from mechanisms import (
     DataError,
     Dataset,
+    ExactLaw,
     GaussianOutput,
+    Mechanism,
     NeighbouringPair,
     ObjectivePerturbation,
     PosteriorSampling,
@@ -22,6 +24,7 @@ from mechanisms import (
 )
 from mechanisms.data import row_norms
 from mechanisms.posterior_bound import LARGEST_DELTA, loss_bound
+from mechanisms.proved_profile import proved_profile
 from mechanisms.ridge import RidgeMap, ridge_fit
 from mechanisms.sufficient_statistics import SufficientStatistics
 from reports.row import Figure, Mark
@@ -124,7 +127,7 @@ def _pair_checks(
         return replace(made, profile=profile)
 
     if law is not None:
-        profile = law(pair)
+        profile = _profile(mechanism, law, pair)
         yield from run_tasks([task("delta", f"exact law of {name}", profile=profile, power=Power.DECIDES)], 1)
     else:
         if not imported:
@@ -136,6 +139,15 @@ def _pair_checks(
         if white_box is not None:
             yield from run_tasks([task("density", f"own loss against own draws: {name}")], 1)
         yield from run_tasks([task("black box", f"black box: {name}")], 1)
+
+
+def _profile(
+    mechanism: Mechanism, law: Callable[[NeighbouringPair], PrivacyProfile], pair: NeighbouringPair
+) -> PrivacyProfile:
+    """Return the law of the loss between a pair, proved from the data on where the mechanism is one of ours."""
+    if isinstance(mechanism, ExactLaw) and not isinstance(mechanism, Imported):
+        return proved_profile(mechanism, pair)
+    return law(pair)
 
 
 def _proved_check(deployment: Deployment, claim: PDPClaim, longest: float) -> Check:
@@ -173,7 +185,7 @@ def _everyone(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
     law = law_of(mechanism)
     if law is not None:
         for pair in _targets(deployment):
-            value = exact_delta(law(pair), claim.epsilon).low
+            value = exact_delta(_profile(mechanism, law, pair), claim.epsilon).low
             if value > low:
                 low, found = value, "a target at the edge of the public domain"
     low = min(low, high)
