@@ -15,6 +15,8 @@ FloatArray = NDArray[np.float64]
 
 #: Cells of the nuisance parameter; more cells, less slack, the bound holds with any number.
 NUISANCE_CELLS = 2000
+#: Outcomes are ordered as at this epsilon where it is larger: any order gives a valid test.
+LARGEST_EPSILON = 300.0
 
 
 def barnard_p_value(x: int, n: int, count: int, m: int, epsilon: float, delta: float) -> float:
@@ -26,9 +28,8 @@ def barnard_p_value(x: int, n: int, count: int, m: int, epsilon: float, delta: f
     value at ``(p(q1), q0)``. The supremum over the nuisance parameter is therefore bounded, not searched.
     """
     lowest = _largest_count(x, n, count, m, epsilon, delta)
-    top = max(min(1.0, (1.0 - delta) * math.exp(-epsilon)), 0.0)
-    q = top * np.sin(np.linspace(0.0, math.pi / 2, NUISANCE_CELLS + 1)) ** 2  # finer at both ends
-    p = np.minimum(np.exp(epsilon) * q + delta, 1.0)
+    share = np.sin(np.linspace(0.0, math.pi / 2, NUISANCE_CELLS + 1)) ** 2  # finer at both ends
+    p, q = np.minimum(delta + (1.0 - delta) * share, 1.0), (1.0 - delta) * math.exp(-epsilon) * share
     hits = np.arange(n + 1)
     mass_p = _binomial_pmf(hits, n, p[1:])
     mass_q = np.where(lowest >= 0, special.bdtr(np.maximum(lowest, 0), m, q[:-1, None]), 0.0)
@@ -48,7 +49,7 @@ def _binomial_pmf(hits: NDArray[np.int64], n: int, p: FloatArray) -> FloatArray:
 
 def _largest_count(x: int, n: int, count: int, m: int, epsilon: float, delta: float) -> NDArray[np.int64]:
     """Return, for each number of hits, the largest count under ``Q`` that is at least as extreme (-1: none)."""
-    factor = math.exp(epsilon)
+    factor = math.exp(min(epsilon, LARGEST_EPSILON))
 
     def statistic(hits: FloatArray, counts: FloatArray) -> FloatArray:
         a, b = hits / n, counts / m

@@ -97,7 +97,8 @@ def _tail(
         smallest = min(0.05, 5.0 / len(values))
         levels = np.r_[np.geomspace(smallest, 0.5, LEVELS // 2), np.linspace(0.5, 0.995, LEVELS // 2)[1:]]
         places = np.unique(np.minimum(np.searchsorted(p, levels), len(values) - 1))
-    places = places[(p[places] > 0) & (p[places] < 1)]
+    # an event that always happened is one to certify when it was counted (no noise at all), not when it was smoothed
+    places = places[(p[places] > 0) & (fixed | (p[places] < 1))]
     return Candidates(score, forward, fixed, values[places], p[places], q[places], seen)
 
 

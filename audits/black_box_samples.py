@@ -148,7 +148,7 @@ def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Sc
             scores.append(fit_additive(first, second))
         for kind in CELL_KINDS:
             cells = fit_cells(first, second, kind)
-            if any(len(c) > 1 for c in cells.cells):
+            if any(len(c) for c in cells.cells):  # one cell against everything that lies in none is a test, too
                 scores.append(cells)
     return tuple(scores)
 

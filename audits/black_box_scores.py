@@ -19,6 +19,8 @@ IntArray = NDArray[np.int64]
 MAX_FIT = 20_000
 #: Most coordinates for which an additive score is fitted.
 MAX_ADDITIVE = 30
+#: Outputs beyond this, infinite ones among them, count as this where they are scaled (sums of squares stay finite).
+LARGEST = 1e150
 #: Cells seen fewer times than this carry no evidence.
 RARE = 3
 
@@ -79,14 +81,21 @@ class Scaler:
     @classmethod
     def fit(cls, outputs: FloatArray) -> Scaler:
         """Return the scaler of the medians and interquartile ranges of ``outputs``."""
+        outputs = _finite(outputs)
         low, centre, high = np.quantile(outputs, [0.25, 0.5, 0.75], axis=0)
         spread = np.where(high > low, high - low, np.maximum(np.abs(outputs - centre).mean(axis=0), 1e-300))
         return cls(np.asarray(centre), np.asarray(spread))
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the scaled outputs, same shape."""
-        scaled = (outputs - self.centre) / self.scale
-        return np.asarray(np.clip(np.nan_to_num(scaled), -self.limit, self.limit), dtype=np.float64)
+        with np.errstate(over="ignore"):  # clipped at once
+            scaled = (_finite(outputs) - self.centre) / self.scale
+        return np.asarray(np.clip(scaled, -self.limit, self.limit), dtype=np.float64)
+
+
+def _finite(outputs: FloatArray) -> FloatArray:
+    """Return the outputs as numbers within ``LARGEST``; one that is no number counts as 0."""
+    return np.asarray(np.clip(np.nan_to_num(outputs), -LARGEST, LARGEST), dtype=np.float64)
 
 
 @dataclass(frozen=True)
