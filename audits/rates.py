@@ -52,9 +52,9 @@ class RateAudit:
     @property
     def growth(self) -> Estimate:
         """Decades by which the ratio grows (or, negative, shrinks) from the first size to the last."""
-        first, last = self.ratios[0], self.ratios[-1]
-        low, high = math.log10(last.low / first.high), math.log10(last.high / first.low)
-        return Estimate.proved(math.nextafter(low, -math.inf), math.nextafter(high, math.inf), "ratio of proved ratios")
+        change = _ratio(self.ratios[-1], self.ratios[0])
+        low, high = math.log10(change.low), math.log10(change.high)
+        return Estimate.proved(low - _room(low), high + _room(high), "ratio of proved ratios")
 
     @property
     def steps(self) -> tuple[Bracket, ...]:
@@ -63,10 +63,7 @@ class RateAudit:
         for i, size in enumerate(self.sizes):
             if size >= 10 * self.sizes[marks[-1]] * (1 - 1e-12):
                 marks.append(i)
-        return tuple(
-            Bracket(self.ratios[b].low / self.ratios[a].high, self.ratios[b].high / self.ratios[a].low)
-            for a, b in itertools.pairwise(marks)
-        )
+        return tuple(_ratio(self.ratios[b], self.ratios[a]) for a, b in itertools.pairwise(marks))
 
     def diverges(self, factor: float = 1.05) -> bool:
         """Return whether the ratio is proved to grow by ``factor`` in each of at least four decades, with a reason why.
@@ -108,3 +105,8 @@ def _ratio(top: Bracket, bottom: Bracket) -> Bracket:
     if not (top.low > 0 and bottom.low > 0 and math.isfinite(top.high) and math.isfinite(bottom.high)):
         raise ValueError(f"quantity and order must be finite and positive, got {top} and {bottom}")
     return Bracket(math.nextafter(top.low / bottom.high, 0.0), math.nextafter(top.high / bottom.low, math.inf))
+
+
+def _room(logarithm: float) -> float:
+    """Return more than the rounding error of a logarithm in float64."""
+    return 1e-15 * max(1.0, abs(logarithm))
