@@ -116,24 +116,24 @@ def graded_mutants() -> list[Mutant]:
     objective, labels = ObjectivePerturbation(LogisticLoss(), 1.5, 1.0), example_pair("labels")
     fine, shares = FINE, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     made: tuple[tuple[str, tuple[float, ...], Callable[[float], Example], float, int], ...] = (
-        ("OPS, gamma too large by", fine, lambda s: Example(OpsWrongGamma(ops, s), linear), 0.2, DEFAULT_DRAWS),
-        ("OPS, determinant forgotten", shares, lambda s: Example(OpsNoDeterminant(ops, s), few), 1.0, DEFAULT_DRAWS),
+        ("OPS: gamma too large", fine, lambda s: Example(OpsWrongGamma(ops, s), linear), 0.2, DEFAULT_DRAWS),
+        ("OPS: no determinant", shares, lambda s: Example(OpsNoDeterminant(ops, s), few), 1.0, DEFAULT_DRAWS),
         (
-            "OPS, law in sample",
+            "OPS: law in sample",
             (0.01, 0.02, 0.05, 0.1, 0.3, 1.0),
             lambda s: Example(OpsInSampleLeverage(ops, s), few),
             1.0,
             DEFAULT_DRAWS,
         ),
         (
-            "objective perturbation, noise short by",
+            "objective: noise short",
             (0.02, 0.05, 0.1, 0.2, 0.35, 0.5),
             lambda s: Example(ObjectiveHalfNoise(objective, s), labels),
             0.5,
             SOLVED_DRAWS_GRADED,
         ),
         (
-            "objective perturbation, stopped early",
+            "objective: stopped early",
             shares,
             lambda s: Example(ObjectiveEarlyStop(objective, s), labels),
             1.0,

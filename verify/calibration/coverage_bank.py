@@ -82,7 +82,7 @@ def _at(factor: float, _: float, budget: Budget) -> bool:
 def graded_coverage_mutants() -> Iterator[Mutant]:
     """Yield what breaks by degrees and is refuted by a proportion."""
     yield Mutant(
-        "report, bound on |g| divided by 1 + s",
+        "report: bound too short",
         FINE,
         lambda s, budget: _short_quantile(1 + s, budget),
         0.1,

@@ -50,11 +50,16 @@ def _of(calibration: Calibration, kind: str) -> list[Row]:
 def _callout(calibration: Calibration, wrong: list[str]) -> Callout:
     rates, mutants = _of(calibration, "rate"), _of(calibration, "mutant")
     stated = [row for row in mutants if row["found"] is not None]
-    found = f"; {sum(row['found'] for row in stated)} of {len(stated)} mutants are found" if stated else ""
+    mutants_found = f"; {sum(row['found'] for row in stated)} of {len(stated)} mutants are found" if stated else ""
     total = format_count(sum(row["repeats"] for row in rates))
-    text = f"{total} audits of true claims, {len(rates)} rates{found}."
+    text = f"{total} audits of true claims, {len(rates)} rates{mutants_found}."
     if wrong:
-        return Callout(Tone.BAD, f"{len(wrong)} findings are not as they should be", text)
+        found = (
+            "One finding is not as it should be"
+            if len(wrong) == 1
+            else f"{len(wrong)} findings are not as they should be"
+        )
+        return Callout(Tone.BAD, found, text)
     if not calibration.complete:
         done, planned = (format_count(calibration.header[name]) for name in ("tasks_done", "tasks"))
         return Callout(Tone.WARNING, f"Interrupted: {done} of {planned} tasks were done", text)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.numbers import format_count, format_number
-from reports.row import Badge, Block, Figure, Mark, Paragraph, Section, Series, Style, Table, TextStyle, Tone
+from reports.row import Badge, Block, Figure, Mark, Paragraph, Section, Series, Table, TextStyle, Tone
 
 from ..rows import Row
 from .findings import CONFIDENCE, FOUND
 
 #: Most curves of one figure.
-CURVES = 5
+CURVES = 4
 
 
 def power_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
@@ -76,32 +76,33 @@ def _by_degrees(rows: Sequence[Row]) -> Table:
 
 
 def _groups(graded: Sequence[Row]) -> list[list[Row]]:
-    """Return mechanisms that break by degrees, then one violation seen by several auditors, a few curves each."""
+    """Return mechanisms that break by degrees, then slight violations, a few curves each."""
     found = []
     for mine in ([r for r in graded if r["unit"] != "s"], [r for r in graded if r["unit"] == "s"]):
-        found += [mine[i : i + CURVES] for i in range(0, len(mine), CURVES)]
+        n_figures = -(-len(mine) // CURVES)
+        found += [mine[k::n_figures] for k in range(n_figures)]
     return found
 
 
 def _figure(number: int, rows: Sequence[Row]) -> Figure:
+    by_auditor = rows[0]["unit"] == "s"
     found = "; ".join(
         f"{row['name']}: " + ("none" if row["smallest_found"] is None else f"{row['smallest_found']:g}") for row in rows
     )
     return Figure(
         f"power-{number}",
-        "Power: " + ("mechanisms broken by degrees" if rows[0]["unit"] != "s" else "slight violations, by auditor"),
+        "Power: " + ("slight violations, by auditor" if by_auditor else "mechanisms broken by degrees"),
         "Share of audits that refute the mutant, against its strength, with exact 95 % intervals.",
         f"Refutation rates against strength on a logarithmic axis; smallest strength found: {found}.",
-        "strength of the violation",
+        "strength of the violation, per cent",
         "share refuted",
         tuple(
             Series(
-                row["name"],
-                tuple(grade["strength"] for grade in row["grades"]),
+                row["auditor"] if by_auditor else row["name"],
+                tuple(100 * grade["strength"] for grade in row["grades"]),
                 tuple(grade["refuted"] / grade["repeats"] for grade in row["grades"]),
                 tuple(grade["interval"][0] for grade in row["grades"]),
                 tuple(grade["interval"][1] for grade in row["grades"]),
-                Style.POINTS,
             )
             for row in rows
         ),

@@ -15,10 +15,14 @@ from .series import LEVELS
 def rate_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
     """Return the sections on true claims."""
     rates = [row for row in rows if row["kind"] == "rate" and row["level"] > 0]
+    if not rates:
+        return _exact(rows)
     blocks: list[Block] = [_figure(level, rates) for level in LEVELS]
     blocks.append(_rates("False alarms: share of audits that miss, with its exact 95 % interval", rates))
-    ends = [row for row in rates if row["high"] or row["low"] != row["any"]]
-    blocks.append(_ends(ends))
+    two_sided = {(row["auditor"], row["law"]) for row in rates if row["high"]}
+    ends = [row for row in rates if (row["auditor"], row["law"]) in two_sided]
+    if ends:
+        blocks.append(_ends(ends))
     controls = [row for row in rows if row["kind"] == "control"]
     if controls:
         blocks.append(_rates("Invalid auditors, which must be found out", controls))

@@ -25,7 +25,7 @@ from .mutant import DEFAULT_FAILURE_PROB, Mutant
 from .record import Calibration, header
 from .series import BLOCK, Series
 
-#: Repetitions of a series, of a mutant, and of a grade of a mutant, by profile.
+#: Repetitions of a series, of a mutant at its stated strength, and of its other grades, by profile.
 REPETITIONS = {"quick": (40, 0, 0), "standard": (1000, 100, 60), "full": (5000, 1000, 200)}
 
 #: Repetitions of one task of the bank.
@@ -108,8 +108,8 @@ def tasks(profile: str, seed: int) -> list[Task]:
         for level in series.levels:
             planned += _blocks(series.name, level, math.nan, n_series * series.times, BLOCK * series.times, seed)
     for mutant in all_mutants().values():
-        n_repeats = n_graded if mutant.graded else n_twins
-        for strength in mutant.strengths if n_repeats else ():
+        for strength in mutant.strengths:
+            n_repeats = n_graded if mutant.graded and strength != mutant.stated else n_twins
             planned += _blocks(mutant.name, math.nan, strength, n_repeats, BANK_BLOCK, seed)
     return planned
 
