@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from flint import arb
 
+from mechanisms.balls import enclose
 from mechanisms.base import Bracket, Direction
 from mechanisms.data import Dataset
 from mechanisms.neighbours import NeighbouringPair
@@ -89,8 +91,13 @@ class CoinProfile:
         return max([math.log((a - delta) / b) for a, b in self._faces(direction) if a > delta + b] + [0.0])
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        value = self.delta_at(epsilon, direction)
-        return Bracket(value - 1e-15, value + 1e-15)
+        p, q = (self.p, self.q) if direction is Direction.FORWARD else (self.q, self.p)
+
+        def evaluate():
+            faces = (arb(p), arb(q)), (1 - arb(p), 1 - arb(q))
+            return sum(((a - arb(epsilon).exp() * b).max(arb(0)) for a, b in faces), arb(0))
+
+        return enclose(evaluate, low=0.0, high=1.0)
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
         value = self.tail_at(epsilon, direction)
