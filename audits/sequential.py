@@ -7,17 +7,21 @@ was chosen by looking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mechanisms.base import BOTH, Direction, WhiteBox, check_delta
+from mechanisms.neighbours import NeighbouringPair
+
 from .base import Budget, Estimate
 from .coverage import proportion
-from .draws import chunk_sizes
+from .draws import chunk_sizes, loss_sample
 from .intervals import betting, check_size
-from .multiplicity import look_share
+from .multiplicity import even_share, look_share
+from .tails import delta_estimate, split_draws, worse
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +45,7 @@ class SequentialAudit:
     decided : bool
         Whether the last interval lies wholly inside, or wholly outside, what is allowed.
     n_draws : int
-        Mechanism evaluations spent.
+        Mechanism evaluations spent (of a sampler: values drawn).
     """
 
     estimate: Estimate
@@ -91,6 +95,38 @@ def sequential_mean(
     return _run(sampler, interval, allowed, budget, first)
 
 
+def sequential_delta(
+    mechanism: WhiteBox,
+    pair: NeighbouringPair,
+    epsilon: float,
+    delta: float,
+    budget: Budget,
+    *,
+    directions: Sequence[Direction] = BOTH,
+    first: int = FIRST_LOOK,
+) -> SequentialAudit:
+    """Return whether a mechanism's delta(``epsilon``) is at most ``delta``, from as few evaluations as that takes.
+
+    The worse of ``directions`` decides; each has an even share of a look's draws and of its failure probability.
+    """
+    n_each = split_draws(budget, directions)
+    check_delta(delta)
+    rngs = {d: budget.key.child("sequential delta", d.name).rng() for d in directions}
+    losses = {d: np.empty(n_each) for d in directions}
+    looks: list[Estimate] = []
+    done, decided = 0, False
+    for total in look_sizes(n_each, max(1, first // len(directions))):
+        share = even_share(look_share(budget.failure_prob, len(looks) + 1), len(directions))
+        for d in directions:
+            losses[d][done:total] = loss_sample(mechanism, pair, d, total - done, rng=rngs[d])
+        done = total
+        looks.append(worse([delta_estimate(losses[d][:done], epsilon, share) for d in directions]))
+        decided = _decided(looks[-1], (0.0, delta))
+        if decided:
+            break
+    return _stopped(looks, decided, budget.failure_prob)
+
+
 def _run(
     sampler: ValueSampler,
     interval: Callable[[FloatArray, float], Estimate],
@@ -106,16 +142,23 @@ def _run(
     done, decided = 0, False
     for total in look_sizes(budget.n_draws, first):
         for size in chunk_sizes(total - done):
-            values[done : done + size] = np.asarray(sampler(size, rng), dtype=np.float64)
+            batch = np.asarray(sampler(size, rng), dtype=np.float64)
+            if batch.shape != (size,):  # one value would be spread over all places
+                raise ValueError(f"sampler must return shape ({size},), got shape={batch.shape}")
+            values[done : done + size] = batch
             done += size
         looks.append(interval(values[:done], look_share(budget.failure_prob, len(looks) + 1)))
         decided = _decided(looks[-1], allowed)
         if decided:
             break
+    return _stopped(looks, decided, budget.failure_prob)
+
+
+def _stopped(looks: list[Estimate], decided: bool, failure_prob: float) -> SequentialAudit:
     last = looks[-1]
     method = f"{last.method}, look {len(looks)} of a sequential audit"
-    whole = Estimate(last.value, last.low, last.high, budget.failure_prob, done, method)
-    return SequentialAudit(whole, tuple(looks), decided, done)
+    whole = Estimate(last.value, last.low, last.high, failure_prob, last.n_draws, method)
+    return SequentialAudit(whole, tuple(looks), decided, last.n_draws)
 
 
 def _decided(estimate: Estimate, allowed: tuple[float, float]) -> bool:

@@ -87,6 +87,14 @@ def payoff(losses: FloatArray, epsilon: float) -> FloatArray:
     return 0.0 - np.expm1(np.minimum(epsilon - losses, 0.0))
 
 
+def delta_estimate(losses: FloatArray, epsilon: float, failure_prob: float) -> Estimate:
+    """Return delta(epsilon) alone from draws of the loss, all of ``failure_prob`` spent on it."""
+    gains, room = payoff(losses, epsilon), float(slack(epsilon))
+    interval = betting(gains, failure_prob)
+    low, high = max(interval.low - room, 0.0), min(interval.high + room, 1.0)  # a payoff moves by at most that
+    return Estimate(min(max(float(gains.mean()), low), high), low, high, failure_prob, losses.size, DELTA_METHOD)
+
+
 def tail_estimates(
     losses: ArrayLike, epsilons: Sequence[float], failure_prob: float, *, direction: Direction = Direction.FORWARD
 ) -> tuple[TailPoint, ...]:
@@ -114,15 +122,8 @@ def tail_estimates(
     tail_low, tail_high = clopper_pearson_band(surely, n, share).low, clopper_pearson_band(perhaps, n, share).high
     points = []
     for i, epsilon in enumerate(levels.tolist()):
-        gains = payoff(sample, epsilon)
-        interval = betting(gains, share)
         tail = Estimate(float(counts[i] / n), float(tail_low[i]), float(tail_high[i]), share, n, TAIL_METHOD)
-        low, high = (
-            max(interval.low - room[i], 0.0),
-            min(interval.high + room[i], 1.0),
-        )  # a payoff moves by at most that
-        delta = Estimate(min(max(float(gains.mean()), low), high), low, high, share, n, DELTA_METHOD)
-        points.append(TailPoint(direction, epsilon, tail, delta))
+        points.append(TailPoint(direction, epsilon, tail, delta_estimate(sample, epsilon, share)))
     return tuple(points)
 
 

@@ -3,9 +3,13 @@ import pickle
 import numpy as np
 import pytest
 from oracles.false_alarm import misses_allowed
+from oracles.toy_mechanisms import GaussianSum, LaplaceSum, toy_pair
 
 from audits import Budget, StreamKey
-from audits.sequential import look_sizes, sequential_mean, sequential_proportion
+from audits.black_box import BlackBoxClaim, BlackBoxOutcome
+from audits.black_box_sequential import sequential_claim
+from audits.sequential import look_sizes, sequential_delta, sequential_mean, sequential_proportion
+from mechanisms import BOTH, Relation
 
 
 def budget(n_draws=64_000, failure_prob=1e-6, seed=1):
@@ -96,3 +100,57 @@ def test_values_that_are_no_events_are_refused():
         sequential_proportion(lambda n, rng: rng.random(n), (0.0, 0.1), budget(10))
     with pytest.raises(ValueError, match="allowed must satisfy"):
         sequential_proportion(coin(0.5), (0.3, 0.1), budget(10))
+
+
+def test_a_sampler_of_the_wrong_shape_is_refused():
+    """One value for a whole batch would count as so many draws."""
+    with pytest.raises(ValueError, match="sampler must return shape"):
+        sequential_mean(lambda n, rng: rng.random(1), (0.0, 0.1), budget(2000), low=0.0, high=1.0)
+
+
+PAIR = toy_pair()
+
+
+def test_a_divergence_is_decided_early_on_either_side_and_not_on_the_edge():
+    """GaussianSum(1): delta(1) is 0.1269 (W19, Lemma 2.4's closed form) in both directions. Level 1e-6."""
+    law = GaussianSum(1.0)
+    exact = law.profile(PAIR).delta_at(1.0, BOTH[0])
+    for claimed, outside in ((0.05, True), (0.3, False)):
+        audit = sequential_delta(law, PAIR, 1.0, claimed, budget())
+        assert audit.decided
+        assert audit.n_draws < 8_000
+        assert (audit.estimate.low > claimed) is outside
+        assert audit.estimate.low <= exact <= audit.estimate.high
+        assert sum(look.failure_prob for look in audit.looks) < 1e-6
+        assert audit.n_draws == audit.estimate.n_draws == audit.looks[-1].n_draws
+    assert not sequential_delta(law, PAIR, 1.0, exact, budget(16_000)).decided
+
+
+def test_a_true_divergence_is_rarely_refuted_although_we_look_often():
+    """Null: delta(1) of GaussianSum(1) equals the claim; refuted at most 0.2 of the time. Level 1e-7, 300 audits."""
+    law = GaussianSum(1.0)
+    exact = law.profile(PAIR).delta_at(1.0, BOTH[0])
+    audits = (sequential_delta(law, PAIR, 1.0, exact, budget(1280, 0.2, seed), first=20) for seed in range(300))
+    assert sum(audit.estimate.low > exact for audit in audits) <= misses_allowed(300, 0.2)
+
+
+PURE = BlackBoxClaim(1.0, 0.0, (Relation.ADD,))
+
+
+def test_a_black_box_audit_stops_at_the_look_that_refutes():
+    """Laplace at half scale (true epsilon 2) against epsilon 1: found early; at full scale the budget is used up."""
+    broken = sequential_claim(LaplaceSum(0.5), PAIR, PURE, budget(50_000, 1e-3))
+    assert broken.outcome is BlackBoxOutcome.REFUTED
+    assert broken.n_draws <= 3_200
+    assert all(look.outcome is BlackBoxOutcome.NOT_REFUTED for look in broken.looks[:-1])
+    correct = sequential_claim(LaplaceSum(1.0), PAIR, PURE, budget(6_400, 1e-3))
+    assert correct.outcome is BlackBoxOutcome.NOT_REFUTED
+    assert correct.n_draws == 6_400
+    assert sum(look.failure_prob for look in correct.looks) < 1e-3
+
+
+def test_black_box_looks_together_keep_their_level():
+    """Null: Laplace claimed at its true epsilon, five looks; refuted at most 0.2 of the time. 100 audits, 1e-7."""
+    runs = (sequential_claim(LaplaceSum(1.0), PAIR, PURE, budget(1600, 0.2, seed), first=100) for seed in range(100))
+    refuted = sum(run.outcome is BlackBoxOutcome.REFUTED for run in runs)
+    assert refuted <= misses_allowed(100, 0.2)
