@@ -13,12 +13,15 @@ from audits import Budget, StreamKey
 from audits.attack import attack
 from audits.coverage import audit_coverage
 from audits.densities import gaps, transports
+from audits.exposure import Exposure, exposure, sampled_exposure
 from audits.identities import loss_overlap, normalisation_gap
 from audits.random_matrix import goe_norm_coverage, sandwich_coverage, sandwich_exact
 from audits.sequential import sequential_mean, sequential_proportion
 from audits.tails import audit_curves, audit_tails
 from mechanisms import BOTH
+from mechanisms.catalogue import example_data
 from mechanisms.goe import Extreme, GoeLaw, Normalisation
+from mechanisms.posterior_sampling import PosteriorSampling
 
 from .laws import PAIR, Gaussian, Laplace
 from .series import Series, any_missed, missed, one_by_one
@@ -30,6 +33,9 @@ LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0))
 EPSILONS = (-0.3, 0.2, 0.7)
 CURVE_GRID = np.linspace(-2.03, 2.97, 41)
 DELTAS = (0.0, 1e-3, 0.05, 0.2)
+
+#: A data set whose records are exposed, and where their epsilons are taken.
+OPS, FEW, EXPOSED_DELTA = PosteriorSampling(3.0, 1.0), example_data(6), 0.05
 
 
 def _tails(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
@@ -127,6 +133,22 @@ def _matrices(level: float, key: StreamKey) -> tuple[bool, bool]:
 
 
 @cache
+def _exposed() -> Exposure:
+    return exposure(OPS, FEW, Budget(1, 0.5, StreamKey(0)), delta=EXPOSED_DELTA)
+
+
+def _exposure(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """Three numbers of every record of a small data set at once, against their exact laws."""
+    found, exact = sampled_exposure(OPS, FEW, Budget(300, level, key), delta=EXPOSED_DELTA), _exposed()
+    low = high = False
+    for part in ("advantage", "drawn_with", "drawn_without"):
+        sampled, truth = getattr(found, part), getattr(exact, part).value
+        low |= bool((sampled.low > truth + 1e-9).any())
+        high |= bool((sampled.high < truth - 1e-9).any())
+    return low, high
+
+
+@cache
 def _sandwich_truth() -> float:
     return sandwich_exact(3, 4.0, 1.0).value
 
@@ -170,3 +192,4 @@ def auditor_series() -> Iterator[Series]:
     yield Series("sequential mean", "claim true with equality", 800, one_by_one(_sequential_mean))
     yield Series("random matrices", "median of the norm, GOE(3)", 300, one_by_one(_matrices))
     yield Series("random matrices", "sandwich in three dimensions", 300, one_by_one(_sandwich))
+    yield Series("who is most exposed", "one-posterior sampling, 6 records", 300, one_by_one(_exposure), seconds=3e-3)

@@ -13,9 +13,10 @@ from typing import Any
 import mpmath
 
 from audits import Estimate, StreamKey, exact_delta, exact_tail
+from audits.composition import composed_delta
 from audits.exact import exact_epsilon
 from audits.random_matrix import goe_norm_exact, sandwich_exact
-from mechanisms import Bracket, Dataset, Direction, NeighbouringPair
+from mechanisms import BOTH, Bracket, Dataset, Direction, NeighbouringPair
 from mechanisms.goe import Normalisation
 from mechanisms.posterior_sampling import PosteriorSampling
 from mechanisms.profiles import GaussianProfile
@@ -40,7 +41,6 @@ def _outside_root(enclosure: Estimate | Bracket, delta: float, at: Callable[[Num
 
 
 def _gaussian(_: float, key: StreamKey) -> Misses:
-    """Balle and Wang 2018, theorem 8: ``delta = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``."""
     rng = key.rng()
     mu = float(10 ** rng.uniform(-2, 1))
     epsilon = float(mu * (mu / 2 + rng.uniform(-2, 8)))
@@ -48,15 +48,11 @@ def _gaussian(_: float, key: StreamKey) -> Misses:
     profile = GaussianProfile(mu)
     with mpmath.workdps(DIGITS):
         size = mpmath.mpf(mu)
-
-        def delta_at(e: Number) -> Number:
-            return mpmath.ncdf(size / 2 - e / size) - mpmath.exp(e) * mpmath.ncdf(-size / 2 - e / size)
-
         return any_missed(
             [
-                _outside(exact_delta(profile, epsilon), delta_at(mpmath.mpf(epsilon))),
+                _outside(exact_delta(profile, epsilon), _gaussian_delta(size, mpmath.mpf(epsilon))),
                 _outside(exact_tail(profile, epsilon), mpmath.ncdf(size / 2 - epsilon / size)),
-                _outside_root(exact_epsilon(profile, delta), delta, delta_at),
+                _outside_root(exact_epsilon(profile, delta), delta, lambda e: _gaussian_delta(size, e)),
             ]
         )
 
@@ -115,6 +111,22 @@ def _beyond(
     return mpmath.ncdf(above) - mpmath.ncdf(below) if below < 0 else mpmath.ncdf(-below) - mpmath.ncdf(-above)
 
 
+def _composed(_: float, key: StreamKey) -> Misses:
+    """One to three normal releases together are one: ``mu^2`` is the sum of theirs."""
+    rng = key.rng()
+    mus = (10 ** rng.uniform(-1, 0.3, rng.integers(1, 4))).tolist()
+    with mpmath.workdps(DIGITS):
+        size = mpmath.sqrt(sum((mpmath.mpf(mu) ** 2 for mu in mus), mpmath.mpf(0)))
+        epsilon = float(size * (size / 2 + rng.uniform(-1, 5)))
+        found = composed_delta([GaussianProfile(mu) for mu in mus], epsilon, directions=BOTH[:1], interval=0.125)
+        return _outside(found, _gaussian_delta(size, mpmath.mpf(epsilon)))
+
+
+def _gaussian_delta(size: Number, e: Number) -> Number:
+    """Balle and Wang 2018, theorem 8: ``Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``."""
+    return mpmath.ncdf(size / 2 - e / size) - mpmath.exp(e) * mpmath.ncdf(-size / 2 - e / size)
+
+
 def _matrices(_: float, key: StreamKey) -> Misses:
     """The spectral norm in two dimensions: ``|m| + r`` with ``m`` normal of variance 1 and ``r^2 / 2`` exponential.
 
@@ -141,6 +153,7 @@ def exact_series() -> Iterator[Series]:
     for law, audit, seconds in (
         ("Gaussian loss: tail, delta, epsilon", _gaussian, 1e-3),
         ("one-posterior sampling: the same", _posterior, 3e-3),
+        ("delta of normal releases together", _composed, 5e-3),
         ("norm and sandwich, GOE(2)", _matrices, 1e-3),
     ):
         yield Series("proved enclosures", law, 0, one_by_one(audit), halves=False, levels=(0.0,), seconds=seconds)
