@@ -18,13 +18,14 @@ from .tails import audit_curves, audit_tails
 
 if TYPE_CHECKING:
     from .black_box import BlackBoxClaim, audit_claim, audit_epsilon, audit_gaussian_dp, black_box_audit
+    from .black_box_sequential import sequential_claim
     from .composition import composed_delta
     from .multiplicity import holm
     from .power import draws_needed, refutation_probability
     from .random_matrix import goe_norm_coverage, goe_norm_exact, sandwich_coverage
     from .rare_events import audit_rare
     from .rates import follow
-    from .sequential import sequential_mean, sequential_proportion
+    from .sequential import sequential_delta, sequential_mean, sequential_proportion
     from .worst_case import adversarial_pairs, maximise
 
 #: Public name -> the module that holds it, for those that are imported when they are used.
@@ -45,6 +46,8 @@ _LATER = {
     "maximise": "worst_case",
     "refutation_probability": "power",
     "sandwich_coverage": "random_matrix",
+    "sequential_claim": "black_box_sequential",
+    "sequential_delta": "sequential",
     "sequential_mean": "sequential",
     "sequential_proportion": "sequential",
 }
@@ -77,6 +80,8 @@ __all__ = [
     "maximise",
     "refutation_probability",
     "sandwich_coverage",
+    "sequential_claim",
+    "sequential_delta",
     "sequential_mean",
     "sequential_proportion",
 ]
