@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,8 +159,13 @@ def interval_series() -> Iterator[Series]:
     )
 
 
-def exact_rates() -> Iterator[dict[str, float]]:
-    """Yield the exact probability that each end of Clopper-Pearson's interval misses: a sum over all counts."""
+@cache
+def exact_rates() -> tuple[dict[str, float], ...]:
+    """Return the exact probability that each end of Clopper-Pearson's interval misses: a sum over all counts."""
+    return tuple(_exact_rates())
+
+
+def _exact_rates() -> Iterator[dict[str, float]]:
     for level in LEVELS:
         for n in EXACT_N:
             band = clopper_pearson_band(np.arange(n + 1), n, level)
