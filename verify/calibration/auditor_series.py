@@ -16,7 +16,7 @@ from audits.densities import gaps, transports
 from audits.exposure import Exposure, exposure, sampled_exposure
 from audits.identities import loss_overlap, normalisation_gap
 from audits.random_matrix import goe_norm_coverage, sandwich_coverage, sandwich_exact
-from audits.sequential import sequential_mean, sequential_proportion
+from audits.sequential import sequential_delta, sequential_mean, sequential_proportion
 from audits.tails import audit_curves, audit_tails
 from mechanisms import BOTH
 from mechanisms.catalogue import example_data
@@ -110,6 +110,13 @@ def _sequential_mean(level: float, key: StreamKey) -> tuple[bool, bool]:
     return missed(audit.estimate, 0.2)
 
 
+def _sequential_delta(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The claim is true with equality, in both directions."""
+    truth = law.profile(PAIR).delta_at(0.7, BOTH[0])
+    audit = sequential_delta(law, PAIR, 0.7, truth, Budget(1600, level, key), first=200)
+    return missed(audit.estimate, truth)
+
+
 def _overlap(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
     return any_missed([missed(e, 0.0) for e in loss_overlap(law, PAIR, Budget(400, level, key))])
 
@@ -165,6 +172,7 @@ def auditor_series() -> Iterator[Series]:
         ("tails and divergences", 400, _tails, True),
         ("whole loss curves", 400, _curves, True),
         ("likelihood-ratio attack", 1000, _attack, False),
+        ("sequential delta", 1600, _sequential_delta, True),
         ("overlap of loss and draws", 400, _overlap, True),
         ("normalisation of the density", 400, _normalisation, True),
         ("density against draws", 400, _density, True),

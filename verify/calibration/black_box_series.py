@@ -17,6 +17,7 @@ from audits import Budget, StreamKey
 from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim, audit_epsilon, black_box_audit
 from audits.black_box_barnard import barnard_p_value
 from audits.black_box_events import FixedEvent, GaussianTradeOff, PointTradeOff, RankEvent, TradeOff, mu_lower
+from audits.black_box_sequential import sequential_claim
 from mechanisms import BOTH, Relation
 
 from .laws import PAIR, Coin, Gaussian, Laplace, OnGrid
@@ -27,8 +28,8 @@ Law = OnGrid | Coin
 GAUSSIAN, LAPLACE, COIN = OnGrid(Gaussian(1.0)), OnGrid(Laplace(1.0)), Coin(1.0)
 RELATIONS = (Relation.ADD, Relation.REMOVE)
 
-#: Draws of runs with preset events, and of one that learns.
-FEW, PRESET, LEARNED = 100, 800, 4000
+#: Draws of runs with preset events, of one that learns, and of one that looks several times.
+FEW, PRESET, LEARNED, LOOKED = 100, 800, 4000, 3200
 
 #: Draws per data set, and rank, of the tests of one event.
 EVENT_DRAWS, RANK, BARNARD_DRAWS = 300, 90, 40
@@ -48,6 +49,11 @@ def _claim(law: Law) -> BlackBoxClaim:
 
 def _curve(law: Law, n_draws: int, level: float, key: StreamKey) -> tuple[bool, bool]:
     found = audit_claim(law, PAIR, _claim(law), Budget(n_draws, level, key))
+    return found.outcome is BlackBoxOutcome.REFUTED, False
+
+
+def _looks(law: Law, n_draws: int, level: float, key: StreamKey) -> tuple[bool, bool]:
+    found = sequential_claim(law, PAIR, _claim(law), Budget(n_draws, level, key))
     return found.outcome is BlackBoxOutcome.REFUTED, False
 
 
@@ -148,6 +154,7 @@ def black_box_series() -> Iterator[Series]:
         ("whole curve", LAPLACE, _curve, PRESET, 5e-3),
         ("whole curve", GAUSSIAN, _curve, LEARNED, 1e-2),
         ("whole curve", COIN, _curve, LEARNED, 1e-2),
+        ("sequential", GAUSSIAN, _looks, LOOKED, 2e-2),
         ("epsilon", GAUSSIAN, _epsilon, LEARNED, 1e-2),
         ("epsilon", LAPLACE, _epsilon, LEARNED, 1e-2),
         ("all lines", LAPLACE, _all_lines, FEW, 2e-2),
