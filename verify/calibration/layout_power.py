@@ -9,6 +9,7 @@ from reports.row import Badge, Block, Figure, Mark, Paragraph, Section, Series, 
 
 from ..rows import Row
 from .findings import CONFIDENCE, FOUND
+from .mutant import DEFAULT_DRAWS
 
 #: Most curves of one figure.
 CURVES = 4
@@ -23,7 +24,8 @@ def power_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
     blocks: list[Block] = [
         Paragraph(
             f"Each audit has a failure probability of {mutants[0]['failure_prob']:g}. A mutant counts as found when the "
-            f"exact {CONFIDENCE:.0%} lower end of the share of audits that refute it is at least {FOUND:g}.",
+            f"exact {CONFIDENCE:.0%} lower end of the share of audits that refute it is at least {FOUND:g}. The default budget "
+            f"is {format_count(DEFAULT_DRAWS)} mechanism evaluations; the tables name every other one.",
             TextStyle.NOTE,
         )
     ]
