@@ -19,6 +19,7 @@ from .black_box_scores import (
     MAX_ADDITIVE,
     Score,
     fit_additive,
+    fit_bins,
     fit_cells,
     fit_hinges,
     fit_quadratic,
@@ -143,7 +144,7 @@ def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Sc
     scores: list[Score] = [fit_raw(first, second) if first.shape[1] == 1 else fit_quadratic(first, second)]
     if learned:
         if first.shape[1] == 1:
-            scores.append(fit_hinges(first, second))
+            scores += [fit_hinges(first, second), fit_bins(first, second)]
         elif first.shape[1] <= MAX_ADDITIVE:
             scores.append(fit_additive(first, second))
         for kind in CELL_KINDS:

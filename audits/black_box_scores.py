@@ -19,6 +19,8 @@ IntArray = NDArray[np.int64]
 MAX_FIT = 20_000
 #: Most coordinates for which an additive score is fitted.
 MAX_ADDITIVE = 30
+#: Training draws per data set for each bin, and the most bins.
+PER_BIN, MAX_BINS = 6, 64
 #: Outputs beyond this, infinite ones among them, count as this where they are scaled (sums of squares stay finite).
 LARGEST = 1e150
 #: Cells seen fewer times than this carry no evidence.
@@ -149,6 +151,33 @@ def fit_hinges(first: FloatArray, second: FloatArray) -> HingeCurve:
     ridge = np.r_[0.0, 0.02, np.full(len(knots), 0.2)]
     labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
     return HingeCurve(scaler, knots, logistic_fit(features, labels, ridge))
+
+
+@dataclass(frozen=True)
+class BinScore:
+    """The log odds of the bin that a scalar falls in: finds a narrow bump wherever it lies."""
+
+    edges: FloatArray
+    log_odds: FloatArray
+    name: str = "bins of the output"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(self.log_odds[_bin(outputs, self.edges)], dtype=np.float64)
+
+
+def _bin(outputs: FloatArray, edges: FloatArray) -> NDArray[np.intp]:
+    return np.searchsorted(edges, _finite(outputs)[:, 0], side="right")
+
+
+def fit_bins(first: FloatArray, second: FloatArray) -> BinScore:
+    """Return the bin score of two samples of a scalar; edges are pooled quantiles, log odds are add-one counts."""
+    n_bins = min(max(len(first) // PER_BIN, 2), MAX_BINS)
+    pooled = _finite(np.concatenate([first, second]))[:, 0]
+    edges = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]))
+    in_first, in_second = (np.bincount(_bin(sample, edges), minlength=len(edges) + 1) for sample in (first, second))
+    odds = np.round(np.log((in_first + 1.0) / (in_second + 1.0)), 2)
+    return BinScore(edges, np.asarray(odds, dtype=np.float64))
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,23 @@ def test_both_directions_are_tried_and_events_need_not_be_half_lines_of_the_outp
     assert "piecewise-linear" in forward.event
 
 
+@dataclass(frozen=True)
+class Bump:
+    """A standard normal; with the extra record, one output in eight lies within 0.01 of a point."""
+
+    name: str = "bump"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator):
+        near = 0.4 + 0.01 * (2 * rng.random(n_draws) - 1)
+        inside = (rng.random(n_draws) < 0.125) & (dataset.n_records > 1)
+        return np.where(inside, near, rng.standard_normal(n_draws))[:, None]
+
+
+def test_a_narrow_bump_of_the_density_is_found_wherever_it_lies():
+    """The bump has 1/8 of one law and 0.0074 of the other: epsilon is above 2.8."""
+    assert audit_epsilon(Bump(), PAIR, 0.0, budget(40_000, "bump")).estimate.low > 1.5
+
+
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.0, 0.5), (1.0, 0.5), (1.0, 1.0), (4.377, 1.0), (0.3, 2.0)])
 def test_gaussian_curve_against_its_defining_integral(epsilon, mu):
     exact = gaussian_delta(epsilon, mu)
