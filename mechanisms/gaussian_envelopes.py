@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import log_ndtr, logsumexp, ndtri_exp
+from scipy.special import logsumexp
 
 from .base import Direction
 from .coloured_noise import coloured
 from .data import FloatArray
 from .gaussian_output import GaussianOutput
 from .neighbours import NeighbouringPair, Relation
+from .normal_boxes import log_normal_mass, truncated_normal
 from .posterior_sampling import PosteriorSampling
 from .ridge import ridge_fit
 from .tail_envelopes import Envelope
@@ -37,7 +38,7 @@ class NormalIntervals:
     @property
     def log_masses(self) -> FloatArray:
         """Return the log probability of each interval, accurate in both tails."""
-        return np.array([_log_mass(low, high) for low, high in self.ends])
+        return log_normal_mass(*np.array(self.ends).T)
 
     @property
     def log_mass(self) -> float:
@@ -47,27 +48,8 @@ class NormalIntervals:
     def draw(self, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return independent standard normal values given the union, shape ``(n_draws,)``."""
         which = rng.choice(len(self.ends), size=n_draws, p=np.exp(self.log_masses - self.log_mass))
-        uniform = rng.random(n_draws)
-        values = np.empty(n_draws)
-        for k, (low, high) in enumerate(self.ends):
-            mine = which == k
-            values[mine] = _truncated(low, high, uniform[mine])
-        return values
-
-
-def _log_mass(low: float, high: float) -> float:
-    if low + high < 0:  # the smaller tails are on the left
-        low, high = -high, -low
-    first, last = float(log_ndtr(-low)), float(log_ndtr(-high))
-    return first + math.log(-math.expm1(last - first)) if last < first else -math.inf
-
-
-def _truncated(low: float, high: float, uniform: FloatArray) -> FloatArray:
-    """Return the values of a standard normal in ``(low, high)`` at these shares of its mass there."""
-    if low + high < 0:
-        return -_truncated(-high, -low, uniform)
-    first, last = float(log_ndtr(-low)), float(log_ndtr(-high))
-    return np.asarray(-ndtri_exp(first + np.log1p(uniform * math.expm1(last - first))))
+        low, high = np.array(self.ends)[which].T
+        return truncated_normal(low, high, rng.random(n_draws))
 
 
 def gaussian_envelope(

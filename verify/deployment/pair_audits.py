@@ -20,7 +20,7 @@ from mechanisms import (
     Relation,
     WhiteBox,
 )
-from mechanisms.tail_envelopes import logistic_envelope
+from mechanisms.logistic_envelope import logistic_envelope
 
 from ..evidence import hockey_stick_evidence
 from ..pool import spread

@@ -12,7 +12,7 @@ from audits import Budget, Estimate, StreamKey
 from audits.rare_events import audit_rare
 from audits.tails import audit_tails, worse
 from mechanisms import BOTH, Dataset, ExactLaw, LogisticLoss, NeighbouringPair, ObjectivePerturbation, WhiteBox
-from mechanisms.tail_envelopes import logistic_envelope
+from mechanisms.logistic_envelope import logistic_envelope
 
 from ..evidence import hockey_stick_evidence
 from ..rows import Row, dumps, encode
