@@ -28,6 +28,8 @@ SQUARES = NeighbouringPair.replace(Dataset(np.array([[1.0], [0.1]]), np.array([1
 LABELS = NeighbouringPair.replace(
     Dataset(np.array([[1.0], [1.0], [-1.0], [1.0]]), np.array([1.0, 1.0, 0.0, 0.0]), 1.0, 1.0), 0, [1.0], 0.0
 )
+#: A record of norm 100 against one of norm 0: how much the curvature of the objective can change.
+NORMS = NeighbouringPair.replace(Dataset(np.array([[100.0], [0.0]]), np.array([1.0, 0.0]), 100.0, 1.0), 0, [0.0], 1.0)
 #: Five rows, so that one is dropped before the shuffle; taking away the first brings the dropped one back.
 ODD = NeighbouringPair.remove(
     Dataset(np.array([[5.0], [0.0], [1.0], [9.0], [10.0]]), np.array([1000.0, 0, 0, 0, 0]), 10.0, 1000.0), 0
@@ -40,7 +42,7 @@ class Audit:
     parameters: str
     pair: NeighbouringPair
     claim: BlackBoxClaim
-    fits: bool = False
+    fits: int = 0  # multiples of --fits draws, for a model that takes milliseconds a fit
 
 
 def scalar(kind: str, integer: bool = False, curve: Callable | None = None, **parameters: float) -> Audit:
@@ -71,21 +73,28 @@ def audits() -> list[Audit]:
             "epsilon=1, bounds_X=(0, 1), no intercept",
             SQUARES,
             replaced,
-            fits=True,
+            fits=1,
         ),
         Audit(
             DiffprivlibRegression("LinearRegression", {**linear, "bounds_X": (-1.0, 1.0)}),
             "epsilon=1, bounds_X=(-1, 1), no intercept",
             SQUARES,
             replaced,
-            fits=True,
+            fits=1,
         ),
         Audit(
             DiffprivlibRegression("LogisticRegression", {"epsilon": 1.0, "data_norm": 1.0, "fit_intercept": False}),
             "epsilon=1, data_norm=1, no intercept",
             LABELS,
             replaced,
-            fits=True,
+            fits=1,
+        ),
+        Audit(
+            DiffprivlibRegression("LogisticRegression", {"epsilon": 1.0, "data_norm": 100.0, "fit_intercept": False}),
+            "epsilon=1, data_norm=100, no intercept",
+            NORMS,
+            replaced,
+            fits=3,
         ),
         Audit(OpenDPNoise("laplace", 1.0), "scale=1", COUNT, BlackBoxClaim(1.0, 0.0, both)),
         Audit(OpenDPNoise("geometric", 1.0), "scale=1", COUNT, BlackBoxClaim(1.0, 0.0, both)),
@@ -151,7 +160,7 @@ def main() -> None:
     lines = [HEADER]
     print(HEADER, flush=True)
     for audit in audits():
-        n = args.fits if audit.fits else args.n
+        n = audit.fits * args.fits or args.n
         budget = Budget(2 * n, 0.01, StreamKey(args.seed, ("libraries", audit.mechanism.name, audit.parameters)))
         lines.append(row(audit, black_box_audit(audit.mechanism, audit.pair, audit.claim, budget)))
         print(lines[-1], flush=True)

@@ -9,6 +9,7 @@ from audits import Budget, StreamKey
 from audits.adapters.diffprivlib import DiffprivlibMechanism, DiffprivlibRegression, count_records, sum_responses
 from audits.adapters.opendp import OpenDPNoise, OpenDPTheilSen, zcdp_curve
 from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim, gaussian_dp_delta
+from audits.black_box_events import FixedEvent, PointTradeOff, epsilon_lower
 from mechanisms import Dataset, NeighbouringPair, Relation
 
 DATA = Dataset(np.array([[1.0], [0.1]]), np.array([1.0, 0.1]), 1.0, 1.0)
@@ -60,6 +61,25 @@ def test_linear_regression_with_a_lower_bound_of_zero_breaks_its_claim():
     claim = BlackBoxClaim(1.0, 0.0, (Relation.REPLACE,), source="diffprivlib 0.6.6, LinearRegression")
     test = audit_claim(model, pair, claim, Budget(600, 1e-6, StreamKey(1, ("linear regression",))))
     assert test.outcome is BlackBoxOutcome.REFUTED
+
+
+@pytest.mark.slow
+def test_logistic_regression_with_a_large_data_norm_breaks_its_claim():
+    """diffprivlib 0.6.6: the curvature bound grows with data_norm, not with its square. Level 1e-6, 3000 fits a side.
+
+    A record of norm B = 100 against one of norm 0, epsilon 1: the noise has density exp(-|b| / (4 B)), alpha + n Delta
+    is 25/(e^(1/4) - 1) = 88, so at coefficient 0 the densities are in ratio (1 + 2500/88) exp(-1/8) = e^3.26. The event
+    is that the coefficient is within 3/B of 0, where that record's predicted probability is not yet 0 or 1.
+    """
+    model = DiffprivlibRegression("LogisticRegression", {"epsilon": 1.0, "data_norm": 100.0, "fit_intercept": False})
+    n, counts = 3000, []
+    for x, seed in ((100.0, 6), (0.0, 7)):
+        dataset = Dataset(np.array([[x], [0.0]]), np.array([1.0, 0.0]), 100.0, 1.0)
+        outputs = model.draw(dataset, n, rng=np.random.default_rng(seed))
+        counts.append(int((np.abs(outputs) < 0.03).sum()))
+    event = FixedEvent(counts[0], n, counts[1], n)
+    assert event.evidence(PointTradeOff(1.0, 0.0), 1e-6) > 0
+    assert epsilon_lower(event, 0.0, 1e-6) > 1.2
 
 
 def test_opendp_s_own_curve_is_above_the_exact_one():
