@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .black_box import BlackBoxClaim, audit_claim, audit_epsilon, audit_gaussian_dp, black_box_audit
     from .black_box_sequential import sequential_claim
     from .composition import composed_delta
+    from .importance import audit_rare_lower
     from .multiplicity import holm
     from .power import draws_needed, refutation_probability
     from .random_matrix import goe_norm_coverage, goe_norm_exact, sandwich_coverage
@@ -36,6 +37,7 @@ _LATER = {
     "audit_epsilon": "black_box",
     "audit_gaussian_dp": "black_box",
     "audit_rare": "rare_events",
+    "audit_rare_lower": "importance",
     "black_box_audit": "black_box",
     "composed_delta": "composition",
     "draws_needed": "power",
@@ -65,6 +67,7 @@ __all__ = [
     "audit_epsilon",
     "audit_gaussian_dp",
     "audit_rare",
+    "audit_rare_lower",
     "audit_tails",
     "black_box_audit",
     "composed_delta",
