@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from mechanisms.base import BOTH, Direction, WhiteBox, check_delta
+from mechanisms.base import BOTH, Direction, WhiteBox, check_delta, check_nonnegative
 from mechanisms.neighbours import NeighbouringPair
 
 from .base import Budget, Estimate
@@ -127,6 +127,10 @@ class AttackAudit:
         """Return a lower bound on epsilon at ``delta`` that assumes nothing about the mechanism."""
         return self.events.epsilon_lower(delta)
 
+    def breaks_accuracy_ceiling(self, epsilon: float, delta: float = 0.0) -> bool:
+        """Return whether the attack is surely more accurate than (epsilon, delta) allows (:func:`accuracy_ceiling`)."""
+        return self.accuracy.low > accuracy_ceiling(epsilon, delta)
+
     def epsilon_if_gaussian(self, delta: float) -> Estimate:
         """Return a lower bound on epsilon at ``delta`` *assuming* that the trade-off curve is exactly a Gaussian one.
 
@@ -137,6 +141,21 @@ class AttackAudit:
         mu = self.events.mu_lower()
         low = GaussianProfile(mu.low).epsilon_at(check_delta(delta))
         return Estimate(low, low, math.inf, mu.failure_prob, mu.n_draws, "ASSUMES a Gaussian trade-off curve")
+
+
+def accuracy_ceiling(epsilon: float, delta: float = 0.0) -> float:
+    """Return the largest accuracy of any membership test, both answers equally likely, under (epsilon, delta).
+
+    ``e^eps/(1 + e^eps)`` for delta = 0. Adding ``tpr <= e^eps fpr + delta`` and ``1 - fpr <= e^eps (1 - tpr) + delta``
+    bounds the advantage ``tpr - fpr`` by ``(e^eps - 1 + 2 delta)/(e^eps + 1)``; the accuracy is half of 1 plus that.
+
+    Examples
+    --------
+    >>> round(accuracy_ceiling(1.0), 6)
+    0.731059
+    """
+    check_nonnegative("epsilon", epsilon)
+    return float(special.expit(epsilon) + check_delta(delta) * special.expit(-epsilon))
 
 
 def attack(

@@ -36,7 +36,7 @@ class Budget:
         """Return the budget of a named part: its own stream and ``share`` (in (0, 1]) of the failure probability."""
         if not 0 < share <= 1:
             raise ValueError(f"share must be in (0, 1], got share={share}")
-        return Budget(n_draws or self.n_draws, self.failure_prob * share, self.key.child(name))
+        return Budget(self.n_draws if n_draws is None else n_draws, self.failure_prob * share, self.key.child(name))
 
 
 @dataclass(frozen=True)

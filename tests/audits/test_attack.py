@@ -9,7 +9,7 @@ from oracles.toy_mechanisms import Coin, GaussianSum, LaplaceSum, toy_pair
 from scipy.stats import norm
 
 from audits import Budget, StreamKey
-from audits.attack import DECIMALS, attack, attack_scores, rank_grid
+from audits.attack import DECIMALS, accuracy_ceiling, attack, attack_scores, rank_grid
 from audits.draws import loss_sample
 from mechanisms.base import Direction
 
@@ -183,3 +183,22 @@ def test_an_absurdly_small_failure_prob_gives_a_bound_and_no_nan():
     audit = attack_scores(np.arange(100.0, 200.0), np.arange(100.0), 1e-300, rng=np.random.default_rng(0))
     assert 0.0 <= audit.epsilon_lower(1e-5).low < 1.0
     assert 0.0 <= audit.events.mu_lower().low < 1.0
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (2.5, 0.0), (0.5, 0.1), (1.0, 1.0), (800.0, 0.0)]
+)
+def test_the_accuracy_ceiling_is_that_of_the_extreme_mechanism(epsilon, delta):
+    """Tell nothing but the truth with probability delta, otherwise answer at random with odds e^epsilon."""
+    coin = 1.0 / (1.0 + math.exp(-epsilon))
+    assert accuracy_ceiling(epsilon, delta) == pytest.approx(delta + (1.0 - delta) * coin, rel=1e-14)
+
+
+def test_the_accuracy_ceiling_is_broken_by_a_larger_epsilon_only():
+    """Null: a randomised response of epsilon 1 reaches the ceiling of 1 exactly. Level 1e-6, 1e5 draws a side."""
+    heads = 1.0 / (1.0 + math.exp(-1.0))
+    audit = attack(Coin(heads, 1.0 - heads), PAIR, budget(200_000))
+    assert not audit.breaks_accuracy_ceiling(1.0)
+    assert audit.accuracy.low <= accuracy_ceiling(1.0) <= audit.accuracy.high
+    assert audit.breaks_accuracy_ceiling(0.9)
+    assert not audit.breaks_accuracy_ceiling(0.9, 0.1)

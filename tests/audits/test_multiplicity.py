@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from oracles import intervals as literal
 
+from audits import Budget, StreamKey
 from audits.multiplicity import even_share, holm, look_share
 
 
@@ -26,3 +27,11 @@ def test_holm_rejects_more_than_bonferroni_and_never_fewer():
 def test_holm_refuses_what_is_not_a_vector_of_probabilities(p_values):
     with pytest.raises(ValueError, match="p_values must be"):
         holm(p_values, 0.1)
+
+
+def test_a_part_of_a_budget_without_draws_is_refused_and_not_given_all():
+    whole = Budget(100, 0.1, StreamKey(1))
+    assert whole.part("half", share=0.5) == Budget(100, 0.05, StreamKey(1, ("half",)))
+    assert whole.part("few", n_draws=3).n_draws == 3
+    with pytest.raises(ValueError, match="n_draws must be a whole number of at least 1"):
+        whole.part("none", n_draws=0)
