@@ -81,11 +81,12 @@ def all_series() -> Mapping[str, Series]:
     from .black_box_series import black_box_series
     from .decision_series import decision_series
     from .exact_series import exact_series
+    from .importance_series import importance_series
     from .interval_series import interval_series
     from .rare_series import rare_series
 
-    makers = (interval_series, exact_series, auditor_series, decision_series, black_box_series, rare_series)
-    found = [series for maker in makers for series in maker()]
+    makers = (interval_series, exact_series, auditor_series, decision_series, black_box_series)
+    found = [series for maker in (*makers, rare_series, importance_series) for series in maker()]
     named = {series.name: series for series in found}
     assert len(named) == len(found), "names of series must be unique"
     return named
