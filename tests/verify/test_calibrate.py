@@ -19,9 +19,11 @@ from oracles.false_alarm import misses_allowed
 from scipy import stats
 from toys.processes import finish, rows_in, until
 
+import audits
 import mechanisms
 from audits import Budget, StreamKey
 from mechanisms import BOTH, Direction
+from verify import calibration
 from verify.calibration import findings, run
 from verify.calibration.exact_series import exact_series
 from verify.calibration.interval_series import exact_rates, interval_series
@@ -34,6 +36,8 @@ from verify.cli import invoke
 from verify.errors import UserError
 from verify.store import Store
 
+#: Modules of ``audits`` that serve others, which are calibrated.
+PIECES = {"base", "draws", "streams", "pilot", "proposals", "black_box_choose", "black_box_samples", "black_box_scores"}
 #: The standard profile of the betting intervals alone: some seconds of work.
 BETTING = """
 from verify.calibration import run
@@ -294,6 +298,12 @@ def test_every_broken_twin_is_in_the_bank() -> None:
     twins = {path.stem for path in (Path(str(mechanisms.__file__)).parent / "broken").glob("*.py")}
     assert len(twins) > 20
     assert twins - {name for name, mutant in run.all_mutants().items() if not mutant.graded} == set()
+
+
+def test_every_auditor_is_calibrated_or_a_series_file_says_why_not() -> None:
+    text = "".join(path.read_text("utf-8") for path in Path(str(calibration.__file__)).parent.glob("*.py"))
+    modules = {path.stem for path in Path(str(audits.__file__)).parent.glob("*.py")} - {"__init__"}
+    assert {name for name in modules - PIECES if f"audits.{name}" not in text} == set()
 
 
 @pytest.mark.parametrize("law", [Gaussian(1.0), Laplace(1.0)])
