@@ -77,6 +77,7 @@ def audit_rare_lower(source: LossPoints, epsilon: float, budget: Budget) -> Rare
     share = 0.5 * budget.failure_prob
     key = budget.key.child("importance sampling")
     proposal = climb(source, epsilon, budget.n_draws // 2, key.child("pilot").rng())
+    proposal = proposal.plain_if_better(indicator, epsilon, budget.n_draws - proposal.n_pilot, share)
     n_main, rng = budget.n_draws - proposal.n_pilot, key.child("draws").rng()
     parts = [proposal.weighted(size, rng) for size in chunk_sizes(n_main)]
     log_weights, losses = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -84,7 +85,7 @@ def audit_rare_lower(source: LossPoints, epsilon: float, budget: Budget) -> Rare
         tail, delta = (
             _lower_end(
                 log_weights + np.log(gain(losses, epsilon)),
-                proposal.log_cut(gain, epsilon, n_main, share),
+                proposal.cut(gain, epsilon, n_main, share)[1],
                 share,
                 budget,
             )

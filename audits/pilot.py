@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -121,31 +121,36 @@ class Proposal:
         # a point drawn on a surface may be rounded to its wrong side: it does not count
         return np.where(log_mixture > -np.inf, log_density, -np.inf) - np.maximum(log_mixture, LOWEST), losses
 
-    def log_cut(self, gain: Gain, epsilon: float, n_draws: int, failure_prob: float) -> float:
-        """Return the log of the truncation level that promises the best lower end, by the pilot's points alone.
+    def plain_if_better(self, gain: Gain, epsilon: float, n_draws: int, failure_prob: float) -> Proposal:
+        """Return this proposal, or plain draws of the source where these promise a larger lower end."""
+        plain = replace(self, mixture=None)
+        ends = [each.cut(gain, epsilon, n_draws, failure_prob)[0] for each in (self, plain)]
+        return plain if ends[1] > ends[0] else self
 
-        A mean under the mixture is a mean over the pool weighted with mixture over pool.
+    def cut(self, gain: Gain, epsilon: float, n_draws: int, failure_prob: float) -> tuple[float, float]:
+        """Return the largest lower end to be expected and the truncation level that promises it; logs of both.
+
+        The pilot's points alone decide: a mean under the mixture is one over the pool, weighted with mixture over pool.
         """
-        if self.mixture is None:
-            return 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_gains = np.log(gain(self.pool.losses, epsilon))
-            log_v = self.pool.log_density - self.mixture.log_density(self.pool.points) + log_gains
-        log_mass = self.pool.log_weights + log_gains
-        counted = np.isfinite(log_mass) & np.isfinite(log_v)
+            log_values = np.log(gain(self.pool.losses, epsilon))
+            log_mass = self.pool.log_weights + log_values
+            if self.mixture is not None:  # plain draws have no weights
+                log_values += self.pool.log_density - self.mixture.log_density(self.pool.points)
+        counted = np.isfinite(log_mass) & np.isfinite(log_values)
         if not counted.any():
-            return 0.0
+            return -math.inf, 0.0
         unit = float(log_mass[counted].max()) - math.log(counted.size)  # the largest contribution of a point
-        mass, log_v = scaled(log_mass[counted]), log_v[counted] - unit
-        need, best = -math.log(failure_prob), (-math.inf, 0.0)
-        for cut in np.unique(np.quantile(log_v, np.linspace(0.0, 1.0, CUTS))).tolist():
-            kept = np.minimum(cut - log_v, 0.0)
+        mass, log_values = scaled(log_mass[counted]), log_values[counted] - unit
+        cuts = [-unit] if self.mixture is None else np.quantile(log_values, np.linspace(0.0, 1.0, CUTS)).tolist()
+        need, best = -math.log(failure_prob) / n_draws, (-math.inf, 0.0)
+        for cut in cuts:
+            kept = np.minimum(cut - log_values, 0.0)
             mean = float(mass @ np.exp(kept))
-            square = float(mass @ np.exp(2 * kept + log_v))
-            variance = max(square - mean**2, 0.0)
-            low = mean - math.sqrt(2 * variance * need / n_draws) - math.exp(cut) * need / n_draws
-            best = max(best, (low, cut + unit))
-        return best[1]
+            square = float(mass @ np.exp(2 * kept + log_values))
+            low = mean - math.sqrt(2 * max(square - mean**2, 0.0) * need) - math.exp(cut) * need
+            best = max(best, (low, cut))
+        return (math.log(best[0]) if best[0] > 0 else -math.inf) + unit, best[1] + unit
 
 
 def climb(source: LossPoints, epsilon: float, most: int, rng: np.random.Generator) -> Proposal:
