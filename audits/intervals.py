@@ -119,10 +119,13 @@ def _proved_high(high: FloatArray, count: IntArray, n: IntArray, half: float) ->
 
 def _first_proved(ends: list[FloatArray], tail: Callable[[FloatArray], Any], half: float) -> FloatArray:
     """Return the first of several ends whose tail is at most ``half`` up to rounding; the last one needs no check."""
-    result = ends[-1]
-    for end in reversed(ends[:-1]):
+    result, *others = ends
+    for other in others:
         with np.errstate(invalid="ignore"):
-            result = np.where(tail(end) <= half * (1 + 1e-7), end, result)  # nan fails
+            proved = tail(result) <= half * (1 + 1e-7)  # nan fails
+        if proved.all():
+            break
+        result = np.where(proved, result, other)
     return result
 
 
