@@ -349,8 +349,8 @@ def _claim_line(plan: _Plan, events: Sequence[TestedEvent]) -> ClaimTest:
     ]
     place = int(np.argmin(p_values))
     choice, event, p_value = plan.choices[place], events[place], min(1.0, p_values[place])
-    if isinstance(event, FixedEvent) and event.small:  # Barnard's test decides the claim and gives no bound of its own
-        low = choice.delta if p_value <= plan.failure_prob else 0.0
+    if isinstance(event, FixedEvent) and event.small:  # Barnard's test: above the claim, or nothing is known
+        low = math.nextafter(choice.delta, 1.0) if p_value <= plan.failure_prob else 0.0
     else:
         low = delta_lower(event, choice.epsilon, plan.failure_prob * plan.weights[place])
     p, q = event.masses

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from audits import Budget, StreamKey
-from audits.black_box import BlackBoxClaim, BlackBoxOutcome, black_box_audit
+from audits.black_box import BlackBoxClaim, BlackBoxOutcome, audit_claim, black_box_audit
 from mechanisms import Dataset, NeighbouringPair, Relation
+from verify.pytest_audit import Auditor
 
 PAIR = NeighbouringPair.add(Dataset(np.ones((1, 1)), np.zeros(1), 1.0, 1.0), [1.0], 0.0)
 SIZES = (800, 8_000)  # preset events only; learned and chosen ones
@@ -77,3 +78,18 @@ def test_an_epsilon_whose_exponential_overflows_is_a_claim_like_any_other(output
     result = audit(outputs, n_draws, epsilon=800.0)
     assert result.outcome is BlackBoxOutcome.NOT_REFUTED
     assert result.point.p_value == 1.0
+
+
+def test_a_refutation_by_few_discrete_outputs_lies_above_the_claim_and_fails_a_user_s_test():
+    """Barnard's test has no bound of its own: the lower end of delta is just above the claimed one."""
+
+    def outputs(extra, n, rng):
+        return rng.random(n) < (0.95 if extra else 0.05)
+
+    for delta in (0.0, 0.1):
+        claim = BlackBoxClaim(1.0, delta, (Relation.ADD,))
+        test = audit_claim(Odd(outputs), PAIR, claim, Budget(700, 1e-6, StreamKey(2, ("few",))))
+        assert test.outcome is BlackBoxOutcome.REFUTED
+        assert test.delta.low > delta
+    row = Auditor("a test", "", seed=1, n_draws=700, failure_prob=1e-6)(Odd(outputs), PAIR, (1.0, 0.0), expect="fails")
+    assert row["outcome"] == "FAILS"
