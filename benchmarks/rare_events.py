@@ -123,7 +123,7 @@ def main() -> None:
     objective(11.0, (1e-9,), n_solves, without, badly_scaled=True)
     objective(2.0, depths, n_solves, without)
     objective(2.0, (1e-9,), n_solves, without, badly_scaled=True)
-    objective(2.0, (1e-3, 1e-6), n_solves, with_target)
+    objective(2.0, depths, n_solves, with_target)
     objective(11.0, depths, n_solves, with_target, lam=100.0)
     objective(11.0, (1e-3,), n_solves, with_target, lam=20.0)  # deeper, and with lam = 1, nothing useful is proved
 

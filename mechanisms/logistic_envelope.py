@@ -73,8 +73,8 @@ def logistic_envelope(
     try:
         # where noise along the target's features alone passes epsilon: a choice of grids, no part of the proof
         ray = np.linspace(max(start, FLOOR), max(start, 0.0) + SEARCH, RAY)
-        passed = losses_at(ray[:, None] * target.towards) > epsilon
-        centre = float(ray[np.argmax(passed)] if passed.any() else ray[-1])
+        loss = losses_at(ray[:, None] * target.towards)
+        centre = float(ray[np.argmax(loss > epsilon) if loss.max() > epsilon else np.argmax(loss)])
         event, basis = proved_event(mechanism, drawn, target, epsilon, centre)
     except SolverError:  # without ridge some noise has no minimiser: what holds for any noise remains
         free = (np.full(1, value) for value in (start, np.inf, -np.inf, np.inf, 1.0, 0.0))

@@ -15,10 +15,7 @@ from scipy.special import expit
 
 from .data import Dataset, FloatArray
 from .objective_perturbation import ObjectivePerturbation
-from .perturbed_objective import HESSIAN_FLOATS, packed_outer, slices, unpacked
-
-#: Radii (largest move of a linear predictor) for which the curvature is bounded.
-RADII: FloatArray = np.geomspace(0.05, 8.0, 24)
+from .perturbed_objective import HESSIAN_FLOATS, packed_outer, slices
 
 #: A bound on the loss is raised by this relative amount, far more than rounding can do.
 SLACK = 1e-7
@@ -26,8 +23,11 @@ SLACK = 1e-7
 #: Where the smallest eigenvalue of a Hessian is below this share of the largest, floating point is not trusted.
 CONDITION = 1e-6
 
-#: Largest ``|f''''|`` of the logistic loss where ``f'' <= 1/6``: there ``f'' (1 - 6 f'')`` lies in [0, 1/24].
-FOURTH = 1 / 24
+#: Size of the predictor where ``|f'''|`` is largest; it grows up to there and falls beyond. ``|f''''|`` is at most 1/8.
+STEEPEST = math.log(2 + math.sqrt(3))
+
+#: Fourth moments of records are bounded sharply up to this dimension; their matrices have its fourth power of entries.
+FOURTH_DIM = 20
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,12 @@ class Expansion:
         Components of ``H^{-1} z`` along ``e`` and ``v``, and the norm of the rest.
     size_e, size_v, size_w, size_qw : float
         ``H^{-1}`` norms of ``e`` and ``v``; the largest of a unit vector orthogonal to both, and orthogonal to ``e``.
-    reach : float
-        Largest ``H^{-1}`` norm of a record: a move of size D changes no predictor by more than ``reach D``.
-    second : float
-        ``Delta`` lowers the margin by at most ``second ||Delta||^2`` through the third derivative of the losses.
-    low, third, leverage : arrays over RADII
-        While no predictor moves by more than r: the mean Hessian is at least ``low H``; the fourth derivative lowers
-        the margin by at most ``third reach ||Delta||^3``; the leverage of the target is at least (at most, inside)
-        ``leverage``.
+    second, third : float
+        ``Delta`` lowers the margin by at most ``second ||Delta||^2 + third ||Delta||^3`` beyond the linear term.
+    bend : float
+        The mean Hessian on the way is at least ``(1 - bend ||Delta||) H``, the last one ``(1 - 2 bend ||Delta||) H``.
+    leverage, wander : float
+        The target's leverage at the start, and what ``||Delta||`` may be multiplied with to bound its fall.
     """
 
     target: Target
@@ -116,19 +114,24 @@ class Expansion:
     size_v: float
     size_w: float
     size_qw: float
-    reach: float
     second: float
-    low: FloatArray
-    third: FloatArray
-    leverage: FloatArray
+    third: float
+    bend: float
+    leverage: float
+    wander: float
 
-    def largest_move(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return ``(||Delta||, index of a valid radius)`` for noise of this ``H^{-1}`` norm; inf where none is."""
-        capacity = np.maximum.accumulate(RADII * self.low / self.reach)
-        index = np.searchsorted(capacity, size * (1 + SLACK), side="right")
-        known = np.append(self.low, 0.0)[index]
+    def largest_move(self, size: FloatArray) -> FloatArray:
+        """Return a bound on ``||Delta||`` for noise of this ``H^{-1}`` norm; inf where none is proved."""
+        inner = 1 - 4 * self.bend * size * (1 + SLACK)
+        return np.asarray(np.where(inner > 0, 2 * size / (1 + np.sqrt(np.maximum(inner, 0.0))), np.inf))
+
+    def leverage_after(self, move: FloatArray) -> FloatArray:
+        """Return the largest leverage after a move of this size with the target inside, the smallest one without."""
+        if not self.target.inside:
+            return np.maximum(self.leverage - self.wander * move, 0.0)
+        left = 1 - 2 * self.bend * move
         with np.errstate(divide="ignore"):
-            return np.asarray(np.where(known > 0, size / known, np.inf)), np.minimum(index, RADII.size - 1)
+            return np.asarray(np.where(left > 0, self.leverage / np.maximum(left, 0.0), np.inf))
 
     def largest_loss(
         self, q_low: FloatArray, q_high: FloatArray, radius: FloatArray, u_low: float, u_high: float
@@ -140,29 +143,22 @@ class Expansion:
         target, a = self.target, self.target.a
         q = np.maximum(np.abs(q_low), np.abs(q_high))
         orthogonal = np.minimum(self.size_qw * np.hypot(q, radius), self.size_v * q + self.size_w * radius)
-        move, index = self.largest_move(target.sigma * (orthogonal + self.size_e * u_high) + self.error)
+        move = self.largest_move(target.sigma * (orthogonal + self.size_e * u_high) + self.error)
         proved = np.isfinite(move)
         move = np.where(proved, move, 0.0)
         linear = np.maximum(q_low * self.across, q_high * self.across) + radius * self.rest
         linear += max(u_low * self.along, u_high * self.along)
-        linear = target.sigma * linear + self.error * self.size_z
-        margin = self.margin - linear - self.second * move**2 - self.third[index] * self.reach * move**3
-        slope = expit(-margin)
-        t = self.t + u_high
+        lowered = target.sigma * linear + self.error * math.sqrt(self.leverage)
+        slope = expit(lowered + self.second * move**2 + self.third * move**3 - self.margin)
+        t, leverage = self.t + u_high, self.leverage_after(move)
         main = np.maximum(slope * a * t + 0.5 * (slope * a) ** 2, 0.0) * (1 + SLACK)  # convex in the slope, 0 at 0
         if target.inside:
             largest = np.minimum(slope, 0.5)
-            curved = np.minimum(largest * (1 - largest) * self.leverage[index], 1.0)
             with np.errstate(divide="ignore"):
-                loss = main - np.log1p(-curved) * (1 + SLACK)
+                loss = main - np.log1p(-np.minimum(largest * (1 - largest) * leverage, 1.0)) * (1 + SLACK)
         else:  # with a leverage of at most a t the bound grows with the slope
-            loss = main - np.log1p(slope * (1 - slope) * np.clip(a * t, 0.0, self.leverage[index])) * (1 - SLACK)
+            loss = main - np.log1p(slope * (1 - slope) * np.clip(a * t, 0.0, leverage)) * (1 - SLACK)
         return np.asarray(np.where(proved, loss, np.inf))
-
-    @property
-    def size_z(self) -> float:
-        """``H^{-1}`` norm of z: the target's own reach."""
-        return self.size_e * self.target.a * self.target.sigma
 
 
 def expansions(
@@ -192,9 +188,14 @@ def _expansion(
     axes = solve_triangular(factor, basis, lower=True)
     signed = solve_triangular(factor, target.signed, lower=True)
     records = solve_triangular(factor, drawn.X.T, lower=True).T
-    moved = axes.T @ signed
-    second, low, third, end = _grams(records, drawn.X @ theta, records @ signed, inside=target.inside)
-    ridge = target.lam * axes @ axes.T
+    moved, effect, predictors = axes.T @ signed, records @ signed, drawn.X @ theta
+    outwards = 0.5 * np.abs(
+        _third(np.maximum(np.abs(predictors), STEEPEST))
+    )  # f'' falls by at most twice this times |s|
+    inwards = 0.5 * np.abs(
+        _third(np.minimum(np.abs(predictors), STEEPEST))
+    )  # and rises by at most twice this times |s|
+    pulled = inwards * effect**2
     return Expansion(
         target=target,
         t=t,
@@ -207,34 +208,50 @@ def _expansion(
         size_v=float(np.linalg.norm(axes[:, 1:2])),
         size_w=float(np.linalg.norm(axes[:, 2:], 2)) if moved.size > 2 else 0.0,
         size_qw=float(np.linalg.norm(axes[:, 1:], 2)) if moved.size > 1 else 0.0,
-        reach=math.sqrt(max(float(np.square(records).sum(axis=1).max()), np.finfo(float).tiny)),
-        second=max(0.5 * float(np.linalg.eigvalsh(second[0])[-1]), 0.0),
-        low=np.asarray(np.linalg.eigvalsh(low + ridge)[:, 0], dtype=np.float64),
-        third=np.asarray(np.linalg.eigvalsh(third)[:, -1] / 6, dtype=np.float64),
-        leverage=np.asarray(np.linalg.solve(end + ridge, signed) @ signed),
+        second=0.5 * largest_second(records, _third(predictors) * effect),
+        third=largest_third(records, np.abs(effect)) / 48,
+        bend=largest_third(records, outwards),
+        leverage=float(signed @ signed),
+        wander=2 * math.sqrt(largest_second(records, pulled) * float(pulled.sum())),
     )
 
 
-def _grams(
-    records: FloatArray, predictors: FloatArray, effect: FloatArray, *, inside: bool
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the sums over records ``x x^T`` with the weights of ``second``, and of the other three for every radius.
+def _third(predictors: FloatArray) -> FloatArray:
+    """Return ``f'''`` of the logistic loss."""
+    slope = expit(predictors)
+    return np.asarray(slope * expit(-predictors) * (1 - 2 * slope))
 
-    ``f''`` is even and falls with the size of the predictor, hence its bounds while that moves by at most r.
+
+def largest_second(rows: FloatArray, weights: FloatArray) -> float:
+    """Return the largest ``sum_i weights_i (x_i^T y)^2`` over vectors y of norm at most 1."""
+    return max(float(np.linalg.eigvalsh((rows.T * weights) @ rows)[-1]), 0.0)
+
+
+def largest_third(rows: FloatArray, weights: FloatArray) -> float:
+    """Return a bound on ``sum_i weights_i |x_i^T y|^3`` over unit vectors y, for ``weights >= 0`` (Cauchy-Schwarz)."""
+    return math.sqrt(largest_second(rows, weights) * largest_fourth(rows, weights))
+
+
+def largest_fourth(rows: FloatArray, weights: FloatArray) -> float:
+    """Return a bound on ``sum_i weights_i (x_i^T y)^4`` over unit vectors y, for ``weights >= 0``.
+
+    The sum is a quadratic form of the symmetric matrix ``y y^T``, of norm 1, whose component along the identity is
+    known; only the other components are left to the form's largest eigenvalue.
     """
-    size, r, count = np.abs(predictors), RADII[:, None], RADII.size
-    dim = records.shape[1]
-    total = np.zeros((1 + 3 * count, dim * (dim + 1) // 2))
-    for part in slices(len(records), max(1, HESSIAN_FLOATS // max(total.shape))):
-        v, slope, moved = size[part], expit(predictors[part]), effect[part]
-        least = expit(v + r) * expit(-v - r)
-        most = expit(np.maximum(v - r, 0.0)) * expit(-np.maximum(v - r, 0.0))
-        weights = (
-            (slope * (1 - slope) * (1 - 2 * slope) * moved)[None],  # f'''
-            (expit(-v) - expit(-v - r)) / r,  # the mean of f'' over a move outwards by r
-            np.maximum(most * (6 * most - 1), FOURTH) * np.abs(moved),  # |f''''| = |f'' (6 f'' - 1)|
-            least if inside else most,
-        )
-        total += np.vstack(weights) @ packed_outer(records[part])
-    full = unpacked(total, dim)
-    return full[:1], full[1 : 1 + count], full[1 + count : 1 + 2 * count], full[1 + 2 * count :]
+    dim: int = rows.shape[1]
+    if dim > FOURTH_DIM:
+        return float(np.square(rows).sum(axis=1).max()) * largest_second(rows, weights)
+    first, second = np.triu_indices(dim)
+    scale = np.where(first == second, 1.0, math.sqrt(2.0))  # the packed triangle has the norm of the matrix
+    form = np.zeros((scale.size, scale.size))
+    for part in slices(len(rows), max(1, HESSIAN_FLOATS // scale.size)):
+        squares = packed_outer(rows[part]) * scale
+        form += (squares.T * weights[part]) @ squares
+    identity = (first == second) / math.sqrt(dim)
+    image = form @ identity
+    common = float(identity @ image)
+    image -= common * identity
+    rest = form - np.outer(identity, image) - np.outer(image, identity) - common * np.outer(identity, identity)
+    other = max(float(np.linalg.eigvalsh(rest)[-1]), 0.0)
+    cross = float(np.linalg.norm(image))
+    return (common + 2 * cross * math.sqrt(dim - 1) + other * (dim - 1)) / dim

@@ -41,7 +41,7 @@ def loss(X, y, lam: float, sigma: float, target_x, target_y: float, theta, *, in
 
 
 def move_and_margin(X, lam: float, start, end, signed):
-    """(norm of the move in the Hessian at its start, largest move of a predictor, margin at the end, its leverage)."""
+    """(norm of the move in the Hessian at its start, fall of the margin, leverage at the end)."""
     H, move = hessian(X, lam, start), end - start
     leverage = signed @ np.linalg.solve(hessian(X, lam, end), signed)
-    return float(np.sqrt(move @ H @ move)), float(np.abs(X @ move).max()), float(signed @ end), float(leverage)
+    return float(np.sqrt(move @ H @ move)), float(-signed @ move), float(leverage)
