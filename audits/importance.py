@@ -18,7 +18,7 @@ from .base import Budget, Estimate
 from .draws import chunk_sizes
 from .intervals import betting
 from .pilot import SMALLEST_ROUND, climb
-from .tails import payoff
+from .tails import payoff, slack
 
 FloatArray = NDArray[np.float64]
 
@@ -81,10 +81,11 @@ def audit_rare_lower(source: LossPoints, epsilon: float, budget: Budget) -> Rare
     n_main, rng = budget.n_draws - proposal.n_pilot, key.child("draws").rng()
     parts = [proposal.weighted(size, rng) for size in chunk_sizes(n_main)]
     log_weights, losses = (np.concatenate(part) for part in zip(*parts, strict=True))
+    surely = epsilon + float(slack(epsilon))  # an atom at epsilon is not beyond it by rounding
     with np.errstate(divide="ignore"):
         tail, delta = (
             _lower_end(
-                log_weights + np.log(gain(losses, epsilon)),
+                log_weights + np.log(gain(losses, surely)),
                 proposal.cut(gain, epsilon, n_main, share)[1],
                 share,
                 budget,
