@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .composition import composed_delta
     from .importance import audit_rare_lower
     from .multiplicity import holm
+    from .pair_search import search_pair, worst_pair
     from .power import draws_needed, refutation_probability
     from .random_matrix import goe_norm_coverage, goe_norm_exact, sandwich_coverage
     from .rare_events import audit_rare
@@ -48,10 +49,12 @@ _LATER = {
     "maximise": "worst_case",
     "refutation_probability": "power",
     "sandwich_coverage": "random_matrix",
+    "search_pair": "pair_search",
     "sequential_claim": "black_box_sequential",
     "sequential_delta": "sequential",
     "sequential_mean": "sequential",
     "sequential_proportion": "sequential",
+    "worst_pair": "pair_search",
 }
 
 __all__ = [
@@ -59,6 +62,7 @@ __all__ = [
     "Budget",
     "Estimate",
     "StreamKey",
+    "accuracy_ceiling",
     "adversarial_pairs",
     "attack",
     "audit_claim",
@@ -83,10 +87,12 @@ __all__ = [
     "maximise",
     "refutation_probability",
     "sandwich_coverage",
+    "search_pair",
     "sequential_claim",
     "sequential_delta",
     "sequential_mean",
     "sequential_proportion",
+    "worst_pair",
 ]
 
 
