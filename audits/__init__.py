@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .attack import attack  # these two at once: their modules have the same names
+from .attack import accuracy_ceiling, attack  # these two at once: their modules have the same names
 from .base import Budget, Estimate
 from .coverage import audit_coverage
 from .exact import exact_delta, exact_epsilon, exact_tail
