@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 
 from reports.numbers import format_count
@@ -90,9 +91,21 @@ def _front(calibration: Calibration, wrong: list[str]) -> tuple[Block, ...]:
                 Fact("A rate is refused when", "the exact (Clopper-Pearson) lower end of it exceeds the level"),
                 Fact("Failure probability of this page", f"{FAILURE_PROB:g}, over all rates together"),
                 Fact(f"Largest rate that could pass at level {LEVELS[-1]:g}", f"below {least:.3f}"),
+                *_smallest(_of(calibration, "mutant")),
             )
         ),
     )
+
+
+def _smallest(mutants: list[Row]) -> tuple[Fact, ...]:
+    """Return the smallest slight violation that each auditor finds, the sharpest one first."""
+    slight = [row for row in mutants if row["unit"] == "s"]
+    order = sorted(slight, key=lambda row: math.inf if row["smallest_found"] is None else row["smallest_found"])
+    words = (
+        f"{row['auditor']} " + ("none" if row["smallest_found"] is None else f"{100 * row['smallest_found']:g} %")
+        for row in order
+    )
+    return (Fact("Smallest violation found, of those tried", "; ".join(words)),) if slight else ()
 
 
 def _again(header: Row) -> Section:
