@@ -44,12 +44,18 @@ class White:
 
     def evaluate(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the log density of each white point and its loss (``-inf`` outside the support), both ``(n,)``."""
-        raw = self.whitening.raw(points)
+        return self.at(self.whitening.raw(points))
+
+    def at(self, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the same of points of the source: its own draws must not go through white coordinates and back.
+
+        Where tails are so heavy that a standard deviation is far above the bulk, rounding would move them.
+        """
         log_density = np.asarray(self.source.log_density(raw), dtype=np.float64) + self.whitening.log_det
         losses = np.asarray(self.source.losses(raw), dtype=np.float64)
         losses = np.where(np.isneginf(log_density), -np.inf, losses)
         for name, values in (("log_density", log_density), ("losses", losses)):
-            if values.shape != (len(points),) or np.isnan(values).any():
+            if values.shape != (len(raw),) or np.isnan(values).any():
                 raise ValueError(f"{name} of {self.source.name} must be one number a point, got shape={values.shape}")
         return log_density, losses
 
@@ -113,8 +119,7 @@ class Proposal:
     def weighted(self, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return the log weights and the losses of fresh draws, both ``(n_draws,)``."""
         if self.mixture is None:
-            points = self.white.whitening.white(self.white.source.draw(n_draws, rng))
-            return np.zeros(n_draws), self.white.evaluate(points)[1]
+            return np.zeros(n_draws), self.white.at(np.asarray(self.white.source.draw(n_draws, rng), np.float64))[1]
         points = self.mixture.draw(n_draws, rng)
         log_density, losses = self.white.evaluate(points)
         log_mixture = self.mixture.log_density(points)
@@ -163,7 +168,7 @@ def climb(source: LossPoints, epsilon: float, most: int, rng: np.random.Generato
     drawn = np.asarray(source.draw(size, rng), dtype=np.float64)
     white = White(source, fit_whitening(drawn))
     points = white.whitening.white(drawn)
-    log_density, losses = white.evaluate(points)
+    log_density, losses = white.at(drawn)
     pool, spent = Pool(points, log_density, losses, log_density, ()), size
     if np.count_nonzero(losses > epsilon) >= ELITE * size:
         return Proposal(white, None, pool, spent)
