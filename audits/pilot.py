@@ -31,8 +31,8 @@ AT_EPSILON, ON_THE_WAY = 1.1, 2.0
 #: Stands for a log density of -inf where one is subtracted.
 LOWEST = -1e300
 
-#: Truncation levels that are compared.
-CUTS = 40
+#: Truncation levels that are compared, and the log of the largest, in units of a point's contribution to the mean.
+CUTS, LARGEST_CUT = 40, 600.0
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,7 @@ class Proposal:
         unit = float(log_mass[counted].max()) - math.log(counted.size)  # the largest contribution of a point
         mass, log_values = scaled(log_mass[counted]), log_values[counted] - unit
         cuts = [-unit] if self.mixture is None else np.quantile(log_values, np.linspace(0.0, 1.0, CUTS)).tolist()
+        cuts = [min(cut, LARGEST_CUT) for cut in cuts]  # no number of draws makes use of more, and it would overflow
         need, best = -math.log(failure_prob) / n_draws, (-math.inf, 0.0)
         for cut in cuts:
             kept = np.minimum(cut - log_values, 0.0)

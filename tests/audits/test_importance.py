@@ -7,7 +7,7 @@ import pytest
 from oracles.importance import lower_end
 from oracles.rare_events import tail_and_delta
 from scipy.special import log_ndtr, ndtr
-from scipy.stats import binom, t
+from scipy.stats import binom, chi2, t
 
 from audits import Budget, StreamKey, importance, pilot
 from audits.importance import audit_rare_lower
@@ -313,6 +313,13 @@ def test_plain_draws_keep_their_own_loss_however_heavy_their_tails():
         for radius in (0.001, 10.0):
             found = audit_rare_lower(source, -radius, budget(2000, seed=seed)).tail
             assert found.low <= law.cdf(radius) - law.cdf(-radius)
+
+
+def test_weights_that_nearly_overflow_are_truncated():
+    """Null: the lower end is below the chi-square tail of 1e-12. In the pilot's pool the largest
+    weights are e^700 times the others and more. Level 1e-7; 1000 draws."""
+    found = audit_rare_lower(normal(20, lambda z: np.square(z).sum(axis=1)), 100.0, budget(1000, seed=4)).tail
+    assert found.low <= chi2.sf(100.0, 20)
 
 
 def test_calls_that_cannot_be_answered_are_refused():
