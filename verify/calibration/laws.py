@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms import Bracket, Dataset, Direction, NeighbouringPair
+from mechanisms import Dataset, Direction, NeighbouringPair
 from mechanisms.data import FloatArray
-from mechanisms.profiles import GaussianProfile
+from mechanisms.profiles import GaussianProfile, LaplaceProfile
 
 #: One record and two; every law below looks at the number of records only.
 PAIR = NeighbouringPair.add(Dataset(np.ones((1, 1)), np.zeros(1), 1.0, 1.0, name="one record", public=True), [1.0], 0.0)
@@ -46,44 +46,6 @@ class Gaussian:
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the law of the loss that is claimed."""
         return GaussianProfile(self.mu)
-
-
-@dataclass(frozen=True)
-class LaplaceProfile:
-    """The loss between two Laplace laws of scale 1 at distance ``size``; the same in both directions."""
-
-    size: float
-
-    def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return the hockey-stick divergence."""
-        if epsilon < -self.size:
-            return -math.expm1(epsilon)
-        return -math.expm1(min(0.0, 0.5 * (epsilon - self.size)))
-
-    def log_delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return its logarithm."""
-        value = self.delta_at(epsilon, direction)
-        return math.log(value) if value > 0 else -math.inf
-
-    def epsilon_at(self, delta: float, direction: Direction) -> float:
-        """Return the smallest epsilon >= 0 at delta."""
-        return max(0.0, self.size + 2 * math.log1p(-delta)) if delta < 1 else 0.0
-
-    def tail_at(self, epsilon: float, direction: Direction) -> float:
-        """Return ``P(L > epsilon)``; half of the loss sits on each of two atoms' sides."""
-        if epsilon >= self.size:
-            return 0.0
-        return 1.0 if epsilon < -self.size else 1.0 - 0.5 * math.exp(-0.5 * (self.size - epsilon))
-
-    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return delta up to rounding."""
-        value = self.delta_at(epsilon, direction)
-        return Bracket(value - 1e-15, value + 1e-15)
-
-    def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return the tail up to rounding."""
-        value = self.tail_at(epsilon, direction)
-        return Bracket(value - 1e-15, value + 1e-15)
 
 
 @dataclass(frozen=True)
