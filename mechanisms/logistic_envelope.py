@@ -39,6 +39,9 @@ SEARCH, RAY = 12.0, 200
 #: How far beyond that edge the grids go, as the leg of a right-angled triangle: exp(-16/2) = 3e-4.
 BEYOND = 4.0
 
+#: Where they end at the latest: noise has a probability of 1e-197 beyond, and soon one that float64 does not hold.
+FURTHEST = 30.0
+
 
 def logistic_envelope(
     mechanism: ObjectivePerturbation, pair: NeighbouringPair, direction: Direction, epsilon: float
@@ -54,12 +57,14 @@ def logistic_envelope(
     pair : NeighbouringPair
         ADD or REMOVE; the target's features must not be zero.
     epsilon : float
-        Where no useful edge is proved the event is nearly everything.
+        Finite. Where no useful edge is proved the event is nearly everything.
     """
     pair.require(Relation.ADD, Relation.REMOVE)
     if not isinstance(mechanism.loss, LogisticLoss) or mechanism.regulariser is not None:
         raise ValueError(f"mechanism must have the logistic loss and no regulariser, got {mechanism.name}")
-    if not pair.x.any():
+    if not math.isfinite(epsilon):
+        raise ValueError(f"epsilon must be finite, got epsilon={epsilon}")
+    if not pair.x @ pair.x > 0:
         raise ValueError("x must not be zero: the privacy loss is zero then")
     drawn = pair.first if direction is Direction.FORWARD else pair.second
     inside = (pair.relation is Relation.ADD) == (direction is Direction.BACKWARD)
@@ -97,13 +102,13 @@ def proved_event(
     dim, anywhere, far = drawn.dim, target.edge_anywhere(epsilon), math.hypot(centre, BEYOND)
     theta = mechanism.solve(drawn, mechanism.sigma * centre * target.towards[None])
     basis = target.basis(mechanism.hessian(theta, drawn)[0])
-    start = max(anywhere, FLOOR)
+    start, reach = max(anywhere, FLOOR), min(far, FURTHEST)
     ts = np.linspace(start, far, max(math.ceil((far - start) / STEP), 1) + 1)
     q_ends, radii = np.array([-np.inf, np.inf]), np.array([0.0, np.inf])
     if dim > 1:
-        q_ends = np.insert(q_ends, 1, np.arange(-far, far, Q_STEP))
+        q_ends = np.insert(q_ends, 1, np.arange(-reach, reach, Q_STEP))
     if dim > 2:
-        nearest, furthest = (math.sqrt(chdtri(dim - 2, tail)) for tail in (0.99, ndtr(-far)))
+        nearest, furthest = (math.sqrt(chdtri(dim - 2, tail)) for tail in (0.99, ndtr(-reach)))
         radii = np.insert(radii, 1, np.linspace(nearest, furthest, SHELLS))
     beyond = chdtrc(max(dim - 2, 1), radii**2)
     cell, shell = (index.ravel() for index in np.indices((q_ends.size - 1, radii.size - 1)))

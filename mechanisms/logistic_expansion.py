@@ -240,7 +240,7 @@ def largest_fourth(rows: FloatArray, weights: FloatArray) -> float:
     """
     dim: int = rows.shape[1]
     if dim > FOURTH_DIM:
-        return float(np.square(rows).sum(axis=1).max()) * largest_second(rows, weights)
+        return float(np.square(rows).sum(axis=1).max(initial=0.0)) * largest_second(rows, weights)
     first, second = np.triu_indices(dim)
     scale = np.where(first == second, 1.0, math.sqrt(2.0))  # the packed triangle has the norm of the matrix
     form = np.zeros((scale.size, scale.size))

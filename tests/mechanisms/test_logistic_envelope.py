@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from oracles import logistic_expansion as twin
-from scipy.special import chdtrc
+from scipy.special import chdtrc, log_ndtr
 
 from mechanisms.base import Direction
 from mechanisms.data import Dataset
@@ -307,6 +307,31 @@ def test_a_hessian_too_near_to_singular_is_not_used():
     assert cells.edges(points, np.array([0.0, 1.0]), 1e9).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("dim", [1, 2, 3, 24])
+@pytest.mark.parametrize("direction", [FORWARD, BACKWARD])
+def test_data_without_records(dim, direction):
+    """Without the target the objective is the ridge alone."""
+    pair = NeighbouringPair.add(logistic_data(0, dim), np.eye(dim)[0], 1.0)
+    envelope = logistic_envelope(ObjectivePerturbation(LogisticLoss(), 2.0, 1.0), pair, direction, 0.7)
+    assert -12 < envelope.log_mass < -1
+    assert np.isfinite(envelope.losses(50, np.random.default_rng(0))).all()
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 6])
+@pytest.mark.parametrize(("sigma", "share"), [(37.0, 0.5), (100.0, 0.5), (1e4, 0.0)])
+def test_probabilities_below_the_smallest_number(dim, sigma, share):
+    """L <= a t + a^2/2 and the margin is far below 0: P(L > 1) is nearly that of t > sigma - 1/(2 sigma).
+
+    At sigma = 1e4 the slack against rounding is wider than the law of t.
+    """
+    pair = NeighbouringPair.add(logistic_data(50, dim), np.eye(dim)[0], 1.0)
+    envelope = logistic_envelope(ObjectivePerturbation(LogisticLoss(), sigma, 1.0), pair, FORWARD, 1.0)
+    assert envelope.log_mass == pytest.approx(float(log_ndtr(0.5 / sigma - sigma)), rel=1e-2)
+    losses = envelope.losses(100, np.random.default_rng(0))
+    assert (losses > 1.0).mean() >= share
+    assert losses.min() > 0.99
+
+
 def test_what_is_not_covered_is_refused():
     data = logistic_data(20, 2)
     pair = NeighbouringPair.add(data, [1.0, 0.0], 1.0)
@@ -317,3 +342,8 @@ def test_what_is_not_covered_is_refused():
         logistic_envelope(mechanism, NeighbouringPair.replace(data, 0, [1.0, 0.0], 1.0), FORWARD, 1.0)
     with pytest.raises(ValueError, match="x must not be zero"):
         logistic_envelope(mechanism, NeighbouringPair.add(data, [0.0, 0.0], 1.0), FORWARD, 1.0)
+    with pytest.raises(ValueError, match="x must not be zero"):  # its square vanishes
+        logistic_envelope(mechanism, NeighbouringPair.add(data, [1e-200, 0.0], 1.0), FORWARD, 1.0)
+    for epsilon in (math.inf, -math.inf, math.nan):
+        with pytest.raises(ValueError, match="epsilon must be finite"):
+            logistic_envelope(mechanism, pair, FORWARD, epsilon)
