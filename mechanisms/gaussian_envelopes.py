@@ -28,6 +28,9 @@ from .tail_envelopes import Envelope
 #: Edges are moved outwards by this amount, relative to ``1 + |edge|``: far more than rounding can do.
 SLACK = 1e-9
 
+#: What rounding can do to ``c -+ 2 epsilon``, relative to its terms; it matters next to the largest loss.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True)
 class NormalIntervals:
@@ -104,7 +107,8 @@ def posterior_envelope(
     slope = float(np.linalg.norm(along))
     residual = math.sqrt(mechanism.gamma) * fit.residual(pair.x, pair.y)  # W = residual - slope t
     c = math.log1p(leverage) + scaled**2 / (1 + leverage)
-    square = c - 2 * epsilon if inside else c + 2 * epsilon
+    room = ROUNDING * (c + 2 * abs(epsilon))
+    square = c - 2 * epsilon + room if inside else c + 2 * epsilon - room
     if square < 0:
         if inside:
             raise ValueError(f"epsilon must be below the largest loss {c / 2:.6g}, got epsilon={epsilon}")

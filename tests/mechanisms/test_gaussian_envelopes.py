@@ -43,6 +43,25 @@ def test_posterior_tails_against_the_exact_profile(pair: NeighbouringPair, direc
     assert audit.acceptance > 0.99
 
 
+@pytest.mark.parametrize("seed", [10, 11, 12])
+def test_an_epsilon_next_to_the_largest_loss(seed: int) -> None:
+    """The event is no smaller than the closed form a few last digits below the largest loss.
+
+    The tail is proportional to the square root of the distance, which one rounding changes as a whole.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(25, 3))
+    X /= np.linalg.norm(X, axis=1).max()
+    pair = NeighbouringPair.add(Dataset(X, rng.uniform(-1, 1, 25), 1.0, 1.0), [1.0, 0.0, 0.0], 0.3)
+    leverage, scaled = OPS.target(pair)
+    largest = 0.5 * (math.log1p(leverage) + scaled**2 / (1 + leverage))
+    for digits in range(20):
+        epsilon = largest * (1 - digits * 2.0**-52)
+        envelope = posterior_envelope(OPS, pair, Direction.BACKWARD, epsilon)
+        tail = OPS.profile(pair).tail_at(epsilon, Direction.BACKWARD)
+        assert tail <= math.exp(envelope.log_mass) <= tail + 1e-6
+
+
 @pytest.mark.parametrize("direction", list(Direction))
 @pytest.mark.parametrize("epsilon", [0.5, 3.0, 20.0])
 def test_gaussian_tails_against_the_exact_profile(direction: Direction, epsilon: float) -> None:
