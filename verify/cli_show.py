@@ -130,7 +130,7 @@ def findings(id_: str, path: Path) -> Iterator[str]:
             yield _wrap("", case_sentence(tightest))
             if tightest["found"]:
                 yield _wrap("found at", setting(tightest["found"]))
-            yield _wrap("replay", replay_command(str(path), id_, tightest["case"]))
+            yield f"{'replay':<12}{replay_command(str(path), id_, tightest['case'])}"  # in one line: it is pasted
     for letter, ruling in verdict["readings"].items():
         yield _wrap(f"reading {letter}", verdict_sentence(ruling))
     mutants = verdict["mutants"]

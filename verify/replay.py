@@ -29,7 +29,7 @@ def decisive(record: Record, id_: str, case: str | None = None) -> Row:
     rows = record.cases_of(id_)
     if case is not None:
         for row in rows:
-            if row["case"] == case:
+            if row["case"].split() == case.split():  # a command copied from a page may be broken in two lines
                 return row
         raise UserError(f"case must be one of {id_} in the record, got case={case}")
     for standing in ("PRINTED", "CORRECTED", "MUTANT"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ def test_any_case_can_be_replayed(record_path: Path, capsys: pytest.CaptureFixtu
     for row in read(record_path).cases:
         assert invoke(["replay", str(record_path), row["part"], "--case", row["case"]]) == 0
     assert capsys.readouterr().out.count("reproduced to the byte") == 9  # the cases that the quick profile runs
+
+
+def test_the_command_that_show_prints_can_be_pasted(record_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = "a " + "very " * 20 + "long name"
+    spoil(record_path, '"case":"printed"', f'"case":"{long}"')
+    assert invoke(["show", "RW21-T17", "--record", str(record_path)]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("replay"))
+    assert shlex.split(line)[1:] == ["pdp-verify", "replay", str(record_path), "RW21-T17", "--case", long]
+    broken = long.replace("very long", "very\n            long")
+    assert decisive(read(record_path), "RW21-T17", broken)["case"] == long
 
 
 def test_tampered_number_is_found(record_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
