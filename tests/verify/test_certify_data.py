@@ -152,6 +152,13 @@ def test_rows_and_responses_beyond_the_bounds(tmp_path: Path) -> None:
         ("a,bb,y\n1,2,3\n", {}, "got b; did you mean bb"),
         ("a,b,b,y\n1,1,1,1\n", {}, "columns must have names of their own, got b twice"),
         ("", {}, "data.file must be a table"),
+        ("a,b,y\n", {}, "data.file must hold at least one record, got none"),
+        ('a,b,y\n0,1,1\n0,"31337,1\n', {}, "data.file must be a table"),
+        (
+            "a,b,y\n0,no,1\n0\n31337,yes,1\n",
+            {"categories": {"b": ["yes", "no"]}, "ranges": {}},
+            "column b must have no missing value",
+        ),
         ("a,b,y\n0,1,1\n0\n", {}, "column b must have no missing value"),
         ("a,b,y\n0,1,31337\n", {"labels": {"yes": 1.0}}, "column y must hold only the levels of data.labels"),
         ("a,b,y\n0,inf,1\n", {"missing": "drop"}, "column b must have no infinite value"),
@@ -168,6 +175,16 @@ def test_mistakes_name_the_column_and_never_a_cell(
         read_dataset(section("data.csv", **more), tmp_path)
     assert message in str(stop.value)
     assert "31337" not in str(stop.value)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet", "data.npy", "data.npz"])
+def test_a_file_without_records_is_one_line_in_every_format(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "table", lambda: pd.DataFrame({c: np.empty(0) for c in ("b", "y", "u", "a")}))
+    more = WRITERS[name](tmp_path / name)
+    with pytest.raises(UserError, match=r"^data\.file must hold at least one record, got none$"):
+        read_dataset(section(name, **more), tmp_path)
 
 
 def test_public_ranges_of_the_embedded_data_are_used_as_they_are() -> None:

@@ -21,6 +21,7 @@ from mechanisms.data import FloatArray, as_numbers, row_norms, z_score
 
 from ..errors import UserError
 from .config import DataSection
+from .init_draft import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +51,10 @@ def read_dataset(data: DataSection, folder: Path) -> Dataset:
     try:
         preparation = Preparation(data)
         parts = [preparation(X, y) for X, y in _records(path, data)]
-        X = np.concatenate([part[0] for part in parts]) if parts else np.empty((0, preparation.dim))
-        y = np.concatenate([part[1] for part in parts]) if parts else np.empty(0)
+        if not parts:
+            raise DataError("data.file must hold at least one record, got none")
+        X = np.concatenate([part[0] for part in parts])
+        y = np.concatenate([part[1] for part in parts])
         del parts
         steps = tuple(preparation.steps)
         x_bound = math.inf if data.standardise else data.x_bound
@@ -73,6 +76,8 @@ class Preparation:
     def __init__(self, data: DataSection) -> None:
         self.data = data
         self.names = expanded_names(data)
+        # the file's own column behind each prepared one
+        self.columns = [name for name in data.features for _ in data.categories.get(name, [name])]
         self.dim = len(self.names) + (data.intercept is not None)
         root = math.sqrt(max(self.dim, 1))
         # a 0/1 column is divided by sqrt(k) as well; a number without a range stays as it is
@@ -122,7 +127,7 @@ class Preparation:
     def __call__(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prepared features ``(m, dim)`` and responses ``(m,)`` of raw ones."""
         data = self.data
-        for column, name in enumerate(self.names):
+        for column, name in enumerate(self.columns):
             self._require(X[:, column], name)
         self._require(y, str(data.target))
         if data.missing == "drop":
@@ -175,9 +180,9 @@ def _records(path: Path, data: DataSection) -> Iterator[tuple[FloatArray, FloatA
     if suffix in (".npy", ".npz"):
         yield from _numpy_records(path, data)
     elif suffix == ".parquet":
-        yield from (_from_frame(frame, data) for frame in _parquet_frames(path, data))
+        yield from (_from_frame(frame, data) for frame in _parquet_frames(path, data) if len(frame))
     elif suffix in (".csv", ".tsv", ".txt"):
-        yield from (_from_frame(frame, data) for frame in _csv_frames(path, data))
+        yield from (_from_frame(frame, data) for frame in _csv_frames(path, data) if len(frame))
     else:
         raise UserError(f"data.file must end in one of {', '.join(SUFFIXES)}, got data.file={data.file}")
 
@@ -233,16 +238,13 @@ def _parquet_frames(path: Path, data: DataSection) -> Iterator[pd.DataFrame]:
 
 
 def _check_columns(columns: list[str], wanted: list[str]) -> None:
-    import difflib
-
     twice = sorted({c for c in columns if columns.count(c) > 1})
     if twice:
         raise DataError(f"columns must have names of their own, got {twice[0]} twice")
     for name in wanted:
         if name not in columns:
-            close = difflib.get_close_matches(name, columns, n=1)
-            raise DataError(f"data.features and data.target must be columns, got {name}"
-                            + (f"; did you mean {close[0]}" if close else ""))  # fmt: skip
+            meant = did_you_mean(name, columns)
+            raise DataError(f"data.features and data.target must be columns, got {name}{meant}")
 
 
 def _from_frame(frame: pd.DataFrame, data: DataSection) -> tuple[FloatArray, FloatArray]:

@@ -81,8 +81,7 @@ def draft(path: Path, target: str, *, delimiter: str = ",", beside: Path | None 
     """
     names = column_names(path, delimiter)
     if target not in names:
-        close = difflib.get_close_matches(target, names, n=1)
-        meant = f"; did you mean {close[0]}" if close else f"; it has {', '.join(names[:12])}"
+        meant = did_you_mean(target, names) or f"; it has {', '.join(names[:12])}"
         raise UserError(f"--target must be a column of {path.name}, got --target {target}{meant}")
     features = [name for name in names if name != target]
     required = {"sigma": '"REQUIRED"', "lam": '"REQUIRED"', "epsilon": '"REQUIRED"', "delta": '"REQUIRED"'}
@@ -111,6 +110,12 @@ missing = "refuse"                # or "drop": a record with a missing value is 
 [data.ranges]
 {ranges}
 {_MECHANISM.format(**required)}{_CLAIMS.format(**required)}"""
+
+
+def did_you_mean(name: str, names: list[str]) -> str:
+    """Return the end of a message with the name that was probably meant, or nothing when none is near."""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.65)
+    return f"; did you mean {close[0]}" if close else ""
 
 
 def _key(name: str) -> str:
