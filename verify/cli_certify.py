@@ -40,8 +40,9 @@ def certify(
 ) -> int:
     """Decide every claim of CONFIG and write the certificate.
 
-    Exits with 0 for PASS, 1 for FAIL, 3 for UNDECIDED. Private data: --audience release writes and prints only what may
-    be published; without it there is a curator's folder alone.
+    Exits with 0 for PASS, 1 for FAIL, 3 for UNDECIDED. Private data: without --audience release there is a curator's
+    folder alone. With it, what may be published is printed and written to a release folder beside the curator's, which
+    stays inside.
     """
     from reports.row import Audience
 
@@ -164,25 +165,34 @@ def init(data: Path | None, target: str | None, delimiter: str, output: Path | N
         raise UserError(f"output must be a new file, got output={output}")
     from reports.files import write_atomic
 
-    write_atomic(output, text.encode())
-    click.echo(f"next: fill in every REQUIRED in {output}, then pdp-verify certify {output}", err=True)
+    try:
+        write_atomic(output, text.encode())
+    except OSError as stop:
+        raise UserError(f"output must be a file that can be written, got output={output} ({stop.strerror})") from stop
+    first = "" if data is None else f"fill in every REQUIRED in {output}, then "
+    click.echo(f"next: {first}pdp-verify certify {output}", err=True)
 
 
 @click.command()
 @click.argument("folder", type=FILE)
 def check(folder: Path) -> int:
     """Say whether record, PDF, configuration and attestation of FOLDER belong together (signatures are not checked)."""
-    from .deployment.check_folder import check_folder
+    from .deployment.check_folder import check_folder, compared, is_certificate
 
     if not folder.is_dir():
         raise UserError(f"folder must be a folder, got folder={folder}")
-    parts = [folder / name for name in ("curator", "release") if (folder / name).is_dir()] or [folder]
-    wrong = [f"{part.name}: {line}" for part in parts for line in check_folder(part)]
-    for line in wrong:
-        click.echo(line)
-    if not wrong:
-        click.echo("record, PDF, summary, JUnit and attestation belong together (signatures are not checked)")
-    return 1 if wrong else 0
+    parts = [folder / name for name in ("curator", "release") if (folder / name).is_dir()]
+    if not parts:
+        if not is_certificate(folder):
+            raise UserError(f"folder must be that of a certificate, got folder={folder}")
+        parts = [folder]
+    code = 0
+    for part in parts:
+        wrong = check_folder(part)
+        code = 1 if wrong else code
+        for line in wrong or [f"{compared(part)} belong together (signatures are not checked)"]:
+            click.echo(f"{part.resolve().name}: {line}")
+    return code
 
 
 @click.command(name="my-loss")

@@ -10,38 +10,82 @@ from typing import Any
 
 from reports.document import render_markdown
 
+from ..record import record_of
 from .attestation import PREDICATE, STATEMENT, predicate, sha256
 from .layout import document
 from .output import LAST, junit_cases, read_rows
 
+CONFIGURATION = "configuration.toml"
+
 
 def check_folder(folder: Path) -> list[str]:
     """Return what does not fit, in words; nothing when everything does."""
-    needed = ("audit.jsonl", "audit.pdf", "audit.md", "junit.xml", "predicate.json", "run.json", LAST)
+    needed = ["audit.jsonl", "audit.pdf", "audit.md", "junit.xml", "predicate.json", "run.json", LAST]
+    needed += [CONFIGURATION] if is_curators(folder) else []
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
         incomplete = " (the folder is incomplete)" if LAST in missing else ""
         return [f"{name} is missing{incomplete if name == LAST else ''}" for name in missing]
+    read: dict[str, Any] = {}
+    wrong = []
+    for name in ("audit.jsonl", LAST, "predicate.json", "run.json"):
+        try:
+            read[name] = read_rows(folder / name) if name == "audit.jsonl" else _object(folder / name)
+        except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, OSError):
+            wrong.append(f"{name} is not readable")
+        except ValueError as stop:
+            wrong.append(f"{name} is not readable ({stop})")
+    if wrong:
+        return wrong
+    rows, attested, body = read["audit.jsonl"], read[LAST], read["predicate.json"]
     try:
-        rows = read_rows(folder / "audit.jsonl")
-        attested = json.loads((folder / LAST).read_text(encoding="utf-8"))
-        body = json.loads((folder / "predicate.json").read_text(encoding="utf-8"))
-        date = json.loads((folder / "run.json").read_text(encoding="utf-8"))["date"]
-    except (ValueError, KeyError, TypeError) as stop:
-        return [f"a file is not readable: {stop}"]
-    wrong = _statement(attested, body, rows)
-    wrong += _digests(folder, attested)
+        wrong = _statement(attested, body, rows)
+        wrong += _digests(folder, attested)
+    except (LookupError, TypeError, AttributeError):
+        return [f"{LAST} does not say what audit.jsonl says"]
     record = (folder / "audit.jsonl").read_bytes()
     if record not in embedded_files((folder / "audit.pdf").read_bytes()):
         wrong.append("audit.pdf does not hold this audit.jsonl")
-    pages = document(rows, digest=sha256(record), date=date, record=record)
-    if render_markdown(pages) != (folder / "audit.md").read_text(encoding="utf-8"):
+    try:
+        pages = document(rows, digest=sha256(record), date=str(read["run.json"].get("date", "")), record=record)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        return [*wrong, "audit.jsonl is not a whole record"]
+    if render_markdown(pages).encode() != (folder / "audit.md").read_bytes():
         wrong.append("audit.md is not made from this audit.jsonl")
     from reports.junit import junit_xml
 
     if junit_xml("pdp-verify certify", junit_cases(rows)) != (folder / "junit.xml").read_bytes():
         wrong.append("junit.xml is not made from this audit.jsonl")
     return wrong
+
+
+def is_certificate(folder: Path) -> bool:
+    """Return whether a folder holds a certificate, damaged or unfinished ones among them."""
+    record = folder / "audit.jsonl"
+    attested = any((folder / name).is_file() for name in (LAST, "predicate.json"))
+    return attested or (record.is_file() and record_of(record) == "certificate")
+
+
+def is_curators(folder: Path) -> bool:
+    """Return whether a folder is a curator's, by its record or else by its name."""
+    try:
+        return bool(read_rows(folder / "audit.jsonl")[0].get("audience") == "curator")
+    except (ValueError, AttributeError, OSError):
+        return folder.resolve().name == "curator"
+
+
+def compared(folder: Path) -> str:
+    """Return in words what is compared in a folder."""
+    configuration = " configuration," if is_curators(folder) else ""
+    return f"record, PDF, summary, JUnit,{configuration} predicate and attestation"
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a file, or raise ValueError."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError("not a JSON object")
+    return found
 
 
 def _statement(attested: Any, body: Any, rows: list[dict[str, Any]]) -> list[str]:
@@ -71,7 +115,7 @@ def _digests(folder: Path, attested: Any) -> list[str]:
         path = folder / Path(name).name
         if path.is_file() and sha256(path.read_bytes()) != digest:
             wrong.append(f"{name} is not the file that was attested")
-    configuration = folder / "configuration.toml"
+    configuration = folder / CONFIGURATION
     if configuration.is_file() and sha256(configuration.read_bytes()) not in digests.values():
         wrong.append("configuration.toml is not the configuration that was attested")
     return wrong
