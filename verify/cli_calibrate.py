@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from .cli_run import DEFAULT_SEED, default_jobs, prepare_folder, resume_command, terminated, write_run
 from .cli_typed import typed
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), help="Folder of record and report [default: pdp-verify-out/<n>]."
 )
 @click.option(
-    "--resume", is_flag=True, help="Use an existing --out: keep its finished audits, replace its record and report."
+    "--resume",
+    is_flag=True,
+    help="Use an existing --out: keep its finished audits (and its profile and seed), replace its record and report.",
 )
 def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None, resume: bool) -> int:
     """Audit true claims many times and count false alarms; audit mutants and count refutations.
@@ -40,17 +43,25 @@ def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None, resum
     130 when interrupted.
     """
     folder = prepare_folder(out, resume=resume)
-    if (folder / "audit.jsonl").exists():
+
+    from .record import CALIBRATION, holds_certificate
+
+    if (folder / "audit.jsonl").exists() or holds_certificate(folder):
         raise UserError(f"out must not be the folder of a run or a certificate, got out={out}")
+    record, pages = folder / CALIBRATION, folder / "calibration.pdf"
 
     from .calibration.findings import unexpected
-    from .calibration.record import render, write
+    from .calibration.record import begin, render, write
     from .calibration.run import calibrate as measure
-    from .record import CALIBRATION
+    from .calibration.run import tasks
     from .store import Store
     from .versions import library_versions
     from .watch import Follower
 
+    if record.exists():
+        profile, seed = _settings_of(folder, profile, seed)
+    else:
+        begin(record, profile, seed, n_tasks=len(tasks(profile, seed)))
     started, clock, jobs = datetime.now(UTC), time.monotonic(), jobs or default_jobs()
     before = signal.signal(signal.SIGTERM, terminated)
     store = Store(folder / "store.sqlite")
@@ -60,7 +71,7 @@ def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None, resum
     finally:
         store.close()
         signal.signal(signal.SIGTERM, before)
-    found, record, pages = outcome.calibration, folder / CALIBRATION, folder / "calibration.pdf"
+    found = outcome.calibration
     write(found, record)
     wrong = unexpected(found.rows, complete=found.complete)
     code = 130 if outcome.interrupted else 1 if wrong else 0
@@ -90,6 +101,18 @@ def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None, resum
     return code
 
 
+def _settings_of(folder: Path, profile: str, seed: int) -> tuple[str, int]:
+    """Return profile and seed of the calibration in a folder; those that were typed must be the same."""
+    from .calibration.record import read
+    from .record import CALIBRATION
+
+    header, context = read(folder / CALIBRATION).header, click.get_current_context()
+    for name, value in (("profile", profile), ("seed", seed)):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT and value != header[name]:
+            raise UserError(f"{name} must be that of the calibration in {folder} ({header[name]}), got {name}={value}")
+    return header["profile"], header["seed"]
+
+
 def _summarise(found: Calibration, wrong: list[str]) -> None:
     """Print the unexpected first, then what was counted and the smallest violations found."""
     for line in wrong:
@@ -101,10 +124,11 @@ def _summarise(found: Calibration, wrong: list[str]) -> None:
             least = row["smallest_found"]
             click.echo(f"smallest found  {'none' if least is None else format(least, 'g'):>6}  {row['name']}")
     stated = [row["found"] for row in mutants if row["found"] is not None]
-    click.echo(
-        f"{sum(row['repeats'] for row in rates)} audits of true claims, {len(rates)} rates; "
-        f"{sum(stated)} of {len(stated)} mutants found at their stated strength"
-    )
+    if stated:
+        power = f"{sum(stated)} of {len(stated)} mutants found at their stated strength"
+    else:
+        power = "the quick profile tests no mutants" if found.header["profile"] == "quick" else "no mutants tested yet"
+    click.echo(f"{sum(row['repeats'] for row in rates)} audits of true claims, {len(rates)} rates; {power}")
     if not found.complete:
         click.echo(f"interrupted: {found.header['tasks_done']} of {found.header['tasks']} tasks were done")
     elif wrong:

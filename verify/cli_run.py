@@ -74,11 +74,15 @@ def run(
     sources = registry.default().select(ids)
     folder = prepare_folder(out, resume=resume)
 
+    from .record import CALIBRATION, holds_certificate, write
+
+    if (folder / CALIBRATION).exists() or holds_certificate(folder):
+        raise UserError(f"out must not be the folder of a calibration or a certificate, got out={out}")
+
     from reports.files import write_atomic
 
     from . import ledger
     from .publish import junit, publish
-    from .record import write
     from .run import execute
     from .store import Store
     from .versions import library_versions
@@ -223,12 +227,15 @@ def counts_line(findings: Findings) -> str:
             ("SUPPORTED", "supported"),
             ("REFUTED", "refuted as printed"),
             ("UNDECIDED", "undecided"),
-            ("DEFINITION", "definitions"),
         )
     ]
+    words.append(_count(sum(row["printed"]["verdict"] == "DEFINITION" for row in whole), "definition"))
     mutants = [row for row in findings.record.cases if row["standing"] == "MUTANT"]
     caught = sum(row["outcome"] == "FAILS" for row in mutants)
-    return (
-        f"{len(whole)} statements: {', '.join(words)}; {len(findings.record.cases) - len(mutants)} cases, "
-        f"{caught} of {len(mutants)} mutants refuted,"
-    )
+    refuted = f" {caught} of {_count(len(mutants), 'mutant')} refuted," if mutants else ""
+    cases = _count(len(findings.record.cases) - len(mutants), "case")
+    return f"{_count(len(whole), 'statement')}: {', '.join(words)}; {cases},{refuted}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -108,6 +108,14 @@ def record_of(path: Path) -> str:
     return str(header.get("record", "")) if isinstance(header, dict) else ""
 
 
+def holds_certificate(folder: Path) -> bool:
+    """Return whether a folder is that of a certificate, or of one of its audiences."""
+    if any((folder / audience / "audit.jsonl").exists() for audience in ("curator", "release")):
+        return True
+    record = folder / "audit.jsonl"
+    return record.exists() and record_of(record) == "certificate"
+
+
 def json_lines(path: Path) -> Iterator[Row]:
     """Yield the objects of a file of strict JSON lines, of which there must be one at least."""
     lines = _lines(path)

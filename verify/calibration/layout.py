@@ -78,13 +78,17 @@ def _front(calibration: Calibration, wrong: list[str]) -> tuple[Block, ...]:
         )
     rates = [row for row in _of(calibration, "rate") if row["level"] == LEVELS[-1]]
     least = max((row["smallest_rate_refused"] for row in rates), default=0.0)
+    broken = (
+        "The quick profile tests no mutants (mechanisms that are broken on purpose)."
+        if calibration.header["profile"] == "quick" and not _of(calibration, "mutant")
+        else "It is then run on mechanisms that are broken on purpose, to see how often it says so."
+    )
     return (
         *blocks,
         Paragraph(
             "Each auditor is run many times on mechanisms whose law is known exactly. A false alarm is an interval that "
             "misses the exact value, which is when a claim that is true with equality would be called false. Its rate "
-            "must not exceed the failure probability that the auditor was given (the level). It is then run on mechanisms "
-            "that are broken on purpose, to see how often it says so."
+            f"must not exceed the failure probability that the auditor was given (the level). {broken}"
         ),
         Facts(
             (

@@ -61,6 +61,11 @@ def write(calibration: Calibration, path: Path) -> None:
     write_atomic(path, "".join(f"{dumps(row)}\n" for row in rows).encode())
 
 
+def begin(path: Path, profile: str, seed: int, *, n_tasks: int) -> None:
+    """Write a record of which nothing is done, so that the folder of a calibration that is killed says what it is of."""
+    write(Calibration(header(profile, seed, n_tasks=n_tasks, n_done=0), ()), path)
+
+
 def read(path: Path) -> Calibration:
     """Read a record.
 
