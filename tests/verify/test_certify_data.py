@@ -150,7 +150,7 @@ def test_rows_and_responses_beyond_the_bounds(tmp_path: Path) -> None:
         ("a,b,y\n1,2,secret-31337\n", {}, "column y must hold numbers only, got text"),
         ("a,y\n1,1\n", {}, "data.features and data.target must be columns, got b"),
         ("a,bb,y\n1,2,3\n", {}, "got b; did you mean bb"),
-        ("a,b,b,y\n1,1,1,1\n", {}, "columns must have names of their own, got b twice"),
+        ("a,b,b,y\n1,1,1,1\n", {}, "columns must have names of their own, got one name in columns 2 and 3"),
         ("", {}, "data.file must be a table"),
         ("a,b,y\n", {}, "data.file must hold at least one record, got none"),
         ('a,b,y\n0,1,1\n0,"31337,1\n', {}, "data.file must be a table"),

@@ -238,9 +238,10 @@ def _parquet_frames(path: Path, data: DataSection) -> Iterator[pd.DataFrame]:
 
 
 def _check_columns(columns: list[str], wanted: list[str]) -> None:
-    twice = sorted({c for c in columns if columns.count(c) > 1})
-    if twice:
-        raise DataError(f"columns must have names of their own, got {twice[0]} twice")
+    for place, name in enumerate(columns, start=1):  # told by number: without a header the names would be cells
+        first = columns.index(name) + 1
+        if first != place:
+            raise DataError(f"columns must have names of their own, got one name in columns {first} and {place}")
     for name in wanted:
         if name not in columns:
             meant = did_you_mean(name, columns)
