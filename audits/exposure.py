@@ -27,8 +27,9 @@ from .multiplicity import even_share
 
 FloatArray = NDArray[np.float64]
 
-#: Rounding error granted to an exact epsilon or advantage in float64, relative to it (and absolute below 1e-280).
-ROUNDING = 1e-9
+#: Rounding error granted to an exact epsilon or advantage in float64, relative to it; and in absolute terms to an
+#: advantage (a sum of positive terms) and to an epsilon (the root of an equation).
+ROUNDING, LEAST_ADVANTAGE, LEAST_EPSILON = 1e-9, 1e-280, 1e-12
 #: Floats in one block of losses (draws times records).
 BLOCK_FLOATS = 1_000_000
 #: Losses are cut here before they are exponentiated, to the side that keeps a bound a bound.
@@ -72,7 +73,8 @@ class Exposure:
     drawn_with, drawn_without : RecordBounds
         Smallest epsilon at ``delta``, natural log, when the output is drawn with the record and without it.
     failure_prob : float
-        0 where the laws are known exactly; the intervals then hold a rounding allowance.
+        0 where the laws are known exactly; the intervals then grant a rounding allowance that is tested, not proved
+        (:func:`mechanisms.proved_profile.proved_profile` proves the numbers of one record).
     n_draws : int
         Mechanism evaluations spent; the same draws serve all records.
     """
@@ -139,17 +141,17 @@ def _exact(name: str, laws: RecordLaws, delta: float) -> Exposure:
     return Exposure(
         name,
         delta,
-        _allowed(laws.delta_at(0.0, Direction.FORWARD), 1.0),
-        _allowed(laws.epsilon_at(delta, Direction.FORWARD), math.inf),
-        _allowed(laws.epsilon_at(delta, Direction.BACKWARD), math.inf),
+        _allowed(laws.delta_at(0.0, Direction.FORWARD), LEAST_ADVANTAGE, 1.0),
+        _allowed(laws.epsilon_at(delta, Direction.FORWARD), LEAST_EPSILON, math.inf),
+        _allowed(laws.epsilon_at(delta, Direction.BACKWARD), LEAST_EPSILON, math.inf),
         0.0,
         0,
         f"exact law, float64 with {ROUNDING:g} for rounding",
     )
 
 
-def _allowed(values: FloatArray, largest: float) -> RecordBounds:
-    room = np.where(np.isinf(values), 0.0, ROUNDING * values + 1e-280)
+def _allowed(values: FloatArray, least: float, largest: float) -> RecordBounds:
+    room = np.where(np.isinf(values), 0.0, ROUNDING * values + least)
     return RecordBounds(values, np.maximum(values - room, 0.0), np.minimum(values + room, largest))
 
 

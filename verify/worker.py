@@ -44,11 +44,16 @@ def quiet_worker() -> None:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold every loaded BLAS at one thread (sums change in the last bits otherwise)."""
+    with hold_blas():
+        yield
+
+
+def hold_blas() -> Any:
+    """Set every loaded BLAS to one thread, for good or, as a context, until it is left."""
     from threadpoolctl import threadpool_limits
 
     import_module("scipy.linalg")  # a BLAS that is loaded later would not be held
-    with threadpool_limits(1):
-        yield
+    return threadpool_limits(1)
 
 
 def timed(task: Task) -> tuple[list[dict[str, Any]], float]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechanisms import BOTH, GaussianOutput, PosteriorSampling
+from mechanisms import BOTH, ExactLaw, GaussianOutput, PosteriorSampling
 from verify.rows import dumps
 from verify.sweeps import cell as cells
 from verify.sweeps.batch import difference, identity
@@ -38,7 +38,8 @@ def test_exact_cells_agree_with_the_profile(mechanism: str, target: str) -> None
         assert setup.out_of_domain
     else:
         assert isinstance(setup.mechanism, PosteriorSampling | GaussianOutput) or mechanism.startswith("ssp")
-        delta = max(setup.mechanism.profile(pair).delta_at(0.7, d) for d in BOTH)  # type: ignore[union-attr]
+        assert isinstance(setup.mechanism, ExactLaw)
+        delta = max(setup.mechanism.profile(pair).delta_at(0.7, d) for d in BOTH)
         assert math.isclose(row["exact"]["value"], delta, rel_tol=1e-9)
         assert row["outcome"] == ("HOLDS" if delta < 1e-4 else "FAILS")
     assert (row["n_draws"], row["failure_prob"]) == (0, 0.0)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from toys.sweeps import Here, Listener, light_grid
 
+from reports.row import Table
 from verify.errors import Defect
 from verify.sweeps.cell_store import CellStore
 from verify.sweeps.engine import Sweep
 from verify.sweeps.grid import read_grid
-from verify.sweeps.summary import document, exit_code, tally
+from verify.sweeps.summary import Tally, document, exit_code, tally
 from verify.sweeps.table import export, flat, rows
 
 CELLS = 48
@@ -31,6 +32,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         work.run(Here())
         export(work, folder / "table.jsonl")
     return (folder / "table.jsonl").read_bytes()
+
+
+def headline(work: Sweep, found: Tally) -> str:
+    summary = document(work, found, date="").summary
+    assert summary is not None
+    return summary.title
 
 
 def table(work: Sweep, folder: Path) -> bytes:
@@ -84,7 +91,7 @@ def test_cells_not_reached_in_time_stay_absent(undisturbed: bytes, tmp_path: Pat
         work.run(Here(), max_time=1e-9)
         assert work.timed_out
         assert len(store.keys()) < CELLS
-        assert document(work, tally(work), date="").summary.title.startswith("Incomplete")  # type: ignore[union-attr]
+        assert headline(work, tally(work)).startswith("Incomplete")
         work = sweep(tmp_path, store)
         work.run(Here())
         assert table(work, tmp_path) == undisturbed
@@ -104,7 +111,7 @@ def test_a_cell_that_kills_its_worker_is_recorded_and_the_others_are_decided(
         found = tally(work)
         assert found.counts["ERROR"] == 4
         assert exit_code(work, found.counts) == 4
-        assert document(work, found, date="").summary.title.startswith("Incomplete")  # type: ignore[union-attr]
+        assert headline(work, found).startswith("Incomplete")
         here = Here()
         work.run(here)
         assert here.names == []  # a crash is tried again only when asked
@@ -130,13 +137,13 @@ def test_any_other_exception_of_a_batch_is_a_defect_of_ours(tmp_path: Path) -> N
     assert "RuntimeError: no such thing" in str(stop.value)
 
 
-def test_cells_of_another_process_are_not_decided_again(tmp_path: Path) -> None:
+def test_cells_of_another_process_are_not_decided_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second sweep planned all cells before the first one began; it looks again before each batch."""
     with CellStore(tmp_path / "s.sqlite") as store:
         first, second = sweep(tmp_path, store), sweep(tmp_path, store)
         places = second.missing(retry_failed=False)
         first.run(Here())
-        second.missing = lambda *, retry_failed: places  # type: ignore[method-assign]
+        monkeypatch.setattr(second, "missing", lambda *, retry_failed: places)
         here = Here()
         second.run(here)
         assert len(here.names) <= 12  # the pilot
@@ -161,5 +168,6 @@ def test_summary_tells_where_it_breaks_and_where_it_is_tight(undisturbed: bytes,
     maps = [block for section in paper.sections for block in section.blocks if type(block).__name__ == "HeatMap"]
     assert len(maps) == 4
     worst = paper.sections[-1].blocks[0]
+    assert isinstance(worst, Table)
     ratios = [each["log10_ratio"] for each in columns if not math.isnan(each["log10_ratio"])]
-    assert len(worst.rows) == min(25, len(ratios))  # type: ignore[union-attr]
+    assert len(worst.rows) == min(25, len(ratios))

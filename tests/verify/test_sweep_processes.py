@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return table
 
 
+def holds(store: Path, wanted: int) -> bool:
+    return rows_in(store) >= wanted
+
+
+def all_gone(processes: list[int]) -> bool:
+    return not any(alive(process) for process in processes)
+
+
 def table_of(folder: Path) -> bytes:
     """Let the sweep of a folder end, and return its table."""
     finish(start([folder / "grid.toml", "--export", folder / "t.jsonl"], log=folder / "log"), folder / "log")
@@ -44,12 +53,12 @@ def test_killed_at_ten_random_moments_and_resumed(undisturbed: bytes, tmp_path: 
             time.sleep(draw.uniform(0.0, 4.0))
         else:
             wanted = int(cells * (moment - 2 + draw.random()) / 9)
-            until(lambda wanted=wanted: rows_in(store) >= wanted, process)  # type: ignore[misc]
+            until(partial(holds, store, wanted), process)
             time.sleep(draw.uniform(0.0, 0.1))
         workers = children(process.pid) if process.poll() is None else []
         kills += process.poll() is None
         kill(process)
-        until(lambda workers=workers: not any(alive(worker) for worker in workers))  # type: ignore[misc]
+        until(partial(all_gone, workers))
     assert kills == 10
     assert 0 < rows_in(store) < cells
     assert table_of(tmp_path) == undisturbed

@@ -13,6 +13,7 @@ from typing import Any
 from ..rows import dumps
 from ..verdict import Outcome, Reason
 from ..versions import library_versions, platform_tag, source_digest
+from ..worker import hold_blas
 from .cell import Cell, Shared, cell_name, decide_cell
 
 #: Cells of one process are decided one after the other, whatever the threads of a worker: the precision of ball
@@ -67,10 +68,7 @@ def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 @cache
 def _pin_threads() -> Any:
     """Hold every loaded BLAS of this worker process at one thread, for good."""
-    import scipy.linalg  # noqa: F401  a BLAS that is loaded later would not be held
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)
+    return hold_blas()
 
 
 def word_of(row: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def check_export(path: Path) -> None:
         raise UserError(f"export must be in a folder that exists, got export={path}")
     if path.suffix == ".parquet":
         try:
-            import pyarrow.parquet  # noqa: F401  is it there?
+            import_module("pyarrow.parquet")
         except ImportError as stop:
             raise UserError("a .parquet file needs the extra parquet: pip install 'pdp-verify[parquet]'") from stop
 
