@@ -8,18 +8,21 @@ from enum import Enum
 from typing import Any
 
 from audits import Budget, StreamKey
+from audits.examined import Enough
 from mechanisms import Dataset, Mechanism
 from mechanisms.data import FloatArray
 from mechanisms.privacy_report import PrivacyReport
 from reports.row import Figure
 
+from ..rows import Row
 from ..statement import Evidence
 from ..verdict import Outcome, Reason, judge
 from .config import Configuration
 from .mechanism_source import MechanismSource
 from .universal import Domain
+from .vouched import Vouched
 
-#: Draws of one sampled check, by profile.
+#: Draws of one sampled check of a reference mechanism, by profile.
 DRAWS = {"quick": 2_000, "standard": 10_000, "full": 100_000}
 
 
@@ -31,12 +34,56 @@ class Decision(Enum):
     UNDECIDED = "undecided: neither supported nor refuted"
 
 
+class Ground(Enum):
+    """What a verdict rests on."""
+
+    PROVED = "proved"
+    VOUCHED = "vouched"
+    EXAMINED = "examined"
+    NOT_EXAMINED = "not examined"
+    NONE = ""
+
+
 class Power(Enum):
     """What the outcome of a check can do to its claim."""
 
     DECIDES = "decides: it can support the claim, and refute it"
     REFUTES = "searches: it can refute the claim, and never support it"
     AGREES = "cross-checks: two witnesses of one number must agree"
+    REPORTS = "reports: it decides nothing"
+
+
+@dataclass(frozen=True)
+class VouchedPass:
+    """What a PASS of an imported mechanism is made of: draws of enough pairs, and somebody's word for the rest.
+
+    ``Enough`` cannot be made from fewer draws than were demanded, so neither can this.
+    """
+
+    enough: Enough
+    vouched: Vouched
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """The verdict on a claim, what it rests on, and the reason in words."""
+
+    decision: Decision
+    ground: Ground
+    reason: str
+    vouched: VouchedPass | None = None
+
+    def __post_init__(self) -> None:
+        passed, vouched = self.decision is Decision.PASS, self.ground is Ground.VOUCHED
+        if passed and self.ground not in (Ground.PROVED, Ground.VOUCHED):
+            raise ValueError(f"a PASS must be proved or vouched for, got ground={self.ground.value!r}")
+        if vouched != (self.vouched is not None) or (vouched and not passed):
+            raise ValueError("a PASS on somebody's word must carry the examination and the word, and only it may")
+
+    @property
+    def words(self) -> str:
+        """The verdict as it is printed: ``PASS (proved)``, ``UNDECIDED (not examined)``, ``FAIL``."""
+        return self.decision.name + (f" ({self.ground.value})" if self.ground is not Ground.NONE else "")
 
 
 @dataclass(frozen=True)
@@ -48,6 +95,25 @@ class Check:
     evidence: Evidence
     private: bool
     words: str = ""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was examined of an imported mechanism for one claim.
+
+    Attributes
+    ----------
+    enough : Enough or None
+        The draws that a PASS needs; None where too little was examined, or something was missing.
+    missing : str
+        What was not examined, and why; empty when nothing is missing.
+    row : mapping
+        The same for the page and the record: ``pairs``, ``draws``, ``refused``, ``visible``, ``contract``, ….
+    """
+
+    enough: Enough | None
+    missing: str
+    row: Row
 
 
 @dataclass(frozen=True)
@@ -67,6 +133,12 @@ class Finding:
     forced : str
         Set when no check may support this claim: the reason it stays undecided.
     figures : tuple of (private, Figure)
+    examined : Examined or None
+        None for a reference mechanism; an imported one cannot pass without.
+    public_examined : Examined or None
+        The part of it that does not depend on private records.
+    vouched : Vouched or None
+        Whose word the law of an imported mechanism rests on.
     """
 
     name: str
@@ -79,32 +151,66 @@ class Finding:
     advice: str = ""
     forced: str = ""
     figures: tuple[tuple[bool, Figure], ...] = ()
+    imported: bool = False
+    examined: Examined | None = None
+    public_examined: Examined | None = None
+    vouched: Vouched | None = None
 
     def without_private(self) -> Finding:
         """Return the finding as the public may see it: no check and no figure that depends on private records."""
-        checks = tuple(check for check in self.checks if not check.private)
-        return replace(self, checks=checks, figures=tuple(each for each in self.figures if not each[0]))
+        return replace(
+            self,
+            checks=tuple(check for check in self.checks if not check.private),
+            figures=tuple(each for each in self.figures if not each[0]),
+            examined=self.public_examined,
+        )
+
+    @property
+    def examination(self) -> Row | None:
+        """What was examined, as a row for the page; None for a reference mechanism."""
+        return self.examined.row if self.examined is not None else None
 
     @property
     def decided(self) -> tuple[Decision, str]:
         """Return the verdict and its reason in words."""
-        judged = [(check, *judge(check.evidence)) for check in self.checks]
+        return self.verdict.decision, self.verdict.reason
+
+    @property
+    def verdict(self) -> Ruling:
+        """Return the verdict, what it rests on, and its reason in words."""
+        judged = [(check, *judge(check.evidence)) for check in self.checks if check.power is not Power.REPORTS]
         for check, _, reason in judged:
             if reason is Reason.INCONSISTENT:
-                return Decision.FAIL, f"{check.name}: {reason.value}"
+                return Ruling(Decision.FAIL, Ground.NONE, f"{check.name}: {reason.value}")
         for check, outcome, _ in judged:
             if outcome is Outcome.FAILS and check.power is not Power.AGREES:
-                return Decision.FAIL, check.name
-        deciding = [(check, outcome, reason) for check, outcome, reason in judged if check.power is Power.DECIDES]
+                return Ruling(Decision.FAIL, Ground.NONE, check.name)
+        if self.imported and (self.examined is None or self.examined.missing):
+            missing = self.examined.missing if self.examined is not None else "nothing was drawn"
+            return Ruling(Decision.UNDECIDED, Ground.NOT_EXAMINED, missing)
         if self.forced:
-            return Decision.UNDECIDED, self.forced
+            return self._open(self.forced)
+        deciding = [(check, outcome, reason) for check, outcome, reason in judged if check.power is Power.DECIDES]
         if deciding and all(outcome is Outcome.HOLDS for _, outcome, _ in deciding):
-            return Decision.PASS, "; ".join(check.name for check, _, _ in deciding)
+            return self._passed("; ".join(check.name for check, _, _ in deciding))
         still = next(((c, r) for c, o, r in deciding if o is not Outcome.HOLDS), None)
         if still is None:
-            return Decision.UNDECIDED, "no check can support this claim"
+            return self._open("no check can support this claim")
         open_check, why = still
-        return Decision.UNDECIDED, f"{open_check.name}: {open_check.evidence.reason or why.value}"
+        return self._open(f"{open_check.name}: {open_check.evidence.reason or why.value}")
+
+    def _open(self, reason: str) -> Ruling:
+        return Ruling(Decision.UNDECIDED, Ground.EXAMINED if self.imported else Ground.NONE, reason)
+
+    def _passed(self, reason: str) -> Ruling:
+        if not self.imported:
+            return Ruling(Decision.PASS, Ground.PROVED, reason)
+        if self.vouched is None:
+            return self._open("nobody vouches for the law of the imported mechanism (mechanism.vouched_by)")
+        assert self.examined is not None
+        if self.examined.enough is None:
+            return self._open("too little was examined")
+        return Ruling(Decision.PASS, Ground.VOUCHED, reason, VouchedPass(self.examined.enough, self.vouched))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,81 @@
+"""How much must be examined before anything may rest on it: a demand, and the proof that it was met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: The largest probability of a leak on one side that an examination made smaller by hand may leave unseen.
+VISIBLE = 0.05
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What an examination must have drawn.
+
+    Parameters
+    ----------
+    pairs : int
+        Pairs of data sets with draws on both sides, at least 1.
+    draws : int
+        Draws of each data set of such a pair, at least 1.
+    visible : float
+        The smallest leak seen must be at most this, in (0, 1].
+    """
+
+    pairs: int
+    draws: int
+    visible: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.pairs < 1 or self.draws < 1:
+            raise ValueError(f"pairs and draws must be at least 1, got pairs={self.pairs}, draws={self.draws}")
+        if not 0 < self.visible <= 1:
+            raise ValueError(f"visible must be in (0, 1], got visible={self.visible}")
+
+
+@dataclass(frozen=True)
+class DrawnPair:
+    """How often the mechanism was run on each data set of one pair, refusals of the whole data set left out."""
+
+    name: str
+    first: int
+    second: int
+
+    @property
+    def draws(self) -> int:
+        """Draws of the data set that was drawn from less."""
+        return min(self.first, self.second)
+
+
+@dataclass(frozen=True)
+class Enough:
+    """The draws that met a demand. It cannot be made from fewer: a PASS that needs one needs the draws.
+
+    Raises
+    ------
+    ValueError
+        If fewer pairs, or fewer draws of one of their data sets, were drawn than demanded, or the smallest leak that
+        could be seen is larger than demanded.
+    """
+
+    demand: Demand
+    drawn: tuple[DrawnPair, ...]
+    visible: float
+
+    def __post_init__(self) -> None:
+        wrong = shortfall(self.demand, self.drawn, self.visible)
+        if wrong:
+            raise ValueError(wrong)
+
+
+def shortfall(demand: Demand, drawn: tuple[DrawnPair, ...], visible: float) -> str:
+    """Return what is missing of a demand, in words; empty when it is met."""
+    full = len({pair.name for pair in drawn if pair.draws >= demand.draws})
+    if full < demand.pairs:
+        return (
+            f"{full} of at least {demand.pairs} pairs of data sets were drawn from with at least {demand.draws:,} draws "
+            "on both sides"
+        )
+    if not visible <= demand.visible:
+        return f"leaks rarer than {visible:.3g} could not have been seen (at most {demand.visible:g} is asked for)"
+    return ""
