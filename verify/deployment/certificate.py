@@ -25,9 +25,11 @@ from .config import CoverageClaim, DPClaim, ExPostClaim, Loaded, PDPClaim, Utili
 from .data_files import read_dataset
 from .finding import Check, Decision, Deployment, Finding, worst_of
 from .mechanism_source import Imported, build_mechanism
+from .named_pairs import named_pairs
 from .plots import budget_curves
 from .releases import Released, prepare
 from .universal import universal_bound
+from .vouched import vouched_by
 
 SCHEMA_VERSION = 1
 EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
@@ -59,13 +61,18 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
     mechanism, source = build_mechanism(loaded, dataset.dim)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")
+    if dataset.n_records < config.data.n_min:
+        raise UserError("data.n_min must be at most the number of records, got a larger one")
     _check_fits(mechanism, dataset)
+    vouched, pairs = vouched_by(loaded), named_pairs(config, dataset)
     released = prepare(loaded, mechanism, dataset, draw_again=draw_again)
     conditions: list[str] = []
+    if config.data.n_min:
+        conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
     if source is not None:
         conditions.append(
-            "log density, loss and profile of the imported mechanism are its author's claims, tested against its own "
-            "draws on both data sets"
+            "what the imported mechanism states about its own law is its author's word; what was drawn of it is listed "
+            "with each claim"
         )
     deployment = Deployment(
         config,
@@ -76,7 +83,7 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
         n_outputs=released.n_outputs,
         mu_report=released.mu_report,
         jobs=jobs,
-        notes={"conditions": tuple(conditions)},
+        notes={"conditions": tuple(conditions), "vouched": vouched, "pairs": pairs},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
 
@@ -151,8 +158,8 @@ def record_rows(certificate: Certificate, audience: Audience, loaded: Loaded) ->
     rows = [_header(certificate, audience, loaded)]
     rows += _release_rows(certificate)
     for finding in shown:
-        rows.append(_claim_row(finding))
         draws = audience is Audience.CURATOR or not certificate.deployment.private
+        rows.append(_claim_row(finding, names=draws))
         rows += [_check_row(finding, check, draws=draws) for check in finding.checks]
         rows += [{"kind": "figure", "claim": finding.name, "figure": to_plain(fig)} for _, fig in finding.figures]
     budget = budget_figure(certificate)
@@ -215,9 +222,10 @@ def public_configuration(loaded: Loaded) -> Row:
     raw["budget"].pop("jobs", None)
     if "release" in raw:
         raw["release"] = {"drawn_by_us": bool(loaded.config.release and loaded.config.release.draw)}
-    for claim in raw["claims"]:
-        claim.pop("x", None)
-        claim.pop("y", None)
+    for private in (*raw["claims"], *raw["pairs"]):
+        for key in ("x", "y", "X", "target_x", "target_y"):
+            private.pop(key, None)
+    raw["mechanism"].pop("vouched_by", None)  # a claim's row says it, to whom it may be said
     if "import" in raw["mechanism"]:
         raw["mechanism"]["import"] = Path(raw["mechanism"]["import"].partition(":")[0]).name
     encoded: Row = encode(raw)
@@ -246,18 +254,23 @@ def _release_rows(certificate: Certificate) -> list[Row]:
     return rows
 
 
-def _claim_row(finding: Finding) -> Row:
-    decision, reason = finding.decided
+def _claim_row(finding: Finding, *, names: bool) -> Row:
+    """Return a claim's row; ``names``: whether it may say who vouches for the mechanism."""
+    ruling = finding.verdict
     return {
         "kind": "claim",
         "claim": finding.name,
         "type": finding.type,
         "sentence": finding.sentence,
-        "verdict": decision.name,
-        "reason": reason,
+        "verdict": ruling.decision.name,
+        "ground": ruling.ground.value,
+        "words": ruling.words,
+        "reason": ruling.reason,
+        "vouched": None if finding.vouched is None else finding.vouched.row(names=names),
+        "examination": encode(finding.examination),
         "scope": finding.scope,
         "conditions": list(finding.conditions),
-        "advice": "" if decision is Decision.PASS else finding.advice,
+        "advice": "" if ruling.decision is Decision.PASS else finding.advice,
         "private": finding.private,
     }
 
@@ -282,19 +295,21 @@ def _check_row(finding: Finding, check: Check, *, draws: bool) -> Row:
 def budget_figure(certificate: Certificate) -> Figure | None:
     """Return what is proved about each release and about all of them together, beside the first dp claim."""
     deployment = certificate.deployment
-    claim = next((c for c in deployment.config.claims if isinstance(c, DPClaim) and c.delta > 0), None)
+    points = [c.point for c in deployment.config.claims if isinstance(c, DPClaim) and c.profile is None]
+    point = next((each for each in points if each[1] > 0), None)
     alone = universal_bound(deployment.mechanism, deployment.domain)
     whole = universal_bound(deployment.mechanism, deployment.domain, deployment.mu_report)
-    if claim is None or alone is None or whole is None or not deployment.mu_report:
+    if point is None or alone is None or whole is None or not deployment.mu_report:
         return None
-    grid = np.linspace(0.0, max(2 * claim.epsilon, 0.5), 41)[1:]
+    epsilon, delta = point
+    grid = np.linspace(0.0, max(2 * epsilon, 0.5), 41)[1:]
     report = GaussianProfile(deployment.mu_report)
     curves: dict[str, list[float]] = {
-        "output": [alone.delta_at(float(e), claim.delta) for e in grid],
+        "output": [alone.delta_at(float(e), delta) for e in grid],
         "data-dependent report": [report.delta_at(float(e)) for e in grid],
-        "everything together": [whole.delta_at(float(e), claim.delta) for e in grid],
+        "everything together": [whole.delta_at(float(e), delta) for e in grid],
     }
-    return budget_curves(grid, curves, claim.epsilon, claim.delta)
+    return budget_curves(grid, curves, epsilon, delta)
 
 
 def release_numbers(certificate: Certificate, loaded: Loaded) -> list[float]:

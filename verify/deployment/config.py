@@ -14,6 +14,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from ..errors import UserError
+from .config_claims import (
+    Claim,
+    CoverageClaim,
+    DPClaim,
+    ExPostClaim,
+    PDPClaim,
+    Positive,
+    Probability,
+    UtilityClaim,
+)
 from .config_errors import one_line
 from .config_mechanisms import (
     AdaOPS2018Section,
@@ -29,12 +39,9 @@ from .config_mechanisms import (
     SubsampleSection,
     mechanism_tag,
 )
+from .config_pairs import PairSection
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$")]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Delta = Annotated[float, Field(ge=0, lt=1)]
-Probability = Annotated[float, Field(gt=0, lt=1)]
+__all__ = ["Configuration", "CoverageClaim", "DPClaim", "ExPostClaim", "Loaded", "PDPClaim", "UtilityClaim"]
 
 Mechanism = Annotated[
     Annotated[ObjectiveSection, Tag("objective-perturbation")]
@@ -62,6 +69,7 @@ class DataSection(Section):
     n_public: int | None = Field(
         None, ge=0, description="Public upper bound on the number of records, if there is one."
     )
+    n_min: int = Field(0, ge=0, description="Least number of records: a public condition of every promise.")
     x_bound: Positive | None = Field(
         None, description="Public bound on the Euclidean norm of a row, intercept included."
     )
@@ -85,6 +93,8 @@ class DataSection(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> DataSection:
+        if self.n_public is not None and self.n_min > self.n_public:
+            raise ValueError(f"data.n_min|at most n_public={self.n_public}|{self.n_min}")
         if (self.source is None) == (self.file is None):
             raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
         if self.source is not None:
@@ -144,73 +154,6 @@ class ReportSection(Section):
         return self
 
 
-class ClaimSection(Section):
-    """What all claims share."""
-
-    name: Name | None = None
-
-
-class DPClaim(ClaimSection):
-    """(epsilon, delta)-DP of everything that is released, over all data sets in the public domain."""
-
-    type: Literal["dp"]
-    epsilon: Epsilon
-    delta: Delta
-    relation: Literal["add-remove", "replace"] = "add-remove"
-
-
-class PDPClaim(ClaimSection):
-    """Per-instance (epsilon, delta) on this data set: for everyone, for the records in it, or for one target."""
-
-    type: Literal["pdp"]
-    epsilon: Epsilon
-    delta: Delta
-    scope: Literal["everyone", "records", "target"]
-    x: list[float] | None = Field(None, description="Prepared features of the target.")
-    y: float | None = Field(None, description="Prepared response of the target.")
-
-    @model_validator(mode="after")
-    def _target(self) -> PDPClaim:
-        if (self.scope == "target") != (self.x is not None and self.y is not None):
-            raise ValueError("claims|x and y for scope = target, and only then|" + f"scope = {self.scope}")
-        return self
-
-
-class ExPostClaim(ClaimSection):
-    """The ex-post loss of every record at the released output is at most epsilon."""
-
-    type: Literal["ex-post"]
-    epsilon: Epsilon
-
-
-class CoverageClaim(ClaimSection):
-    """The published bound on one's own ex-post loss holds with probability at least 1 - level."""
-
-    type: Literal["report-coverage"]
-    level: Probability
-
-
-class UtilityClaim(ClaimSection):
-    """With this probability the released coefficients are at least this good on the data."""
-
-    type: Literal["utility"]
-    metric: Literal["accuracy", "mean squared error"]
-    at_least: float | None = None
-    at_most: float | None = None
-    probability: Probability = 0.9
-
-    @model_validator(mode="after")
-    def _bound(self) -> UtilityClaim:
-        wanted = "at_least" if self.metric == "accuracy" else "at_most"
-        given = [name for name in ("at_least", "at_most") if getattr(self, name) is not None]
-        if given != [wanted]:
-            raise ValueError(f"claims|{wanted} alone for metric = {self.metric}|" + (" and ".join(given) or "neither"))
-        return self
-
-
-Claim = Annotated[DPClaim | PDPClaim | ExPostClaim | CoverageClaim | UtilityClaim, Field(discriminator="type")]
-
-
 class BudgetSection(Section):
     """How much is drawn, and what may go wrong with which probability."""
 
@@ -218,6 +161,22 @@ class BudgetSection(Section):
     failure_prob: Probability = 1e-4
     seed: int = Field(20210527, ge=0, description="Of the audit's own draws; never of a private release.")
     jobs: int | None = Field(None, ge=1)
+    pairs: int | None = Field(
+        None, ge=1, description="Pairs of an imported mechanism that are examined, instead of the profile's."
+    )
+    draws: int | None = Field(
+        None, ge=1, description="Draws from each data set of such a pair, instead of the profile's."
+    )
+    max_draws: int | None = Field(
+        None, ge=1, description="Most draws from an imported mechanism for one claim, all pairs together."
+    )
+
+    @model_validator(mode="after")
+    def _enough(self) -> BudgetSection:
+        if self.max_draws is not None and self.max_draws < 2 * (self.pairs or 1) * (self.draws or 1):
+            least = 2 * (self.pairs or 1) * (self.draws or 1)
+            raise ValueError(f"budget.max_draws|at least 2 * pairs * draws = {least}|{self.max_draws}")
+        return self
 
 
 class Configuration(BaseModel):
@@ -230,6 +189,7 @@ class Configuration(BaseModel):
     release: ReleaseSection | None = None
     report: ReportSection | None = None
     claims: list[Claim] = Field(min_length=1)
+    pairs: list[PairSection] = []
     budget: BudgetSection = Field(default_factory=lambda: BudgetSection.model_validate({}))
     paper: Literal["a4", "us-letter"] = "a4"
 
@@ -245,12 +205,29 @@ class Configuration(BaseModel):
             claim.name = base if counts[base] == 1 else f"{base}-{counts[base]}"
         return claims
 
+    @field_validator("pairs")
+    @classmethod
+    def _pairs(cls, pairs: list[PairSection]) -> list[PairSection]:
+        """Refuse two pairs of one name."""
+        names = [pair.name for pair in pairs]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ValueError(f"pairs[{place}].name|another name for each pair|{name}")
+        return pairs
+
     @model_validator(mode="after")
     def _together(self) -> Configuration:
         kinds = {claim.type for claim in self.claims}
         reportable = isinstance(self.mechanism, ObjectiveSection)
         if (self.report is not None or "report-coverage" in kinds) and not reportable:
             raise ValueError("mechanism.name|objective-perturbation where a report is asked for|another mechanism")
+        if self.pairs and not isinstance(self.mechanism, ImportSection):
+            raise ValueError("pairs|absent for a reference mechanism, whose pairs are searched|given")
+        relations = {claim.relation for claim in self.claims if isinstance(claim, DPClaim)}
+        for place, pair in enumerate(self.pairs):
+            if ("replace" if pair.replaced is not None else "add-remove") not in relations:
+                rule = "given for a claim of relation replace, and only then"
+                raise ValueError(f"pairs[{place}].replaced|{rule}|{pair.replaced}")
         if "report-coverage" in kinds and self.report is None:
             raise ValueError("report|given where a claim of type report-coverage is made|nothing")
         if "ex-post" in kinds and self.release is None:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 #: Keys whose value may be a record of a person.
-PRIVATE = ("x", "y")
+PRIVATE = ("x", "y", "X", "target_x", "target_y")
 _RULES = {
     "greater_than": "greater than {gt}",
     "greater_than_equal": "at least {ge}",
@@ -45,7 +45,9 @@ def one_line(error: ValidationError) -> str:
     key = key_of(first["loc"])
     if kind == "value_error" and "|" in str(context.get("error", "")):
         place, rule, value = str(context["error"]).split("|", 2)
-        place = key if place == "claims" else place
+        for tables in ("claims", "pairs"):  # the validator of one table does not know its number
+            if place.partition(".")[0] == tables and key != tables:
+                place = key + place.removeprefix(tables)
         return f"{place} must be {rule}, got {place}={value}"
     if kind == "missing":
         return f"{key} must be given, got nothing"
@@ -83,11 +85,20 @@ def _shown(value: Any) -> str:
 
 
 def _meant(error: Any) -> str:
-    from . import config, config_mechanisms
+    from . import config, config_claims, config_mechanisms, config_pairs
 
-    places = {"data": config.DataSection, "budget": config.BudgetSection, "release": config.ReleaseSection}
-    sections: dict[str, Any] = {**places, "report": config.ReportSection, **config_mechanisms.BY_TAG}
+    sections: dict[Any, Any] = {
+        "data": config.DataSection,
+        "budget": config.BudgetSection,
+        "release": config.ReleaseSection,
+        "report": config.ReportSection,
+        "pairs": config_pairs.PairSection,
+        "vouched_by": config_mechanisms.VouchedSection,
+        **config_mechanisms.BY_TAG,
+        **config_claims.BY_TYPE,
+    }
     location = error["loc"]
     model = next((sections[part] for part in reversed(location[:-1]) if part in sections), config.Configuration)
-    close = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
-    return f"; did you mean {close[0]}" if close else f"; known are {', '.join(sorted(model.model_fields))}"
+    known = sorted(each.alias or name for name, each in model.model_fields.items())
+    close = difflib.get_close_matches(str(location[-1]), known, n=1)
+    return f"; did you mean {close[0]}" if close else f"; known are {', '.join(known)}"

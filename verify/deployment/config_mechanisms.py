@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from mechanisms import (
     GaussianOutput,
@@ -182,11 +182,26 @@ class SubsampleSection(Section):
         return SubsampleAggregate(self.n_blocks, self.epsilon, self.radius, self.lam, self.salt)
 
 
+class VouchedSection(Section):
+    """Who vouches for what an imported mechanism states about its own law, and the proof."""
+
+    who: str = Field(description="A person or an institution.")
+    proof: str = Field(description="A file relative to the configuration, a DOI or a URL.")
+
+    @field_validator("who", "proof")
+    @classmethod
+    def _given(cls, value: str, info: ValidationInfo) -> str:
+        if not value.strip():
+            raise ValueError(f"mechanism.vouched_by.{info.field_name}|text that is not empty|{value!r}")
+        return value
+
+
 class ImportSection(Section):
     """A mechanism of the user's own: ``import = "file.py:factory"`` or ``"package.module:factory"``."""
 
     origin: str = Field(alias="import", pattern=r"^[^:]+:[A-Za-z_]\w*$")
     parameters: dict[str, Any] = Field({}, description="Passed to the factory by name.")
+    vouched_by: VouchedSection | None = Field(None, description="On whose word a PASS rests.")
 
 
 BY_TAG: dict[str, type[Section]] = {
