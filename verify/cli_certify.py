@@ -26,7 +26,8 @@ FILE = click.Path(path_type=Path)
 @click.option("--overwrite", is_flag=True, help="Replace a finished certificate in --out.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long; write nothing.")
-@click.option("--allow-undecided", is_flag=True, help="Exit with 0 when nothing is refuted; the record says so.")
+@click.option("--require", type=click.Choice(["proved"]), help="Exit with 3 where a PASS rests on somebody's word.")
+@click.option("--allow-undecided", is_flag=True, help="Exit with 0 on UNDECIDED, unless something was not examined.")
 @click.option("--draw-again", is_flag=True, help="Draw the private releases once more; both draws count.")
 def certify(
     config: Path,
@@ -35,22 +36,34 @@ def certify(
     overwrite: bool,
     jobs: int | None,
     dry_run: bool,
+    require: str | None,
     allow_undecided: bool,
     draw_again: bool,
 ) -> int:
     """Decide every claim of CONFIG and write the certificate.
 
-    Exits with 0 for PASS, 1 for FAIL, 3 for UNDECIDED. Private data: without --audience release there is a curator's
+    Exits with 0 for PASS, 1 for FAIL, 3 for UNDECIDED.
+
+    \b
+    PASS (proved)             a theorem or an exact law of a mechanism of ours
+    PASS (vouched)            your mechanism: examined, nothing found, and
+                              mechanism.vouched_by says on whose word it rests
+    FAIL                      a pair, an event and numbers that refute the claim
+    UNDECIDED (examined)      nothing found, and nothing that supports the claim
+    UNDECIDED (not examined)  too little was drawn; cannot be allowed
+    UNDECIDED                 a mechanism of ours without a proof that covers it
+
+    Private data: without --audience release there is a curator's
     folder alone. With it, what may be published is printed and written to a release folder beside the curator's, which
     stays inside.
     """
     from reports.row import Audience
 
     from .cli_run import default_jobs
-    from .deployment.certificate import EXIT_CODES, decide, read_deployment
+    from .deployment.asked import Asked, exit_code, overall
+    from .deployment.certificate import decide, read_deployment
     from .deployment.certify import reader_of
     from .deployment.config import load
-    from .deployment.finding import Decision
     from .deployment.output import run_about, today, write_audience
     from .worker import one_blas_thread
 
@@ -66,14 +79,13 @@ def certify(
     def tell(finding: Finding) -> None:
         shown = finding if reader is Audience.CURATOR or public else finding.without_private()
         if reader is Audience.CURATOR or public or not finding.private:
-            decision, reason = shown.decided
-            click.echo(f"{finding.name:<24} {decision.name:<10} {reason}")
+            click.echo(verdict_line(shown, names=public or reader is Audience.CURATOR))
 
     with one_blas_thread():
         deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again)
         certificate = decide(deployment, digest, tell=tell)
-        decision = certificate.decision(reader)
-        code = 0 if allow_undecided and decision is Decision.UNDECIDED else EXIT_CODES[decision]
+        asked, found = Asked(require == "proved", allow_undecided), certificate.standings(reader)
+        code = exit_code(found, asked)
         about = run_about(started, time.monotonic() - clock, typed(), jobs, code)
         wanted = [Audience.CURATOR] + ([Audience.RELEASE] if reader is Audience.RELEASE else [])
         for each in wanted:
@@ -85,15 +97,23 @@ def certify(
                 date=date,
                 jobs=jobs,
                 about=about if each is Audience.CURATOR else None,
-                undecided_allowed=allow_undecided,
+                asked=asked,
             )
-    seen = certificate.visible(reader)
     click.echo("")
-    click.echo(f"{decision.name}: {len(seen)} claim{'' if len(seen) == 1 else 's'}")
+    click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
     for each in wanted if public or reader is Audience.CURATOR else [reader]:
         click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
     click.echo(f"next     pdp-verify check {folder / reader.value}")
     return code
+
+
+def verdict_line(finding: Finding, *, names: bool) -> str:
+    """Return a claim's verdict for the terminal; ``names``: whether it may say who vouches."""
+    ruling, line = finding.verdict, ""
+    if ruling.vouched is not None:
+        word = ruling.vouched.vouched
+        line = f"; on the word of {word.who} ({word.proof})" if names else "; on somebody's word"
+    return f"{finding.name:<24} {ruling.words:<24} {ruling.reason}{line}"
 
 
 def _dry_run(config: Path, jobs: int, reader: object) -> int:

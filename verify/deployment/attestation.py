@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..rows import Row
+from .asked import Asked, asked_of, standings, unmet, waived
+from .finding import Ground
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -24,22 +26,47 @@ def descriptor(name: str, digest: str) -> dict[str, Any]:
     return {"name": name, "digest": {"sha256": digest}}
 
 
-def predicate(
-    rows: list[Row], configuration: list[dict[str, Any]], *, undecided_allowed: bool = False
-) -> dict[str, Any]:
-    """Return the test-result predicate of a record: one test a claim."""
+def predicate(rows: list[Row], configuration: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the test-result predicate of a record: one test a claim.
+
+    A PASS on somebody's word is a warned test where a proof was required. The annotations say of every claim what its
+    verdict rests on: the ground, who vouches and the digest of the proof, and the smallest leak that would have been seen.
+    """
     header, claims = rows[0], [row for row in rows if row["kind"] == "claim"]
-    named = {verdict: [row["claim"] for row in claims if row["verdict"] == verdict] for verdict in RESULTS}
-    result: dict[str, Any] = {
-        "result": RESULTS[header["verdict"]],
+    asked, found = asked_of(header), standings(rows)
+    results = {row["claim"]: result_of(row, asked) for row in claims}
+    named = {result: [name for name, each in results.items() if each == result] for result in RESULTS.values()}
+    result = RESULTS[header["verdict"]]
+    annotations: dict[str, Any] = {"verdicts": [_rests_on(row) for row in claims]}
+    if waived(found, asked):
+        annotations["undecidedAllowed"] = True
+    if asked.proved:
+        annotations["required"] = "proved"
+    return {
+        "result": "WARNED" if result == "PASSED" and unmet(found, asked) else result,
         "configuration": configuration,
-        "passedTests": named["PASS"],
-        "warnedTests": named["UNDECIDED"],
-        "failedTests": named["FAIL"],
+        "passedTests": named["PASSED"],
+        "warnedTests": named["WARNED"],
+        "failedTests": named["FAILED"],
+        "annotations": annotations,
     }
-    if undecided_allowed:
-        result["annotations"] = {"undecidedAllowed": True}
-    return result
+
+
+def result_of(claim: Row, asked: Asked) -> str:
+    """Return the result of the test that a claim is."""
+    if asked.proved and claim["ground"] == Ground.VOUCHED.value:
+        return "WARNED"
+    return RESULTS[claim["verdict"]]
+
+
+def _rests_on(claim: Row) -> dict[str, Any]:
+    """Return what the verdict on a claim rests on."""
+    found: dict[str, Any] = {"claim": claim["claim"], "verdict": claim["words"], "ground": claim["ground"]}
+    if claim["vouched"] is not None:
+        found["vouchedBy"] = claim["vouched"]
+    if claim["examination"] is not None and claim["examination"].get("visible") is not None:
+        found["visibleLeak"] = claim["examination"]["visible"]
+    return found
 
 
 def statement(subjects: list[dict[str, Any]], body: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ..errors import UserError
 from ..rows import Row, dumps, encode, evidence_row
 from ..verdict import judge
 from ..versions import library_versions, platform_tag, source_digest
+from .asked import EXIT_CODES, Standing, overall
 from .claims_dp import dp_finding
 from .claims_records import ex_post_finding, pdp_finding
 from .claims_report import coverage_finding, independent_report, utility_finding
@@ -32,7 +33,6 @@ from .universal import universal_bound
 from .vouched import vouched_by
 
 SCHEMA_VERSION = 1
-EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,12 @@ class Certificate:
 
     def decision(self, audience: Audience) -> Decision:
         """Return the overall verdict, from what the audience may see alone."""
-        return worst_of([finding.decided[0] for finding in self.visible(audience)])
+        return worst_of([decision for decision, _ in self.standings(audience)])
+
+    def standings(self, audience: Audience) -> list[Standing]:
+        """Return the decision on every claim that an audience may see, and what each rests on."""
+        rulings = [finding.verdict for finding in self.visible(audience)]
+        return [(ruling.decision, ruling.ground) for ruling in rulings]
 
 
 def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> tuple[Deployment, str]:
@@ -185,6 +190,7 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
         "audience": audience.value,
         "contains_private": audience is Audience.CURATOR and deployment.private,
         "verdict": decision.name,
+        "words": overall(certificate.standings(audience)),
         "exit_code": EXIT_CODES[decision],
         "mechanism": deployment.mechanism.name,
         "mechanism_digest": certificate.mechanism_digest,

@@ -42,6 +42,11 @@ class Certification:
         """The verdict on each claim that the audience may see, by the claim's name."""
         return {finding.name: finding.decided[0] for finding in self.certificate.visible(self.audience)}
 
+    @property
+    def words(self) -> dict[str, str]:
+        """The same verdicts with what they rest on: ``PASS (proved)``, ``UNDECIDED (not examined)``, …."""
+        return {finding.name: finding.verdict.words for finding in self.certificate.visible(self.audience)}
+
 
 def certify(config: str | Path | Loaded, *, audience: str | None = None, jobs: int = 1) -> Certification:
     """Decide every claim of a configuration.

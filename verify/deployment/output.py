@@ -20,7 +20,8 @@ from ..errors import UserError
 from ..publish import drawn_figures
 from ..rows import Row
 from ..versions import library_versions
-from .attestation import as_json, descriptor, predicate, sha256, statement
+from .asked import Asked, asked_of, exit_code, waived
+from .attestation import as_json, descriptor, predicate, result_of, sha256, statement
 from .certificate import Certificate, record_rows, record_text
 from .config import Loaded
 from .config_mechanisms import ImportSection
@@ -31,7 +32,8 @@ from .releases import folder_of
 
 LAST = "attestation.json"
 PRIVATE = 0o600
-STATUS = {"PASS": "passed", "FAIL": "failed", "UNDECIDED": "skipped"}
+STATUS = {"PASSED": "passed", "FAILED": "failed", "WARNED": "skipped"}
+NOTHING_MORE = Asked()
 
 
 def today() -> str:
@@ -50,7 +52,7 @@ def write_audience(
     date: str,
     jobs: int,
     about: dict[str, Any] | None = None,
-    undecided_allowed: bool = False,
+    asked: Asked = NOTHING_MORE,
 ) -> list[Row]:
     """Write everything an audience gets into ``folder`` and return the rows of the record.
 
@@ -60,8 +62,11 @@ def write_audience(
     mode = PRIVATE if audience is Audience.CURATOR and certificate.deployment.private else 0o666
     (folder / LAST).unlink(missing_ok=True)
     rows = record_rows(certificate, audience, loaded)
-    if undecided_allowed and rows[0]["verdict"] == "UNDECIDED":
+    found = certificate.standings(audience)
+    if waived(found, asked):
         rows[0]["undecided_allowed"] = True
+    if asked.proved:
+        rows[0] |= {"required": "proved", "exit_code": exit_code(found, asked)}
     record = record_text(rows).encode()
     pages = document(rows, digest=sha256(record), date=date, record=record)
     files: dict[str, bytes] = {
@@ -76,9 +81,8 @@ def write_audience(
         files[name] = publishable(report, loaded.config.data)
     if audience is Audience.CURATOR:
         files["configuration.toml"] = loaded.text.encode()
-    allowed = bool(rows[0].get("undecided_allowed"))
     subjects, configuration = _bound(certificate, loaded, audience, files)
-    body = predicate(rows, configuration, undecided_allowed=allowed)
+    body = predicate(rows, configuration)
     files["predicate.json"] = as_json(body)
     for name, data in files.items():
         write_atomic(folder / name, data, mode=mode)
@@ -101,6 +105,9 @@ def _bound(
     if isinstance(mechanism, ImportSection):
         source = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
         subjects.append(descriptor(mechanism.origin.partition(":")[0], source.digest()))
+        word = certificate.deployment.notes.get("vouched")
+        if word is not None and word.kind == "file":
+            subjects.append(descriptor(word.proof, word.digest))
     rest = [descriptor(name, sha256(data)) for name, data in files.items() if name not in ("audit.jsonl", "run.json")]
     return subjects, [record, *rest]
 
@@ -120,8 +127,10 @@ def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
     for row in rows:
         if row["kind"] == "claim":
             mine = [f"{c['check']}: {c['outcome'].lower()}" for c in checks if c["claim"] == row["claim"]]
-            message = "\n".join([f"{row['verdict'].lower()}: {row['sentence']} ({row['reason']})", *mine])
-            cases.append(JUnitCase(row["claim"], f"certify.{row['type']}", STATUS[row["verdict"]], message))
+            verdict = row["words"].replace(row["verdict"], row["verdict"].lower())
+            message = "\n".join([f"{verdict}: {row['sentence']} ({row['reason']})", *mine])
+            status = STATUS[result_of(row, asked_of(rows[0]))]
+            cases.append(JUnitCase(row["claim"], f"certify.{row['type']}", status, message))
     return cases
 
 
