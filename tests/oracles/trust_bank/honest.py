@@ -1,0 +1,323 @@
+"""Mechanisms that keep their claims, most of them with equality; each docstring says why."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms import GaussianProfile, LaplaceProfile
+from mechanisms.base import Bracket, Direction
+
+KLASS = 0
+#: The analytic Gaussian mechanism (Balle and Wang 2018) at (1, 1e-6), sensitivity 1: 4.224679, rounded up.
+SIGMA = 4.2247
+
+
+@dataclass(frozen=True)
+class PureProfile:
+    """Randomised response at ``size``: the largest of all (size, 0)-private profiles (Kairouz et al. 2015)."""
+
+    size: float
+
+    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        if epsilon < 0:
+            return -math.expm1(epsilon) + math.exp(epsilon) * self.delta_at(-epsilon)
+        return max(0.0, (math.exp(self.size) - math.exp(epsilon)) / (1 + math.exp(self.size)))
+
+    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        value = self.delta_at(epsilon)
+        return math.log(value) if value > 0 else -math.inf
+
+    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
+        return math.log(max(1.0, math.exp(self.size) - delta * (1 + math.exp(self.size))))
+
+    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        if epsilon >= self.size:
+            return 0.0
+        return 1.0 if epsilon < -self.size else 1 / (1 + math.exp(-self.size))
+
+    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        value = self.delta_at(epsilon)
+        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
+
+    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        value = self.tail_at(epsilon)
+        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
+
+
+@dataclass(frozen=True)
+class NoisyMoment:
+    """README's example. |x y| <= x_bound y_bound moves X^T y by as much: Gaussian private with mu = bound / sigma."""
+
+    sigma: float = SIGMA
+    name = "noisy moment"
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.X.T @ dataset.y + self.sigma * rng.standard_normal((n_draws, dataset.dim))
+
+    def log_density(self, outputs, dataset):
+        return -0.5 * np.square((outputs - dataset.X.T @ dataset.y) / self.sigma).sum(axis=1)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+@dataclass(frozen=True)
+class GaussianCount:
+    """A record moves the count by exactly 1, so delta(1) is that of mu = 1 / sigma: the claim with equality."""
+
+    sigma: float = SIGMA
+    name = "gaussian count"
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.n_records + self.sigma * rng.standard_normal((n_draws, 1))
+
+    def log_density(self, outputs, dataset):
+        z = (outputs[:, 0] - dataset.n_records) / self.sigma
+        return -0.5 * z * z - math.log(self.sigma * math.sqrt(2 * math.pi))
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(1 / self.sigma)
+
+
+@dataclass(frozen=True)
+class LaplaceSum:
+    """A record moves the sum of responses by at most y_bound = 1: Laplace noise of scale 1 gives loss at most 1."""
+
+    scale: float = 1.0
+    name = "laplace sum"
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.y.sum() + rng.laplace(scale=self.scale, size=(n_draws, 1))
+
+    def log_density(self, outputs, dataset):
+        return -np.abs(outputs[:, 0] - dataset.y.sum()) / self.scale - math.log(2 * self.scale)
+
+    def worst_profile(self, x_bound, y_bound):
+        return LaplaceProfile(y_bound / self.scale)
+
+
+@dataclass(frozen=True)
+class LaplaceMoment:
+    """|x y|_1 <= sqrt(3) |x||y| <= sqrt(3): loss at most sqrt(3) / scale = 1, below randomised response."""
+
+    scale: float = math.sqrt(3)
+    name = "laplace moment"
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.X.T @ dataset.y + rng.laplace(scale=self.scale, size=(n_draws, dataset.dim))
+
+    def log_density(self, outputs, dataset):
+        distance = np.abs(outputs - dataset.X.T @ dataset.y).sum(axis=1)
+        return -distance / self.scale - dataset.dim * math.log(2 * self.scale)
+
+    def worst_profile(self, x_bound, y_bound):
+        return PureProfile(math.sqrt(3) * x_bound * y_bound / self.scale)
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """The count moves by 1 and the mass falls by e^-epsilon a step: the loss is +-epsilon (Ghosh et al. 2009)."""
+
+    epsilon: float = 1.0
+    name = "geometric count"
+
+    def draw(self, dataset, n_draws, *, rng):
+        p = -math.expm1(-self.epsilon)
+        return dataset.n_records + (rng.geometric(p, (n_draws, 1)) - rng.geometric(p, (n_draws, 1))).astype(float)
+
+    def log_density(self, outputs, dataset):
+        return -self.epsilon * np.abs(outputs[:, 0] - dataset.n_records) + math.log(math.tanh(self.epsilon / 2))
+
+    def worst_profile(self, x_bound, y_bound):
+        return PureProfile(self.epsilon)
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """One bit kept with probability e/(1 + e): loss +-1 where the bit differs, 0 elsewhere (Warner 1965)."""
+
+    epsilon: float = 1.0
+    name = "randomised response"
+
+    def draw(self, dataset, n_draws, *, rng):
+        bit = (dataset.y > 0).any()
+        flipped = rng.random((n_draws, 1)) < 1 / (1 + math.exp(self.epsilon))
+        return (flipped ^ bit).astype(float)
+
+    def log_density(self, outputs, dataset):
+        kept = outputs[:, 0] == float((dataset.y > 0).any())
+        return np.where(kept, 0.0, -self.epsilon) - math.log1p(math.exp(-self.epsilon))
+
+    def worst_profile(self, x_bound, y_bound):
+        return PureProfile(self.epsilon)
+
+
+@dataclass(frozen=True)
+class ExponentialMechanism:
+    """The utility of each candidate moves by at most 1, weights exp(epsilon u / 2) (McSherry and Talwar 2007)."""
+
+    epsilon: float = 1.0
+    name = "private median"
+    candidates = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
+
+    def log_weights(self, dataset):
+        y = dataset.y[:, None]
+        utility = -np.abs((y < self.candidates).sum(axis=0) - (y > self.candidates).sum(axis=0)).astype(float)
+        return 0.5 * self.epsilon * utility - np.logaddexp.reduce(0.5 * self.epsilon * utility)
+
+    def draw(self, dataset, n_draws, *, rng):
+        return rng.choice(self.candidates, (n_draws, 1), p=np.exp(self.log_weights(dataset)))
+
+    def log_density(self, outputs, dataset):
+        return self.log_weights(dataset)[np.abs(outputs - self.candidates).argmin(axis=1)]
+
+    def worst_profile(self, x_bound, y_bound):
+        return PureProfile(self.epsilon)
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """Density e^-epsilon lower for every step of length 1, which is the sensitivity (Geng and Viswanath 2014)."""
+
+    epsilon: float = 1.0
+    name = "staircase count"
+
+    @property
+    def gamma(self) -> float:
+        return 1 / (1 + math.exp(self.epsilon / 2))
+
+    def draw(self, dataset, n_draws, *, rng):
+        size, gamma = (n_draws, 1), self.gamma
+        steps = rng.geometric(-math.expm1(-self.epsilon), size) - 1
+        inner = rng.random(size) < gamma / (gamma + (1 - gamma) * math.exp(-self.epsilon))
+        u = rng.random(size)
+        distance = np.where(inner, steps + gamma * u, steps + gamma + (1 - gamma) * u)
+        return dataset.n_records + np.where(rng.random(size) < 0.5, 1.0, -1.0) * distance
+
+    def log_density(self, outputs, dataset):
+        distance, falls = np.abs(outputs[:, 0] - dataset.n_records), -math.expm1(-self.epsilon)
+        level = np.floor(distance) + (distance - np.floor(distance) >= self.gamma)
+        height = falls / (2 * (self.gamma + (1 - self.gamma) * math.exp(-self.epsilon)))
+        return math.log(height) - self.epsilon * level
+
+    def worst_profile(self, x_bound, y_bound):
+        return PureProfile(self.epsilon)
+
+
+class OpenDPCount:
+    """OpenDP's geometric noise of scale 1 on the count, sensitivity 1: loss +-1; the operating system's randomness."""
+
+    name = "OpenDP geometric"
+
+    def draw(self, dataset, n_draws, *, rng):
+        import opendp.prelude as dp
+
+        dp.enable_features("contrib", "honest-but-curious")
+        space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+        release = dp.m.make_geometric(*space, 1.0)
+        sizes = [4096] * (n_draws // 4096) + ([n_draws % 4096] if n_draws % 4096 else [])
+        return np.concatenate([release([dataset.n_records] * size) for size in sizes]).astype(float)[:, None]
+
+
+class DiffprivlibSum:
+    """diffprivlib's Laplace mechanism on the sum of responses clipped to [-1, 1], sensitivity 1, epsilon 1."""
+
+    name = "diffprivlib Laplace"
+
+    def draw(self, dataset, n_draws, *, rng):
+        from diffprivlib import mechanisms
+
+        state = np.random.RandomState(np.random.MT19937(int(rng.integers(2**63))))
+        noise = mechanisms.Laplace(epsilon=1.0, sensitivity=1.0, random_state=state)
+        value = float(np.clip(dataset.y, -1, 1).sum())
+        return np.array([noise.randomise(value) for _ in range(n_draws)])[:, None]
+
+
+class SlowFit:
+    """0.3 s of work a draw, then |X^T y| moves by at most 1 under N(0, sigma^2 I): as NoisyMoment."""
+
+    name = "slow fit"
+    seconds = 0.3
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = []
+        for _ in range(n_draws):
+            time.sleep(self.seconds)
+            outputs.append(dataset.X.T @ dataset.y + SIGMA * rng.standard_normal(dataset.dim))
+        return outputs
+
+
+class LeastRecords(NoisyMoment):
+    """As NoisyMoment on its public domain, which has at least 8 records (``n_min``); refuses what lies outside."""
+
+    def _checked(self, dataset):
+        if dataset.n_records < 8:
+            raise ValueError("at least 8 records are needed")
+
+    def draw(self, dataset, n_draws, *, rng):
+        self._checked(dataset)
+        return super().draw(dataset, n_draws, rng=rng)
+
+
+@dataclass(frozen=True)
+class TestedRelease:
+    """A count decides whether a sum is answered or None, each with Laplace noise of scale 2: 1/2 + 1/2 by composition."""
+
+    least: float = 5.0
+    name = "tested release"
+
+    def draw(self, dataset, n_draws, *, rng):
+        asked = dataset.n_records + rng.laplace(scale=2.0, size=n_draws) >= self.least
+        values = dataset.y.sum() + rng.laplace(scale=2.0, size=n_draws)
+        return [float(value) if yes else None for value, yes in zip(values, asked, strict=True)]
+
+
+class FrameAnswer:
+    """A count and a sum bounded by 1 with Laplace noise of scale 2 in a frame of fixed shape: 1/2 + 1/2."""
+
+    name = "data frame"
+
+    def draw(self, dataset, n_draws, *, rng):
+        import pandas as pd
+
+        values = np.array([dataset.n_records, dataset.y.sum()]) + rng.laplace(scale=2.0, size=(n_draws, 2))
+        return [pd.DataFrame({"statistic": ["count", "sum"], "value": row}) for row in values]
+
+
+class ManyDimensions(NoisyMoment):
+    """As NoisyMoment in 30 dimensions: the bound on |x y| does not depend on it. A density without its constant."""
+
+
+class ReplacedMoment(NoisyMoment):
+    """Replacing a record moves X^T y by at most 2 x_bound y_bound: Gaussian private with mu = 2 bound / sigma."""
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(2 * x_bound * y_bound / self.sigma)
+
+
+PURE = {"epsilon": 1.0, "delta": 0.0}
+LAW = {"law": True}
+ROWS = [
+    ("gaussian", NoisyMoment, {}, LAW, NoisyMoment.__doc__),
+    ("gaussian-count", GaussianCount, {}, LAW, GaussianCount.__doc__),
+    ("laplace", LaplaceSum, {}, {**PURE, **LAW}, LaplaceSum.__doc__),
+    ("laplace-3d", LaplaceMoment, {}, {**PURE, **LAW, "dim": 3}, LaplaceMoment.__doc__),
+    ("geometric", Geometric, {}, {**PURE, **LAW}, Geometric.__doc__),
+    ("randomised-response", RandomisedResponse, {}, {**PURE, **LAW}, RandomisedResponse.__doc__),
+    ("exponential", ExponentialMechanism, {}, {**PURE, **LAW}, ExponentialMechanism.__doc__),
+    ("staircase", Staircase, {}, {**PURE, **LAW}, Staircase.__doc__),
+    ("gaussian-curve", NoisyMoment, {"sigma": 2.0}, {"type": "gaussian-dp", "mu": 0.5, **LAW}, NoisyMoment.__doc__),
+    ("gaussian-30d", ManyDimensions, {}, {**LAW, "dim": 30}, ManyDimensions.__doc__),
+    ("gaussian-replace", ReplacedMoment, {"sigma": 2 * SIGMA}, {**LAW, "relation": "replace"}, ReplacedMoment.__doc__),
+    ("readme", NoisyMoment, {"sigma": 5.0}, LAW, NoisyMoment.__doc__),
+    ("least-8", LeastRecords, {}, {**LAW, "n_min": 8}, LeastRecords.__doc__),
+    ("opendp", OpenDPCount, {}, PURE, OpenDPCount.__doc__),
+    ("diffprivlib", DiffprivlibSum, {}, PURE, DiffprivlibSum.__doc__),
+    ("slow-fit", SlowFit, {}, {"budget": {"pairs": 2, "draws": 60}}, SlowFit.__doc__),
+    ("tested-release", TestedRelease, {}, PURE, TestedRelease.__doc__),
+    ("data-frame", FrameAnswer, {}, PURE, FrameAnswer.__doc__),
+]
