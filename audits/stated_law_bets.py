@@ -1,0 +1,294 @@
+"""Bets against a stated ratio of two laws, for :mod:`audits.stated_law`.
+
+Let ``o ~ p`` and ``z ~ q`` and let ``s = p/(p + q)`` be stated. Then for every bounded ``g``
+
+    x = g(o) (1 - s(o)) - g(z) s(z)     has mean     integral of g p q/(p + q) - integral of g q p/(p + q) = 0,
+
+so that a gambler who multiplies a capital of 1 by ``1 + stake x`` at every draw has a non-negative martingale if the
+statement is true, and is rich by chance with small probability (Ville). What he bets on, and how much, is learned
+on other draws: where, among the points, there are more ``o`` or fewer than the stated ratio says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+#: Below (or, mirrored, above) these stated probabilities lie the sets that are always tried; odd, to avoid ties.
+RARE = (0.3017, 0.1009, 0.0307, 0.0031, 1.03e-5, 1.1e-8)
+
+#: Bins of one score, and scores beside those of the columns.
+BINS = 48
+#: Bets kept for one comparison of laws, and of all.
+KEPT_EACH, KEPT = 3, 10
+#: Multiples of the learned stake that are played at once, and their weights.
+STAKES, STAKE_WEIGHTS = (0.25, 0.5, 1.0, 2.0), (0.15, 0.3, 0.4, 0.15)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the outputs lie: medians and spreads of the columns on training draws, and columns that are scores."""
+
+    centre: FloatArray
+    spread: FloatArray
+    scored: tuple[int, ...]
+
+    @classmethod
+    def of(cls, training: FloatArray, scored: Sequence[int]) -> Frame:
+        """Return the frame of training draws, shape ``(n, k)``."""
+        with np.errstate(all="ignore"):
+            finite = np.where(np.isfinite(training), training, 0.0)
+            low, centre, high = np.quantile(finite, (0.25, 0.5, 0.75), axis=0)
+            spread = np.where(high > low, (high - low) / 1.349, np.ptp(finite, axis=0))
+        return cls(centre, np.where((spread > 0) & np.isfinite(spread), spread, 1.0), tuple(scored))
+
+
+@dataclass(frozen=True)
+class View:
+    """Points, and the stated probability that each comes from the first law; computes scores when they are asked."""
+
+    points: FloatArray
+    share: FloatArray
+    frame: Frame
+
+    @cached_property
+    def places(self) -> FloatArray:
+        """The points in spreads from the medians, 0 where they are not finite; same shape."""
+        with np.errstate(all="ignore"):
+            places = (self.points - self.frame.centre) / self.frame.spread
+        return np.asarray(np.clip(np.where(np.isfinite(places), places, 0.0), -1e6, 1e6))
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """What intervals are taken of, shape ``(n, m)``: the share, the radius, columns and their distances."""
+        columns = self.places[:, list(self.frame.scored)]
+        radius = np.sqrt(np.mean(self.places**2, axis=1))
+        # rounded: equal shares must not be told apart by the last bits, which know how a point was reached
+        return np.column_stack([np.round(self.share, 9), np.round(radius, 9), columns, np.abs(columns)])
+
+    @cached_property
+    def features(self) -> FloatArray:
+        """What is combined linearly, shape ``(n, m)``, each within [-1, 1]."""
+        clipped = np.clip(self.places[:, :32] / 3.0, -1.0, 1.0)
+        share = 2.0 * self.share[:, None] - 1.0
+        return np.column_stack([np.ones(len(self.points)), share, clipped, np.abs(clipped), share * clipped])
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Draws (or their images) of both laws, row by row."""
+
+    first: View
+    second: View
+
+    def part(self, rows: slice) -> Sides:
+        """Return some of the rows."""
+        parts = (View(view.points[rows], view.share[rows], view.frame) for view in (self.first, self.second))
+        return Sides(*parts)
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """``g = sign``: the two laws have too little, or too much, in common."""
+
+    sign: float
+    bound: float = 1.0
+
+    @property
+    def words(self) -> str:
+        """What is bet on."""
+        return "the overlap"
+
+    def __call__(self, view: View) -> FloatArray:
+        """Return ``g`` at the points."""
+        return np.full(len(view.points), self.sign)
+
+
+@dataclass(frozen=True)
+class Rare:
+    """``g = 1`` where the stated share of the first law is below ``bound``, or ``-1`` where that of the second is."""
+
+    bound: float
+    first: bool
+
+    @property
+    def words(self) -> str:
+        """What is bet on."""
+        side = "draws" if self.first else "images"
+        return f"points of which at most {self.bound:.2g} should be {side}"
+
+    def __call__(self, view: View) -> FloatArray:
+        """Return ``g`` at the points."""
+        if self.first:
+            return np.asarray(np.where(view.share < self.bound, 1.0, 0.0))
+        return np.asarray(np.where(1.0 - view.share < self.bound, -1.0, 0.0))
+
+
+@dataclass(frozen=True)
+class Within:
+    """``g = sign`` where one score lies between two numbers."""
+
+    score: int
+    name: str
+    low: float
+    high: float
+    sign: float
+    bound: float = 1.0
+
+    @property
+    def words(self) -> str:
+        """What is bet on."""
+        return f"{self.name} in [{self.low:.3g}, {self.high:.3g}]"
+
+    def __call__(self, view: View) -> FloatArray:
+        """Return ``g`` at the points."""
+        score = view.scores[:, self.score]
+        return np.asarray(np.where((score > self.low) & (score <= self.high), self.sign, 0.0))
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``g`` is a combination of the features, cut at -1 and 1."""
+
+    weights: tuple[float, ...]
+    bound: float = 2.0
+
+    @property
+    def words(self) -> str:
+        """What is bet on."""
+        return "a combination of the columns"
+
+    def __call__(self, view: View) -> FloatArray:
+        """Return ``g`` at the points."""
+        return np.asarray(np.clip(view.features @ np.asarray(self.weights), -1.0, 1.0))
+
+
+Bet = Everywhere | Rare | Within | Linear
+
+
+def payoffs(bet: Bet, sides: Sides) -> FloatArray:
+    """Return ``x``, at least ``-bet.bound`` whatever the law is; shape ``(n,)``."""
+    first, second = sides.first, sides.second
+    return np.asarray(bet(first) * (1.0 - first.share) - bet(second) * second.share)
+
+
+def stake_of(x: FloatArray, bound: float) -> tuple[float, float]:
+    """Return a stake for payoffs like these, and the log of what it would have won on them."""
+    mean = float(x.mean())
+    if not mean > 0:
+        return 0.0, 0.0
+    # one imaginary loss of the whole bound: a bet that has never lost is not sure to win
+    square = float(np.square(x).sum()) + bound**2
+    stake = min(0.9 * float(x.sum()) / square, 0.9 / bound)
+    return stake, float(np.log1p(stake * x).sum())
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A bet, the comparison that it is about, its stake, and what it won in training (natural log)."""
+
+    comparison: int
+    bet: Bet
+    stake: float
+    won: float
+
+
+def choose(comparison: int, sides: Sides, *, always: bool = False) -> list[Chosen]:
+    """Return the best bets on one comparison by training draws; with ``always`` also some that had nothing to see."""
+    found = []
+    for bet in candidates(sides):
+        stake, won = stake_of(payoffs(bet, sides), bet.bound)
+        if won > 0.5:
+            found.append(Chosen(comparison, bet, stake, won))
+    found = sorted(found, key=lambda each: -each.won)[:KEPT_EACH]
+    if always:
+        found += [Chosen(comparison, Rare(bound, True), 0.3 / bound, 0.0) for bound in RARE[2:5:2]]
+    return found
+
+
+def candidates(sides: Sides) -> Iterator[Bet]:
+    """Yield bets: everywhere, on rare points, on the best interval of every score, on a combination of features."""
+    yield from (Everywhere(1.0), Everywhere(-1.0))
+    for bound in RARE:
+        yield from (Rare(bound, True), Rare(bound, False))
+    yield from intervals_of(sides)
+    yield from linear_of(sides)
+
+
+def intervals_of(sides: Sides) -> Iterator[Within]:
+    """Yield, for each score, the interval in which the stated share is most clearly wrong."""
+    first, second = sides.first, sides.second
+    weights = np.concatenate([1.0 - first.share, -second.share])
+    scores = np.concatenate([first.scores, second.scores])
+    columns = first.frame.scored
+    names = ["share", "radius", *(f"column {j}" for j in columns), *(f"distance of column {j}" for j in columns)]
+    for index, name in enumerate(names):
+        found = best_interval(scores[:, index], weights)
+        if found is not None:
+            low, high, sign = found
+            yield Within(index, name, low, high, sign)
+
+
+def best_interval(score: FloatArray, weights: FloatArray) -> tuple[float, float, float] | None:
+    """Return the interval of a score whose sum of weights is farthest from 0 in standard deviations, and its sign."""
+    distinct = np.unique(score)
+    if distinct.size < 2:
+        return None
+    if distinct.size > BINS:
+        distinct = np.unique(np.quantile(score, np.linspace(0.0, 1.0, BINS + 1)[1:], method="higher"))
+    cells = np.searchsorted(distinct, score, side="left")  # cell i: (distinct[i - 1], distinct[i]]
+    cells = np.minimum(cells, len(distinct) - 1)
+    total = np.concatenate([[0.0], np.cumsum(np.bincount(cells, weights, len(distinct)))])
+    square = np.concatenate([[0.0], np.cumsum(np.bincount(cells, weights**2, len(distinct)))])
+    sums, squares = total[None, :] - total[:, None], square[None, :] - square[:, None]
+    upper = np.triu(np.ones_like(sums, dtype=np.bool_), 1)
+    z = np.where(upper, sums / np.sqrt(np.where(upper, squares, 0.0) + 1.0), 0.0)
+    start, end = np.unravel_index(int(np.abs(z).argmax()), z.shape)
+    if z[start, end] == 0:
+        return None
+    low = -np.inf if start == 0 else float(distinct[start - 1])
+    high = np.inf if end == len(distinct) else float(distinct[end - 1])
+    return low, high, float(np.sign(z[start, end]))
+
+
+def linear_of(sides: Sides) -> Iterator[Linear]:
+    """Yield the combination of features with the largest mean for its square, by training draws."""
+    first, second = sides.first, sides.second
+    rows = first.features * (1.0 - first.share)[:, None] - second.features * second.share[:, None]
+    gram = rows.T @ rows + 5.0 * np.eye(rows.shape[1])
+    weights = np.linalg.solve(gram, rows.sum(axis=0))
+    size = np.quantile(np.abs(first.features @ weights), 0.95)
+    if size > 0:
+        yield Linear(tuple((weights / size).tolist()))
+
+
+def wealth(chosen: Sequence[Chosen], comparisons: Mapping[int, Sides | None]) -> tuple[float, int]:
+    """Return the log of the largest capital that all the bets together ever had, and which bet won most."""
+    if not chosen:
+        return 0.0, 0
+    shares = np.array([1.0 / (1.0 + rank) ** 1.5 for rank in range(len(chosen))])
+    shares = np.log(shares / shares.sum())
+    logs: list[FloatArray] = []
+    ends: list[float] = []
+    for each, share in zip(chosen, shares, strict=True):
+        sides = comparisons[each.comparison]
+        if sides is None:  # the density refuses these moves of the certifying draws: the capital put on them is lost
+            continue
+        x = payoffs(each.bet, sides)
+        paths = [
+            np.log(weight) + np.cumsum(np.log1p(min(each.stake * factor, 0.97 / each.bet.bound) * x))
+            for factor, weight in zip(STAKES, STAKE_WEIGHTS, strict=True)
+        ]
+        path = share + np.logaddexp.reduce(paths, axis=0)
+        logs.append(path)
+        ends.append(float(path.max()))
+    if not logs:
+        return 0.0, 0
+    together = np.logaddexp.reduce(logs, axis=0)
+    return max(0.0, float(together.max())), int(np.argmax(ends))

@@ -1,0 +1,402 @@
+"""Bijections of the output space, for :mod:`audits.stated_law`.
+
+A column is one of three kinds, told on the training draws: *discrete* (nearly every value repeats), *whole* (whole
+numbers) or *continuous*. Discrete values are permuted, whole numbers shifted and mirrored, continuous ones shifted,
+scaled and sheared in a chart that no move leaves: the range of the outputs between two atoms. An atom is a value at
+which the stated density jumps, so that it says itself that it counts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+LogDensity = Callable[[FloatArray], FloatArray]
+
+
+class RefusedError(Exception):
+    """A density refuses too many of the outputs that were moved."""
+
+
+#: Largest factor of a scale and largest shift in spreads (best near there for normal and Laplace noise).
+SCALE, SHIFT, SLOPE = 1.8, 1.2, 0.8
+
+#: Contractions towards the mode, for a rare release with less noise.
+CONTRACTIONS = (0.3, 0.1, 0.01, 0.001)
+
+#: Least mass that two laws, before and after a move, keep in common.
+OVERLAP = 0.45
+
+#: Columns beyond this number are moved in as many groups.
+GROUPS = 8
+
+#: Share of values that repeat in a discrete column.
+REPEATED = 0.9
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A piece ``(low, high)`` of a column, mapped onto the whole line."""
+
+    low: float = -np.inf
+    high: float = np.inf
+
+    def holds(self, values: FloatArray) -> BoolArray:
+        """Return which values lie in the piece."""
+        return np.asarray(np.isfinite(values) & (values > self.low) & (values < self.high))
+
+    def to(self, values: FloatArray) -> FloatArray:
+        """Return the place of values inside the piece on the line."""
+        below, above = np.isfinite(self.low), np.isfinite(self.high)
+        if below and above:
+            return np.asarray(np.log(values - self.low) - np.log(self.high - values))
+        if below:
+            return np.asarray(np.log(values - self.low))
+        return np.asarray(-np.log(self.high - values)) if above else values
+
+    def back(self, places: FloatArray) -> FloatArray:
+        """Return the values at places on the line."""
+        below, above = np.isfinite(self.low), np.isfinite(self.high)
+        if below and above:
+            width = self.high - self.low
+            low = self.low + width / (1.0 + np.exp(-places))
+            return np.asarray(np.where(places < 0, low, self.high - width / (1.0 + np.exp(places))))
+        if below:
+            return np.asarray(self.low + np.exp(places))
+        return np.asarray(self.high - np.exp(-places)) if above else places
+
+    def log_slope(self, values: FloatArray) -> FloatArray:
+        """Return the log of the derivative of :meth:`to`."""
+        below, above = np.isfinite(self.low), np.isfinite(self.high)
+        slope = np.zeros_like(values)
+        if below:
+            slope = slope - np.log(values - self.low)
+        if above:
+            slope = slope - np.log(self.high - values)
+        return np.asarray(slope + np.log(self.high - self.low)) if below and above else slope
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the outputs: its kind, the values that repeat, its piece, and where its values lie on the line."""
+
+    index: int
+    kind: str
+    values: tuple[float, ...]
+    chart: Chart
+    centre: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Points after a move (or before it), the log of the move's Jacobian, and which points a move can reach."""
+
+    points: FloatArray
+    log_jacobian: FloatArray
+    movable: BoolArray
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Moves columns by ``centre + scale (t - centre) + shift + slope (lever's t - its centre)`` in their charts."""
+
+    words: str
+    columns: tuple[Column, ...]
+    scale: tuple[float, ...]
+    shift: tuple[float, ...]
+    lever: Column | None = None
+    slope: float = 0.0
+    centres: tuple[float, ...] | None = None
+    always: bool = False
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""
+        movable = np.ones(len(points), dtype=np.bool_)
+        for column in self.columns if self.lever is None else (*self.columns, self.lever):
+            movable &= column.chart.holds(points[:, column.index])
+        result, log_jacobian = points.copy(), np.zeros(len(points))
+        rows = points[movable]
+        added = np.zeros(len(rows))
+        if self.lever is not None:
+            added = self.slope * (self.lever.chart.to(rows[:, self.lever.index]) - self.lever.centre)
+        for i, column in enumerate(self.columns):
+            centre = column.centre if self.centres is None else self.centres[i]
+            old = rows[:, column.index]
+            place = column.chart.to(old)
+            push = self.shift[i] + added * column.spread
+            if back:
+                new = column.chart.back(centre + (place - push - centre) / self.scale[i])
+            else:
+                new = column.chart.back(centre + self.scale[i] * (place - centre) + push)
+            result[movable, column.index] = new
+            start, end = (new, old) if back else (old, new)
+            growth = column.chart.log_slope(start) - column.chart.log_slope(end)
+            log_jacobian[movable] += np.log(abs(self.scale[i])) + growth
+        return Moved(result, log_jacobian, movable)
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """Moves each listed value of a column ``step`` places along the list, round and round."""
+
+    words: str
+    column: int
+    values: tuple[float, ...]
+    step: int
+    always: bool = False
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back)."""
+        listed, old = self._listed, points[:, self.column]
+        place = np.minimum(np.searchsorted(listed, old), len(listed) - 1)
+        movable = listed[place] == old
+        result = points.copy()
+        result[movable, self.column] = listed[(place[movable] + (-self.step if back else self.step)) % len(listed)]
+        return Moved(result, np.zeros(len(points)), np.asarray(movable))
+
+    @cached_property
+    def _listed(self) -> FloatArray:
+        return np.asarray(self.values)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Moves the whole numbers of a column within their range: by ``shift``, round and round, or mirrors them."""
+
+    words: str
+    column: int
+    low: float
+    high: float
+    shift: float = 0.0
+    mirror: float | None = None
+    always: bool = False
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back)."""
+        old = points[:, self.column]
+        movable = (old >= self.low) & (old <= self.high) & (old == np.rint(old))
+        if self.mirror is None:
+            size = self.high - self.low + 1
+            new = self.low + np.mod(old - self.low + (-self.shift if back else self.shift), size)
+        else:
+            new = 2 * self.mirror - old
+            movable &= (new >= self.low) & (new <= self.high)
+        result = points.copy()
+        result[movable, self.column] = new[movable]
+        return Moved(result, np.zeros(len(points)), np.asarray(movable))
+
+
+Move = Affine | Permutation | Whole
+
+
+def kinds_of(training: FloatArray) -> list[str]:
+    """Return the kind of each column by training draws, shape ``(n, k)``."""
+    return [_kind(column) for column in training.T]
+
+
+def columns_of(drawn: FloatArray, jumps: BoolArray, n_learning: int) -> tuple[Column, ...]:
+    """Return the columns of the outputs that can be moved or permuted.
+
+    Atoms are taken from all draws: which of them were hit says nothing about where the other draws lie. All else is
+    read off the first ``n_learning`` draws.
+    """
+    found = []
+    for j, kind in enumerate(kinds_of(drawn[:n_learning])):
+        values = drawn[:n_learning, j]
+        atoms: tuple[float, ...] = ()
+        chart = Chart()
+        if kind == "continuous":
+            every = drawn[:, j]
+            atoms = tuple(np.unique(every[jumps[:, j] & np.isfinite(every)]).tolist())
+            chart = _piece(values, atoms)
+        elif kind == "whole":
+            finite = values[np.isfinite(values)]
+            chart = Chart(float(finite.min()), float(finite.max()))
+        elif kind == "discrete":
+            atoms = tuple(np.unique(values[np.isfinite(values)]).tolist())
+        inside = values[chart.holds(values)]
+        if kind == "discrete" or inside.size < max(20, 0.02 * len(values)):
+            if len(atoms) > 1:
+                found.append(Column(j, "discrete", atoms, chart, 0.0, 0.0))
+            continue
+        places = chart.to(inside) if kind == "continuous" else inside
+        low, centre, high = np.quantile(places, (0.25, 0.5, 0.75))
+        found.append(Column(j, kind, atoms, chart, float(centre), float(high - low) / 1.349))
+    return tuple(found)
+
+
+def _kind(values: FloatArray) -> str:
+    _, counts = np.unique(values, return_counts=True)
+    if counts[counts > 1].sum() >= REPEATED * len(values):
+        return "discrete"
+    finite = values[np.isfinite(values)]
+    return (
+        "whole" if finite.size and (finite == np.rint(finite)).all() and np.abs(finite).max() < 2**52 else "continuous"
+    )
+
+
+def _piece(values: FloatArray, atoms: Sequence[float]) -> Chart:
+    """Return the piece between neighbouring atoms that holds most of the other values, cut to their range.
+
+    What a density says beyond the range of the outputs is not asked: an author whose law is cut off at public bounds
+    need not say that it is 0 there, as long as the same is true of both data sets (which the loss shows).
+    """
+    rest = values[np.isfinite(values) & ~np.isin(values, atoms)]
+    if not rest.size:
+        return Chart()
+    between = np.searchsorted(np.asarray(atoms), rest)
+    rest = rest[between == np.argmax(np.bincount(between))]
+    return Chart(float(rest.min()), float(rest.max()))
+
+
+def jumps_at(log_density: LogDensity, points: FloatArray, columns: Sequence[int]) -> BoolArray:
+    """Return at which points, and in which of the columns, the stated density jumps; shape of ``points``.
+
+    A value at which it does is an atom, by the density's own word: a continuous law has none of them but by a chance
+    of the order of 1e-9 a draw.
+    """
+    found = np.zeros(points.shape, dtype=np.bool_)
+    if not columns:
+        return found
+    found[:, columns] = ~np.isfinite(points[:, columns])
+    here, steps = log_density(points), _steps(points)
+    together = np.zeros(points.shape[1])
+    together[list(columns)] = 1.0
+    suspects = np.flatnonzero(_jump(log_density, points, here, steps * together))
+    if suspects.size:
+        for j in columns:
+            alone = np.zeros(points.shape[1])
+            alone[j] = 1.0
+            found[suspects, j] |= _jump(log_density, points[suspects], here[suspects], steps[suspects] * alone)
+    return found
+
+
+def _steps(points: FloatArray) -> FloatArray:
+    with np.errstate(all="ignore"):
+        finite = np.where(np.isfinite(points), points, np.nan)
+        spread = np.array([_spread(column) for column in finite.T])
+        return np.asarray(np.maximum(1e-9 * spread, 8 * np.spacing(np.abs(np.where(np.isfinite(points), points, 0.0)))))
+
+
+def _spread(column: FloatArray) -> float:
+    column = column[np.isfinite(column)]
+    low, high = np.quantile(column, (0.25, 0.75)) if column.size else (0.0, 0.0)
+    return float(high - low)
+
+
+def _jump(log_density: LogDensity, points: FloatArray, here: FloatArray, steps: FloatArray) -> BoolArray:
+    tolerance = 1e-6 + 1e-12 * np.abs(here)
+    jumps = np.zeros(len(points), dtype=np.bool_)
+    with np.errstate(all="ignore"):
+        for side in (points + steps, points - steps):
+            if not side.size:
+                continue
+            jumps |= ~(np.abs(log_density(side) - here) <= tolerance)  # an infinite or undefined neighbour jumps
+    return jumps
+
+
+def moves_of(
+    log_density: LogDensity, training: FloatArray, columns: Sequence[Column], rng: np.random.Generator
+) -> Iterator[Move]:
+    """Yield the moves: three of each continuous column (or group of columns), contractions, permutations, mirrors."""
+    moving = [column for column in columns if column.kind == "continuous" and column.spread > 0]
+    few = training[: min(len(training), 1000)]
+    here = log_density(few)
+    for group in _groups(moving, rng):
+        others = [column for column in moving if column not in group]
+        for move in _smooth(group, others, rng):
+            yield _sized(move, log_density, few, here)
+    if moving:
+        yield from _contractions(log_density, few, here, moving)
+    for column in columns:
+        if column.kind == "whole":
+            yield from _whole(column)
+        elif len(column.values) > 1:
+            size = len(column.values)
+            for step in sorted({1, max(1, size // 4), max(1, size // 2)}):
+                words = f"values of column {column.index} exchanged, {step} along"
+                yield Permutation(words, column.index, column.values, step)
+
+
+def _groups(moving: Sequence[Column], rng: np.random.Generator) -> list[tuple[Column, ...]]:
+    if len(moving) <= GROUPS:
+        return [(column,) for column in moving]
+    order = rng.permutation(len(moving))
+    return [tuple(moving[int(i)] for i in part) for part in np.array_split(order, GROUPS)]
+
+
+def _smooth(group: tuple[Column, ...], others: Sequence[Column], rng: np.random.Generator) -> Iterator[Affine]:
+    size, ones, zeros = len(group) ** -0.5, (1.0,) * len(group), (0.0,) * len(group)
+    words = "column " + ", ".join(str(column.index) for column in group)
+    signs = np.ones(1) if len(group) == 1 else rng.choice((-1.0, 1.0), len(group))
+    shift = tuple(float(sign) * SHIFT * size * c.spread for sign, c in zip(signs, group, strict=True))
+    yield Affine(f"{words} shifted", group, ones, shift)
+    yield Affine(f"{words} scaled", group, (SCALE**size,) * len(group), zeros)
+    if others:
+        lever = others[int(rng.integers(len(others)))]
+        slope = SLOPE * size / lever.spread
+        yield Affine(f"{words} sheared along column {lever.index}", group, ones, zeros, lever, slope)
+
+
+def _sized(move: Affine, log_density: LogDensity, few: FloatArray, here: FloatArray) -> Affine:
+    """Return the move made smaller until the two laws have enough in common."""
+    for size in (1.0, 0.6, 0.36, 0.2, 0.1, 0.04, 0.01, 1e-3):
+        tried = replace(
+            move,
+            scale=tuple(s**size for s in move.scale),
+            shift=tuple(s * size for s in move.shift),
+            slope=move.slope * size,
+        )
+        moved = tried(few)
+        try:
+            there = log_density(moved.points) + moved.log_jacobian
+        except RefusedError:
+            continue
+        if np.exp(np.minimum(np.nan_to_num(there - here, nan=-np.inf), 0.0)).mean() >= OVERLAP:
+            break
+    return tried
+
+
+def _contractions(
+    log_density: LogDensity, few: FloatArray, here: FloatArray, moving: Sequence[Column]
+) -> Iterator[Affine]:
+    mode = _mode(log_density, few, here, moving)
+    zeros = (0.0,) * len(moving)
+    for factor in CONTRACTIONS:
+        words = f"all columns drawn in to {factor:g} of their distance from the mode"
+        yield Affine(words, tuple(moving), (factor,) * len(moving), zeros, centres=mode, always=True)
+
+
+def _mode(log_density: LogDensity, few: FloatArray, here: FloatArray, moving: Sequence[Column]) -> tuple[float, ...]:
+    """Return where the stated density is largest, by a search along the columns from the best of the draws."""
+    holds = np.all([column.chart.holds(few[:, column.index]) for column in moving], axis=0)
+    if not holds.any():
+        return tuple(column.centre for column in moving)
+    order = np.where(holds, here, -np.inf)
+    best, top = few[int(np.argmax(order))].copy(), float(np.max(order))
+    grid, reach = np.linspace(-1.0, 1.0, 9), 1.0
+    for _ in range(8):
+        for column in moving:
+            tried = np.repeat(best[None, :], len(grid), axis=0)
+            place = column.chart.to(best[column.index : column.index + 1])
+            tried[:, column.index] = column.chart.back(place + reach * column.spread * grid)
+            found = log_density(tried)
+            found = np.where(np.isfinite(found), found, -np.inf)
+            if found.max() > top:
+                best, top = tried[int(found.argmax())], float(found.max())
+        reach *= 0.35
+    return tuple(float(c.chart.to(best[c.index : c.index + 1])[0]) for c in moving)
+
+
+def _whole(column: Column) -> Iterator[Whole]:
+    low, high = column.chart.low, column.chart.high
+    for shift in sorted({1.0, max(1.0, float(np.rint(SHIFT * column.spread)))}):
+        yield Whole(f"column {column.index} shifted by {shift:g}", column.index, low, high, shift)
+    yield Whole(f"column {column.index} mirrored", column.index, low, high, mirror=float(np.rint(column.centre)))
