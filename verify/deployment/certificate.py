@@ -200,6 +200,7 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
             "name": data.name,
             "public": public,
             "dim": data.dim,
+            "n_min": config.data.n_min,
             "x_bound": encode(data.x_bound),
             "y_bound": encode(data.y_bound),
             "steps": list(data.steps),

@@ -29,6 +29,7 @@ from reports.row import (
 
 from ..rows import Row, number
 from ..words import allowed, figure, interval, setting
+from .layout_examined import examined_blocks, front_facts, front_note, on_whose_word, word_callout
 from .layout_words import (
     METHOD,
     POWER_WORDS,
@@ -81,7 +82,7 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
         date=date,
         author=AUTHOR,
         keywords=("differential privacy", "per-instance privacy", "certificate", header["verdict"]),
-        summary=Callout(TONES[header["verdict"]], VERDICT_TITLE[header["verdict"]], summary_text(header, parts)),
+        summary=Callout(TONES[header["verdict"]], VERDICT_TITLE[header["words"]], summary_text(header, parts)),
         front=_front(header, parts),
         sections=tuple(Section(s.title, s.level, s.blocks, audience, s.badges, s.kicker, s.id) for s in sections),
         running_header=f"pdp-verify certificate {digest[:12]}",
@@ -92,8 +93,12 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     )
 
 
-def _badge(verdict: str) -> Badge:
-    return Badge(verdict.lower(), TONES[verdict])
+def _badge(claim: Row) -> Badge:
+    return Badge(_lower(claim), TONES[claim["verdict"]])
+
+
+def _lower(claim: Row) -> str:
+    return str(claim["words"]).replace(claim["verdict"], claim["verdict"].lower())
 
 
 def _front(header: Row, parts: dict[str, list[Row]]) -> tuple[Block, ...]:
@@ -108,11 +113,15 @@ def _front(header: Row, parts: dict[str, list[Row]]) -> tuple[Block, ...]:
     ]
     if "n_records" in data:
         facts.insert(2, Fact("Records", format_count(data["n_records"])))
-    rows = tuple((Reference(_id(c), c["claim"]), c["sentence"], _badge(c["verdict"])) for c in parts["claim"])
+    if header["data"].get("n_min"):
+        facts.insert(3, Fact("Least number of records", format_count(header["data"]["n_min"]) + ", a public condition"))
+    facts += front_facts(parts["claim"])
+    rows = tuple((Reference(_id(c), c["claim"]), c["sentence"], _badge(c)) for c in parts["claim"])
     blocks: list[Block] = [Facts(tuple(facts))]
     blocks.append(
         Table("Claims and verdicts", ("Claim", "In words", "Verdict"), rows, ("left", "left", "left"), (0, 1, 0))
     )
+    blocks += front_note(parts["claim"])
     if header["not_shown"]:
         blocks.append(
             Paragraph(
@@ -130,7 +139,7 @@ def _id(claim: Row) -> str:
 
 def _summary(header: Row, parts: dict[str, list[Row]]) -> Section:
     blocks: list[Block] = [Paragraph(reader_words(header), TextStyle.LEAD)]
-    promises = [promise(claim) for claim in parts["claim"] if claim["verdict"] == "PASS"]
+    promises = [promise(claim, on_whose_word(claim)) for claim in parts["claim"] if claim["verdict"] == "PASS"]
     broken = [f"{c['sentence']}: refuted ({c['reason']})." for c in parts["claim"] if c["verdict"] == "FAIL"]
     still = [f"{c['sentence']}: {c['reason']}. {advice_of(c)}" for c in parts["claim"] if c["verdict"] == "UNDECIDED"]
     for title, items in (
@@ -157,8 +166,9 @@ def _method(header: Row) -> Section:
     blocks.append(
         Paragraph(
             f"Failure probability is spent, not repeated: {budget} in total, divided over the claims and within a claim over "
-            "its simulated checks. It bounds the probability of a false FAIL, and of a false PASS that rests on a "
-            "simulation. A PASS that rests on a proof carries none."
+            "its simulated checks. It bounds the probability of a false FAIL, and that of missing, on the pairs examined, what a "
+            "simulation is said to rule out. A PASS that rests on a proof carries none; how far a word can be trusted has "
+            "no probability."
         )
     )
     return Section("What was done, and what a verdict means", 1, tuple(blocks), kicker="Method")
@@ -167,8 +177,7 @@ def _method(header: Row) -> Section:
 def _findings(parts: dict[str, list[Row]]) -> Section:
     ordered = sorted(parts["claim"], key=lambda claim: SEVERITY.index(claim["verdict"]))
     rows = tuple(
-        (_badge(c["verdict"]), Reference(_id(c), c["claim"]), c["reason"], c["scope"], Reference(_id(c)))
-        for c in ordered
+        (_badge(c), Reference(_id(c), c["claim"]), c["reason"], c["scope"], Reference(_id(c))) for c in ordered
     )
     table = Table(
         "Findings, the most severe first",
@@ -181,7 +190,7 @@ def _findings(parts: dict[str, list[Row]]) -> Section:
     for claim in ordered:
         tone = TONES[claim["verdict"]]
         text = _decided_by(claim, parts) + (f" {advice_of(claim)}" if claim["advice"] else "")
-        blocks.append(Callout(tone, f"{claim['verdict'].lower()}: {claim['claim']}", text[0].upper() + text[1:]))
+        blocks.append(Callout(tone, f"{_lower(claim)}: {claim['claim']}", text[0].upper() + text[1:]))
     return Section("Findings", 1, tuple(blocks), kicker="Ordered by severity")
 
 
@@ -200,13 +209,13 @@ def _claim_sections(claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
     blocks: list[Block] = [Paragraph(claim["sentence"][0].upper() + claim["sentence"][1:] + ".", TextStyle.LEAD)]
     facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", claim["reason"])]
     facts += [Fact("Conditional on", condition) for condition in claim["conditions"]]
-    blocks.append(Facts(tuple(facts)))
+    blocks += [*word_callout(claim), Facts(tuple(facts)), *examined_blocks(claim)]
     if checks:
         blocks.append(_check_table(checks))
     blocks += [block for row in checks for block in _check_blocks(row)]
     figures = [row["figure"] for row in parts["figure"] if row["claim"] == claim["claim"]]
     blocks += [_figure(each) for each in figures]
-    badges = (_badge(claim["verdict"]),)
+    badges = (_badge(claim),)
     return [Section(f"Claim {claim['claim']}", 1, tuple(blocks), badges=badges, kicker="Evidence", id=_id(claim))]
 
 

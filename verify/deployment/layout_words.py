@@ -6,22 +6,37 @@ from ..rows import Row
 
 SEVERITY = ("FAIL", "UNDECIDED", "PASS")
 VERDICT_TITLE = {
-    "PASS": "PASS: every claim is supported",
+    "PASS (proved)": "PASS (proved): every claim is supported by a proof",
+    "PASS (vouched)": "PASS (vouched): every claim is supported, at least one of them on somebody's word",
     "FAIL": "FAIL: a claim is refuted",
+    "UNDECIDED (examined)": "UNDECIDED (examined): nothing was found against a claim, and it is not supported",
+    "UNDECIDED (not examined)": "UNDECIDED (not examined): too little was examined for a claim",
     "UNDECIDED": "UNDECIDED: a claim is neither supported nor refuted",
 }
+#: What no audit of draws can catch, however many there are.
+CANNOT_CATCH = (
+    "a record that switches the noise off and is not among those that were tried",
+    "a mechanism that recognises the audit and behaves otherwise elsewhere",
+    "a leak that is rarer than could be seen",
+    "a law that is right on every pair that was tried and wrong on another",
+)
 POWER_WORDS = {
     "DECIDES": "can support and refute",
     "REFUTES": "can refute, never support",
     "AGREES": "two witnesses of one number must agree",
+    "REPORTS": "decides nothing",
 }
 METHOD = (
-    "A claim over all data sets passes only if its parameters lie in the domain of a published statement whose printed or "
+    "PASS (proved): a claim over all data sets passes only if its parameters lie in the domain of a published statement whose printed or "
     "corrected form is proved, and no counterexample is found. Checks on the records at hand never give more than "
     "'per-instance privacy on this data'.",
+    "PASS (vouched): an imported mechanism passes only after enough pairs of data sets were drawn from on both sides, with "
+    "nothing found in their black-box audits nor between its stated law and its draws, and on the word of somebody named "
+    "for the rest.",
     "FAIL means a counterexample: a pair of neighbouring data sets whose divergence, enclosed in ball arithmetic or "
     "confirmed on fresh draws, exceeds what is claimed.",
-    "UNDECIDED means neither; the reason and the way out are given. Draws alone can refute and never support.",
+    "UNDECIDED means neither; the reason and the way out are given. Draws alone can refute and never support. 'Examined' "
+    "says that enough was drawn and nothing was found, 'not examined' that too little was drawn to say even that.",
     "An (epsilon, delta) claim is decided on the hockey-stick divergence in both directions, which is its definition. The "
     "probability that the privacy loss exceeds epsilon is a larger quantity.",
     "Exact numbers are proved enclosures; simulated ones have intervals that are valid at finite sample sizes "
@@ -52,8 +67,8 @@ def reader_words(header: Row) -> str:
     }[header["verdict"]]
 
 
-def promise(claim: Row) -> str:
-    """Return what a supported claim lets one say, and to whom."""
+def promise(claim: Row, word: str = "") -> str:
+    """Return what a supported claim lets one say, to whom, and on whose word."""
     text = claim["sentence"]
     extra = {
         "dp": "To everyone whose record may be in any data set of the public domain: whatever is released changes little in "
@@ -63,7 +78,8 @@ def promise(claim: Row) -> str:
         "report-coverage": "To every individual who evaluates the published report on her own record.",
         "utility": "To the users of the coefficients.",
     }[claim["type"]]
-    return f"{text[0].upper()}{text[1:]}. {extra}"
+    rests = f" Examined, not proved: the rest is the word of {word}." if claim["ground"] == "vouched" else ""
+    return f"{text[0].upper()}{text[1:]}. {extra}{rests}"
 
 
 def advice_of(claim: Row) -> str:
