@@ -24,12 +24,19 @@ DISCRETE = 0.05
 ADVANTAGE = 1.05
 #: Standard errors of the choosing sample's own log ratio that a smoothed prediction is reduced by.
 DOUBT = 0.1
+#: Standard errors by which the rank of a counted event may stay below what was counted: one step beyond an atom can
+#: add a cell that the other data set is full of.
+MARGINS = (0.7, 3.0)
+#: Equally likely errors of a counted mass, in standard errors; wider than those of one event, since the best of many
+#: flatters itself.
+NODES = 1.5 * stats.norm.ppf((np.arange(12) + 0.5) / 12)
 
 
 @dataclass(frozen=True)
 class Candidates:
     """Events ``{score >= threshold}`` of one score in one direction, with predicted masses.
 
+    ``counted`` events belong to a discrete score, whose masses are counted and not smoothed.
     ``forward`` events have ``P`` = law under the first data set; otherwise the data sets swap roles and the
     score its sign.
     ``mass`` and ``other`` are the predicted ``P(S)`` and ``Q(S)``.
@@ -37,7 +44,7 @@ class Candidates:
 
     score: Score
     forward: bool
-    fixed: bool
+    counted: bool
     threshold: FloatArray
     mass: FloatArray
     other: FloatArray
@@ -50,11 +57,10 @@ class Choice:
 
     score: Score
     forward: bool
-    fixed: bool
+    counted: bool
     threshold: float
     mass: float
     other: float
-    share: float = 0.5
     epsilon: float = 0.0
     delta: float = 0.0
 
@@ -62,9 +68,8 @@ class Choice:
     def event(self) -> str:
         """The event in words."""
         side, sign = ("first", "") if self.forward else ("second", "minus ")
-        what = (
-            f"at least {self.threshold:.6g}" if self.fixed else f"among the top {self.mass:.3%} of the {side} data set"
-        )
+        what = f"among the top {self.mass:.3%} of the {side} data set"
+        what += f", about {self.threshold:.6g} or more" if self.counted else ""
         return f"{sign}score ({self.score.name}) {what}"
 
 
@@ -72,53 +77,58 @@ def candidates(score: Score, first: FloatArray, second: FloatArray) -> tuple[Can
     """Return the events of ``score`` in both directions, their masses predicted from two samples of outputs."""
     s1, s2 = score(first), score(second)
     values, repeats = np.unique(np.concatenate([s1, s2]), return_counts=True)
-    fixed = bool((repeats - 1).sum() > DISCRETE * (len(s1) + len(s2)))
-    if fixed:
+    counted = bool((repeats - 1).sum() > DISCRETE * (len(s1) + len(s2)))
+    if counted:
         in_first = np.bincount(np.searchsorted(values, s1), minlength=len(values)).astype(np.float64)
         in_second = np.bincount(np.searchsorted(values, s2), minlength=len(values)).astype(np.float64)
     else:
         ratio = fit_hinges(s1[:, None], s2[:, None])
         likely = special.expit(ratio(values[:, None]))
         in_first, in_second = likely * repeats, (1.0 - likely) * repeats
-    forward = _tail(score, True, fixed, values[::-1], in_first[::-1], in_second[::-1], len(s1))
-    return forward, _tail(score, False, fixed, -values, in_second, in_first, len(s1))
+    forward = _tail(score, True, counted, values[::-1], in_first[::-1], in_second[::-1], len(s1))
+    return forward, _tail(score, False, counted, -values, in_second, in_first, len(s1))
 
 
 def _tail(
-    score: Score, forward: bool, fixed: bool, values: FloatArray, in_p: FloatArray, in_q: FloatArray, seen: int
+    score: Score, forward: bool, counted: bool, values: FloatArray, in_p: FloatArray, in_q: FloatArray, seen: int
 ) -> Candidates:
     """Return the half-lines of ``values`` (descending) at which the mass under ``P`` reaches a grid of levels."""
     p, q = np.cumsum(in_p) / in_p.sum(), np.cumsum(in_q) / in_q.sum()
-    if fixed:  # nothing smooths these counts, and an event never seen is not an event that never happens
+    if counted:  # nothing smooths these counts, and an event never seen is not an event that never happens
         q = (np.cumsum(in_q) + 1.0) / (in_q.sum() + 1.0)
-    if fixed and len(values) <= 4 * LEVELS:
+    if counted and len(values) <= 4 * LEVELS:
         places = np.arange(len(values))
     else:
         smallest = min(0.05, 5.0 / len(values))
         levels = np.r_[np.geomspace(smallest, 0.5, LEVELS // 2), np.linspace(0.5, 0.995, LEVELS // 2)[1:]]
         places = np.unique(np.minimum(np.searchsorted(p, levels), len(values) - 1))
     # an event that always happened is one to certify when it was counted (no noise at all), not when it was smoothed
-    places = places[(p[places] > 0) & (fixed | (p[places] < 1))]
-    return Candidates(score, forward, fixed, values[places], p[places], q[places], seen)
+    places = places[(p[places] > 0) & (counted | (p[places] < 1))]
+    if not counted:
+        return Candidates(score, forward, counted, values[places], p[places], q[places], seen)
+    spread = np.sqrt(p[places] * (1 - p[places]) / seen)
+    mass = np.concatenate([np.maximum(p[places] - margin * spread, 0.25 * p[places]) for margin in MARGINS])
+    curve = np.r_[0.0, p], np.r_[1.0 / (in_q.sum() + 1.0), q]
+    reached = mass[:, None] + np.tile(spread, len(MARGINS))[:, None] * NODES
+    other = np.interp(reached, *curve).mean(axis=1)  # where a rank lies on the counted curve is known to its noise only
+    return Candidates(score, forward, counted, np.tile(values[places], len(MARGINS)), mass, other, seen)
 
 
-def predicted_epsilon(c: Candidates, n: int, delta: float, failure_prob: float, share: float) -> FloatArray:
+def predicted_epsilon(c: Candidates, n: int, delta: float, failure_prob: float) -> FloatArray:
     """Return the predicted lower bound on epsilon of each event, for ``n`` certifying draws per data set."""
-    a, b = _spreads(c, n, delta, failure_prob, share)
+    a, b = _spreads(c, n, delta, failure_prob)
     ratio = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.other, 0.7 / n))
-    width = a + b if c.fixed else np.hypot(a, b)
-    doubt = (1.0 if c.fixed else DOUBT) * np.sqrt(
+    doubt = (1.0 if c.counted else DOUBT) * np.sqrt(
         (1 - c.mass) / (c.mass * c.seen) + 1.0 / (np.maximum(c.other, 0.5 / c.seen) * c.seen)
     )
-    return np.where(c.mass * n >= 2, ratio - width - doubt, -np.inf)
+    return np.where(c.mass * n >= 2, ratio - np.hypot(a, b) - doubt, -np.inf)
 
 
-def _spreads(c: Candidates, n: int, delta: float, failure_prob: float, share: float) -> tuple[FloatArray, FloatArray]:
-    level_p, level_q = (share * failure_prob, (1 - share) * failure_prob) if c.fixed else (failure_prob, failure_prob)
-    half = stats.norm.isf(level_p) * np.sqrt(c.mass * (1 - c.mass) / n)
+def _spreads(c: Candidates, n: int, delta: float, failure_prob: float) -> tuple[FloatArray, FloatArray]:
+    half = stats.norm.isf(failure_prob) * np.sqrt(c.mass * (1 - c.mass) / n)
     a = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.mass - delta - half, 1e-300))
     floor = np.maximum(c.other, 0.7 / n)
-    upper = special.betaincinv(c.other * n + 1, np.maximum(n * (1 - c.other), 1e-9), 1 - level_q)
+    upper = special.betaincinv(c.other * n + 1, np.maximum(n * (1 - c.other), 1e-9), 1 - failure_prob)
     return a, np.log(np.maximum(upper, floor) / floor)
 
 
@@ -126,10 +136,9 @@ def choose_epsilon(options: Sequence[Candidates], n: int, delta: float, failure_
     """Return the event with the largest predicted lower bound on epsilon at ``delta``."""
     best: tuple[float, Choice] | None = None
     for c in options:
-        for share in (0.1, 0.25, 0.5) if c.fixed else (0.5,):
-            predicted = predicted_epsilon(c, n, delta, failure_prob, share)
-            if len(predicted):
-                best = _better(best, c, int(np.argmax(predicted)), float(predicted.max()), share=share)
+        predicted = predicted_epsilon(c, n, delta, failure_prob)
+        if len(predicted):
+            best = _better(best, c, int(np.argmax(predicted)), float(predicted.max()))
     return _chosen(best)
 
 
@@ -183,7 +192,7 @@ def _better(
         if predicted <= needed:
             return best
     chosen = Choice(
-        c.score, c.forward, c.fixed, float(c.threshold[place]), float(c.mass[place]), float(c.other[place]), **more
+        c.score, c.forward, c.counted, float(c.threshold[place]), float(c.mass[place]), float(c.other[place]), **more
     )
     return predicted, chosen
 

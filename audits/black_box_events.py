@@ -6,7 +6,8 @@ tests below are valid at every sample size, for every pair of laws (derivations:
 
 - :class:`RankEvent`: ``S = {score >= k-th largest score of the draws from P}``. ``P(S)`` is then Beta(k, n - k + 1),
   whatever ``P`` is, so no unknown is left at the edge of the claim and one p-value covers the noise of both samples.
-- :class:`FixedEvent`: an event fixed beforehand, with a one-sided Clopper-Pearson bound on each side (discrete scores).
+- :class:`FixedEvent`: an event fixed beforehand, with a one-sided Clopper-Pearson bound on each side. An audit does not
+  use it (a rank event whose ties are broken at random is sharper, on discrete outputs too): it is for stated events.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class GaussianTradeOff:
 class RankEvent:
     """``count`` of ``m`` draws from ``Q`` scored at least as high as the ``k``-th largest of ``n`` scores from ``P``.
 
-    ``k``, ``n`` and ``m`` are fixed before the draws. Ties only make the test conservative.
+    ``k``, ``n`` and ``m`` are fixed before the draws. Ties are broken by independent uniform numbers where they are
+    counted (exact); without that they only make the test conservative.
     """
 
     k: int
@@ -179,19 +181,24 @@ def largest_rejected(
     """Return a one-sided confidence bound: (almost) the largest rejected parameter in ``[low, high]``, or ``low``.
 
     ``family`` must be ordered: a larger parameter is a weaker claim. Whatever is returned above ``low`` was itself
-    rejected at level ``failure_prob``, so it lies below the truth except with that probability.
+    rejected at level ``failure_prob``, so it lies below the truth except with that probability. When ``low`` itself is
+    rejected the bound lies above it, by one rounding at least: ``low`` is then not the truth.
     """
-    found = low
 
     def evidence(parameter: float) -> float:
-        nonlocal found
-        value = event.evidence(family(parameter), failure_prob)
-        if value > 0:
-            found = max(found, parameter)
-        return value
+        return event.evidence(family(parameter), failure_prob)
 
-    if evidence(low) > 0 >= evidence(high):
-        optimize.brentq(evidence, low, high, xtol=1e-7 * max(1.0, abs(low)))
+    if not evidence(low) > 0:
+        return low
+    if evidence(high) > 0:
+        return high
+    found = math.nextafter(low, math.inf)
+    step = 1e-7 * max(1.0, abs(low))
+    root = float(optimize.brentq(evidence, low, high, xtol=step))
+    while root > found:  # a root found exactly, or one just beyond it, is no rejected parameter
+        if evidence(root) > 0:
+            return root
+        root, step = root - step, 2 * step
     return found
 
 
@@ -200,9 +207,18 @@ def epsilon_lower(event: TestedEvent, delta: float, failure_prob: float) -> floa
     return largest_rejected(event, lambda epsilon: PointTradeOff(epsilon, delta), failure_prob, 0.0, 60.0)
 
 
-def delta_lower(event: TestedEvent, epsilon: float, failure_prob: float) -> float:
-    """Return a lower confidence bound (at least 0) on the delta that goes with ``epsilon``."""
-    return largest_rejected(event, lambda delta: PointTradeOff(epsilon, delta), failure_prob, 0.0, 1.0)
+def delta_lower(event: TestedEvent, epsilon: float, failure_prob: float, claimed: float = 0.0) -> float:
+    """Return a lower confidence bound (at least 0) on the delta that goes with ``epsilon``.
+
+    It lies above ``claimed`` exactly when that delta is rejected.
+    """
+
+    def family(delta: float) -> PointTradeOff:
+        return PointTradeOff(epsilon, delta)
+
+    if event.evidence(family(claimed), failure_prob) > 0:
+        return largest_rejected(event, family, failure_prob, claimed, 1.0)
+    return min(largest_rejected(event, family, failure_prob, 0.0, claimed), claimed)
 
 
 def mu_lower(event: TestedEvent, failure_prob: float) -> float:

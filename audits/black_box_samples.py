@@ -12,7 +12,7 @@ from mechanisms import Dataset, Mechanism, NeighbouringPair
 
 from .base import Budget
 from .black_box_choose import Candidates, Choice, candidates
-from .black_box_events import FixedEvent, RankEvent, TestedEvent
+from .black_box_events import RankEvent
 from .black_box_scores import (
     BITS,
     CELL_KINDS,
@@ -38,8 +38,10 @@ PRESET_LEVELS = (0.3, 0.5, 0.7)
 CHUNK = 1 << 22
 #: Most draws per data set that training or choosing keeps.
 KEPT = 200_000
-#: A train sample counts as discrete when more than this share of it is repeated.
-REPEATED = 0.05
+#: Most numbers per data set that are held as drawn; draws beyond that are reduced to scores at once.
+HELD = 1 << 24
+#: Calls of the mechanism end at these shares of its draws, so that a later call may repeat an earlier one and be seen.
+CALL_ENDS = (0.25, 0.55)
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,14 @@ class Learned:
     options: tuple[Candidates, ...]
     bit_options: tuple[Candidates, ...]
     train: tuple[FloatArray, FloatArray]
+    chosen: tuple[FloatArray, FloatArray] | None
     n_certify: int
     n_draws: int
 
-    def method(self, choice: Choice) -> str:
-        """Return how the bound was made, in words."""
-        test = "Clopper-Pearson pair on a fixed event" if choice.fixed else "exact rank event"
-        return f"black box, {test}, {self.n_certify} certifying draws per data set"
+    @property
+    def method(self) -> str:
+        """How a bound of a rank event was made, in words."""
+        return f"black box, exact rank event, {self.n_certify} certifying draws per data set"
 
 
 def learn(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget) -> Learned:
@@ -107,11 +110,12 @@ def learn(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget) -> Learn
     scores = _scores(*train, learned=n_choose > 0)
     options: list[Candidates] = []
     bit_options: list[Candidates] = []
+    chosen = None
     if n_choose:
         chosen = _draw(mechanism, pair, budget, "choose", n_choose)
         for score in scores:
             (bit_options if score.name == BITS else options).extend(candidates(score, *chosen))
-    return Learned(scores, tuple(options), tuple(bit_options), train, n_certify, 2 * n)
+    return Learned(scores, tuple(options), tuple(bit_options), train, chosen, n_certify, 2 * n)
 
 
 def _draw(
@@ -125,18 +129,34 @@ def _draw(
 
 
 def _draw_scores(
-    mechanism: Mechanism, dataset: Dataset, n: int, scores: Sequence[Score], budget: Budget, member: str, k: int
-) -> FloatArray:
-    """Return the scores of the certifying draws, shape ``(n_scores, n)``, drawn in chunks of bounded memory."""
+    mechanism: Mechanism,
+    dataset: Dataset,
+    learned: Learned,
+    scores: Sequence[Score],
+    budget: Budget,
+    member: str,
+    held: int,
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Return the scores of the certifying draws, shape ``(n_scores, n)``, and the first ``held`` draws as they are."""
     rng = budget.key.child("certify", member).rng()
-    rows = max(1, CHUNK // k)
-    result = np.empty((len(scores), n))
-    for start in range(0, n, rows):
-        size = min(rows, n - start)
-        outputs = np.asarray(mechanism.draw(dataset, size, rng=rng), dtype=np.float64)
+    n, k = learned.n_certify, learned.train[0].shape[1]
+    result, kept = np.empty((len(scores), n)), []
+    for start, end in _calls(n, learned.n_draws // 2, max(1, CHUNK // k), held):
+        outputs = np.asarray(mechanism.draw(dataset, end - start, rng=rng), dtype=np.float64)
         for row, score in enumerate(scores):
-            result[row, start : start + size] = score(outputs)
-    return result
+            result[row, start:end] = score(outputs)
+        if start < held:
+            kept.append(outputs[: held - start])
+    return result, kept
+
+
+def _calls(n: int, n_all: int, rows: int, held: int) -> list[tuple[int, int]]:
+    """Return where calls that draw ``n`` rows start and end, at most ``rows`` each."""
+    ends = {n, *range(rows, n, rows)}
+    if held:
+        ends |= {end for share in CALL_ENDS if 0 < (end := round(share * n_all) - (n_all - n)) < n}
+    ordered = sorted(ends)
+    return list(zip([0, *ordered], ordered, strict=False))
 
 
 def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Score, ...]:
@@ -155,27 +175,26 @@ def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Sc
 
 
 def preset_choices(learned: Learned, points: CurvePoints | None) -> list[Choice]:
-    """Return preset events of the most trusted score in both directions, each with the claimed point it attacks.
-
-    A score that repeats values in training gets fixed thresholds at its training quantiles instead of ranks.
-    """
-    score = learned.scores[0]
-    trained = [score(outputs) for outputs in learned.train]
-    pooled = np.concatenate(trained)
-    fixed = len(np.unique(pooled)) < (1 - REPEATED) * len(pooled)
-    choices: dict[tuple[bool, float], Choice] = {}
+    """Return preset events of the most trusted score in both directions, each with the claimed point it attacks."""
+    choices: list[Choice] = []
     for forward in (True, False):
-        values = trained[0] if forward else -trained[1]
         for level in PRESET_LEVELS:
-            threshold = float(np.quantile(values, 1 - level, method="lower"))
             epsilon = delta = 0.0
             if points is not None:
                 deltas = points.forward if forward else points.backward
                 place = int(np.argmax(np.exp(-points.epsilons) * (level - deltas)))
                 epsilon, delta = float(points.epsilons[place]), float(deltas[place])
-            key = (forward, threshold if fixed else level)
-            choices[key] = Choice(score, forward, fixed, threshold, level, level, epsilon=epsilon, delta=delta)
-    return list(choices.values())
+            choices.append(Choice(learned.scores[0], forward, False, 0.0, level, level, epsilon, delta))
+    return choices
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Events of each line's choices, counted on one fresh sample, and every draw that is held, in order of drawing."""
+
+    events: list[list[RankEvent]]
+    first: FloatArray
+    second: FloatArray
 
 
 def certify(
@@ -184,30 +203,44 @@ def certify(
     budget: Budget,
     learned: Learned,
     lines: Sequence[Sequence[Choice]],
-) -> list[list[TestedEvent]]:
-    """Return the events of each line's choices as counted on one fresh sample, the certifying draws."""
+    *,
+    hold: bool = False,
+) -> Certified:
+    """Return the events of each line's choices as counted on one fresh sample, the certifying draws.
+
+    With ``hold``, the draws are returned as well, those of training and choosing first, up to ``HELD`` numbers.
+    """
     used = {choice.score.name: choice.score for choices in lines for choice in choices}
-    k = learned.train[0].shape[1]
-    first, second = (
-        _draw_scores(mechanism, dataset, learned.n_certify, list(used.values()), budget, member, k)
-        for dataset, member in ((pair.first, "first"), (pair.second, "second"))
-    )
-    names = list(used)
-    return [
-        [
-            _count(choice, first[names.index(choice.score.name)], second[names.index(choice.score.name)])
-            for choice in line
-        ]
-        for line in lines
-    ]
+    samples = [learned.train] if learned.chosen is None else [learned.train, learned.chosen]
+    k, before = learned.train[0].shape[1], sum(len(first) for first, _ in samples)
+    held = max(0, min(learned.n_certify, HELD // k - before)) if hold else 0
+    scores: list[FloatArray] = []
+    draws: list[FloatArray] = []
+    ties: list[FloatArray] = []
+    for place, (dataset, member) in enumerate(((pair.first, "first"), (pair.second, "second"))):
+        row, kept = _draw_scores(mechanism, dataset, learned, list(used.values()), budget, member, held)
+        scores.append(row)
+        draws.append(np.concatenate([*(sample[place] for sample in samples), *kept]) if hold else np.empty((0, k)))
+        ties.append(budget.key.child("ties", member).rng().random(learned.n_certify))
+    places = {name: place for place, name in enumerate(used)}
+
+    def count(choice: Choice) -> RankEvent:
+        place = places[choice.score.name]
+        return count_event(choice, scores[0][place], scores[1][place], ties[0], ties[1])
+
+    return Certified([[count(choice) for choice in line] for line in lines], draws[0], draws[1])
 
 
-def _count(choice: Choice, first: FloatArray, second: FloatArray) -> TestedEvent:
-    """Return the event as counted on the scores of the certifying draws."""
+def count_event(
+    choice: Choice, first: FloatArray, second: FloatArray, first_ties: FloatArray, second_ties: FloatArray
+) -> RankEvent:
+    """Return the event as counted on scores; equal scores are ordered by independent uniform numbers."""
     n = len(first)
     p, q = (first, second) if choice.forward else (-second, -first)
-    if choice.fixed:
-        return FixedEvent(int((p >= choice.threshold).sum()), n, int((q >= choice.threshold).sum()), n, choice.share)
+    p_ties, q_ties = (first_ties, second_ties) if choice.forward else (second_ties, first_ties)
     k = min(max(1, round(choice.mass * n)), n)
     threshold = np.partition(p, n - k)[n - k]
-    return RankEvent(k, n, int((q >= threshold).sum()), n)
+    still = k - int((p > threshold).sum())
+    tied = np.sort(p_ties[p == threshold])
+    count = (q > threshold).sum() + ((q == threshold) & (q_ties >= tied[len(tied) - still])).sum()
+    return RankEvent(k, n, int(count), n)

@@ -25,6 +25,8 @@ PER_BIN, MAX_BINS = 6, 64
 LARGEST = 1e150
 #: Cells seen fewer times than this carry no evidence.
 RARE = 3
+#: Odd number with which the bits of several columns are mixed into one key.
+MIXER = np.int64(-7046029254386353131)
 
 
 class Score(Protocol):
@@ -287,7 +289,8 @@ def fit_cells(first: FloatArray, second: FloatArray, kind: str) -> CellScore:
 
 
 def _bits(values: FloatArray) -> IntArray:
-    return np.ascontiguousarray(values + 0.0).view(np.int64)  # both zeros are one value
+    """Return the bits of each value; both zeros are one value, and so are all NaN."""
+    return np.ascontiguousarray(np.where(np.isnan(values), np.nan, values + 0.0)).view(np.int64)
 
 
 def value_cells(outputs: FloatArray) -> list[IntArray]:
@@ -297,9 +300,12 @@ def value_cells(outputs: FloatArray) -> list[IntArray]:
 
 def whole_cells(outputs: FloatArray) -> list[IntArray]:
     """Return one key per output, from the bits of all its coordinates. Finds atoms of vectors."""
+    if outputs.shape[1] == 1:
+        return [_bits(outputs[:, 0])]
     key = np.zeros(len(outputs), dtype=np.int64)
-    for column in outputs.T:
-        key = key * 1_000_003 + _bits(column)  # wraps around; two outputs that share a key only cost power
+    for column in outputs.T:  # wraps around; two outputs that share a key only cost power
+        key = (key ^ _bits(column)) * MIXER
+        key ^= (key >> 29) & 0x7FFFFFFFF
     return [key]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -114,16 +114,20 @@ def test_the_whole_curve_finds_what_one_point_cannot():
     """Gaussian noise divided by 1.5 at 20,000 draws: delta(1) = 1.36e-3 is out of sight, the curve is broken by far."""
     claim = BlackBoxClaim(1.0, 1e-5, (Relation.ADD,), curve)
     result = black_box_audit(Shift("gaussian", SIGMA / 1.5), PAIR, claim, budget(20_000, "curve", 1e-3))
-    assert result.curve is not None
-    assert result.curve.outcome is BlackBoxOutcome.REFUTED
-    assert result.curve.delta.low > result.curve.claimed_delta
-    assert result.point.outcome is BlackBoxOutcome.NOT_REFUTED
-    assert result.outcome is BlackBoxOutcome.NOT_REFUTED  # refuting the curve never counts as refuting (1, 1e-5)
+    assert result.curve is result.claim_test
+    assert result.outcome is result.claim_test.outcome is BlackBoxOutcome.REFUTED
+    assert result.claim_test.delta.low > result.claim_test.claimed_delta
+    assert result.claim_test.line == "rank events"
+    assert result.p_value <= 1e-3
     assert result.epsilon.estimate.low < 1.564  # the true epsilon at 1e-5
     assert result.epsilon.assumption == ""
-    assert "Gaussian" in result.gaussian.assumption
-    assert 1.0 < result.gaussian.estimate.low < 1.564
     assert result.n_draws == 40_000
+    point = black_box_audit(Shift("gaussian", SIGMA / 1.5), PAIR, replace(claim, curve=None), budget(20_000, "p", 1e-3))
+    assert point.outcome is BlackBoxOutcome.NOT_REFUTED
+    assert point.curve is None
+    gaussian = audit_gaussian_dp(Shift("gaussian", SIGMA / 1.5), PAIR, 1e-5, budget(20_000, "curve", 1e-3))
+    assert "Gaussian" in gaussian.assumption
+    assert 1.0 < gaussian.estimate.low < 1.564
     right = audit_claim(Shift("gaussian", SIGMA), PAIR, claim, budget(20_000, "right curve", 1e-7))
     assert right.outcome is BlackBoxOutcome.NOT_REFUTED
 
