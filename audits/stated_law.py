@@ -18,7 +18,8 @@ from scipy.special import expit
 from .base import Budget
 from .draws import outputs_in_chunks
 from .stated_law_bets import KEPT, Chosen, Frame, Sides, View, choose, wealth
-from .stated_law_moves import Column, Move, RefusedError, columns_of, jumps_at, kinds_of, moves_of
+from .stated_law_columns import Column, columns_of, jumps_at, kinds_of
+from .stated_law_moves import Move, RefusedError, moves_of
 from .stated_law_repeats import repeats
 
 FloatArray = NDArray[np.float64]

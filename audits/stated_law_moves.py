@@ -1,23 +1,18 @@
-"""Bijections of the output space, for :mod:`audits.stated_law`.
+"""Bijections of the output space, for :mod:`audits.stated_law`: what a stated density must follow.
 
-A column is one of three kinds, told on the training draws: *discrete* (nearly every value repeats), *whole* (whole
-numbers) or *continuous*. Discrete values are permuted, whole numbers shifted and mirrored, continuous ones shifted,
-scaled and sheared in a chart that no move leaves: the range of the outputs between two atoms. An atom is a value at
-which the stated density jumps, so that it says itself that it counts there.
+Discrete values are permuted, whole numbers shifted and mirrored, continuous ones shifted, scaled and sheared in a chart
+that no move leaves: the range of the outputs between two atoms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-LogDensity = Callable[[FloatArray], FloatArray]
+from .stated_law_columns import BoolArray, Column, FloatArray, LogDensity
 
 
 class RefusedError(Exception):
@@ -35,63 +30,6 @@ OVERLAP = 0.45
 
 #: Columns beyond this number are moved in as many groups.
 GROUPS = 8
-
-#: Share of values that repeat in a discrete column.
-REPEATED = 0.9
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A piece ``(low, high)`` of a column, mapped onto the whole line."""
-
-    low: float = -np.inf
-    high: float = np.inf
-
-    def holds(self, values: FloatArray) -> BoolArray:
-        """Return which values lie in the piece."""
-        return np.asarray(np.isfinite(values) & (values > self.low) & (values < self.high))
-
-    def to(self, values: FloatArray) -> FloatArray:
-        """Return the place of values inside the piece on the line."""
-        below, above = np.isfinite(self.low), np.isfinite(self.high)
-        if below and above:
-            return np.asarray(np.log(values - self.low) - np.log(self.high - values))
-        if below:
-            return np.asarray(np.log(values - self.low))
-        return np.asarray(-np.log(self.high - values)) if above else values
-
-    def back(self, places: FloatArray) -> FloatArray:
-        """Return the values at places on the line."""
-        below, above = np.isfinite(self.low), np.isfinite(self.high)
-        if below and above:
-            width = self.high - self.low
-            low = self.low + width / (1.0 + np.exp(-places))
-            return np.asarray(np.where(places < 0, low, self.high - width / (1.0 + np.exp(places))))
-        if below:
-            return np.asarray(self.low + np.exp(places))
-        return np.asarray(self.high - np.exp(-places)) if above else places
-
-    def log_slope(self, values: FloatArray) -> FloatArray:
-        """Return the log of the derivative of :meth:`to`."""
-        below, above = np.isfinite(self.low), np.isfinite(self.high)
-        slope = np.zeros_like(values)
-        if below:
-            slope = slope - np.log(values - self.low)
-        if above:
-            slope = slope - np.log(self.high - values)
-        return np.asarray(slope + np.log(self.high - self.low)) if below and above else slope
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of the outputs: its kind, the values that repeat, its piece, and where its values lie on the line."""
-
-    index: int
-    kind: str
-    values: tuple[float, ...]
-    chart: Chart
-    centre: float
-    spread: float
 
 
 @dataclass(frozen=True)
@@ -194,112 +132,6 @@ class Whole:
 
 
 Move = Affine | Permutation | Whole
-
-
-def kinds_of(training: FloatArray) -> list[str]:
-    """Return the kind of each column by training draws, shape ``(n, k)``."""
-    return [_kind(column) for column in training.T]
-
-
-def columns_of(drawn: FloatArray, jumps: BoolArray, n_learning: int) -> tuple[Column, ...]:
-    """Return the columns of the outputs that can be moved or permuted.
-
-    Atoms are taken from all draws: which of them were hit says nothing about where the other draws lie. All else is
-    read off the first ``n_learning`` draws.
-    """
-    found = []
-    for j, kind in enumerate(kinds_of(drawn[:n_learning])):
-        values = drawn[:n_learning, j]
-        atoms: tuple[float, ...] = ()
-        chart = Chart()
-        if kind == "continuous":
-            every = drawn[:, j]
-            atoms = tuple(np.unique(every[jumps[:, j] & np.isfinite(every)]).tolist())
-            chart = _piece(values, atoms)
-        elif kind == "whole":
-            finite = values[np.isfinite(values)]
-            chart = Chart(float(finite.min()), float(finite.max()))
-        elif kind == "discrete":
-            atoms = tuple(np.unique(values[np.isfinite(values)]).tolist())
-        inside = values[chart.holds(values)]
-        if kind == "discrete" or inside.size < max(20, 0.02 * len(values)):
-            if len(atoms) > 1:
-                found.append(Column(j, "discrete", atoms, chart, 0.0, 0.0))
-            continue
-        places = chart.to(inside) if kind == "continuous" else inside
-        low, centre, high = np.quantile(places, (0.25, 0.5, 0.75))
-        found.append(Column(j, kind, atoms, chart, float(centre), float(high - low) / 1.349))
-    return tuple(found)
-
-
-def _kind(values: FloatArray) -> str:
-    _, counts = np.unique(values, return_counts=True)
-    if counts[counts > 1].sum() >= REPEATED * len(values):
-        return "discrete"
-    finite = values[np.isfinite(values)]
-    return (
-        "whole" if finite.size and (finite == np.rint(finite)).all() and np.abs(finite).max() < 2**52 else "continuous"
-    )
-
-
-def _piece(values: FloatArray, atoms: Sequence[float]) -> Chart:
-    """Return the piece between neighbouring atoms that holds most of the other values, cut to their range.
-
-    What a density says beyond the range of the outputs is not asked: an author whose law is cut off at public bounds
-    need not say that it is 0 there, as long as the same is true of both data sets (which the loss shows).
-    """
-    rest = values[np.isfinite(values) & ~np.isin(values, atoms)]
-    if not rest.size:
-        return Chart()
-    between = np.searchsorted(np.asarray(atoms), rest)
-    rest = rest[between == np.argmax(np.bincount(between))]
-    return Chart(float(rest.min()), float(rest.max()))
-
-
-def jumps_at(log_density: LogDensity, points: FloatArray, columns: Sequence[int]) -> BoolArray:
-    """Return at which points, and in which of the columns, the stated density jumps; shape of ``points``.
-
-    A value at which it does is an atom, by the density's own word: a continuous law has none of them but by a chance
-    of the order of 1e-9 a draw.
-    """
-    found = np.zeros(points.shape, dtype=np.bool_)
-    if not columns:
-        return found
-    found[:, columns] = ~np.isfinite(points[:, columns])
-    here, steps = log_density(points), _steps(points)
-    together = np.zeros(points.shape[1])
-    together[list(columns)] = 1.0
-    suspects = np.flatnonzero(_jump(log_density, points, here, steps * together))
-    if suspects.size:
-        for j in columns:
-            alone = np.zeros(points.shape[1])
-            alone[j] = 1.0
-            found[suspects, j] |= _jump(log_density, points[suspects], here[suspects], steps[suspects] * alone)
-    return found
-
-
-def _steps(points: FloatArray) -> FloatArray:
-    with np.errstate(all="ignore"):
-        finite = np.where(np.isfinite(points), points, np.nan)
-        spread = np.array([_spread(column) for column in finite.T])
-        return np.asarray(np.maximum(1e-9 * spread, 8 * np.spacing(np.abs(np.where(np.isfinite(points), points, 0.0)))))
-
-
-def _spread(column: FloatArray) -> float:
-    column = column[np.isfinite(column)]
-    low, high = np.quantile(column, (0.25, 0.75)) if column.size else (0.0, 0.0)
-    return float(high - low)
-
-
-def _jump(log_density: LogDensity, points: FloatArray, here: FloatArray, steps: FloatArray) -> BoolArray:
-    tolerance = 1e-6 + 1e-12 * np.abs(here)
-    jumps = np.zeros(len(points), dtype=np.bool_)
-    with np.errstate(all="ignore"):
-        for side in (points + steps, points - steps):
-            if not side.size:
-                continue
-            jumps |= ~(np.abs(log_density(side) - here) <= tolerance)  # an infinite or undefined neighbour jumps
-    return jumps
 
 
 def moves_of(
