@@ -30,6 +30,7 @@ from .named_pairs import named_pairs
 from .plots import budget_curves
 from .releases import Released, prepare
 from .universal import universal_bound
+from .views import views_of
 from .vouched import vouched_by
 
 SCHEMA_VERSION = 1
@@ -69,7 +70,7 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
     if dataset.n_records < config.data.n_min:
         raise UserError("data.n_min must be at most the number of records, got a larger one")
     _check_fits(mechanism, dataset)
-    vouched, pairs = vouched_by(loaded), named_pairs(config, dataset)
+    given = {"vouched": vouched_by(loaded), "pairs": named_pairs(config, dataset), "views": views_of(loaded)}
     released = prepare(loaded, mechanism, dataset, draw_again=draw_again)
     conditions: list[str] = []
     if config.data.n_min:
@@ -88,7 +89,7 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
         n_outputs=released.n_outputs,
         mu_report=released.mu_report,
         jobs=jobs,
-        notes={"conditions": tuple(conditions), "vouched": vouched, "pairs": pairs},
+        notes={"conditions": tuple(conditions), **given},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
 
@@ -233,6 +234,7 @@ def public_configuration(loaded: Loaded) -> Row:
         for key in ("x", "y", "X", "target_x", "target_y"):
             private.pop(key, None)
     raw["mechanism"].pop("vouched_by", None)  # a claim's row says it, to whom it may be said
+    raw["mechanism"].pop("views", None)
     if "import" in raw["mechanism"]:
         raw["mechanism"]["import"] = Path(raw["mechanism"]["import"].partition(":")[0]).name
     encoded: Row = encode(raw)

@@ -46,7 +46,7 @@ def one_line(error: ValidationError) -> str:
     if kind == "value_error" and "|" in str(context.get("error", "")):
         place, rule, value = str(context["error"]).split("|", 2)
         for tables in ("claims", "pairs"):  # the validator of one table does not know its number
-            if place.partition(".")[0] == tables and key != tables:
+            if place.partition(".")[0] == tables and key.startswith(f"{tables}["):
                 place = key + place.removeprefix(tables)
         return f"{place} must be {rule}, got {place}={value}"
     if kind == "missing":

@@ -29,6 +29,7 @@ from mechanisms.sufficient_statistics import SufficientStatistics
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Delta = Annotated[float, Field(gt=0, lt=1)]
+ORIGIN = r"^[^:]+:[A-Za-z_]\w*$"
 
 
 class Section(BaseModel):
@@ -199,8 +200,11 @@ class VouchedSection(Section):
 class ImportSection(Section):
     """A mechanism of the user's own: ``import = "file.py:factory"`` or ``"package.module:factory"``."""
 
-    origin: str = Field(alias="import", pattern=r"^[^:]+:[A-Za-z_]\w*$")
+    origin: str = Field(alias="import", pattern=ORIGIN)
     parameters: dict[str, Any] = Field({}, description="Passed to the factory by name.")
+    views: list[Annotated[str, Field(pattern=ORIGIN)]] = Field(
+        [], description="Functions of one output, given as import is: further columns that the black box looks at."
+    )
     vouched_by: VouchedSection | None = Field(None, description="On whose word a PASS rests.")
 
 

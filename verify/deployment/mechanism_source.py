@@ -40,13 +40,13 @@ class MechanismSource:
         file = self.path or Path(str(self._module().__file__))
         return hashlib.sha256(file.read_bytes()).hexdigest()
 
-    def _module(self) -> Any:
+    def _module(self, key: str = "mechanism.import") -> Any:
         place = self.origin.partition(":")[0]
         try:
             if self.path is None:
                 return importlib.import_module(place)
             if not self.path.is_file():
-                raise UserError(f"mechanism.import must name a file that exists, got mechanism.import={self.origin}")
+                raise UserError(f"{key} must name a file that exists, got {key}={self.origin}")
             name = f"pdp_verify_user_{hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]}"
             spec = importlib.util.spec_from_file_location(name, self.path)
             assert spec is not None
@@ -59,16 +59,21 @@ class MechanismSource:
             raise
         except Exception as stop:
             raise UserError(
-                f"mechanism.import must be importable, got mechanism.import={self.origin} ({type(stop).__name__}: {stop})"
+                f"{key} must be importable, got {key}={self.origin} ({type(stop).__name__}: {stop})"
             ) from stop
+
+    def attribute(self, key: str = "mechanism.import") -> Any:
+        """Return what the origin names; ``key`` is how an error names it."""
+        module, name = self._module(key), self.origin.partition(":")[2]
+        if not hasattr(module, name):
+            raise UserError(f"{key} must name a function of its module, got {key}={self.origin}")
+        return getattr(module, name)
 
     def load(self) -> Mechanism:
         """Return the mechanism that the factory makes; refuses what is no mechanism."""
-        module, name = self._module(), self.origin.partition(":")[2]
-        if not hasattr(module, name):
-            raise UserError(f"mechanism.import must name a function of its module, got mechanism.import={self.origin}")
+        factory, name = self.attribute(), self.origin.partition(":")[2]
         try:
-            made = getattr(module, name)(**self.parameters)
+            made = factory(**self.parameters)
         except Exception as stop:
             raise UserError(f"mechanism.parameters must fit {name}, got {type(stop).__name__}: {stop}") from stop
         if not callable(getattr(made, "draw", None)):

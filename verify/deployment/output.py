@@ -105,6 +105,9 @@ def _bound(
     if isinstance(mechanism, ImportSection):
         source = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
         subjects.append(descriptor(mechanism.origin.partition(":")[0], source.digest()))
+        for view in certificate.deployment.notes.get("views", ()):
+            named = descriptor(view.source.origin.partition(":")[0], view.source.digest())
+            subjects += [] if named in subjects else [named]
         word = certificate.deployment.notes.get("vouched")
         if word is not None and word.kind == "file":
             subjects.append(descriptor(word.proof, word.digest))
