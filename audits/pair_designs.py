@@ -167,6 +167,11 @@ def _reversed(record: Record, dim: int) -> Record:
     return Record(-x, -1.0 if record.y >= 0 else 1.0)
 
 
+def _short(dim: int, length: float, response: float) -> tuple[Record, Record]:
+    """Return a record for which regularised coefficients move most: its squared length is near the regularisation."""
+    return Record(length * axis(dim), response), Record(length * axis(dim), -response)
+
+
 #: Words -> (target, the record that a replacement puts it in the place of), given rows, responses, dim and a position.
 TARGETS: Mapping[str, Callable[[FloatArray, FloatArray, int, int], tuple[Record, Record]]] = {
     "most excited direction, response +": lambda X, y, dim, _: (
@@ -185,6 +190,8 @@ TARGETS: Mapping[str, Callable[[FloatArray, FloatArray, int, int], tuple[Record,
         Record(_first(X, y, dim).x, -_first(X, y, dim).y if _first(X, y, dim).y else 1.0),
         _first(X, y, dim),
     ),
+    "a row of a fifth of the length, response +": lambda X, y, dim, _: _short(dim, 0.2, 1.0),
+    "a row of a fiftieth of the length, response -": lambda X, y, dim, _: _short(dim, 0.02, -1.0),
     "one more copy of the first record": lambda X, y, dim, _: (_first(X, y, dim), Record(np.zeros(dim), 0.0)),
     "the zero record": lambda X, y, dim, _: (Record(np.zeros(dim), 0.0), Record(axis(dim), 1.0)),
     "a record inside the ball": lambda X, y, dim, position: (
@@ -226,9 +233,9 @@ FIRST = (
     Recipe(30, "rows nearly collinear", "responses alternate", _LEAST),
     Recipe(6, "rows alike", "responses of all sizes", _MOST),
     Recipe(300, "rows alike", "responses that jump at the usual quantiles", _MOST),
-    Recipe(1, "rows spread", "responses alike", _COPY),
+    Recipe(1, "rows almost zero", "responses alike", "a row of a fifth of the length, response +"),
     Recipe(30, "rows alike", "responses zero", _MOST),
-    Recipe(2, "rows almost zero", "responses alike", _LEAST),
+    Recipe(2, "rows spread", "responses alike", _COPY),
     Recipe(30, "rows alike", "90 % of the responses zero", _MOST),
     Recipe(300, "rows alike", "responses alike", "one more copy of the first record"),
     Recipe(6, "rows spread", "one extreme response among tiny ones", _OPPOSITE),
@@ -238,7 +245,7 @@ FIRST = (
     Recipe(6, "rows over the axes", "responses alternate", _LEAST, labels=True),
     Recipe(30, "rows spread", "responses of all sizes", _LEAST),
     Recipe(300, "rows alike", "99 % of the responses zero", _MOST),
-    Recipe(0, "rows alike", "responses alike", _LEAST),
+    Recipe(0, "rows alike", "responses alike", "a row of a fiftieth of the length, response -"),
     Recipe(30, "rows over the axes", "responses alternate", "the zero record"),
 )
 
@@ -254,4 +261,5 @@ def further(number: int) -> Recipe:
         rows[(4 * number + number // len(rows)) % len(rows)],
         responses[(3 * number + number // (len(responses) * 2)) % len(responses)],
         targets[(5 * number + 6 + number // (len(targets) * 3)) % len(targets)],
+        labels=number % 3 == 2,
     )
