@@ -65,7 +65,19 @@ class Chart:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the outputs: its kind, the values that repeat, its piece, and where its values lie on the line."""
+    """One column of the outputs.
+
+    Attributes
+    ----------
+    kind : str
+        "discrete", "whole" or "continuous".
+    values : tuple of float
+        The values that repeat: all of a discrete column, the atoms of a continuous one.
+    centre, spread : float
+        Of the values on the chart's line.
+    grain : float
+        Smallest gap between two values in spreads: below it a column on a grid has no density.
+    """
 
     index: int
     kind: str
@@ -73,6 +85,7 @@ class Column:
     chart: Chart
     centre: float
     spread: float
+    grain: float = 0.0
 
 
 def kinds_of(training: FloatArray) -> list[str]:
@@ -107,8 +120,13 @@ def columns_of(drawn: FloatArray, jumps: BoolArray, n_learning: int) -> tuple[Co
             continue
         places = chart.to(inside) if kind == "continuous" else inside
         low, centre, high = np.quantile(places, (0.25, 0.5, 0.75))
-        found.append(Column(j, kind, atoms, chart, float(centre), float(high - low) / 1.349))
+        found.append(Column(j, kind, atoms, chart, float(centre), float(high - low) / 1.349, _grain(inside)))
     return tuple(found)
+
+
+def _grain(values: FloatArray) -> float:
+    spread = _spread(values)
+    return float(np.diff(np.unique(values)).min(initial=np.inf) / spread) if spread > 0 else 0.0
 
 
 def _kind(values: FloatArray) -> str:

@@ -25,6 +25,9 @@ SCALE, SHIFT, SLOPE = 1.8, 1.2, 0.8
 #: Contractions towards the mode, for a rare release with less noise.
 CONTRACTIONS = (0.3, 0.1, 0.01, 0.001)
 
+#: Steps of a grid that fit into the spread after a contraction, so that the outputs still look continuous.
+GRAINS = 50
+
 #: Least mass that two laws, before and after a move, keep in common.
 OVERLAP = 0.45
 
@@ -201,7 +204,8 @@ def _contractions(
 ) -> Iterator[Affine]:
     mode = _mode(log_density, few, here, moving)
     zeros = (0.0,) * len(moving)
-    for factor in CONTRACTIONS:
+    coarse = max(column.grain for column in moving)
+    for factor in (each for each in CONTRACTIONS if each >= GRAINS * coarse):
         words = f"all columns drawn in to {factor:g} of their distance from the mode"
         yield Affine(words, tuple(moving), (factor,) * len(moving), zeros, centres=mode, always=True)
 
