@@ -265,7 +265,7 @@ class LeastRecords(NoisyMoment):
 
 @dataclass(frozen=True)
 class TestedRelease:
-    """A count decides whether a sum is answered or None, each with Laplace noise of scale 2: 1/2 + 1/2 by composition."""
+    """A count decides whether a sum is answered or None, Laplace noise of scale 2 on each: 1/2 + 1/2."""
 
     least: float = 5.0
     name = "tested release"
