@@ -103,7 +103,7 @@ class Line(Protocol):
 
     @property
     def p_value(self) -> float:
-        """Valid for the claim at every level (label-blind: above what it pays)."""
+        """Valid for the claim at every level."""
         ...
 
     def found(self, level: float) -> Found:
@@ -250,7 +250,7 @@ def claim_lines(
     bets = bet_against(first, second, at, trees=trees)
     if bets:
         lines.append(BettingLine(tuple(bets)))
-    blind = label_test(first, second, at, BLIND_SHARE * budget.failure_prob, budget.key.child("labels").rng())
+    blind = label_test(first, second, at, budget.key.child("labels").rng())
     if blind:
         lines.append(BlindLine(tuple(blind)))
     return lines

@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from .black_box import claim_level
 from .black_box_bet import Point
-from .black_box_blind import GIVEN_AWAY, LEAST_REPEATS, LONGEST, REPEATED, given_away, most_wealth, n_labels
+from .black_box_blind import FIRST_VALUE, LEAST_REPEATS, LONGEST, REPEATED, log_evidence, n_labels
 from .black_box_lines import BLIND_SHARE, LINES, bet_points
 from .black_box_results import BlackBoxClaim
 
@@ -52,7 +52,7 @@ def visible_leak(
             raise ValueError(f"{name} must be in (0, 1), got {name}={value}")
     level, total = BLIND_SHARE * claim_level(failure_prob, lines), n_labels(n_each)
     points = bet_points(claim, claim.points())
-    share = REPEATED / 2 / (2 * len(points))  # the most repeated value, one direction, one point
+    share = REPEATED * FIRST_VALUE / (2 * len(points))  # the most repeated value, one direction, one point
     hits = max(min(_hits_needed(point, forward, total, level, share) for point in points) for forward in (True, False))
     enough = _prob_enough_draws(total, n_each)
     if hits > total or power >= enough:
@@ -64,12 +64,10 @@ def visible_leak(
 def _hits_needed(point: Point, forward: bool, total: int, level: float, share: float) -> int:
     """Return how many draws of one value, all from one data set, refute a claimed point; ``total + 1`` if none do."""
     delta = point.delta(forward)
-    given = given_away(total, delta, level)
-    paid = 2 * GIVEN_AWAY * level if max(point.forward, point.backward) > 0 else 0.0
 
     def refutes(hits: int) -> bool:
-        wealth = most_wealth(np.ones(hits, dtype=np.bool_), point.epsilon, given) + math.log(share)
-        return hits >= LEAST_REPEATS and math.exp(-max(wealth, 0.0)) + paid <= level
+        log_p = log_evidence(np.ones(hits, dtype=np.bool_), True, point.epsilon, delta, total)
+        return hits >= LEAST_REPEATS and log_p - math.log(share) <= math.log(level)
 
     low, high = 0, min(total, LONGEST)
     if not refutes(high):

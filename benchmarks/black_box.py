@@ -1,6 +1,7 @@
 """Black-box lower bounds and detection rates, and the same detections from the known law without a draw.
 
-Run ``python benchmarks/black_box.py [--seeds N] [--runs N] [--jobs N] [--only bounds|gaussian|detection|white-box]``.
+Run ``python benchmarks/black_box.py [--seeds N] [--runs N] [--jobs N] [--only SECTION]``; SECTION is bounds, gaussian,
+detection, white-box, power (violations hard to find, at failure probability 1e-3), null (tight honest laws), seconds.
 N draws per data set, 95 % one-sided. The ceiling is the same test with the best event known in advance and every
 draw spent on it, on the same draws; beside it the Clopper-Pearson pair that other tools use, with its own best event.
 Medians come with an exact lower end (order statistics), rates with a Clopper-Pearson interval, each end at 95 %.
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
@@ -26,6 +29,7 @@ from audits.black_box import (
     audit_claim,
     audit_epsilon,
     audit_gaussian_dp,
+    black_box_audit,
     gaussian_dp_delta,
     gaussian_dp_epsilon,
 )
@@ -37,6 +41,9 @@ from mechanisms.gaussian_calibration import analytic_mu
 from mechanisms.profiles import GaussianProfile, LaplaceProfile
 from verify.statement import Claim
 from verify.verdict import decide
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from oracles.black_box_bank import HARD, PAIR, TIGHT, Law
 
 LEVEL = 0.05
 #: sigma of the analytic Gaussian mechanism at (1, 1e-5), sensitivity 1 (Balle and Wang 2018).
@@ -192,12 +199,72 @@ def detection(run: Callable, runs: int) -> None:
         print(f"{row:26s} {n:<8d} {found}/{runs}     [{low:.4f}, {high:.4f}]", flush=True)
 
 
+def one_power(name: str, seed: int) -> tuple[bool, str, float]:
+    """Whether the whole audit refutes at 1e-3, the line that did, seconds."""
+    outputs, claim, n_draws = HARD[name]
+    budget, start = Budget(n_draws, 1e-3, StreamKey(seed, ("benchmark", "power", name))), time.perf_counter()
+    found = black_box_audit(Law(outputs), PAIR, claim, budget)
+    return found.outcome is BlackBoxOutcome.REFUTED, found.claim_test.line, time.perf_counter() - start
+
+
+def power(run: Callable, seeds: int) -> None:
+    print("violation                      N       refuted  by (of those)                      seconds (median)")
+    for name, (_, _, n_draws) in HARD.items():
+        table = run(partial(one_power, name), range(seeds))
+        lines = [line for refuted, line, _ in table if refuted]
+        words = ", ".join(f"{line} {lines.count(line)}" for line in sorted(set(lines)))
+        seconds = float(np.median([spent for *_, spent in table]))
+        print(f"{name:30s} {n_draws:<7d} {len(lines)}/{seeds}    {words:35s} {seconds:.2f}", flush=True)
+
+
+def one_null(name: str, n_draws: int, seed: int) -> list[bool]:
+    """Whether each part refutes a true claim at LEVEL: the whole audit, and each line at its own share."""
+    outputs, claim = TIGHT[name]
+    budget = Budget(n_draws, LEVEL, StreamKey(seed, ("benchmark", "null", name, str(n_draws))))
+    found = black_box_audit(Law(outputs), PAIR, claim, budget)
+    p_values = dict(found.claim_test.p_values)
+    shares = {"rank events": 0.8, "betting": 0.1, "label-blind": 0.1}
+    own = [p_values.get(line, 1.0) * share <= LEVEL for line, share in shares.items()]
+    return [found.outcome is BlackBoxOutcome.REFUTED, *own]
+
+
+def null(run: Callable, runs: int, n_draws: int) -> None:
+    print(f"false alarms at {LEVEL:g} of {runs} runs, {n_draws} evaluations: the audit; each line alone at that level")
+    total = np.zeros(4, dtype=int)
+    for name in TIGHT:
+        found = np.array(run(partial(one_null, name, n_draws), range(runs)))
+        total += found.sum(axis=0)
+        print(
+            f"{name:30s} audit {found[:, 0].sum()}, rank {found[:, 1].sum()}, betting {found[:, 2].sum()}, "
+            f"label-blind {found[:, 3].sum()}",
+            flush=True,
+        )
+    allowed = int(stats.binom.isf(1e-3, runs, LEVEL))
+    print(f"all laws: {total.tolist()} of {runs * len(TIGHT)}; a cell above {allowed} has probability below 1e-3")
+
+
+def seconds() -> None:
+    """Time of the whole audit, and of the rank events and the epsilon line alone."""
+    for name, (outputs, claim) in TIGHT.items():
+        spent = {"audit": [], "epsilon alone": []}
+        for seed in range(5):
+            budget = Budget(200_000, 1e-3, StreamKey(seed, ("benchmark", "seconds", name)))
+            start = time.perf_counter()
+            black_box_audit(Law(outputs), PAIR, claim, budget)
+            spent["audit"].append(time.perf_counter() - start)
+            start = time.perf_counter()
+            audit_epsilon(Law(outputs), PAIR, claim.delta, budget)
+            spent["epsilon alone"].append(time.perf_counter() - start)
+        print(f"{name:30s}", ", ".join(f"{what} {np.median(each):.2f} s" for what, each in spent.items()), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", choices=("bounds", "gaussian", "detection", "white-box"))
+    parser.add_argument("--only", choices=("bounds", "gaussian", "detection", "white-box", "power", "null", "seconds"))
+    parser.add_argument("--draws", type=int, default=20_000, help="evaluations of a null run")
     args = parser.parse_args()
     if args.only in (None, "white-box"):
         white_box()
@@ -214,6 +281,12 @@ def main() -> None:
             gaussian(run, args.seeds)
         if args.only in (None, "detection"):
             detection(run, args.runs)
+        if args.only in (None, "power"):
+            power(run, args.seeds)
+        if args.only in (None, "null"):
+            null(run, args.runs, args.draws)
+    if args.only in (None, "seconds"):
+        seconds()
 
 
 if __name__ == "__main__":
