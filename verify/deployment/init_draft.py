@@ -15,6 +15,8 @@ _CLAIMS = """
 type = "dp"
 epsilon = {epsilon}
 delta = {delta}
+# relation = "replace"        # instead of one record added or removed
+# profile = "gaussian-dp"     # a whole curve instead of epsilon and delta: with mu; or zcdp (rho), renyi, table
 
 # Further claims: remove the # in front of those you make.
 # [[claims]]
@@ -45,6 +47,8 @@ delta = {delta}
 [budget]
 profile = "standard"          # quick, standard or full
 failure_prob = 1e-4
+# pairs = 16                  # of an imported mechanism, each drawn from draws times on both sides
+# draws = 20000
 """
 
 _MECHANISM = """
@@ -53,7 +57,8 @@ name = "objective-perturbation"   # or posterior-sampling, gaussian-output, ssp,
 loss = "logistic"                 # labels -1 and +1
 sigma = {sigma}                   # standard deviation of the noise as added
 lam = {lam}
-# Your own mechanism instead: import = "my_mechanism.py:factory", and parameters = {{ sigma = 1.0 }}
+# Your own mechanism instead: import = "my_mechanism.py:factory", parameters = {{ sigma = 1.0 }}, and, for a PASS on
+# somebody's word, vouched_by = {{ who = "...", proof = "a file, a DOI or a URL" }}
 """
 
 _EXAMPLE = """# pdp-verify certify: an example on embedded public data. Run it with: pdp-verify certify THIS_FILE
@@ -102,6 +107,7 @@ intercept = 1.0                   # a constant last column; remove the line for 
 rows = "clip"                     # rows longer than x_bound are scaled down to it ("refuse" stops instead)
 response = "refuse"               # or "clip"
 missing = "refuse"                # or "drop": a record with a missing value is left out
+# n_min = 8                       # least number of records: a public condition of every promise
 # threshold = 0.0                 # a numeric response above it becomes +1, any other -1
 # labels = {{ yes = 1.0, no = -1.0 }}   # a text response
 
