@@ -113,3 +113,11 @@ def test_an_honest_one_answers_whatever_lies_in_its_domain(name: str) -> None:
         made.seconds = 0.0
     for n in (max(entry.n_min, n) for n in (0, 1, 30)):
         assert len(made.draw(plain(entry, n), 7, rng=np.random.default_rng(3))) == 7
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in BROKEN if entry.claim.type == "point"])
+def test_the_author_of_a_broken_one_states_what_would_pass(name: str) -> None:
+    """Otherwise it would be refused for what it says, and not for what it does."""
+    entry = ENTRIES[name]
+    worst = entry.factory().worst_profile(entry.x_bound, entry.y_bound)
+    assert max(worst.delta_bracket(entry.claim.epsilon, d).high for d in BOTH) <= entry.claim.delta

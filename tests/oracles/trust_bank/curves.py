@@ -75,8 +75,8 @@ def gaussian_claim(mu: float) -> dict:
 
 
 ROWS = [
-    ("group-of-two", Gaussian, {"sigma": 1.85}, {"epsilon": 1.0, "delta": 1e-2, "group": 2},
-     "two records move the moment by 2: mu is 1.08, delta .15"),
+    ("group-of-two", Gaussian, {"sigma": 1.9}, {"epsilon": 1.0, "delta": 1e-2, "group": 2},
+     "two records move the moment by 2: mu is 1.05, delta .15"),
     ("group-of-two-laplace", Laplace, {}, {"epsilon": 1.0, "delta": 0.0, "group": 2}, "the loss of two records is 2"),
     ("laplace-as-gaussian", LaplaceAsGaussian, {}, gaussian_claim(0.3),
      "Laplace noise is (1, 0)-private and has delta(0) = .39 where mu = .3 has .12"),
@@ -85,7 +85,7 @@ ROWS = [
      "rho is .5, sold as .125"),
     ("renyi-false", Understated, {"sigma": 0.7, "stated": 2.0}, {"type": "renyi", "alpha": 4.0, "epsilon": 0.5},
      "the divergence of order 4 is 4.08, sold as .5"),
-    ("table-one-point-true", LaplaceAsGaussian, {"mu": 0.3}, {"type": "table", "points": ((1.0, 0.01), (0.5, 0.02))},
+    ("table-one-point-true", LaplaceAsGaussian, {"mu": 0.3}, {"type": "table", "points": ((0.5, 0.02), (1.0, 0.01))},
      "(1, .01) is true, delta(.5) is .22"),
     ("zcdp-of-laplace", LaplaceAsGaussian, {"scale": 0.5, "mu": 1.0}, {"type": "zcdp", "rho": 0.1},
      "the order-one divergence alone is 1.14"),

@@ -205,7 +205,7 @@ LEAKS = {
     "raw-once-in-50": raw_share(0.02),
     "tiny-noise-once-in-100": mixture,
     "loss-halved": lambda entry: little_noise(entry, drawn=1.4, at=-1.0),
-    "noise-less-by-1.5": lambda entry: little_noise(entry, drawn=1.84 / 1.5, at=-0.8),
+    "noise-less-by-1.5": lambda entry: little_noise(entry, drawn=1.9 / 1.5, at=-0.8),
     "noise-less-by-3": lambda entry: little_noise(entry, drawn=4.25 / 3, at=-1.0),
     "one-coordinate": second_axis,
     "half-short-noise": lambda entry: Leak(more(entry), near(centre(entry, more(entry)[0]), 0.5), n=4000),

@@ -86,7 +86,7 @@ LEAKS = {
     "flags": seven(lambda output: output[4]),
     "none-for-record": seven(lambda output: output is None),
     "ragged": lambda entry: Leak(more(entry), each(lambda output: len(output) > 1), n=2000, p=0.1, q=0.0),
-    "group-of-two": lambda entry: gaussian(entry, two_apart(entry), 1.85, at=-0.5),
+    "group-of-two": lambda entry: gaussian(entry, two_apart(entry), 1.9, at=-0.5),
     "group-of-two-laplace": lambda entry: laplace(entry, two_apart(entry), 0.0),
     "laplace-as-gaussian": lambda entry: laplace(entry, more(entry), 0.5),
     "gaussian-dp-too-small": lambda entry: gaussian(entry, more(entry), 1.0),

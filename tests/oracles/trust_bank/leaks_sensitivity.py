@@ -30,7 +30,7 @@ def halves(entry: Entry) -> Leak:
 def replaced_once(entry: Entry) -> Leak:
     base = alike(entry, [0.5] * 6)
     pair = base.with_record(axis(entry), 1.0), base.with_record(axis(entry), -1.0)
-    return gaussian(entry, pair, 1.84, at=-0.5)
+    return gaussian(entry, pair, 1.9, at=-0.5)
 
 
 def ridge(entry: Entry) -> Leak:

@@ -13,7 +13,7 @@ KLASS = 1
 
 
 @dataclass(frozen=True)
-class Stated:
+class Drawn:
     """What all of these state: a statistic of sensitivity ``x_bound y_bound`` under N(0, 4.25^2 I)."""
 
     sigma: float = 4.25
@@ -27,12 +27,16 @@ class Stated:
         centre = np.atleast_1d(self.centre(dataset))
         return centre + self.drawn * rng.standard_normal((n_draws, centre.size))
 
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+class Stated(Drawn):
+    """With the density of the noise that is stated."""
+
     def log_density(self, outputs, dataset):
         centre = np.atleast_1d(self.centre(dataset))
         return -0.5 * np.square((outputs - centre) / self.sigma).sum(axis=1)
-
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(x_bound * y_bound / self.sigma)
 
 
 class RefusesStructure(Stated):
@@ -77,10 +81,8 @@ class WritesToData(Stated):
         return dataset.X.T @ dataset.y
 
 
-class DrawsOnly(Stated):
+class DrawsOnly(Drawn):
     """No density: under ``relation = "replace"`` nothing was ever drawn of it."""
-
-    log_density = None
 
 
 class LogResponses(Stated):

@@ -173,7 +173,7 @@ ROWS = [
     ("forgets-response", ForgetsResponse, {}, {"y_bound": 5.0}, "sensitivity 5, noise for 1"),
     ("own-range", OwnRange, {}, {}, "noise for the range of the responses in the data"),
     ("own-number", OwnNumber, {}, {}, "noise divided by the true number of records"),
-    ("replaced-once", ReplacedOnce, {"sigma": 1.84}, {**REPLACE, "delta": 1e-2}, "replacing needs twice the noise"),
+    ("replaced-once", ReplacedOnce, {"sigma": 1.9}, {**REPLACE, "delta": 1e-2}, "replacing needs twice the noise"),
     ("median", Median, {}, {}, "noise 2/n on a statistic of sensitivity 1"),
     ("ridge", LeastSquares, {}, {}, "coefficients move by 1/(2 sqrt(.05)) = 2.2 and more, stated 1"),
     ("largest-response", MaximumOfResponses, {}, {}, "noise of the gap between the two largest responses"),

@@ -11,7 +11,7 @@ from mechanisms import GaussianProfile
 KLASS = 8
 
 
-class Stated:
+class Drawn:
     """An honest noisy sum inside; a subclass wraps it into an answer."""
 
     sigma = 4.25
@@ -20,6 +20,13 @@ class Stated:
     def noisy(self, dataset, n_draws, rng):
         return dataset.y.sum() + self.sigma * rng.standard_normal(n_draws)
 
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(y_bound / self.sigma)
+
+
+class Stated(Drawn):
+    """With the density of the noisy number inside."""
+
     def value(self, output: Any) -> float:
         """The noisy number inside an answer, for the density."""
         return float(np.ravel(np.asarray(output, dtype=object))[0])
@@ -27,9 +34,6 @@ class Stated:
     def log_density(self, outputs, dataset):
         values = np.array([self.value(each) for each in outputs])
         return -0.5 * np.square((values - dataset.y.sum()) / self.sigma)
-
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(y_bound / self.sigma)
 
 
 class Raises(Stated):
@@ -140,15 +144,13 @@ class Complex(Stated):
         return float(np.ravel(output)[0].real)
 
 
-class Flags(Stated):
+class Flags(Drawn):
     """The noisy sum as a byte, and raw flags: does any response exceed 0, .25, .5, .75?"""
 
     def draw(self, dataset, n_draws, *, rng):
         flags = [bool((dataset.y > level).any()) for level in (0.0, 0.25, 0.5, 0.75)]
         positive = self.noisy(dataset, n_draws, rng) > 0
         return np.column_stack([positive, np.tile(flags, (n_draws, 1))])
-
-    log_density = None
 
 
 class Nothing(Stated):
