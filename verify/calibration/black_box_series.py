@@ -25,6 +25,8 @@ from audits.black_box import (
     black_box_audit,
 )
 from audits.black_box_barnard import barnard_p_value
+from audits.black_box_bet import Point, bet_against
+from audits.black_box_blind import label_test
 from audits.black_box_events import FixedEvent, GaussianTradeOff, PointTradeOff, RankEvent, TradeOff, mu_lower
 from audits.black_box_sequential import sequential_claim
 from mechanisms import BOTH, Relation
@@ -79,6 +81,28 @@ def _all_lines(law: Law, n_draws: int, level: float, key: StreamKey) -> tuple[bo
     assert result.curve is not None
     wrong = [result.outcome, result.curve.outcome, result.implementation_outcome]
     return BlackBoxOutcome.REFUTED in wrong or result.epsilon.estimate.low > claim.epsilon + 1e-9, False
+
+
+def _both(law: Law, n_draws: int, key: StreamKey) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rngs = key.child("first").rng(), key.child("second").rng()
+    return law.draw(PAIR.first, n_draws // 2, rng=rngs[0]), law.draw(PAIR.second, n_draws // 2, rng=rngs[1])
+
+
+def _point(law: Law) -> Point:
+    claim = _claim(law)
+    return Point(claim.epsilon, claim.delta, claim.delta)
+
+
+def _betting(law: Law, n_draws: int, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """Bets against the claimed point alone."""
+    tests = bet_against(*_both(law, n_draws, key), [_point(law)])
+    return tests[0].p_value() <= level, False
+
+
+def _label_blind(law: Law, n_draws: int, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The test of labels alone; it abstains where its coins ask for more draws than there are."""
+    tests = label_test(*_both(law, n_draws, key), [_point(law)], key.child("labels").rng())
+    return any(test.p_value() <= level for test in tests), False
 
 
 def _gaussian_dp(law: Law, n_draws: int, level: float, key: StreamKey) -> tuple[bool, bool]:
@@ -171,6 +195,14 @@ def black_box_series() -> Iterator[Series]:
         ("epsilon", GAUSSIAN, _epsilon, LEARNED, 1e-2),
         ("epsilon", LAPLACE, _epsilon, LEARNED, 1e-2),
         ("assuming a Gaussian curve", GAUSSIAN, _gaussian_dp, LEARNED, 1e-2),
+        ("whole curve", COIN, _curve, PRESET, 5e-3),
+        ("epsilon", COIN, _epsilon, LEARNED, 1e-2),
+        ("betting", LAPLACE, _betting, LEARNED, 2e-2),
+        ("betting", GAUSSIAN, _betting, LEARNED, 2e-2),
+        ("betting", COIN, _betting, LEARNED, 2e-2),
+        ("label-blind", LAPLACE, _label_blind, LEARNED, 1e-2),
+        ("label-blind", GAUSSIAN, _label_blind, LEARNED, 1e-2),
+        ("label-blind", COIN, _label_blind, LEARNED, 1e-2),
         ("all lines", LAPLACE, _all_lines, FEW, 2e-2),
         ("all lines", GAUSSIAN, _all_lines, LEARNED, 3e-2),
         ("all lines", LAPLACE, _all_lines, LEARNED, 3e-2),
