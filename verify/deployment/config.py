@@ -154,6 +154,10 @@ class ReportSection(Section):
         return self
 
 
+#: What a profile examines of an imported mechanism: pairs over the public domain, and draws of each data set.
+EXAMINED = {"quick": (8, 4_000), "standard": (16, 20_000), "full": (24, 200_000)}
+
+
 class BudgetSection(Section):
     """How much is drawn, and what may go wrong with which probability."""
 
@@ -177,6 +181,12 @@ class BudgetSection(Section):
             least = 2 * (self.pairs or 1) * (self.draws or 1)
             raise ValueError(f"budget.max_draws|at least 2 * pairs * draws = {least}|{self.max_draws}")
         return self
+
+    @property
+    def examined(self) -> tuple[int, int]:
+        """Pairs of an imported mechanism that are examined, and draws of each of their data sets."""
+        pairs, draws = EXAMINED[self.profile]
+        return self.pairs or pairs, self.draws or draws
 
 
 class Configuration(BaseModel):

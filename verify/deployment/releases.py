@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from audits.calls import Handed
+from audits.subject import call_plan
 from mechanisms import Dataset, Mechanism, ObjectivePerturbation, PrivacyReport, ReportScales, make_report
 from mechanisms.data import FloatArray
 from mechanisms.report_terms import ReportRequirement
@@ -22,6 +24,7 @@ from reports.files import write_atomic
 
 from ..errors import UserError
 from .config import Configuration, Loaded
+from .mechanism_source import Imported
 
 FORMAT = "pdp-verify release"
 #: Only the owner may read what has not been published yet.
@@ -95,7 +98,8 @@ def prepare(
         output = read_output(loaded.folder / config.release.file, f"release.file={config.release.file}")
         drawn = 0
     else:
-        output, spent = _output(folder, spent, mechanism, dataset, draw_again, rng_source)
+        block = audited_block(config) if isinstance(mechanism, Imported) else 1
+        output, spent = _output(folder, spent, mechanism, dataset, draw_again, rng_source, block)
         drawn = sum(entry["what"] == "output" for entry in spent)
     scales = _scales(config, mechanism)
     dependent = None
@@ -103,6 +107,45 @@ def prepare(
         dependent, spent = _report(folder, spent, mechanism, dataset, output, scales, draw_again, rng_source)
     mus = tuple(float(entry["mu"]) for entry in spent if entry["what"] == "report")
     return Released(output, dependent, max(1, drawn), mus)
+
+
+def audited_block(config: Configuration) -> int:
+    """Return how many draws the examination of an imported mechanism asks for in its largest calls."""
+    pairs, draws = config.budget.examined
+    if config.budget.max_draws is not None:
+        draws = max(1, min(draws, config.budget.max_draws // (2 * pairs)))
+    return max(call.n_draws for call in call_plan(draws))
+
+
+def draw_as_audited(
+    mechanism: Mechanism, dataset: Dataset, block: int, rng_source: Callable[[], np.random.Generator] = system_rng
+) -> FloatArray:
+    """Return one output, as the examination drew it: a row, chosen uniformly, of a call for ``block`` draws.
+
+    A reference mechanism's rows are independent and have one law whatever is asked for: there one draw is the same.
+    A mechanism that answers otherwise when a single draw is asked for, or in the first row, is so not released in a way
+    that nobody examined. What it raises on the user's data stops the command; the message is not shown, for it may quote
+    a record.
+
+    Raises
+    ------
+    UserError
+        If it raises, or its output is not a vector of finite numbers.
+    """
+    if not isinstance(mechanism, Imported):
+        return np.asarray(mechanism.draw(dataset, block, rng=rng_source())[0], dtype=np.float64)
+    try:
+        rows = mechanism.draw(Handed(dataset).give(), block, rng=rng_source())
+    except Exception as stop:  # whatever a user's mechanism raises
+        raise UserError(
+            f"release.draw must be false for a mechanism that gives no vectors of numbers on the data, got {type(stop).__name__}"
+        ) from None
+    row = rows[int(rng_source().integers(block))]
+    if not np.isfinite(row).all():
+        raise UserError(
+            "release.draw must be false for a mechanism that gives no finite numbers on the data, got others"
+        )
+    return np.asarray(row, dtype=np.float64)
 
 
 def _scales(config: Configuration, mechanism: Mechanism) -> ReportScales | None:
@@ -133,6 +176,7 @@ def _output(
     dataset: Dataset,
     draw_again: bool,
     rng_source: Callable[[], np.random.Generator],
+    block: int,
 ) -> tuple[FloatArray, list[dict[str, Any]]]:
     path = folder / "output.json"
     entry = {"what": "output", "mechanism": mechanism.name}
@@ -150,7 +194,7 @@ def _output(
         return _vector(raw.get("output"), path.name), spent
     if draw_again or any(each["what"] == "output" for each in spent):
         spent = _spend(folder, spent, entry)
-    output = np.asarray(mechanism.draw(dataset, 1, rng=rng_source())[0], dtype=np.float64)
+    output = draw_as_audited(mechanism, dataset, block, rng_source)
     text = json.dumps({"format": FORMAT, "schema_version": 1, "mechanism": mechanism.name, "output": output.tolist()})
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(path, text.encode(), mode=PRIVATE_MODE)
