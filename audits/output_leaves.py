@@ -52,6 +52,10 @@ class Refusal:
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
 
 
+class Row(dict[str, Any]):
+    """One row of a data frame that a call returned with a row for each output."""
+
+
 class Leaf(NamedTuple):
     """A number, or a symbol, and where in the output it was found."""
 
@@ -146,12 +150,30 @@ def _walk(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: i
         return _number(output, path, types, leaves)
     if isinstance(output, np.ndarray):
         return _array(output, path, types, leaves, depth)
+    if type(output) in (list, tuple) and output and all(type(x) in (float, np.float64) for x in output):
+        return _array(np.array(output, dtype=np.float64), path, types, leaves, depth)
+    if isinstance(output, Row):
+        return _frame_row(output, path, types, leaves, depth)
     for name, members in _members(output):
         inner = [_walk(member, f"{path}{at}", types, leaves, depth + 1) for at, member in members]
         labels = [at for at, _ in members]
         return f"{name}({','.join(f'{at}:{part}' for at, part in zip(labels, inner, strict=True))})"
     leaves.append(_unreadable(path, output))
     return f"object {type(output).__name__}"
+
+
+def _frame_row(output: Row, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
+    """Read the row of a data frame as the rows of a frame of numbers are read, whatever else its call returned."""
+    inner = []
+    for name, value in output.items():
+        before = len(leaves)
+        inner.append(_walk(value, f"{path}.{name}", types, leaves, depth + 1))
+        if inner[-1] in ("(1,)", "(1,)c"):
+            added = leaves[before:]
+            leaves[before:] = [leaf._replace(path=f"{path}.{name}{i or ''}") for i, leaf in enumerate(added)]
+    if all(part in ("(1,)", "(1,)c") for part in inner):
+        return f"frame({','.join(leaf.path for leaf in leaves if leaf.path.startswith(path))})"
+    return f"frame({','.join(f'.{name}:{part}' for name, part in zip(output, inner, strict=True))})"
 
 
 def _unreadable(path: str, output: Any) -> Leaf:
@@ -229,7 +251,7 @@ def _array(output: np.ndarray[Any, Any], path: str, types: list[str], leaves: li
         inner = [_walk(item, f"{path}[{i}]", types, leaves, depth + 1) for i, item in enumerate(output.reshape(-1))]
         return f"array{output.shape}({','.join(inner)})"
     flat = output.reshape(-1)
-    if flat.size > MAX_ARRAY:
+    if flat.size > MAX_ARRAY and depth:
         return _large_array(output, path, types, leaves)
     types.append(output.dtype.str[1:])
     values = exact_floats(flat)

@@ -10,7 +10,7 @@
 | exception | a symbol of its type; never its message |
 | text, bytes | a symbol; its length; a symbol of it without its numbers; the first eight numbers in it |
 | None, missing value, enumeration, anything else | a symbol |
-| list, tuple, set (sorted), mapping, data frame, record, object | a column for each of its leaves by place |
+| list (of floats: an array), tuple, set, mapping, frame, record, object | a column for each of its leaves by place |
 | type of a number, structure (kinds, lengths, key sets, shapes) | a symbol each, where they differ |
 | ragged or optional parts | "absent"; count, smallest, middle, largest, sum of each list or column of numbers |
 | array of more than 4,096 numbers inside an object | a symbol of all, and their smallest, middle, largest and sum |
@@ -18,7 +18,7 @@
 | `views=[...]` of the user's | a number, symbol or sequence for each output, appended as columns |
 
 A symbol is a float that stands for a text (:func:`~audits.output_leaves.symbol`). Which columns there are is learned
-from a pilot of the pooled outputs of both data sets, blind to whose they are; columns that say nothing in the pilot are left
+from a pilot of the pooled outputs of both data sets, blind to whose they are; columns that say nothing in it are left
 out. An output of another structure or type than the pilot's is its own symbol in every column that numbers would fill.
 """
 
@@ -202,7 +202,8 @@ def _columns(parts: Sequence[Parts], types: bool) -> tuple[Column, ...]:
         return (WHOLE,)
     places = Counter(leaf.path for part in parts for leaf in part.leaves)
     each = [_groups(part) for part in parts]
-    sizes = Counter(name for groups in each for name in groups if any(g.get(_count_of(name), 1.0) > 1 for g in each))
+    several = {name for groups in each for name, value in groups.items() if name.endswith(" count") and value > 1}
+    sizes = Counter(name for groups in each for name in groups if _count_of(name) in several)
     candidates: list[Column] = [("leaf", path) for path, _ in _most_common(places, MAX_LEAVES)]
     candidates += [("group", name) for name, _ in _most_common(sizes, 5 * MAX_GROUPS)]
     candidates += [("leaves", ""), ("structure", ""), *([("types", "")] if types else []), WHOLE]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .output_leaves import Leaf, Parts, exact_floats, number_type, row_structure, take_apart
+from .output_leaves import Leaf, Parts, Row, exact_floats, number_type, row_structure, take_apart
 
 FloatArray = NDArray[np.float64]
 
@@ -121,15 +121,16 @@ def _array(array: np.ndarray[Any, Any]) -> Outputs:
 
 def _frame(frame: pd.DataFrame) -> Outputs:
     """Return the rows of a data frame; its index counts where it is not just 0, 1, 2, …"""
-    named = {str(name): frame.iloc[:, i] for i, name in enumerate(frame.columns)}
+    names = [str(name) for name in frame.columns]
+    named = {n if names.count(n) == 1 else f"{n} {i}": frame.iloc[:, i] for i, n in enumerate(names)}
     if not frame.index.equals(pd.RangeIndex(len(frame))):
         named["index"] = frame.index.to_series()
-    if len(named) < frame.shape[1] or not all(_numeric(column.dtype) for column in named.values()):
+    if not all(_numeric(column.dtype) for column in named.values()):
         columns = [column.tolist() for column in named.values()]
-        return [dict(zip(named, row, strict=True)) for row in zip(*columns, strict=True)]
+        return [Row(zip(named, row, strict=True)) for row in zip(*columns, strict=True)]
     columns_as_floats = [exact_floats(column.to_numpy()[:, None]) for column in named.values()]
     if not named or any(column is None for column in columns_as_floats):
-        return [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
+        return [Row(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
     parts = [column for column in columns_as_floats if column is not None]
     paths = tuple(f".{name}{i or ''}" for name, part in zip(named, parts, strict=True) for i in range(part.shape[1]))
     types = ",".join(column.to_numpy().dtype.str[1:] for column in named.values())
