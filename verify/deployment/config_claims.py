@@ -51,19 +51,19 @@ class DPClaim(ClaimSection):
     model_config = ConfigDict(json_schema_extra=_one_form)
 
     type: Literal["dp"]
-    epsilon: Epsilon | None = Field(None, description="With delta, or with alpha for renyi.")
+    epsilon: Epsilon | None = Field(default=None, description="With delta, or with alpha for renyi.")
     delta: Delta | None = None
     relation: Literal["add-remove", "replace"] = "add-remove"
-    group: int = Field(1, ge=1, description="For neighbours that differ in at most this many records.")
+    group: int = Field(default=1, ge=1, description="For neighbours that differ in at most this many records.")
     profile: Literal["gaussian-dp", "zcdp", "renyi", "table"] | None = Field(
-        None,
+        default=None,
         description="A whole curve instead of one point: gaussian-dp (mu), zcdp (rho), renyi (alpha, epsilon), table (points).",
     )
-    mu: Positive | None = Field(None, description="Of Gaussian differential privacy.")
-    rho: Positive | None = Field(None, description="Of zero-concentrated differential privacy.")
-    alpha: float | None = Field(None, gt=1, allow_inf_nan=False, description="Order of the Renyi divergence.")
+    mu: Positive | None = Field(default=None, description="Of Gaussian differential privacy.")
+    rho: Positive | None = Field(default=None, description="Of zero-concentrated differential privacy.")
+    alpha: float | None = Field(default=None, gt=1, allow_inf_nan=False, description="Order of the Renyi divergence.")
     points: list[tuple[Epsilon, Delta]] | None = Field(
-        None, min_length=1, description="Pairs of epsilon and delta, all of them claimed; epsilon increases."
+        default=None, min_length=1, description="Pairs of epsilon and delta, all of them claimed; epsilon increases."
     )
 
     @model_validator(mode="after")
@@ -121,8 +121,8 @@ class PDPClaim(ClaimSection):
     epsilon: Epsilon
     delta: Delta
     scope: Literal["everyone", "records", "target"]
-    x: list[float] | None = Field(None, description="Prepared features of the target.")
-    y: float | None = Field(None, description="Prepared response of the target.")
+    x: list[float] | None = Field(default=None, description="Prepared features of the target.")
+    y: float | None = Field(default=None, description="Prepared response of the target.")
 
     @model_validator(mode="after")
     def _target(self) -> PDPClaim:
