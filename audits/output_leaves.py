@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -223,6 +224,8 @@ def _number(output: Any, path: str, types: list[str], leaves: list[Leaf]) -> str
 
 def _real(output: Any, path: str, leaves: list[Leaf]) -> bool:
     """Append a real number, and its exact value as a symbol where float64 does not hold it; return whether it does."""
+    if isinstance(output, np.integer):  # compared with a float it would be rounded first
+        output = int(output)
     if isinstance(output, Decimal) and output.is_nan():  # a signalling NaN compares with nothing
         leaves.append(Leaf(path, float("nan")))
         return True
@@ -282,6 +285,20 @@ def summaries(values: np.ndarray[Any, Any]) -> list[tuple[str, float]]:
     with np.errstate(over="ignore", invalid="ignore"):
         named = {"smallest": values.min(), "middle": np.median(values), "largest": values.max(), "sum": values.sum()}
     return [(name, one_value(float(value))) for name, value in named.items()]
+
+
+def summaries_of_few(values: Sequence[float]) -> list[tuple[str, float]]:
+    """Return the :func:`summaries` of the finite ones among a few numbers, without an array."""
+    finite = sorted(value for value in values if math.isfinite(value))
+    if not finite:
+        return []
+    middle = 0.5 * finite[(len(finite) - 1) // 2] + 0.5 * finite[len(finite) // 2]
+    return [
+        ("smallest", finite[0]),
+        ("middle", one_value(middle)),
+        ("largest", finite[-1]),
+        ("sum", one_value(sum(finite))),
+    ]
 
 
 def exact_floats(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]] | None:

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .output_leaves import ABSENT, SYMBOLS, Parts, Refusal, summaries, symbol, take_apart, whole_symbol
+from .output_leaves import ABSENT, SYMBOLS, Parts, Refusal, summaries_of_few, symbol, take_apart, whole_symbol
 from .returned import Block, Outputs, all_parts, as_outputs
 
 FloatArray = NDArray[np.float64]
@@ -188,9 +188,8 @@ def _groups(part: Parts) -> dict[str, float]:
             members.setdefault(group, []).append(leaf.value)
     found: dict[str, float] = {}
     for group, values in members.items():
-        array = np.array(values)
         found[f"{group} count"] = float(len(values))
-        for name, value in summaries(array[np.isfinite(array)]):
+        for name, value in summaries_of_few(values):
             found[f"{group} {name}"] = value
     return found
 

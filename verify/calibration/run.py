@@ -79,6 +79,7 @@ def all_series() -> Mapping[str, Series]:
     """Return every series by its name."""
     from .auditor_series import auditor_series
     from .black_box_series import black_box_series
+    from .contract_series import contract_series
     from .decision_series import decision_series
     from .exact_series import exact_series
     from .importance_series import importance_series
@@ -87,7 +88,11 @@ def all_series() -> Mapping[str, Series]:
     from .stated_law_series import stated_law_series
 
     makers = (interval_series, exact_series, auditor_series, decision_series, black_box_series)
-    found = [series for maker in (*makers, rare_series, importance_series, stated_law_series) for series in maker()]
+    found = [
+        series
+        for maker in (*makers, rare_series, importance_series, stated_law_series, contract_series)
+        for series in maker()
+    ]
     named = {series.name: series for series in found}
     assert len(named) == len(found), "names of series must be unique"
     return named
