@@ -22,6 +22,7 @@ from verify.deployment.asked import Asked, exit_code, overall, waived
 from verify.deployment.certify import certify as notebook
 from verify.deployment.config import load
 from verify.deployment.finding import Check, Decision, Examined, Finding, Ground, Power
+from verify.deployment.layout_examined import shown_checks
 from verify.deployment.vouched import Vouched, vouched_by
 from verify.errors import UserError
 from verify.statement import Claim, Evidence
@@ -240,6 +241,43 @@ def test_the_pages_say_what_was_examined_refused_and_not_seen(work: Path, monkey
         "A record like no other.",
     ):
         assert words in shown, words
+
+
+def test_of_many_pairs_a_page_shows_the_worst_and_all_that_refute() -> None:
+    def row(check: str, quantity: str, low: float, outcome: str = "HOLDS", power: str = "REFUTES") -> dict[str, Any]:
+        about = {"quantity": quantity, "low": 1e-6 if quantity == "p-value" else 0.0}
+        return {
+            "check": check,
+            "power": power,
+            "outcome": outcome,
+            "about": about,
+            "exact": None,
+            "sampled": {"low": low},
+        }
+
+    claim = {"examination": ROW}
+    checks = [
+        row("stated worst case", "delta", 0.0, power="DECIDES"),
+        row("law: pair 1", "p-value", 0.4),
+        row("law: pair 2", "p-value", 0.01),
+        row("black box: pair 1", "epsilon", 0.1),
+        row("black box: pair 2", "epsilon", 0.3),
+        row("black box: pair 3", "epsilon", 2.0, "FAILS"),
+        row("its delta: pair 1", "delta at epsilon 1", 0.1),
+        row("its delta: pair 1", "delta at epsilon 2", 0.05),
+        row("own law: somewhere else", "epsilon", 0.2),
+    ]
+    shown = shown_checks(claim, checks)
+    assert [(each["check"], each["sampled"]["low"]) for each in shown] == [
+        ("stated worst case", 0.0),
+        ("black box: pair 3", 2.0),
+        ("own law: somewhere else", 0.2),
+        ("law (the worst of 2 pairs)", 0.01),
+        ("black box (the worst of 2 pairs)", 0.3),
+        ("its delta, delta at epsilon 1", 0.1),
+        ("its delta, delta at epsilon 2", 0.05),
+    ]
+    assert shown_checks({"examination": None}, checks) == checks
 
 
 def test_a_notebook_sees_the_same_words(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

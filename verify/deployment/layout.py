@@ -29,7 +29,7 @@ from reports.row import (
 
 from ..rows import Row, number
 from ..words import allowed, figure, interval, setting
-from .layout_examined import examined_blocks, front_facts, front_note, on_whose_word, word_callout
+from .layout_examined import examined_blocks, front_facts, front_note, on_whose_word, shown_checks, word_callout
 from .layout_words import (
     METHOD,
     POWER_WORDS,
@@ -205,7 +205,7 @@ def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
 
 
 def _claim_sections(claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
-    checks = [row for row in parts["check"] if row["claim"] == claim["claim"]]
+    checks = shown_checks(claim, [row for row in parts["check"] if row["claim"] == claim["claim"]])
     blocks: list[Block] = [Paragraph(claim["sentence"][0].upper() + claim["sentence"][1:] + ".", TextStyle.LEAD)]
     facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", claim["reason"])]
     facts += [Fact("Conditional on", condition) for condition in claim["conditions"]]
@@ -249,6 +249,8 @@ def _exact(estimate: Row | None) -> str:
 
 
 def _outcome(row: Row) -> str:
+    if row["power"] == "REPORTS":
+        return "reported"
     if row["power"] == "REFUTES" and row["outcome"] in ("UNDECIDED", "HOLDS"):
         return "not refuted"
     return {"HOLDS": "holds", "FAILS": "fails", "UNDECIDED": "undecided", "OUT_OF_DOMAIN": "says nothing"}[

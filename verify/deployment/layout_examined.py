@@ -111,7 +111,40 @@ def _pair_table(pairs: Sequence[Row]) -> Table:
     if len(pairs) > LISTED:
         cells += ((f"and {len(pairs) - LISTED} more, in the record", "", ""),)
     columns = ("Pair", "Draws of either data set", "Stated law against draws")
-    return Table("Pairs examined", columns, cells, ("left", "right", "left"), (1, 0, 1))
+    return Table("Pairs examined", columns, cells, ("left", "right", "left"), (1, 0, 0))
+
+
+def shown_checks(claim: Row, checks: Sequence[Row]) -> list[Row]:
+    """Return the checks that a page shows: of those that search every pair alike, the worst pair of each kind.
+
+    What decides, what refutes and whatever speaks about no pair is shown as it is; all of them are in the record.
+    """
+    if claim["examination"] is None or not isinstance(claim["examination"]["pairs"], list):
+        return list(checks)
+    names = [_name(pair) for pair in claim["examination"]["pairs"]]
+    kinds: dict[tuple[str, str], list[Row]] = {}
+    shown: list[Row] = []
+    for row in checks:
+        kind = next(
+            (row["check"].removesuffix(f": {name}") for name in names if row["check"].endswith(f": {name}")), ""
+        )
+        if not kind or row["outcome"] == "FAILS" or row["power"] == "DECIDES":
+            shown.append(row)
+        else:
+            kinds.setdefault((kind, row["about"]["quantity"]), []).append(row)
+    several = {kind for kind, _ in kinds if sum(each == kind for each, _ in kinds) > 1}
+    for (kind, quantity), rows in kinds.items():
+        kind = f"{kind}, {quantity}" if kind in several else kind
+        of = f" (the worst of {len(rows)} pairs)" if len(rows) > 1 else ""
+        shown.append(max(rows, key=_badness) | {"check": f"{kind}{of}"})
+    return shown
+
+
+def _badness(check: Row) -> float:
+    """Return how close a check is to refuting: the lower end of what it found, of a p-value the smallness."""
+    ends = [number(witness["low"]) for witness in (check["exact"], check["sampled"]) if witness is not None]
+    found = max(ends, default=0.0)
+    return -found if number(check["about"]["low"]) > 0 else found
 
 
 def _name(pair: Any) -> str:
