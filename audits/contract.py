@@ -278,7 +278,7 @@ def _other_laws(samples: Sequence[Sample]) -> PValues:
                 sample.mask(((fresh + used) // 2, used)),
             ),
             *(
-                (f"the first {few} calls against later ones", sample.mask((0, few)), sample.mask((few, fresh)))
+                (f"the first {few} calls against later ones", sample.mask((0, few)), sample.mask((few, n)))
                 for few in FIRST_CALLS
                 if few < fresh
             ),
