@@ -22,8 +22,6 @@ IntArray = NDArray[np.int64]
 MAX_COLUMNS, MAX_ATOMS = 8, 4
 #: Pooled quantiles of each column, and of its distance from the median, at which events begin.
 LEVELS, DISTANCES = (0.25, 0.5, 0.75), (0.1, 0.5, 0.9)
-#: Most rows of a block whose neighbours are compared.
-MAX_PAIRS = 4000
 
 
 @dataclass(frozen=True)
@@ -100,12 +98,15 @@ def same_law(rows: FloatArray, chosen: Bools) -> list[tuple[float, str, float]]:
     smallest = min(1.0, 2 * smallest_more_hits(n, m))
     if not n or not m:
         return []
-    found = []
-    for words, member in events(rows):
-        hits, others = int(member[chosen].sum()), int(member[~chosen].sum())
-        p = min(1.0, 2 * min(more_hits(hits, n, others, m), more_hits(others, m, hits, n)))
-        found.append((p, f"{words}: {hits} of {n} against {others} of {m}", smallest))
-    return found
+    words, members = zip(*events(rows), strict=True)
+    table = np.array(members)
+    hits, others = table[:, chosen].sum(axis=1), table[:, ~chosen].sum(axis=1)
+    tails = [stats.hypergeom.sf(hits - 1, n + m, hits + others, n), stats.hypergeom.cdf(hits, n + m, hits + others, n)]
+    p_values = np.minimum(1.0, 2 * np.minimum(*tails)).tolist()
+    return [
+        (p, f"{event}: {x} of {n} against {y} of {m}", smallest)
+        for p, event, x, y in zip(p_values, words, hits, others, strict=True)
+    ]
 
 
 def more_repeats(pairs: IntArray, others: IntArray, words: tuple[str, str]) -> list[tuple[float, str, float]]:
@@ -140,11 +141,12 @@ def independent(first: FloatArray, second: FloatArray, words: str) -> list[tuple
     if not n:
         return []
     smallest = min(1.0, 2 * float(stats.hypergeom.pmf(n // 2, n, n // 2, n // 2)))
-    found = []
-    for text, member in events(np.concatenate([first, second])):  # their thresholds know no pair
-        a, b = member[:n], member[n : 2 * n]
-        together, in_first, in_second = int((a & b).sum()), int(a.sum()), int(b.sum())
-        law = stats.hypergeom(n, in_first, in_second)
-        p = min(1.0, 2 * min(float(law.sf(together - 1)), float(law.cdf(together))))
-        found.append((p, f"{words}, {text}: {together} of {n} for both ({in_first}, {in_second})", smallest))
-    return found
+    words_of, members = zip(*events(np.concatenate([first, second])), strict=True)  # their thresholds know no pair
+    a, b = np.array(members)[:, :n], np.array(members)[:, n:]
+    together, in_first, in_second = (a & b).sum(axis=1), a.sum(axis=1), b.sum(axis=1)
+    law = stats.hypergeom(n, in_first, in_second)
+    p_values = np.minimum(1.0, 2 * np.minimum(law.sf(together - 1), law.cdf(together))).tolist()
+    return [
+        (p, f"{words}, {event}: {x} of {n} for both ({y}, {z})", smallest)
+        for p, event, x, y, z in zip(p_values, words_of, together, in_first, in_second, strict=True)
+    ]
