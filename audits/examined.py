@@ -73,7 +73,7 @@ def shortfall(demand: Demand, drawn: tuple[DrawnPair, ...], visible: float) -> s
     full = len({pair.name for pair in drawn if pair.draws >= demand.draws})
     if full < demand.pairs:
         return (
-            f"{full} of at least {demand.pairs} pairs of data sets were drawn from with at least {demand.draws:,} draws "
+            f"{full} of at least {demand.pairs} pairs of data sets were drawn from at least {demand.draws:,} times "
             "on both sides"
         )
     if not visible <= demand.visible:

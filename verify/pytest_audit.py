@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from audits import Budget, StreamKey
-from audits.black_box import BlackBoxClaim, audit_claim
+from audits import StreamKey
 from audits.multiplicity import look_share
-from audits.tails import audit_tails
-from mechanisms import ExactLaw, Guarantee, Mechanism, NeighbouringPair, Relation, WhiteBox
+from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
 from . import registry
+from .deployment.vouched import Vouched
 from .errors import UserError
-from .formal import data_evidence
+from .pair_evidence import BLACK_BOX, NOBODY, NOT_EXAMINED, pair_evidence
 from .rows import Row, encode
 from .shares import CaseShare
-from .statement import Claim, Evidence, Observer
 from .verdict import Outcome, Reason
 from .words import case_sentence
 from .worker import look_twice, one_blas_thread
@@ -28,7 +28,6 @@ EXPECTATIONS = {
     "fails": (Outcome.FAILS,),
     "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED),
 }
-BLACK_BOX = "no finite test: outputs alone can refute a claim and never support it"
 
 
 class AuditFailure(AssertionError):
@@ -64,32 +63,42 @@ class Auditor:
         claim: Guarantee | tuple[float, float],
         *,
         expect: str = "holds",
+        vouched_by: Mapping[str, str] | None = None,
+        views: tuple[Callable[[Any], Any], ...] = (),
     ) -> Row:
         """Decide a claim and return its row.
 
         Parameters
         ----------
         mechanism : Mechanism
-            With an exact ``profile``: decided on it, beside draws that must agree with it; with ``privacy_loss``: on
-            draws; otherwise on outputs alone, which can refute only.
+            A reference mechanism is decided by its own law, beside draws that must agree with it. Any other one is
+            examined: its density, where it states one, is held against its draws, and so is the claim.
         pair : NeighbouringPair
         claim : Guarantee or (epsilon, delta)
         expect : {"holds", "fails", "not refuted"}
+        vouched_by : {"who": ..., "proof": ...}, optional
+            Whose word the law of a mechanism that is not a reference rests on; it cannot hold without. ``proof`` is a
+            file (relative to the working directory), a DOI or a URL.
+        views : tuple of callables
+            Each maps one output to a number or symbol that is looked at as well.
 
         Raises
         ------
         AuditFailure
-            If the claim is not as expected, is undecided, or the audit itself stopped.
+            If the claim is not as expected, is undecided, was not examined, or the audit itself stopped.
         """
         if expect not in EXPECTATIONS:
             raise AuditFailure(f"expect must be one of {', '.join(EXPECTATIONS)}, got expect={expect!r}")
         epsilon, delta = _point(claim, pair)
+        vouched = _vouched(vouched_by)
         number = len(self.rows) + 1
         half = 0.5 * look_share(self.failure_prob, number)
         key = StreamKey(self.seed).child("pytest", self.test, str(number))
         with one_blas_thread():
             found = look_twice(
-                partial(_evidence, mechanism, pair, epsilon, delta),
+                partial(
+                    pair_evidence, mechanism, pair, epsilon, delta, vouched=vouched is not None, views=tuple(views)
+                ),
                 n_draws=self.n_draws,
                 share=CaseShare(half, half),
                 key=key,
@@ -99,9 +108,10 @@ class Auditor:
             "test": self.test,
             "number": number,
             "statement": self.statement,
-            "mechanism": mechanism.name,
+            "mechanism": str(getattr(mechanism, "name", type(mechanism).__name__)),
             "params": encode({"epsilon": epsilon, "delta": delta}),
             "expect": expect,
+            "vouched": None if vouched is None else vouched.row(names=True),
             "n_draws": self.n_draws,
             "failure_prob": 2 * half,
             **found,
@@ -113,6 +123,7 @@ class Auditor:
     def _judge(self, row: Row) -> None:
         outcome = Outcome[row["outcome"]]
         sound = not row["error"] and row["reason"] not in (Reason.INCONSISTENT.name, Reason.UNCONFIRMED.name)
+        sound = sound and not row["detail"].startswith(NOT_EXAMINED)
         if sound and outcome in EXPECTATIONS[row["expect"]]:
             return
         epsilon, delta = row["params"]["epsilon"], row["params"]["delta"]
@@ -127,6 +138,10 @@ class Auditor:
 def _way_out(row: Row) -> str:
     if row["detail"] == BLACK_BOX:
         return "; expect='not refuted' is all that outputs alone can give"
+    if row["detail"] == NOBODY:
+        return "; name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}"
+    if row["detail"].startswith(NOT_EXAMINED):
+        return "; more draws may examine it (--privacy-draws)"
     return "; more draws may decide it (--privacy-draws)" if row["reason"] == Reason.BUDGET.name else ""
 
 
@@ -145,15 +160,12 @@ def _point(claim: Guarantee | tuple[float, float], pair: NeighbouringPair) -> tu
     return epsilon, delta
 
 
-def _evidence(mechanism: Mechanism, pair: NeighbouringPair, epsilon: float, delta: float, budget: Budget) -> Evidence:
-    if not math.isfinite(epsilon) or delta == 1:
-        empty = Claim("nothing", 0.0, 1.0, epsilon, in_domain=False, relation=pair.relation)
-        return Evidence(empty, reason="the claim is empty")
-    if isinstance(mechanism, ExactLaw):
-        return data_evidence(mechanism, pair, epsilon, delta, budget, observer=Observer.TRANSCRIPT)
-    quantity = "delta at the claimed epsilon, worse direction"
-    claim = Claim(quantity, 0.0, delta, epsilon, relation=pair.relation, observer=Observer.TRANSCRIPT)
-    if isinstance(mechanism, WhiteBox):
-        return Evidence(claim, sampled=audit_tails(mechanism, pair, [epsilon], budget).delta(epsilon))
-    test = audit_claim(mechanism, pair, BlackBoxClaim(epsilon, delta, (pair.relation,)), budget)
-    return Evidence(claim, sampled=test.delta, reason="" if test.delta.low > delta else BLACK_BOX)
+def _vouched(given: Mapping[str, str] | None) -> Vouched | None:
+    if given is None:
+        return None
+    if set(given) != {"who", "proof"}:
+        raise AuditFailure(f"vouched_by must have the keys who and proof, got {', '.join(sorted(given)) or 'none'}")
+    try:
+        return Vouched.read(given["who"], given["proof"], Path.cwd(), key="vouched_by")
+    except UserError as stop:
+        raise AuditFailure(str(stop)) from None

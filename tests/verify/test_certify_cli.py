@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = ["attestation.json", "audit.jsonl", "audit.md", "audit.pdf", "junit.xml", "predicate.json", "run.json"]
 
 DATA = '[data]\nfile = "data.csv"\nfeatures = ["a", "b"]\ntarget = "y"\nx_bound = 1.0\ny_bound = 1.0\n'
-BUDGET = '[budget]\nprofile = "quick"\njobs = 1\n'
+BUDGET = '[budget]\nprofile = "quick"\njobs = 1\npairs = 6\ndraws = 2000\n'
 DP = '[[claims]]\ntype = "dp"\nepsilon = 1.0\ndelta = 1e-6\n'
 RECORDS = '[[claims]]\ntype = "pdp"\nscope = "records"\nepsilon = 1.0\ndelta = 1e-6\n'
 
@@ -33,7 +33,8 @@ def ssp(sigma: float) -> str:
 
 def imported(origin: str, **parameters: float) -> str:
     given = ", ".join(f"{key} = {value}" for key, value in parameters.items())
-    return f'[mechanism]\nimport = "{origin}"\nparameters = {{ {given} }}\n'
+    word = 'vouched_by = { who = "us", proof = "10.1561/0400000042" }\n'
+    return f'[mechanism]\nimport = "{origin}"\nparameters = {{ {given} }}\n{word}'
 
 
 @pytest.fixture
@@ -140,8 +141,10 @@ def test_the_mechanism_of_the_readme_has_at_most_15_lines_and_is_audited(work: P
     rows = rows_of(work / "out" / "curator")
     claim = next(row for row in rows if row["kind"] == "claim")
     assert any("worst_profile of the imported mechanism is true" in text for text in claim["conditions"])
-    assert {"DECIDES", "REFUTES"} == {row["power"] for row in rows if row["kind"] == "check"}
-    assert any(row["check"].startswith("black box") for row in rows if row["kind"] == "check")
+    assert (claim["words"], claim["vouched"]["who"]) == ("PASS (vouched)", "us")
+    assert len(claim["examination"]["pairs"]) >= 6
+    assert {"DECIDES", "REFUTES"} <= {row["power"] for row in rows if row["kind"] == "check"}
+    assert {"black box", "stated law"} <= {row["check"].partition(":")[0] for row in rows if row["kind"] == "check"}
     assert rows[0]["mechanism_digest"] == sha256(code.encode())
     subjects = json.loads((work / "out" / "curator" / "attestation.json").read_text())["subject"]
     assert [each["name"] for each in subjects] == ["deployment.toml", "my_mechanism.py"]
@@ -158,7 +161,7 @@ def test_a_density_that_is_not_that_of_the_draws_does_not_pass(work: Path) -> No
         for row in rows_of(work / "out" / "curator")
         if row["kind"] == "check" and row["outcome"] == "FAILS"
     }
-    assert any(name.startswith("own loss against own draws") for name in failed)
+    assert any(name.startswith("stated law") for name in failed)
 
 
 PRIVATE_REGRESSION = """
@@ -178,10 +181,10 @@ def test_an_adapter_that_only_draws_is_undecided_in_words(work: Path, capsys: Ca
     text = DATA + imported("adapter.py:Adapter", epsilon=1.0) + DP + BUDGET
     assert certify(work, text) == 3
     claim = next(row for row in rows_of(work / "out" / "curator") if row["kind"] == "claim")
-    assert claim["verdict"] == "UNDECIDED"
+    assert claim["words"] == "UNDECIDED (examined)"
     assert "draws alone can refute and never support" in claim["reason"]
     assert re.search(r"No violation found; epsilon is at least 0[.\d]* at the claimed delta", claim["advice"])
-    assert "add log_density" in claim["advice"]
+    assert "Add log_density" in claim["advice"]
     assert certify(work, text, "--allow-undecided", out="out2") == 0
     folder = work / "out2" / "curator"
     assert rows_of(folder)[0]["undecided_allowed"] is True

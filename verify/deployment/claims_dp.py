@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from audits import Budget, Estimate
+from audits.claims import PrivacyClaim, implied_by
+from audits.pair_delta import sampled_delta
 from audits.tails import audit_tails
 from audits.worst_case import NamedPair, adversarial_pairs
-from mechanisms import BOTH, NeighbouringPair, ObjectivePerturbation, Relation, WhiteBox
+from mechanisms import GaussianProfile, ObjectivePerturbation, WhiteBox
 from reports.row import Figure, Mark, Series, Style
 
 from ..evidence import vacuous
 from ..statement import Claim, Evidence, Value
+from .claim_forms import privacy_claim, relation_of, steps_of
+from .claims_imported import examined_dp
 from .config import DPClaim
 from .counterexamples import WorstPair, worst_pair
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, white_box_of
-from .pair_audits import DENSITY_DRAWS, PairTask, draws_alone, run_tasks, sampled_delta_both
+from .pair_audits import PairTask, run_tasks
 from .plots import record_figures
 from .universal import UniversalBound, t5_domain, universal_bound
 
@@ -29,18 +33,18 @@ STRUCTURED_RECORDS, STRUCTURED_PAIRS = 6, 3
 
 
 def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
-    """Return what was found about an (epsilon, delta) claim on everything that is released."""
+    """Return what was found about a claim of differential privacy on everything that is released."""
     name = str(claim.name)
     relation = "one record replaced" if claim.relation == "replace" else "one record added or removed"
     released = deployment.mechanism.name + (" with its private report" if deployment.mu_report else "")
     if deployment.n_outputs > 1:
         released = f"{deployment.n_outputs} outputs of {released}"
-    sentence = (
-        f"{released} is ({claim.epsilon:g}, {claim.delta:g})-differentially private over all data sets in the public "
-        f"domain, {relation}"
-    )
+    sentence = f"{released} is {claim.words} over all data sets in the public domain, {relation}"
+    if isinstance(deployment.mechanism, Imported):
+        return examined_dp(deployment, claim, sentence, _chosen(deployment))
     bound = _bound(deployment, claim)
-    worst = worst_pair(deployment.mechanism, deployment.domain, claim.epsilon, claim.delta)
+    privacy = privacy_claim(claim)
+    worst = worst_pair(deployment.mechanism, deployment.domain, privacy.epsilon, privacy.delta)
     if claim.relation == "replace":
         worst = None  # its pairs add a record; a replacement is covered from above alone
     checks = [_worst_case(deployment, claim, bound, worst)]
@@ -50,7 +54,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         figures.append((False, _profile_figure(deployment, claim, bound, worst)))
     with contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
-    forced, advice = _limits(deployment, bound, checks)
+    chosen, way_out = _chosen(deployment)
     conditions = bound.conditions if bound else ()
     return Finding(
         name,
@@ -60,48 +64,39 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         False,
         tuple(checks),
         (*conditions, *deployment.notes.get("conditions", ())),
-        advice,
-        forced,
+        way_out or _way_out(deployment, bound),
+        chosen,
         tuple(figures),
     )
 
 
 def _bound(deployment: Deployment, claim: DPClaim) -> UniversalBound | None:
     """Return the proved bound on everything released; replacing a record is removing one and adding another."""
-    mechanism, domain = deployment.mechanism, deployment.domain
-    if isinstance(mechanism, Imported):
-        return _users_bound(deployment, mechanism, claim)
-    one = universal_bound(mechanism, domain, deployment.mu_report)
+    one = universal_bound(deployment.mechanism, deployment.domain, deployment.mu_report)
     if one is None:
         return None
-    outputs, replaced = deployment.n_outputs, claim.relation == "replace"
-    if outputs == 1 and not replaced:
+    outputs, steps = deployment.n_outputs, steps_of(claim)
+    if outputs == 1 and steps == 1:
         return one
 
     def delta_at(epsilon: float, delta: float) -> float:
-        parts = outputs * (2 if replaced else 1)
-        each = one.delta_at(epsilon / parts, delta / (parts * math.exp(epsilon / 2 if replaced else 0.0)))
-        # basic composition adds; two steps of one record each: delta (1 + e^{epsilon/2}) at twice the epsilon
-        return min(1.0, outputs * each * ((1 + math.exp(epsilon / 2)) if replaced else 1.0))
+        each = epsilon / (outputs * steps)
+        # basic composition adds over outputs; records one after the other: delta (1 + e^each + e^(2 each) + ...)
+        factor = math.fsum(math.exp(i * each) for i in range(steps))
+        share = one.delta_at(each, delta / (outputs * factor))
+        return min(1.0, outputs * share * factor)
 
-    return UniversalBound(one.statement, f"{one.sentence} Composed.", delta_at, one.conditions)
-
-
-def _users_bound(deployment: Deployment, mechanism: Imported, claim: DPClaim) -> UniversalBound | None:
-    if not mechanism.has_worst_profile or claim.relation == "replace":
-        return None
-    profile = mechanism.worst_profile(deployment.domain.x_bound, deployment.domain.y_bound)
-    return UniversalBound(
-        "worst_profile, a statement of the mechanism's author",
-        "The author's own profile over all data sets.",
-        lambda epsilon, _: max(profile.delta_bracket(epsilon, d).high for d in BOTH),
-        ("worst_profile of the imported mechanism is true over all data sets; it was tested, not proved",),
-    )
+    mu = None if one.mu is None else one.mu * steps * math.sqrt(outputs)
+    return UniversalBound(one.statement, f"{one.sentence} Composed.", delta_at, one.conditions, mu)
 
 
 def _worst_case(deployment: Deployment, claim: DPClaim, bound: UniversalBound | None, worst: WorstPair | None) -> Check:
     """Return the enclosure of the largest delta over all pairs: below from the worst pair, above from the proof."""
-    high = 1.0 if bound is None else bound.delta_at(claim.epsilon, claim.delta)
+    privacy = privacy_claim(claim)
+    if privacy.curve is not None:
+        return _worst_curve(claim, privacy, bound, worst)
+    epsilon, delta = claim.point
+    high = 1.0 if bound is None else bound.delta_at(epsilon, delta)
     low = 0.0 if worst is None else min(worst.delta.low, high)
     notes: dict[str, Value] = {"proved bound": high, "rests on": bound.statement if bound else "nothing"}
     if worst is not None:
@@ -109,7 +104,7 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: UniversalBound | 
     words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
     mechanism = deployment.mechanism
     if isinstance(mechanism, ObjectivePerturbation) and bound is not None:
-        sigma, lam = t5_domain(mechanism, deployment.domain, claim.epsilon, claim.delta)
+        sigma, lam = t5_domain(mechanism, deployment.domain, epsilon, delta)
         alone = deployment.mu_report == 0 and deployment.n_outputs == 1
         inside = alone and mechanism.sigma >= sigma and mechanism.lam >= lam
         notes |= {
@@ -124,10 +119,10 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: UniversalBound | 
     shown = Claim(
         "largest delta at the claimed epsilon over all neighbouring data sets",
         0.0,
-        claim.delta,
-        claim.epsilon,
-        in_domain=not vacuous(claim.epsilon, claim.delta),
-        relation=Relation.REPLACE if claim.relation == "replace" else Relation.ADD,
+        delta,
+        epsilon,
+        in_domain=not vacuous(epsilon, delta),
+        relation=relation_of(claim),
     )
     found = dict(worst.found) | {"pair": worst.words} if worst else {}
     return Check(
@@ -135,58 +130,69 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: UniversalBound | 
     )
 
 
-def _limits(deployment: Deployment, bound: UniversalBound | None, checks: Sequence[Check]) -> tuple[str, str]:
+def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: UniversalBound | None, worst: WorstPair | None) -> Check:
+    """Return whether the proof lies below a whole claimed curve: at every point of a table, or by its Gaussian mu."""
+    name, relation = "worst case over all data sets, whole curve", relation_of(claim)
+    shown = Claim("excess of the worst case over the claimed curve", 0.0, 0.0, 0.0, relation=relation)
+    words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
+    if worst is not None and worst.delta.low > privacy.delta:
+        excess = Estimate.proved(worst.delta.low - privacy.delta, 1.0, "ball arithmetic; the worst pair found")
+        found = dict(worst.found) | {"pair": worst.words}
+        return Check(name, Power.DECIDES, Evidence(shown, excess, found=found), False, worst.words)
+    inside = False
+    if bound is not None and claim.profile == "table":
+        inside = all(bound.delta_at(epsilon, delta) <= delta for epsilon, delta in claim.points or [])
+    elif bound is not None and bound.mu is not None:
+        one = replace(privacy, group=1)  # mu is that of the claim's own distance
+        inside = implied_by(GaussianProfile(bound.mu * (1 + 1e-12)), one) is True
+    if inside:
+        assert bound is not None
+        exact = Estimate.proved(0.0, 0.0, f"closed form; {bound.statement}")
+        return Check(name, Power.DECIDES, Evidence(shown, exact), False, words)
+    reason = "no finite test: nothing proved lies below the whole claimed curve"
+    return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
+
+
+def _chosen(deployment: Deployment) -> tuple[str, str]:
     """Return what keeps the claim from a PASS whatever the checks say, and the way out."""
     chosen = deployment.config.data.chosen_from_data
-    if chosen:
-        return (
-            f"{', '.join(chosen)} chosen by looking at the data: the choice is part of the mechanism and is not covered",
-            "Choose them from public knowledge, or release the choice privately and add its cost.",
-        )
-    mechanism = deployment.mechanism
-    if isinstance(mechanism, Imported) and not mechanism.white_box:
-        return (
-            "draws alone can refute and never support",
-            draws_alone(checks),
-        )
-    if bound is None:
-        why = "a public bound on the number of records (data.n_public)" if deployment.domain.n_public is None else ""
-        return (
-            "",
-            f"A PASS over all data sets needs a statement that covers this mechanism{'; try ' + why if why else ''}.",
-        )
-    return "", "More noise, or a larger epsilon, brings the proved bound below the claimed delta."
+    if not chosen:
+        return "", ""
+    return (
+        f"{', '.join(chosen)} chosen by looking at the data: the choice is part of the mechanism and is not covered",
+        "Choose them from public knowledge, or release the choice privately and add its cost.",
+    )
+
+
+def _way_out(deployment: Deployment, bound: UniversalBound | None) -> str:
+    """Return what would bring the claim of a reference mechanism to a PASS."""
+    if bound is not None:
+        return "More noise, or a larger epsilon, brings the proved bound below the claimed delta."
+    why = "a public bound on the number of records (data.n_public)" if deployment.domain.n_public is None else ""
+    return f"A PASS over all data sets needs a statement that covers this mechanism{'; try ' + why if why else ''}."
 
 
 def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) -> list[Check]:
-    """Return simulated checks: of the worst pair's exact value, of structured pairs, and of the user's own claims."""
-    mechanism, source = deployment.mechanism, deployment.source
-    imported = isinstance(mechanism, Imported)
-    pairs = [] if claim.relation == "replace" else _structured(deployment)
+    """Return simulated checks: of the worst pair's exact value, and of structured pairs."""
+    mechanism = deployment.mechanism
+    if not isinstance(mechanism, WhiteBox):
+        return []
+    privacy = privacy_claim(claim)
+    pairs = [] if claim.relation == "replace" or claim.group > 1 else _structured(deployment)
     total = 2 * len(pairs) + 3
-
-    def task(
-        kind: str, name: str, pair: NeighbouringPair, *, private: bool, words: str = "", share: float = 1.0
-    ) -> PairTask:
-        least = DENSITY_DRAWS if kind == "density" and not deployment.draws else None
-        budget = deployment.budget(str(claim.name), f"{kind} {name}", share=share / total, n_draws=least)
-        ours = None if source is not None else mechanism
-        return PairTask(kind, name, ours, source, pair, claim.epsilon, claim.delta, budget, private, words)
-
-    checks: list[Check] = []
-    if worst is not None and isinstance(mechanism, WhiteBox) and not imported:
-        checks.append(_agreement(deployment, claim, worst, 1 / total))
-    tasks = []
-    if not imported and isinstance(mechanism, WhiteBox):
-        tasks = [task("delta", f"simulated: {each.name}", each.pair, private=False) for each in pairs]
-    elif imported:
-        assert isinstance(mechanism, Imported)
-        if mechanism.white_box:
-            tasks += [
-                task("density", f"own loss against own draws: {e.name}", e.pair, private=False) for e in pairs[:2]
-            ]
-            tasks += [task("delta", f"simulated: {e.name}", e.pair, private=False) for e in pairs]
-        tasks += [task("black box", f"black box: {e.name}", e.pair, private=False) for e in pairs[:2]]
+    checks = [] if worst is None else [_agreement(deployment, claim, worst, 1 / total)]
+    tasks = [
+        PairTask(
+            f"simulated: {each.name}",
+            mechanism,
+            each.pair,
+            privacy.epsilon,
+            privacy.delta,
+            deployment.budget(str(claim.name), f"delta simulated: {each.name}", share=1 / total),
+            False,
+        )
+        for each in pairs
+    ]
     return checks + run_tasks(tasks, deployment.jobs)
 
 
@@ -195,9 +201,10 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
     mechanism = deployment.mechanism
     assert isinstance(mechanism, WhiteBox)
     budget = deployment.budget(str(claim.name), "agreement", share=share)
-    sampled = sampled_delta_both(mechanism, worst.pair, claim.epsilon, budget)
+    privacy = privacy_claim(claim)
+    sampled = sampled_delta(mechanism, worst.pair, privacy.epsilon, budget)
     exact = Estimate.proved(worst.delta.low, worst.delta.high, "ball arithmetic")
-    shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, claim.delta, claim.epsilon)
+    shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, privacy.delta, privacy.epsilon)
     same = not _cut(mechanism)
     evidence = Evidence(shown, exact=exact, sampled=sampled if same else None)
     return Check("the worst pair, simulated", Power.AGREES, evidence, False, worst.words)
@@ -235,27 +242,28 @@ def _structured(deployment: Deployment) -> list[NamedPair]:
 
 def _profile_figure(deployment: Deployment, claim: DPClaim, bound: UniversalBound, worst: WorstPair | None) -> Figure:
     """Return the claimed point, the proved bound and the worst pair's exact curve."""
-    top = max(2.0 * claim.epsilon, 0.5)
+    privacy = privacy_claim(claim)
+    top = max(2.0 * privacy.epsilon, 0.5)
     grid = np.linspace(0.0, top, 81)
-    floor = max(min(claim.delta, 1e-6) * 1e-6, 1e-30) if claim.delta > 0 else 1e-12
-    upper = [bound.delta_at(float(e), claim.delta) for e in grid]
+    floor = max(min(privacy.delta, 1e-6) * 1e-6, 1e-30) if privacy.delta > 0 else 1e-12
+    upper = [bound.delta_at(float(e), privacy.delta) for e in grid]
     series = [_curve("proved bound", grid, upper, floor)]
     if worst is not None:
         series.append(_curve("exact, worst pair", grid, worst.curve(grid), floor))
         series += _estimated(deployment, worst, grid[1::8], floor)
-    if claim.delta > 0:
-        series.append(Series("claimed", (claim.epsilon,), (claim.delta,), style=Style.POINTS))
+    if privacy.delta > 0:
+        series.append(Series("claimed", (privacy.epsilon,), (privacy.delta,), style=Style.POINTS))
     return Figure(
         f"profile-{str(claim.name).replace(' ', '-')}",
         "Privacy profile: claimed, proved and exact",
         "The claim holds where the proved bound passes below the claimed point; it fails where the exact curve of one "
         "pair passes above it. Values too small to matter are left out.",
         "delta against epsilon on a logarithmic scale: the proved bound, the exact curve of the worst pair found, and "
-        f"the claimed point at epsilon {claim.epsilon:g}, delta {claim.delta:g}",
+        f"the claimed point at epsilon {privacy.epsilon:g}, delta {privacy.delta:g}",
         "epsilon",
         "delta(epsilon)",
         tuple(series),
-        (Mark("x", claim.epsilon, f"claimed epsilon {claim.epsilon:g}"),),
+        (Mark("x", privacy.epsilon, f"claimed epsilon {privacy.epsilon:g}"),),
         y_scale="log",
     )
 

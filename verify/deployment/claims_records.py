@@ -12,7 +12,6 @@ from audits import Estimate
 from audits.exact import exact_delta
 from mechanisms import (
     DataError,
-    Dataset,
     ExactLaw,
     GaussianOutput,
     Mechanism,
@@ -29,12 +28,13 @@ from mechanisms.ridge import RidgeMap, ridge_fit
 from mechanisms.sufficient_statistics import SufficientStatistics
 from reports.row import Figure, Mark
 
-from ..errors import UserError
 from ..statement import Claim, Evidence, Observer
+from .claims_imported_records import examined_ex_post, examined_pdp
 from .config import ExPostClaim, PDPClaim
+from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, law_of, white_box_of
-from .pair_audits import DENSITY_DRAWS, PairTask, draws_alone, run_tasks
+from .pair_audits import PairTask, run_tasks
 from .plots import histogram, roc
 from .record_losses import ex_post_losses, record_epsilons
 from .universal import Domain, gaussian_delta, universal_bound
@@ -52,31 +52,31 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
     }[claim.scope]
     if claim.scope == "records" and deployment.dataset.n_records == 0:
         raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
-    checks = list(_pdp_checks(deployment, claim))
-    figures: list[tuple[bool, Figure]] = []
-    if claim.scope == "records" and claim.delta > 0:
-        figures += _records_figures(deployment, claim)
+    if isinstance(deployment.mechanism, Imported):
+        return _with_figures(examined_pdp(deployment, claim), deployment, claim)
     conditions = list(deployment.notes.get("conditions", ()))
     data = deployment.dataset
     conditions += [f"{note}, taken as public" for note in data.data_dependent]
     if deployment.config.data.chosen_from_data:
         conditions.append(f"{', '.join(deployment.config.data.chosen_from_data)} taken as public constants")
-    mechanism = deployment.mechanism
-    forced = ""
-    if isinstance(mechanism, Imported) and not mechanism.white_box:
-        forced = "draws alone can refute and never support"
-    return Finding(
+    finding = Finding(
         str(claim.name),
         claim.type,
-        f"{mechanism.name} is per-instance ({claim.epsilon:g}, {claim.delta:g})-private for {whom} on this data set",
+        f"{deployment.mechanism.name} is per-instance ({claim.epsilon:g}, {claim.delta:g})-private for {whom} on this data set",
         "pDP on this data: it says nothing about another data set",
         deployment.private,
-        tuple(checks),
+        tuple(_pdp_checks(deployment, claim)),
         tuple(conditions),
-        draws_alone(checks) if forced else "A larger epsilon, or more noise.",
-        forced,
-        tuple(figures),
+        "A larger epsilon, or more noise.",
     )
+    return _with_figures(finding, deployment, claim)
+
+
+def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> Finding:
+    """Return the finding with the figures of a claim about records."""
+    if claim.scope != "records" or not claim.delta > 0:
+        return finding
+    return replace(finding, figures=tuple(_records_figures(deployment, claim)))
 
 
 def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
@@ -93,52 +93,28 @@ def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
     yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", longest)
 
 
-def target_pair(deployment: Deployment, claim: PDPClaim) -> NeighbouringPair:
-    """Return the pair that adds the target of a claim."""
-    assert claim.x is not None
-    assert claim.y is not None
-    try:
-        return NeighbouringPair.add(deployment.dataset, claim.x, claim.y)
-    except DataError as stop:
-        raise UserError(f"claims of scope target must have a target in the public domain: {stop}") from None
-
-
-def most_exposed(mechanism: object, dataset: Dataset, delta: float) -> int:
-    """Return the position of the record with the largest exact epsilon, or else of the longest features."""
-    exact = record_epsilons(mechanism, dataset, delta) if delta > 0 else None
-    return int(np.argmax(row_norms(dataset.X) if exact is None else exact))
-
-
 def _pair_checks(
     deployment: Deployment, claim: PDPClaim, pair: NeighbouringPair, name: str, longest: float
 ) -> Iterator[Check]:
     """Return the exact or proved check of the worst pair, and simulated ones beside it."""
-    mechanism, private = deployment.mechanism, deployment.private
-    imported, law, white_box = isinstance(mechanism, Imported), law_of(mechanism), white_box_of(mechanism)
-    ours = None if deployment.source is not None else mechanism
-    share = 1 / 4
-
-    def task(kind: str, label: str, *, profile: PrivacyProfile | None = None, power: Power = Power.REFUTES) -> PairTask:
-        least = DENSITY_DRAWS if kind == "density" and not deployment.draws else None
-        budget = deployment.budget(str(claim.name), f"{kind} {label}", share=share, n_draws=least)
-        made = PairTask(
-            kind, label, ours, deployment.source, pair, claim.epsilon, claim.delta, budget, private, power=power
-        )
-        return replace(made, profile=profile)
-
-    if law is not None:
-        profile = _profile(mechanism, law, pair)
-        yield from run_tasks([task("delta", f"exact law of {name}", profile=profile, power=Power.DECIDES)], 1)
-    else:
-        if not imported:
-            yield _proved_check(deployment, claim, longest)
-        if white_box is not None:
-            power = Power.DECIDES if imported else Power.REFUTES
-            yield from run_tasks([task("delta", f"simulated: {name}", power=power)], 1)
-    if imported:
-        if white_box is not None:
-            yield from run_tasks([task("density", f"own loss against own draws: {name}")], 1)
-        yield from run_tasks([task("black box", f"black box: {name}")], 1)
+    mechanism, law, white_box = deployment.mechanism, law_of(deployment.mechanism), white_box_of(deployment.mechanism)
+    if law is None:
+        yield _proved_check(deployment, claim, longest)
+    if white_box is None:
+        return
+    label = f"simulated: {name}" if law is None else f"exact law of {name}"
+    task = PairTask(
+        label,
+        white_box,
+        pair,
+        claim.epsilon,
+        claim.delta,
+        deployment.budget(str(claim.name), f"delta {label}", share=1 / 4),
+        deployment.private,
+        None if law is None else _profile(mechanism, law, pair),
+        Power.REFUTES if law is None else Power.DECIDES,
+    )
+    yield from run_tasks([task], 1)
 
 
 def _profile(
@@ -184,7 +160,7 @@ def _everyone(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
     low, found = 0.0, ""
     law = law_of(mechanism)
     if law is not None:
-        for pair in _targets(deployment):
+        for pair in targets_at_the_edge(deployment):
             value = exact_delta(_profile(mechanism, law, pair), claim.epsilon).low
             if value > low:
                 low, found = value, "a target at the edge of the public domain"
@@ -225,22 +201,6 @@ def _everyone_bound(deployment: Deployment, claim: PDPClaim) -> tuple[float, str
     top = math.sqrt(mechanism.gamma * float(np.linalg.eigvalsh(mechanism.precision)[-1])) * (1 + 1e-12)
     own = gaussian_delta(top * domain.x_bound / smallest * residual, claim.epsilon)
     return (own, "sensitivity at this data set") if own < best else (best, words)
-
-
-def _targets(deployment: Deployment) -> Iterator[NeighbouringPair]:
-    """Yield targets of full length along the eigenvectors of the design and along the least squares solution."""
-    dataset, domain = deployment.dataset, deployment.domain
-    if not math.isfinite(domain.x_bound + domain.y_bound):
-        return
-    _, vectors = np.linalg.eigh(dataset.X.T @ dataset.X)
-    directions = [vectors[:, 0], vectors[:, -1]]
-    solution = np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0] if dataset.n_records else np.zeros(dataset.dim)
-    if np.linalg.norm(solution) > 0:
-        directions.append(solution / np.linalg.norm(solution))
-    for direction in directions:
-        for sign in (1.0, -1.0):
-            x = direction * domain.x_bound * (1 - 1e-12)
-            yield NeighbouringPair.add(dataset, x, sign * domain.y_bound)
 
 
 def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool, Figure]]:
@@ -295,7 +255,7 @@ def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
         )
         figures = ((deployment.private, figure),)
     check = Check("all records at the released output", Power.DECIDES, evidence, deployment.private)
-    return Finding(
+    finding = Finding(
         str(claim.name),
         claim.type,
         f"at the released output no record's ex-post loss exceeds {claim.epsilon:g}",
@@ -305,4 +265,7 @@ def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
         tuple(f"{note}, taken as public" for note in deployment.dataset.data_dependent),
         "The loss is a fact of this output; another output needs another privacy budget.",
         figures=figures,
+    )
+    return (
+        examined_ex_post(deployment, claim, check, finding) if isinstance(deployment.mechanism, Imported) else finding
     )

@@ -66,12 +66,15 @@ class UniversalBound:
         ``(epsilon, delta) -> bound``; ``delta`` is the claimed one, for bounds that are stated at a given delta.
     conditions : tuple of str
         What the bound is conditional on beyond the public domain.
+    mu : float or None
+        Set where the bound is that of mu-Gaussian differential privacy, at every epsilon.
     """
 
     statement: str
     sentence: str
     delta_at: Callable[[float, float], float]
     conditions: tuple[str, ...] = ()
+    mu: float | None = None
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -174,6 +177,7 @@ def _ssp(mechanism: SufficientStatistics, domain: Domain) -> UniversalBound:
         "Both statistics together are two normal laws of one covariance, at a largest distance that a record on a "
         "coordinate axis reaches: the bound is the exact worst case.",
         lambda epsilon, _: gaussian_delta(mu, epsilon),
+        mu=mu,
     )
 
 
@@ -183,6 +187,7 @@ def _adassp(mechanism: AdaSSP, domain: Domain) -> UniversalBound:
         "W18-TH3i, corrected (last line on the released matrix)",
         "The three releases before the eigenvalue is cut are two normal laws of one covariance.",
         lambda epsilon, _: gaussian_delta(mu, epsilon),
+        mu=mu,
     )
 
 
@@ -236,6 +241,7 @@ def _gaussian_output(mechanism: GaussianOutput, domain: Domain) -> UniversalBoun
         "One record moves the estimate by at most sqrt(m/lam)/(1 + m) times its largest residual, m = min(1, B^2/lam).",
         lambda epsilon, _: gaussian_delta(moved * top, epsilon),
         (f"no data set has more than {domain.n_public} records, which is public",),
+        moved * top,
     )
 
 

@@ -8,22 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from audits import Budget, Estimate, StreamKey
-from audits.rare_events import audit_rare
-from audits.tails import audit_tails, worse
-from mechanisms import BOTH, Dataset, ExactLaw, LogisticLoss, NeighbouringPair, ObjectivePerturbation, WhiteBox
-from mechanisms.logistic_envelope import logistic_envelope
+from audits import Budget, StreamKey
+from mechanisms import Dataset, NeighbouringPair
 
-from ..evidence import hockey_stick_evidence
+from ..pair_evidence import QUANTITY, pair_evidence
 from ..rows import Row, dumps, encode
 from ..shares import CaseShare
-from ..statement import Claim, Evidence, Observer
+from ..statement import Claim, Evidence
 from ..worker import look_twice
 from .places import make_pair
 from .recipes import LABELS, RECIPES
 
 Cell = Mapping[str, Any]
-QUANTITY = "hockey-stick delta at the target epsilon, worse direction"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,26 +105,7 @@ def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
     mechanism = setup.mechanism
     if mechanism is None:
         return _no_claim(cell, setup.out_of_domain)
-    if recipe.exact:
-        assert isinstance(mechanism, ExactLaw)
-        return hockey_stick_evidence(
-            mechanism.profile(pair), epsilon, delta, in_domain=not setup.out_of_domain, relation=pair.relation
-        )
-    claim = Claim(QUANTITY, 0.0, delta, epsilon, not setup.out_of_domain, pair.relation, Observer.TRANSCRIPT)
-    return Evidence(claim, sampled=sampled_delta(mechanism, pair, epsilon, budget))
-
-
-def sampled_delta(mechanism: WhiteBox, pair: NeighbouringPair, epsilon: float, budget: Budget) -> Estimate:
-    """Return an interval of delta(epsilon), worse direction; inside a proved rare event where there is one."""
-    if not (isinstance(mechanism, ObjectivePerturbation) and isinstance(mechanism.loss, LogisticLoss)):
-        return audit_tails(mechanism, pair, [epsilon], budget).delta(epsilon)
-    parts = [budget.part(d.name, share=0.5, n_draws=max(1, budget.n_draws // 2)) for d in BOTH]
-    return worse(
-        [
-            audit_rare(logistic_envelope(mechanism, pair, d, epsilon), part).delta
-            for d, part in zip(BOTH, parts, strict=True)
-        ]
-    )
+    return pair_evidence(mechanism, pair, epsilon, delta, budget, in_domain=not setup.out_of_domain)
 
 
 def _no_claim(cell: Cell, reason: str) -> Evidence:

@@ -1,0 +1,271 @@
+"""Everything that is asked about one pair of data sets of an imported mechanism, from one sample of its draws.
+
+The failure probability of the pair is split once: where the mechanism states a density, three tenths test it against
+the draws, two tenths bound delta by it, and half goes to the black box, which believes nothing. Without a density the
+black box has all of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mechanisms import Dataset, NeighbouringPair
+from mechanisms.base import BOTH
+
+from .base import Budget
+from .black_box import BlackBoxResult, LowerBound, black_box_audit
+from .black_box_visible import visible_leak
+from .claims import PrivacyClaim
+from .exact import exact_delta
+from .examined import DrawnPair
+from .recorded import Recorded, View
+from .stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees
+from .stated_law_profile import audit_profile
+from .subject import EncodedSubject, Subject
+from .tails import audit_tails
+from .witnesses import Note, Weight, Witness, WorstCase, of_test
+
+#: Shares of a pair's failure probability where the mechanism states a density.
+LAW, DELTA = 0.3, 0.2
+#: The stated worst case is compared with the draws at these multiples of the claimed epsilon.
+MULTIPLES = (0.25, 0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class PairWork:
+    """One pair to be examined; picklable where ``make`` is.
+
+    Attributes
+    ----------
+    make : callable
+        Gives a pristine mechanism, whenever one is needed.
+    name : str
+        The pair in words, unique within an examination.
+    pair
+        Anything with ``first``, ``second`` and ``relation``.
+    claim : PrivacyClaim or None
+        None asks about the stated law alone.
+    private : bool
+        Whether the pair depends on records that may not be published.
+    worst : WorstCase or None
+        What the mechanism states about every pair, to be held against this one.
+    one_by_one : bool
+        Whether rows of one call depend on each other, so that every draw must be a call of its own.
+    """
+
+    make: Callable[[], Any]
+    name: str
+    pair: Any
+    claim: PrivacyClaim | None
+    budget: Budget
+    private: bool = False
+    worst: WorstCase | None = None
+    one_by_one: bool = False
+    views: tuple[Callable[[Any], Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class PairExamination:
+    """What was found about one pair.
+
+    Attributes
+    ----------
+    refused : (str, str)
+        For each data set why it was refused at every draw; empty where it was accepted.
+    law : str
+        Empty when the draws were compared with a stated density; otherwise why they were not.
+    visible : float
+        The smallest probability of an event on one side that this examination would have found.
+    """
+
+    name: str
+    private: bool
+    witnesses: tuple[Witness, ...]
+    drawn: DrawnPair
+    refused: tuple[str, str] = ("", "")
+    law: str = ""
+    visible: float = 1.0
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the mechanism refused both data sets, so that nothing could be compared."""
+        return all(self.refused)
+
+
+def examine_pair(work: PairWork) -> PairExamination:
+    """Return what was found about one pair; a pure function of ``work`` for a mechanism that repeats under one seed."""
+    subject = Subject(work.make(), fresh=work.make, views=work.views)
+    key = work.budget.key
+    encoded = subject.encoded(work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one)
+    refused = tuple("" if each is None else str(each) for each in encoded.refusals)
+    if all(refused):
+        return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), (refused[0], refused[1]))
+    n_each = work.budget.n_draws // 2
+    recorded = Recorded(encoded, work.pair, n_each, key.child("sample"))
+    law, why, spent = _believed(work, recorded, encoded)
+    witnesses: tuple[Witness, ...] = ()
+    visible = 1.0
+    if work.claim is not None:
+        budget = work.budget.part("black box", share=1 - spent)
+        witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
+        visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
+    drawn = DrawnPair(work.name, n_each, n_each)
+    return PairExamination(work.name, work.private, (*witnesses, *law), drawn, (refused[0], refused[1]), why, visible)
+
+
+def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tuple[list[Witness], str, float]:
+    """Return what the stated law gives, why it was not compared with the draws (or nothing), and the share it spent."""
+    inner = encoded.subject.mechanism
+    why = no_density(inner, encoded, work.pair) or recorded.symbols
+    found: list[Witness] = []
+    spent = LAW + DELTA
+    try:
+        if not why:
+            parts = [] if work.claim is None else [_delta(work, work.claim, recorded, inner)]
+            for part in (*parts, _law(work, recorded, inner)):
+                found += part
+        elif (
+            callable(getattr(inner, "privacy_loss", None)) and encoded.plain and isinstance(work.pair, NeighbouringPair)
+        ):
+            found += _loss(work, recorded, inner)
+            spent = LAW
+        else:
+            spent = 0.0
+    except Exception as stop:  # the mechanism's own functions: what refutes so far still refutes
+        why = f"the stated law raised {type(stop).__name__}"
+    if not why and all(witness.notes.get("compared") == 0.0 for witness in found if "compared" in witness.notes):
+        why = "the stated density could not be compared with the draws, which do not vary"
+    return found, why, spent
+
+
+def no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
+    """Return why the draws cannot be compared with a stated density; empty when they can."""
+    if not callable(getattr(inner, "log_density", None)):
+        return "the mechanism states no log_density"
+    if not encoded.plain:
+        return "the outputs are not rows of numbers of one width"
+    if not isinstance(pair.first, Dataset):
+        return "the data sets hold what a density cannot be asked about"
+    return ""
+
+
+def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+    """Yield the tests of the stated law against the draws: each data set, their ratio, and what else is stated."""
+    pair, budget = work.pair, work.budget.part("law", share=LAW)
+    audits: dict[str, Callable[[Budget], LawAudit]] = {
+        "first data set": lambda b: audit_law(recorded.view(inner), pair.first, b),
+        "second data set": lambda b: audit_law(recorded.view(inner), pair.second, b),
+        "ratio of the two": lambda b: audit_loss(recorded.view(inner), pair, b),
+    }
+    neighbours = isinstance(pair, NeighbouringPair)
+    if neighbours and callable(getattr(inner, "privacy_loss", None)):
+        audits["stated loss"] = lambda b: audit_loss_agrees(_Stated(recorded.view(inner)), pair, b)
+    if neighbours and callable(getattr(inner, "profile", None)):
+        audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
+    for words, audit in audits.items():
+        part = budget.part(words, share=1 / len(audits), n_draws=_n_for(words, work))
+        yield law_witness(f"stated law: {words}", audit(part))
+
+
+def _n_for(words: str, work: PairWork) -> int:
+    return max(1, work.budget.n_draws // 2) if words.endswith("data set") else work.budget.n_draws
+
+
+class _Stated:
+    """A view whose loss is the one that the mechanism states, whatever its densities say."""
+
+    def __init__(self, view: View) -> None:
+        self.name, self.draw, self.log_density = view.name, view.draw, view.log_density
+        self.privacy_loss = view.stated_loss
+
+
+def _loss(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+    """Yield the test of a stated loss without a density: it can refute the loss, and never vouch for it."""
+    budget = work.budget.part("law", share=LAW)
+    yield law_witness("stated loss: ratio of the two", audit_loss(_Stated(recorded.view(inner)), work.pair, budget))
+
+
+def law_witness(about: str, audit: LawAudit) -> Witness:
+    """Return the witness of a test of a stated law: the sharpest of its tests."""
+    worst = audit.worst
+    return of_test(
+        about,
+        worst.p_value,
+        worst.level or audit.failure_prob,
+        audit.n_draws,
+        refuted=audit.refuted,
+        words=worst.words,
+        notes={"event": worst.event, "compared": float(audit.examined)},
+    )
+
+
+def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+    """Yield delta by the stated law, at the claimed points and where the stated worst case may be exceeded."""
+    claimed = [(e, claim.delta_at(e), "the claim") for e in _claimed_epsilons(claim)]
+    stated = []
+    if work.worst is not None:
+        top = max(claim.epsilon, 1e-3)
+        stated = [(m * top, max(work.worst.delta_at(m * top, d) for d in BOTH)) for m in MULTIPLES]
+    asked = claimed + [(e, d, "worst_profile") for e, d in stated if math.isfinite(d) and d < 1]
+    view = recorded.view(inner)
+    audit = audit_tails(view, work.pair, [e for e, _, _ in asked], work.budget.part("delta", share=DELTA))
+    knows = isinstance(work.pair, NeighbouringPair) and callable(getattr(inner, "profile", None))
+    profile = view.profile(work.pair) if knows else None
+    for epsilon, allowed, whose in asked:
+        sampled = audit.delta(epsilon)
+        exact = exact_delta(profile, epsilon) if profile is not None and whose == "the claim" else None
+        words = "delta by the stated law, which the draws of both data sets were held against"
+        yield Witness(
+            "exact law, as stated" if exact is not None else "delta by the stated law",
+            Weight.DECIDES if whose == "the claim" else Weight.REFUTES,
+            f"delta at epsilon {epsilon:.4g} against {whose}, worse direction",
+            0.0,
+            allowed * (1 + 1e-9),
+            exact,
+            sampled,
+            words,
+        )
+
+
+def _claimed_epsilons(claim: PrivacyClaim) -> list[float]:
+    """Return where a claim is held against sampled deltas: its point, or a few points of its curve."""
+    if claim.curve is None:
+        return [claim.epsilon]
+    return sorted({claim.epsilon, *(m * claim.epsilon for m in (0.0, *MULTIPLES))})
+
+
+def _black_box(pair: Any, claim: PrivacyClaim, view: View, budget: Budget) -> Iterator[Witness]:
+    """Yield what outputs alone say: the test of the claim, the epsilon it certifies, and what the bits give away."""
+    found = black_box_audit(view, pair, claim.black_box(), budget)
+    yield _claim_witness(found)
+    allowed = claim.epsilon if claim.curve is None else math.inf
+    yield _bound_witness("black box: epsilon", Weight.REFUTES, found.epsilon, allowed)
+    if found.floating_point is not None:
+        yield _bound_witness("black box: floating-point grid", Weight.REPORTS, found.floating_point, math.inf)
+
+
+def _claim_witness(found: BlackBoxResult) -> Witness:
+    test = found.claim_test
+    notes: dict[str, Note] = {"direction": test.direction.name, "line": test.line, "epsilon": test.epsilon}
+    notes |= {"delta claimed": test.claimed_delta}
+    if test.hits is not None:
+        notes["hits"] = str(test.hits)
+    return of_test(
+        "black box: the claim",
+        test.p_value,
+        test.failure_prob,
+        found.n_draws,
+        refuted=test.refuted,
+        words=test.event,
+        notes=notes,
+    )
+
+
+def _bound_witness(about: str, weight: Weight, bound: LowerBound, allowed: float) -> Witness:
+    found = bound.estimate
+    value = replace(found, value=max(found.value, found.low))
+    words = bound.event
+    return Witness(about, weight, f"epsilon at delta {bound.delta:.3g}, from below", 0.0, allowed, None, value, words)

@@ -1,0 +1,318 @@
+"""Claims about an imported mechanism: examined by ``audits.examine``, and never believed.
+
+A PASS rests on three things together: every examination made and nothing found, the mechanism's own ``worst_profile``
+inside the claim, and somebody's word for it. The type of the verdict makes the first two impossible to leave out.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from audits import Estimate
+from audits.claims import PrivacyClaim, implied_by
+from audits.data_pairs import own_data_pairs
+from audits.examine import Examination, Named, epsilon_seen, examine
+from audits.examine_pair import PairExamination, PairWork
+from audits.examined import VISIBLE, Demand
+from audits.pairs import PublicDomain, examination_pairs
+from audits.witnesses import Weight, Witness, WorstCase
+from mechanisms import BOTH, Bracket, Direction, GaussianProfile, Relation
+
+from ..errors import UserError
+from ..evidence import vacuous
+from ..pool import spread
+from ..rows import Row
+from ..statement import Claim, Evidence
+from .claim_forms import privacy_claim, relation_of, steps_of
+from .config import DPClaim
+from .finding import Check, Deployment, Examined, Finding, Power
+from .layout_words import CANNOT_CATCH
+from .mechanism_source import Imported, MechanismSource
+from .named_pairs import pairs_for
+from .universal import Domain
+
+if TYPE_CHECKING:
+    from mechanisms import PrivacyProfile
+
+#: What a profile must have examined before anything may rest on it.
+DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
+#: Pairs around the user's own data.
+OWN_PAIRS = 3
+#: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
+READY = 4
+POWERS = {Weight.DECIDES: Power.DECIDES, Weight.REFUTES: Power.REFUTES, Weight.REPORTS: Power.REPORTS}
+DRAWS_ALONE = "draws alone can refute and never support"
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The profile of data sets ``steps`` records apart, from that of one record (group privacy by basic composition).
+
+    ``delta_k(e) <= (1 + e^{e/k} + ... + e^{(k-1) e/k}) delta(e/k)``; docs/derivations/deployment.md, section 1.
+    """
+
+    one: WorstCase
+    steps: int
+
+    def delta_at(self, epsilon: float, direction: Direction) -> float:
+        """Return the bound on delta."""
+        part = epsilon / self.steps
+        factor = math.fsum(math.exp(i * part) for i in range(self.steps))
+        return min(1.0, factor * self.one.delta_at(part, direction))
+
+    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of the bound."""
+        part = epsilon / self.steps
+        factor = math.fsum(math.exp(i * part) for i in range(self.steps))
+        inner = self.one.delta_bracket(part, direction)
+        return Bracket(min(1.0, factor * inner.low), min(1.0, factor * inner.high * (1 + 1e-12)))
+
+
+def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
+    """Return the finding of a claim over all data sets; ``chosen`` is what keeps it from a PASS whatever is found."""
+    privacy, relation = privacy_claim(claim), relation_of(claim)
+    mechanism = deployment.mechanism
+    assert isinstance(mechanism, Imported)
+    worst, trouble = stated_worst(mechanism, deployment.domain, claim)
+    found = _examination(deployment, str(claim.name), privacy, relation, worst)
+    checks = [_worst_case(privacy, worst, relation, trouble), *pair_checks(found, deployment, over_all=True)]
+    return Finding(
+        str(claim.name),
+        claim.type,
+        sentence,
+        "every pair of neighbouring data sets in the public domain",
+        False,
+        tuple(checks),
+        (*_conditions(worst), *deployment.notes.get("conditions", ())),
+        chosen[1] or advice(found, worst),
+        chosen[0] or _open_reason(found, worst, trouble),
+        imported=True,
+        examined=examined_row(found, deployment, claim.relation),
+        public_examined=examined_row(found.public(), deployment, claim.relation),
+        vouched=deployment.notes.get("vouched"),
+    )
+
+
+def stated_worst(mechanism: Imported, domain: Domain, claim: DPClaim) -> tuple[WorstCase | None, str]:
+    """Return what the mechanism states about every pair of the claim's relation, and why there is nothing where not."""
+    if not mechanism.has_worst_profile:
+        return None, "the mechanism states no worst_profile"
+    steps = steps_of(claim)
+    more: dict[str, Any] = {}
+    try:
+        if "relation" in inspect.signature(mechanism.inner.worst_profile).parameters:
+            more, steps = {"relation": claim.relation}, claim.group
+        profile = mechanism.inner.worst_profile(domain.x_bound, domain.y_bound, **more)
+        for direction in BOTH:
+            profile.delta_bracket(0.5, direction)
+    except Exception as stop:
+        return None, f"worst_profile raised {type(stop).__name__}"
+    if steps == 1:
+        return profile, ""
+    if type(profile) is GaussianProfile:
+        return GaussianProfile(
+            profile.mu * steps
+        ), ""  # group privacy of Gaussian DP (Dong, Roth and Su 2022, thm 2.14)
+    return Composed(profile, steps), ""
+
+
+def _worst_case(claim: PrivacyClaim, worst: WorstCase | None, relation: Relation, trouble: str) -> Check:
+    """Return whether the stated worst case lies inside the claim."""
+    rests = "rests on worst_profile, which is the author's word"
+    name = "stated worst case over all data sets"
+    if claim.curve is None:
+        shown = Claim(
+            "largest delta at the claimed epsilon over all neighbouring data sets, as stated",
+            0.0,
+            claim.delta,
+            claim.epsilon,
+            in_domain=not vacuous(claim.epsilon, claim.delta),
+            relation=relation,
+        )
+        if worst is None:
+            return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
+        high = max(worst.delta_bracket(claim.epsilon, d).high for d in BOTH)
+        return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests)
+    shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
+    inside = None
+    if worst is not None and (claim.form == "table" or not isinstance(worst, Composed)):
+        inside = implied_by(cast("PrivacyProfile", worst), _of_one(claim))
+    if inside is None:
+        why = trouble or "whether worst_profile lies below the whole claimed curve cannot be decided"
+        return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    if not inside:
+        why = "worst_profile exceeds the claim"
+        return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests)
+
+
+def _of_one(claim: PrivacyClaim) -> PrivacyClaim:
+    """Return the claim as one about the profile at hand, which is that of the claim's own distance already."""
+    return PrivacyClaim(claim.epsilon, claim.delta, claim.relations, claim.curve)
+
+
+def _conditions(worst: WorstCase | None) -> tuple[str, ...]:
+    return (
+        ()
+        if worst is None
+        else ("worst_profile of the imported mechanism is true over all data sets: a word, not a proof",)
+    )
+
+
+def _open_reason(found: Examination, worst: WorstCase | None, trouble: str) -> str:
+    """Return what keeps the claim undecided although nothing refutes it; empty where nothing does."""
+    if found.violations:
+        return f"{found.violations[0].name}: {found.violations[0].words}"
+    if found.law:
+        return f"{found.law}: {DRAWS_ALONE}"
+    return trouble if worst is None else ""
+
+
+def advice(found: Examination, worst: WorstCase | None) -> str:
+    """Return the way out."""
+    if found.refutations:
+        pair = found.refutations[0][0]
+        if any(pair.refused):
+            return (
+                "The mechanism refuses one of two neighbouring data sets, which tells them apart. If the least number of "
+                "records is public, say so (data.n_min)."
+            )
+        return f"Refuted on: {pair.name}. More noise, a larger epsilon, or a mechanism that does what it states."
+    low = epsilon_seen(found)
+    seen = f"No violation found; epsilon is at least {low:.3g} at the claimed delta, certified. "
+    if found.missing:
+        return seen + "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
+    if found.law:
+        return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
+    if worst is None:
+        return seen + "Add worst_profile, which states the worst case over all data sets."
+    return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
+
+
+def _examination(
+    deployment: Deployment, name: str, claim: PrivacyClaim, relation: Relation, worst: WorstCase | None
+) -> Examination:
+    """Return the examination of a claim over all data sets."""
+    section, data = deployment.config.budget, deployment.config.data
+    wanted, draws = examination_size(deployment)
+    domain = deployment.domain
+    public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
+    structured = list(examination_pairs(public, relation, group=claim.group, count=READY * wanted))
+    named = list(
+        pairs_for(deployment.notes.get("pairs", ()), "replace" if relation is Relation.REPLACE else "add-remove")
+    )
+    own: list[Named] = []
+    if claim.group == 1:
+        own = list(own_data_pairs(deployment.dataset, relation, OWN_PAIRS, n_min=data.n_min, n_max=domain.n_public))
+    least = DEMANDED[section.profile]
+    pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
+    draws_needed = min(least.draws, section.draws or least.draws)
+    smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
+    demand = Demand(max(1, pairs_needed), draws_needed, VISIBLE if smaller else 1.0)
+    pairs: list[Named] = list(structured)
+    if claim.group == 1:
+        pairs[:0] = named
+    if not pairs:
+        raise UserError(
+            "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
+        )
+    assert isinstance(deployment.mechanism, Imported)
+    return examine(
+        deployment.mechanism.inner,
+        pairs,
+        claim,
+        deployment.budget(name, "examination", n_draws=2 * draws),
+        wanted=wanted + len(pairs) - len(structured),
+        own=own,
+        own_slots=OWN_PAIRS if claim.group == 1 else 0,
+        private=deployment.private,
+        demand=demand,
+        worst=worst,
+        make=maker(deployment),
+        views=deployment.notes.get("views", ()),
+        max_draws=section.max_draws,
+        run=runner(deployment.jobs),
+    )
+
+
+def examination_size(deployment: Deployment) -> tuple[int, int]:
+    """Return how many structured pairs are examined, and how often each of their data sets is drawn from."""
+    pairs, draws = deployment.config.budget.examined
+    return pairs, deployment.draws or draws
+
+
+def maker(deployment: Deployment) -> Callable[[], Any]:
+    """Return a picklable factory of pristine mechanisms."""
+    source = deployment.source
+    if source is not None:
+        return partial(_fresh, source)
+    assert isinstance(deployment.mechanism, Imported)
+    return partial(_same, deployment.mechanism.inner)
+
+
+def _fresh(source: MechanismSource) -> Any:
+    loaded = source.load()
+    assert isinstance(loaded, Imported)
+    return loaded.inner
+
+
+def _same(inner: Any) -> Any:
+    import copy
+
+    return copy.deepcopy(inner)
+
+
+def runner(
+    jobs: int,
+) -> Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]:
+    """Return a map over pairs that keeps their order and uses several processes."""
+
+    def run(function: Callable[[PairWork], PairExamination], works: Sequence[PairWork]) -> Iterator[PairExamination]:
+        done = {work.name: result for work, result in spread(function, list(works), jobs)}
+        return (done[work.name] for work in works)
+
+    return run
+
+
+def pair_checks(found: Examination, deployment: Deployment, *, over_all: bool) -> list[Check]:
+    """Return the checks of every pair; over all data sets a single pair can refute and never support."""
+    return [witness_check(pair, witness, over_all=over_all) for pair in found.pairs for witness in pair.witnesses]
+
+
+def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -> Check:
+    """Return a witness as a check of the certificate."""
+    power = POWERS[witness.weight]
+    if over_all and power is Power.DECIDES:
+        power = Power.REFUTES
+    shown = Claim(witness.quantity, witness.low, witness.high, witness.high)
+    evidence = Evidence(shown, witness.exact, witness.sampled, notes=dict(witness.notes))
+    words = f"{pair.name}. {witness.words}" if witness.words else pair.name
+    return Check(f"{witness.about}: {pair.name}", power, evidence, pair.private, words)
+
+
+def examined_row(found: Examination, deployment: Deployment, relation: str) -> Examined:
+    """Return what was examined, for the verdict, the record and the page."""
+    compared = [pair for pair in found.pairs if not pair.skipped]
+    missing = found.missing
+    capped = deployment.config.budget.max_draws
+    if missing and capped is not None:
+        missing += f" (budget.max_draws = {capped})"
+    row: Row = {
+        "relation": "one record replaced" if relation == "replace" else "one record added or removed",
+        "pairs": [{"name": pair.name, "draws": pair.drawn.draws, "law": pair.law or "compared"} for pair in compared],
+        "draws": min((pair.drawn.draws for pair in compared), default=0),
+        "refused": [{"name": pair.name, "reason": "; ".join(sorted(set(pair.refused)))} for pair in found.skipped],
+        "visible": found.visible,
+        "demand": {"pairs": found.demand.pairs, "draws": found.demand.draws},
+        "contract": [{"name": each.name, "outcome": each.outcome.name, "words": each.words} for each in found.contract],
+        "reproducible": found.conduct.reproducible,
+        "cannot_catch": list(CANNOT_CATCH),
+    }
+    if found.claim is not None and found.claim.group > 1:
+        row["relation"] = f"{found.claim.group} records {'replaced' if relation == 'replace' else 'added or removed'}"
+    return Examined(found.enough, missing, row)
