@@ -9,12 +9,10 @@ PASS. Derivations: ``docs/derivations/black_box.md``, ``stated_law.md`` and ``co
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +23,8 @@ from mechanisms.neighbours import UnsupportedRelation
 from mechanisms.proved_profile import proved_profile
 
 from .base import Budget, Estimate
-from .claims import PrivacyClaim
-from .contract import Conduct, ContractFinding, contract_findings
+from .claims import PrivacyClaim, implied_by
+from .contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from .data_pairs import refusal_boundary
 from .exact import exact_delta
 from .examine_pair import PairExamination, PairWork, examine_pair, no_density
@@ -110,7 +108,7 @@ class Examination:
         """What was not examined, and why; empty when the demand is met."""
         lacks = shortfall(self.demand, self.drawn, self.visible)
         if not lacks:
-            return ""
+            return "too few draws to see whether they are independent" if self.untried else ""
         refusals = sorted({reason for pair in self.skipped for reason in pair.refused})
         why = f"; {len(self.skipped)} pairs were refused ({'; '.join(refusals)})" if refusals else ""
         return f"{lacks}{why}"
@@ -124,6 +122,11 @@ class Examination:
     def violations(self) -> tuple[ContractFinding, ...]:
         """What the mechanism does that no output of it may be certified under."""
         return tuple(finding for finding in self.contract if finding.violated)
+
+    @property
+    def untried(self) -> bool:
+        """Whether none of the contract checks had enough draws."""
+        return untried(self.contract)
 
     @property
     def law(self) -> str:
@@ -149,6 +152,12 @@ class Examination:
     def public(self) -> Examination:
         """Return the part that does not depend on private records."""
         return replace(self, pairs=tuple(pair for pair in self.pairs if not pair.private))
+
+
+def untried(contract: Sequence[ContractFinding]) -> bool:
+    """Return whether every contract check that is a test had too few draws, or no data set that is accepted."""
+    tests = [finding for finding in contract if finding.failure_prob > 0]
+    return bool(tests) and all(finding.outcome is ContractOutcome.NOT_TRIED for finding in tests)
 
 
 def is_reference(mechanism: object) -> bool:
@@ -198,7 +207,7 @@ def examine(
     worst : WorstCase, optional
         What the mechanism states about every pair: held against each of these.
     make : callable, optional
-        Gives a pristine mechanism; by default copies are made of ``mechanism`` as it is now.
+        Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
     max_draws : int, optional
         The most evaluations of all pairs together; the draws of a pair shrink to fit.
     run : callable
@@ -220,20 +229,37 @@ def examine(
     if is_reference(mechanism) and claim is not None:
         known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
         return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct())
-    make = make or partial(copy.deepcopy, mechanism)
     subject = Subject(mechanism, fresh=make, views=views)
-    chosen, skipped, spare = _accepted(subject, pairs, wanted, budget)
     total = min(CONTRACT_DRAWS, max(40, int(CONTRACT_SHARE * budget.n_draws * slots)))
+    part = budget.part("contract", share=CONTRACT / 2, n_draws=total)
     contract, conduct = contract_findings(
-        subject, [named.pair for named in chosen or own], budget.part("contract", share=CONTRACT, n_draws=total)
-    )
+        subject, [named.pair for named in pairs or own], part
+    )  # before any other call
+    chosen, skipped, spare = _accepted(subject, pairs, wanted, budget)
+    if chosen and untried(contract):  # the first data sets are refused
+        contract, conduct = contract_findings(subject, [named.pair for named in chosen], part.part("again"))
+    shared = (
+        make is None and contract[0].violated
+    )  # copies may share a generator of their own: look at the object alone
     share = (1 - CONTRACT) / (
         slots + 2
     )  # two more: the worst pair of a search, and where the mechanism begins to accept
 
     def work(named: Named, *, private: bool = False) -> PairWork:
         part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
-        return PairWork(make, named.name, named.pair, claim, part, private, worst, conduct.one_by_one, views)
+        return PairWork(
+            mechanism if make is None else make(),
+            named.name,
+            named.pair,
+            claim,
+            part,
+            private,
+            worst,
+            conduct.one_by_one,
+            views,
+            make,
+            shared,
+        )
 
     tried = list(pairs[: len(chosen) + len(skipped)])
     more = [_searched(subject, spare, budget), _boundary(subject, tried, chosen, claim, budget)]
@@ -267,9 +293,9 @@ def _accepted(
             return chosen, tuple(skipped), list(pairs[place:])
         key = budget.key.child("probe", named.name)
         refusals = [subject.refusal(each, key) for each in (named.pair.first, named.pair.second)]
-        if all(refusals):
+        if refusals[0] is not None and refusals[0] == refusals[1]:
             words = (str(refusals[0]), str(refusals[1]))
-            skipped.append(PairExamination(named.name, False, (), DrawnPair(named.name, 0, 0), words))
+            skipped.append(PairExamination(named.name, False, (), DrawnPair(named.name, 0, 0), words, skipped=True))
         else:
             chosen.append(named)
     return chosen, tuple(skipped), []
@@ -305,6 +331,8 @@ def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budg
     """Return the witness of a reference mechanism: its proved law beside draws, or draws inside a proved event."""
     pair = named.pair
     assert isinstance(pair, NeighbouringPair)
+    if claim.curve is not None:
+        return _known_curve(mechanism, named, claim, pair)
     exact: Estimate | None = None
     sampled: Estimate | None = None
     if isinstance(mechanism, ExactLaw):
@@ -325,6 +353,17 @@ def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budg
     return PairExamination(named.name, False, (witness,), DrawnPair(named.name, n_each, n_each), visible=0.0)
 
 
+def _known_curve(mechanism: Mechanism, named: Named, claim: PrivacyClaim, pair: NeighbouringPair) -> PairExamination:
+    """Return whether the exact law of a reference mechanism lies inside a whole claimed curve, where that is decided."""
+    profile = mechanism.profile(pair) if isinstance(mechanism, ExactLaw) else None
+    inside = None if profile is None else implied_by(profile, claim)
+    low, high = {True: (0.0, 0.0), False: (1.0, 1.0), None: (0.0, 1.0)}[inside]
+    exact = Estimate.proved(low, high, "closed form")
+    quantity = "whether the law exceeds the claimed curve (0 no, 1 yes)"
+    witness = Witness("own law", Weight.DECIDES, quantity, 0.0, 0.0, exact, words="the law of a reference mechanism")
+    return PairExamination(named.name, False, (witness,), DrawnPair(named.name, 1, 1), visible=0.0)
+
+
 def _boundary(
     subject: Subject,
     pairs: Sequence[Named],
@@ -332,7 +371,7 @@ def _boundary(
     claim: PrivacyClaim | None,
     budget: Budget,
 ) -> Named | None:
-    """Return neighbours of which one is accepted and one refused, where some pair was refused altogether."""
+    """Return neighbours of which one is accepted and one refused, where some pair was refused on both sides."""
     taken = {named.name for named in chosen}
     refused = next((named.pair.first for named in pairs if named.name not in taken), None)
     if refused is None or not chosen or claim is None or claim.group > 1:

@@ -40,8 +40,8 @@ class PairWork:
 
     Attributes
     ----------
-    make : callable
-        Gives a pristine mechanism, whenever one is needed.
+    mechanism : object
+        What is called, in this process.
     name : str
         The pair in words, unique within an examination.
     pair
@@ -54,9 +54,13 @@ class PairWork:
         What the mechanism states about every pair, to be held against this one.
     one_by_one : bool
         Whether rows of one call depend on each other, so that every draw must be a call of its own.
+    make : callable or None
+        Gives pristine mechanisms; None to copy ``mechanism``.
+    shared : bool
+        Whether ``mechanism`` itself is to be called throughout, since its copies repeat each other.
     """
 
-    make: Callable[[], Any]
+    mechanism: Any
     name: str
     pair: Any
     claim: PrivacyClaim | None
@@ -65,6 +69,8 @@ class PairWork:
     worst: WorstCase | None = None
     one_by_one: bool = False
     views: tuple[Callable[[Any], Any], ...] = ()
+    make: Callable[[], Any] | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class PairExamination:
     ----------
     refused : (str, str)
         For each data set why it was refused at every draw; empty where it was accepted.
+    skipped : bool
+        Whether both data sets were refused in the same way, so that nothing could be compared.
     law : str
         Empty when the draws were compared with a stated density; otherwise why they were not.
     visible : float
@@ -88,21 +96,20 @@ class PairExamination:
     refused: tuple[str, str] = ("", "")
     law: str = ""
     visible: float = 1.0
-
-    @property
-    def skipped(self) -> bool:
-        """Whether the mechanism refused both data sets, so that nothing could be compared."""
-        return all(self.refused)
+    skipped: bool = False
 
 
 def examine_pair(work: PairWork) -> PairExamination:
     """Return what was found about one pair; a pure function of ``work`` for a mechanism that repeats under one seed."""
-    subject = Subject(work.make(), fresh=work.make, views=work.views)
+    same = (lambda: work.mechanism) if work.shared else work.make
+    subject = Subject(work.mechanism, fresh=same, views=work.views)
     key = work.budget.key
     encoded = subject.encoded(work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one)
     refused = tuple("" if each is None else str(each) for each in encoded.refusals)
-    if all(refused):
-        return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), (refused[0], refused[1]))
+    if encoded.refusals[0] is not None and encoded.refusals[0] == encoded.refusals[1]:
+        return PairExamination(
+            work.name, work.private, (), DrawnPair(work.name, 0, 0), (refused[0], refused[1]), skipped=True
+        )
     n_each = work.budget.n_draws // 2
     recorded = Recorded(encoded, work.pair, n_each, key.child("sample"))
     law, why, spent = _believed(work, recorded, encoded)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from audits import Budget
-from audits.claims import point_claim
+from audits.claims import PrivacyClaim, point_claim
 from audits.examine import Examination, Outcome, examine, is_reference
 from audits.examined import VISIBLE, Demand
 from audits.witnesses import Weight, Witness
 from audits.worst_case import NamedPair
-from mechanisms import BOTH, ExactLaw, NeighbouringPair, PrivacyProfile
+from mechanisms import BOTH, ExactLaw, PrivacyProfile
 from mechanisms.proved_profile import proved_profile
 
 from .evidence import vacuous
@@ -31,27 +31,26 @@ NOT_EXAMINED = "not examined: "
 
 def examine_one(
     mechanism: Any,
-    pair: NeighbouringPair,
-    epsilon: float,
-    delta: float,
+    pair: Any,
+    claim: PrivacyClaim,
     budget: Budget,
     *,
     views: tuple[Callable[[Any], Any], ...] = (),
 ) -> Examination:
-    """Return the examination of a point claim on one pair; ``budget.n_draws`` of 1 draws nothing of a reference."""
+    """Return the examination of a claim on one pair; ``budget.n_draws`` of 1 draws nothing of a reference."""
     n_each = max(1, budget.n_draws // 2)
     demand = Demand(1, min(DRAWS, n_each), VISIBLE if n_each < DRAWS else 1.0)
-    claim = point_claim(epsilon, delta, (pair.relation,))
     return examine(mechanism, [NamedPair("the pair", pair)], claim, budget, demand=demand, views=views)
 
 
 def pair_evidence(
     mechanism: Any,
-    pair: NeighbouringPair,
+    pair: Any,
     epsilon: float,
     delta: float,
     budget: Budget,
     *,
+    claim: PrivacyClaim | None = None,
     in_domain: bool = True,
     vouched: bool = False,
     views: tuple[Callable[[Any], Any], ...] = (),
@@ -60,6 +59,8 @@ def pair_evidence(
 
     Parameters
     ----------
+    claim : PrivacyClaim, optional
+        A claim of another form, or about data sets several records apart; ``epsilon`` and ``delta`` are a point of it.
     budget : Budget
         ``n_draws`` of both data sets together; 1 draws nothing, which a reference mechanism with an exact law allows.
     in_domain : bool
@@ -68,16 +69,18 @@ def pair_evidence(
         Whether somebody vouches for the law of a mechanism that is not a reference; without it nothing supports.
     """
     empty = vacuous(epsilon, delta)
-    claim = Claim(QUANTITY, 0.0, delta, epsilon, in_domain and not empty, pair.relation, Observer.TRANSCRIPT)
+    shown = Claim(QUANTITY, 0.0, delta, epsilon, in_domain and not empty, pair.relation, Observer.TRANSCRIPT)
     if empty:
-        return Evidence(claim, reason="the claim is empty")
-    found = examine_one(mechanism, pair, epsilon, delta, budget, views=views)
-    if is_reference(mechanism):
-        witness = found.pairs[0].witnesses[0]
-        exact_law = isinstance(mechanism, ExactLaw)
-        notes = law_notes(proved_profile(mechanism, pair), epsilon, delta) if exact_law else {}
-        return Evidence(claim, witness.exact, witness.sampled, notes=notes)
-    return _imported(found, claim, vouched=vouched)
+        return Evidence(shown, reason="the claim is empty")
+    claim = claim or point_claim(epsilon, delta, (pair.relation,))
+    found = examine_one(mechanism, pair, claim, budget, views=views)
+    if not is_reference(mechanism):
+        return _imported(found, shown, vouched=vouched)
+    witness = found.pairs[0].witnesses[0]
+    if claim.curve is not None:
+        return _evidence_of(witness, shown, "")
+    notes = law_notes(proved_profile(mechanism, pair), epsilon, delta) if isinstance(mechanism, ExactLaw) else {}
+    return Evidence(shown, witness.exact, witness.sampled, notes=notes)
 
 
 def law_notes(profile: PrivacyProfile, epsilon: float, delta: float) -> dict[str, Value]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audits import StreamKey
+from audits.claims import PrivacyClaim
 from audits.multiplicity import look_share
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
@@ -60,7 +61,7 @@ class Auditor:
         self,
         mechanism: Mechanism,
         pair: NeighbouringPair,
-        claim: Guarantee | tuple[float, float],
+        claim: Guarantee | PrivacyClaim | tuple[float, float],
         *,
         expect: str = "holds",
         vouched_by: Mapping[str, str] | None = None,
@@ -74,7 +75,8 @@ class Auditor:
             A reference mechanism is decided by its own law, beside draws that must agree with it. Any other one is
             examined: its density, where it states one, is held against its draws, and so is the claim.
         pair : NeighbouringPair
-        claim : Guarantee or (epsilon, delta)
+        claim : Guarantee, PrivacyClaim or (epsilon, delta)
+            A ``PrivacyClaim`` (``audits.claims``) states a whole curve, or privacy for several records.
         expect : {"holds", "fails", "not refuted"}
         vouched_by : {"who": ..., "proof": ...}, optional
             Whose word the law of a mechanism that is not a reference rests on; it cannot hold without. ``proof`` is a
@@ -89,7 +91,7 @@ class Auditor:
         """
         if expect not in EXPECTATIONS:
             raise AuditFailure(f"expect must be one of {', '.join(EXPECTATIONS)}, got expect={expect!r}")
-        epsilon, delta = _point(claim, pair)
+        epsilon, delta = (claim.epsilon, claim.delta) if isinstance(claim, PrivacyClaim) else _point(claim, pair)
         vouched = _vouched(vouched_by)
         number = len(self.rows) + 1
         half = 0.5 * look_share(self.failure_prob, number)
@@ -97,7 +99,14 @@ class Auditor:
         with one_blas_thread():
             found = look_twice(
                 partial(
-                    pair_evidence, mechanism, pair, epsilon, delta, vouched=vouched is not None, views=tuple(views)
+                    pair_evidence,
+                    mechanism,
+                    pair,
+                    epsilon,
+                    delta,
+                    claim=claim if isinstance(claim, PrivacyClaim) else None,
+                    vouched=vouched is not None,
+                    views=tuple(views),
                 ),
                 n_draws=self.n_draws,
                 share=CaseShare(half, half),
@@ -110,6 +119,7 @@ class Auditor:
             "statement": self.statement,
             "mechanism": str(getattr(mechanism, "name", type(mechanism).__name__)),
             "params": encode({"epsilon": epsilon, "delta": delta}),
+            **({"stated": claim.sentence} if isinstance(claim, PrivacyClaim) else {}),
             "expect": expect,
             "vouched": None if vouched is None else vouched.row(names=True),
             "n_draws": self.n_draws,

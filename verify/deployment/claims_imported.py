@@ -202,7 +202,7 @@ def _examination(
     wanted, draws = examination_size(deployment)
     domain = deployment.domain
     public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
-    structured = list(examination_pairs(public, relation, group=claim.group, count=READY * wanted))
+    structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=READY * wanted))
     named = list(
         pairs_for(deployment.notes.get("pairs", ()), "replace" if relation is Relation.REPLACE else "add-remove")
     )
@@ -246,25 +246,26 @@ def examination_size(deployment: Deployment) -> tuple[int, int]:
     return pairs, deployment.draws or draws
 
 
-def maker(deployment: Deployment) -> Callable[[], Any]:
-    """Return a picklable factory of pristine mechanisms."""
-    source = deployment.source
-    if source is not None:
-        return partial(_fresh, source)
-    assert isinstance(deployment.mechanism, Imported)
-    return partial(_same, deployment.mechanism.inner)
+def maker(deployment: Deployment) -> Callable[[], Any] | None:
+    """Return a picklable factory of pristine mechanisms; None where there is only the object."""
+    return None if deployment.source is None else Factory(deployment.source)
 
 
-def _fresh(source: MechanismSource) -> Any:
-    loaded = source.load()
-    assert isinstance(loaded, Imported)
-    return loaded.inner
+class Factory:
+    """Makes pristine mechanisms of one source; the module is executed once a process."""
 
+    def __init__(self, source: MechanismSource) -> None:
+        self.source = source
+        self._make: Callable[[], Any] | None = None
 
-def _same(inner: Any) -> Any:
-    import copy
+    def __call__(self) -> Any:
+        """Return a new mechanism, as its author made it."""
+        if self._make is None:
+            self._make = partial(self.source.attribute(), **self.source.parameters)
+        return self._make()
 
-    return copy.deepcopy(inner)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "_make": None}
 
 
 def runner(
