@@ -230,35 +230,20 @@ def examine(
         known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
         return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct())
     subject = Subject(mechanism, fresh=make, views=views)
-    total = min(CONTRACT_DRAWS, max(40, int(CONTRACT_SHARE * budget.n_draws * slots)))
-    part = budget.part("contract", share=CONTRACT / 2, n_draws=total)
-    contract, conduct = contract_findings(
-        subject, [named.pair for named in pairs or own], part
-    )  # before any other call
+    # before any other call: a module may count them
+    contract, conduct = _contract(subject, [*pairs, *own], budget, slots, "contract")
     chosen, skipped, spare = _accepted(subject, pairs, wanted, budget)
     if chosen and untried(contract):  # the first data sets are refused
-        contract, conduct = contract_findings(subject, [named.pair for named in chosen], part.part("again"))
-    shared = (
-        make is None and contract[0].violated
-    )  # copies may share a generator of their own: look at the object alone
-    share = (1 - CONTRACT) / (
-        slots + 2
-    )  # two more: the worst pair of a search, and where the mechanism begins to accept
+        contract, conduct = _contract(subject, chosen, budget, slots, "contract again")
+    # copies may share the state of a generator that the object holds: then the object itself is looked at
+    shared = make is None and contract[0].violated
+    share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
 
     def work(named: Named, *, private: bool = False) -> PairWork:
         part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
+        given = mechanism if make is None else None
         return PairWork(
-            mechanism if make is None else make(),
-            named.name,
-            named.pair,
-            claim,
-            part,
-            private,
-            worst,
-            conduct.one_by_one,
-            views,
-            make,
-            shared,
+            given, named.name, named.pair, claim, part, private, worst, conduct.one_by_one, views, make, shared
         )
 
     tried = list(pairs[: len(chosen) + len(skipped)])
@@ -266,6 +251,16 @@ def examine(
     works = [work(named) for named in [*chosen, *(each for each in more if each is not None)]]
     found = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
     return Examination(subject.name, claim, (*found, *skipped), contract, demand, budget.failure_prob, conduct)
+
+
+def _contract(
+    subject: Subject, pairs: Sequence[Named], budget: Budget, slots: int, name: str
+) -> tuple[tuple[ContractFinding, ...], Conduct]:
+    """Return what is known of the contract from draws in proportion to those of the examination."""
+    total = min(CONTRACT_DRAWS, max(40, int(CONTRACT_SHARE * budget.n_draws * slots)))
+    return contract_findings(
+        subject, [named.pair for named in pairs], budget.part(name, share=CONTRACT / 2, n_draws=total)
+    )
 
 
 def _check(pairs: Sequence[Named], claim: PrivacyClaim | None) -> None:
@@ -354,7 +349,7 @@ def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budg
 
 
 def _known_curve(mechanism: Mechanism, named: Named, claim: PrivacyClaim, pair: NeighbouringPair) -> PairExamination:
-    """Return whether the exact law of a reference mechanism lies inside a whole claimed curve, where that is decided."""
+    """Return whether the exact law of a reference mechanism lies inside a whole claimed curve."""
     profile = mechanism.profile(pair) if isinstance(mechanism, ExactLaw) else None
     inside = None if profile is None else implied_by(profile, claim)
     low, high = {True: (0.0, 0.0), False: (1.0, 1.0), None: (0.0, 1.0)}[inside]

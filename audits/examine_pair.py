@@ -40,8 +40,8 @@ class PairWork:
 
     Attributes
     ----------
-    mechanism : object
-        What is called, in this process.
+    mechanism : object or None
+        None where ``make`` gives it.
     name : str
         The pair in words, unique within an examination.
     pair
@@ -101,8 +101,8 @@ class PairExamination:
 
 def examine_pair(work: PairWork) -> PairExamination:
     """Return what was found about one pair; a pure function of ``work`` for a mechanism that repeats under one seed."""
-    same = (lambda: work.mechanism) if work.shared else work.make
-    subject = Subject(work.mechanism, fresh=same, views=work.views)
+    inner = work.mechanism if work.make is None else work.make()
+    subject = Subject(inner, fresh=(lambda: inner) if work.shared else work.make, views=work.views)
     key = work.budget.key
     encoded = subject.encoded(work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one)
     refused = tuple("" if each is None else str(each) for each in encoded.refusals)
