@@ -84,7 +84,7 @@ def test_only_sampled_cells_spend(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("grid = 1", "grid must be a table, got grid=1"),
-        ("[gird]", "gird must be one of name, grid, budget, data, got gird; did you mean grid?"),
+        ("[gird]", "gird must be one of name, grid, budget, data, imported, got gird; did you mean grid?"),
         ("not toml", "grid must be TOML, got "),
         ("name = 3", "name must be text that is not empty, got name=3"),
         (text(epsilon=""), "grid.epsilon must be given, got nothing; its values must be numbers above 0"),
@@ -102,7 +102,7 @@ def test_only_sampled_cells_spend(tmp_path: Path) -> None:
         (text("gamma = [1]\n"), "grid.gamma must be one of mechanism, "),
         (text("[budget]\nn_draws = 1\n"), "budget.n_draws must be a whole number of at least 2, got budget.n_draws=1"),
         (text("[budget]\nfailure_prob = 1\n"), "budget.failure_prob must be a number in (0, 1), got"),
-        (text("[budget]\ndraws = 1\n"), "budget.draws must be one of seed, n_draws, failure_prob, got budget.draws"),
+        (text("[budget]\ndraws = 1\n"), "budget.draws must be one of seed, n_draws, imported_draws, failure_prob, got"),
         ("[data]\nfile = 'x.csv'\n", "data.response must be given, got nothing"),
     ],
 )

@@ -72,9 +72,11 @@ def _pin_threads() -> Any:
 
 
 def word_of(row: Mapping[str, Any]) -> str:
-    """Return what a row counts under: an outcome, ``ERROR``, or ``INCONSISTENT``."""
+    """Return what a row counts under: an outcome, ``VOUCHED`` (holds, as somebody vouches), ``ERROR``, ``INCONSISTENT``."""
     if row["error"]:
         return Reason.ERROR.name
+    if row.get("ground") == "vouched":
+        return "VOUCHED"
     return Reason.INCONSISTENT.name if row["reason"] == Reason.INCONSISTENT.name else Outcome[row["outcome"]].name
 
 
@@ -100,7 +102,7 @@ def crashed(key: str, cell: Cell, shared: Shared) -> Decided:
 
     error = {"type": "WorkerDied", "message": f"the worker process died while it decided {cell_name(cell)}"}
     row = {"kind": "cell", "cell": encode(dict(cell)), "n_draws": 0, "failure_prob": shared.failure_prob}
-    row |= NO_LOOK | {"confirmation": None, "error": error}
+    row |= NO_LOOK | {"confirmation": None, "error": error, "ground": ""}
     return Decided(key, dumps(row), Reason.ERROR.name, 0.0)
 
 

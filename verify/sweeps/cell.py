@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from audits import Budget, StreamKey
+from audits.examine import is_reference
 from mechanisms import Dataset, NeighbouringPair
 
-from ..pair_evidence import QUANTITY, pair_evidence
+from ..pair_evidence import DRAWS, QUANTITY, pair_evidence
 from ..rows import Row, dumps, encode
 from ..shares import CaseShare
 from ..statement import Claim, Evidence
 from ..worker import look_twice
-from .places import make_pair
+from .imported import LOSSES, ImportedMechanism
+from .places import REPLACED, make_pair
 from .recipes import LABELS, RECIPES
 
 Cell = Mapping[str, Any]
+#: Draws of one look at an imported mechanism, both data sets together: what makes an examination of one pair.
+IMPORTED_DRAWS = 2 * DRAWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,10 @@ class Shared:
         Digest of our sources, platform tag and library versions.
     data : Dataset or None
         The user's own data, when the targets are records of it.
+    imported : mapping
+        The user's own mechanisms, by their names on the mechanism axis.
+    imported_draws : int
+        Draws of one look at a cell of one of them.
     """
 
     seed: int
@@ -45,9 +53,11 @@ class Shared:
     failure_prob: float
     identity: Mapping[str, Any]
     data: Dataset | None = None
+    imported: Mapping[str, ImportedMechanism] = field(default_factory=dict)
+    imported_draws: int = IMPORTED_DRAWS
 
-    def hasher(self) -> Any:
-        """Return a hash of everything but the cell, to be copied and updated with a cell."""
+    def hasher(self) -> Hasher:
+        """Return a hash of everything but the cell; what one imported mechanism is moves its own cells alone."""
         content = {
             "seed": self.seed,
             "n_draws": self.n_draws,
@@ -55,7 +65,19 @@ class Shared:
             "identity": dict(self.identity),
             "data": self.data.digest if self.data else None,
         }
-        return hashlib.sha256(dumps({"sweep": encode(content)}).encode())
+        own = {
+            name: dumps({"imported": encode(each.identity()), "n_draws": self.imported_draws}).encode()
+            for name, each in self.imported.items()
+        }
+        return Hasher(hashlib.sha256(dumps({"sweep": encode(content)}).encode()), own)
+
+
+@dataclass(frozen=True, eq=False)
+class Hasher:
+    """The hash of what all cells share, and what is added to it for the cells of an imported mechanism."""
+
+    common: Any
+    imported: Mapping[str, bytes]
 
 
 def cell_name(cell: Cell) -> str:
@@ -65,10 +87,10 @@ def cell_name(cell: Cell) -> str:
     )
 
 
-def cell_key(hasher: Any, cell: Cell) -> str:
+def cell_key(hasher: Hasher, cell: Cell) -> str:
     """Return the content hash of a cell's row, from :meth:`Shared.hasher`."""
-    mine = hasher.copy()
-    mine.update(cell_name(cell).encode())
+    mine = hasher.common.copy()
+    mine.update(cell_name(cell).encode() + hasher.imported.get(cell["mechanism"], b""))
     return str(mine.hexdigest())
 
 
@@ -84,28 +106,56 @@ def pair_of(cell: Cell, shared: Shared) -> NeighbouringPair:
 
 def decide_cell(cell: Cell, shared: Shared) -> Row:
     """Return the row of a cell; an exception becomes an outcome, so that a sweep goes on."""
-    recipe = RECIPES[cell["mechanism"]]
-    applies = cell["loss"] in recipe.losses
-    n_draws = 0 if recipe.exact or not applies else shared.n_draws
+    n_draws = 0 if out_of_place(cell, shared) else _draws(cell, shared)
     spent = 0.0 if n_draws == 0 else shared.failure_prob
     half = CaseShare(0.5 * shared.failure_prob, 0.5 * shared.failure_prob)
     key = StreamKey(shared.seed).child("sweep", cell_name(cell))
     found = look_twice(partial(check_cell, cell, shared), n_draws=n_draws, share=half, key=key)
-    return {"kind": "cell", "cell": encode(dict(cell)), "n_draws": n_draws, "failure_prob": spent} | found
+    about = {"kind": "cell", "cell": encode(dict(cell)), "n_draws": n_draws, "failure_prob": spent}
+    return about | found | {"ground": _ground(cell, shared, found)}
 
 
 def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
     """Return the evidence for "(epsilon, delta) holds between the two data sets of this cell"."""
-    recipe = RECIPES[cell["mechanism"]]
     epsilon, delta = cell["epsilon"], cell["delta"]
-    if cell["loss"] not in recipe.losses:
-        return _no_claim(cell, f"the loss must be {' or '.join(recipe.losses)} for {cell['mechanism']}")
+    wrong = out_of_place(cell, shared)
+    if wrong:
+        return _no_claim(cell, wrong)
     pair = pair_of(cell, shared)
-    setup = recipe.build(cell["loss"], pair, epsilon, delta)
-    mechanism = setup.mechanism
-    if mechanism is None:
+    own = shared.imported.get(cell["mechanism"])
+    if own is not None:
+        vouched = own.vouched is not None
+        return pair_evidence(own.make(), pair, epsilon, delta, budget, vouched=vouched, views=own.looks())
+    setup = RECIPES[cell["mechanism"]].build(cell["loss"], pair, epsilon, delta)
+    if setup.mechanism is None:
         return _no_claim(cell, setup.out_of_domain)
-    return pair_evidence(mechanism, pair, epsilon, delta, budget, in_domain=not setup.out_of_domain)
+    return pair_evidence(setup.mechanism, pair, epsilon, delta, budget, in_domain=not setup.out_of_domain)
+
+
+def out_of_place(cell: Cell, shared: Shared) -> str:
+    """Return why a combination of axes makes no claim; empty where it does."""
+    name, loss = cell["mechanism"], cell["loss"]
+    if name in shared.imported:
+        return "" if loss in LOSSES else f"the loss must be {' or '.join(LOSSES)} (numbers or labels) for {name}"
+    losses = RECIPES[name].losses
+    if loss not in losses:
+        return f"the loss must be {' or '.join(losses)} for {name}"
+    return f"the rule is for a record added or removed, not {REPLACED}" if cell["target"] == REPLACED else ""
+
+
+def _draws(cell: Cell, shared: Shared) -> int:
+    """Return the draws of one look at a cell: none where the law of the loss is known."""
+    if cell["mechanism"] in shared.imported:
+        return shared.imported_draws
+    return 0 if RECIPES[cell["mechanism"]].exact else shared.n_draws
+
+
+def _ground(cell: Cell, shared: Shared, found: Mapping[str, Any]) -> str:
+    """Return what a claim that holds rests on: a law that is ``proved`` here, or one that is ``vouched`` for."""
+    if found["outcome"] != "HOLDS":
+        return ""
+    own = shared.imported.get(cell["mechanism"])
+    return "proved" if own is None or is_reference(own.make()) else "vouched"
 
 
 def _no_claim(cell: Cell, reason: str) -> Evidence:

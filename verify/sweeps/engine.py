@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ..errors import Defect
 from .batch import Batch, Decided, Refused, crashed, identity
-from .cell import Cell, Shared, cell_key
+from .cell import Cell, Hasher, Shared, cell_key
 from .cell_store import CellStore
 from .grid import Grid
 from .schedulers import Result, Scheduler
@@ -138,7 +138,7 @@ class Sweep:
         finally:
             scheduler.close(finished=finished)
 
-    def _pending(self, place: int, hasher: object) -> Pending:
+    def _pending(self, place: int, hasher: Hasher) -> Pending:
         cell = self.grid.cell(place)
         return cell_key(hasher, cell), cell
 
@@ -175,7 +175,7 @@ class Sweep:
         self.store.put((cell.key, cell.text) for cell in cells)
         self.watcher.decided(cells)
 
-    def _next(self, todo: deque[int], hasher: object, failed: set[str], slots: int) -> Batch | None:
+    def _next(self, todo: deque[int], hasher: Hasher, failed: set[str], slots: int) -> Batch | None:
         """Return the next cells as a batch, without those that another process has decided by now."""
         room = min(MOST_CELLS, max(1, len(todo) // (2 * slots)))
         while todo:

@@ -6,15 +6,16 @@ import difflib
 import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mechanisms import DataError, Dataset
 
 from ..errors import UserError
-from .cell import Cell, Shared
-from .places import TARGETS
+from .cell import IMPORTED_DRAWS, Cell, Shared
+from .imported import LOSSES, ImportedMechanism, read_imported
+from .places import REPLACED, TARGETS
 from .recipes import ALL_LOSSES, RECIPES
 
 Rule = tuple[str, Callable[[Any], bool]]
@@ -41,7 +42,7 @@ AXES: Mapping[str, Rule] = {
     "dim": _whole(1),
     "conditioning": _number("of at least 1", lambda v: math.isfinite(v) and v >= 1),
     "seed": _whole(0),
-    "target": _one_of(TARGETS),
+    "target": _one_of((*TARGETS, REPLACED)),
     "delta": _number("in (0, 1)", lambda v: 0 < v < 1),
     "epsilon": _number("above 0", lambda v: math.isfinite(v) and v > 0),
 }
@@ -51,14 +52,16 @@ OF_DATA = ("n", "dim", "conditioning", "seed")
 BUDGET: Mapping[str, tuple[Rule, Any]] = {
     "seed": (_whole(0), 20210527),
     "n_draws": (_whole(2), 4000),
+    "imported_draws": (_whole(2), IMPORTED_DRAWS),
     "failure_prob": (_number("in (0, 1)", lambda v: 0 < v < 1), 1e-7),
 }
+TABLES = ("name", "grid", "budget", "data", "imported")
 DATA_KEYS = ("file", "response", "x_bound", "y_bound", "public")
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The axes with their values, what each cell may spend, and the user's own data, if any."""
+    """The axes with their values, what each cell may spend, and the user's own data and mechanisms, if any."""
 
     name: str
     axes: Mapping[str, tuple[Any, ...]]
@@ -66,6 +69,8 @@ class Grid:
     n_draws: int
     failure_prob: float
     data: Dataset | None = None
+    imported: Mapping[str, ImportedMechanism] = field(default_factory=dict)
+    imported_draws: int = IMPORTED_DRAWS
 
     def __len__(self) -> int:
         return math.prod(len(values) for values in self.axes.values())
@@ -89,17 +94,20 @@ class Grid:
 
     def shared(self, identity: Mapping[str, Any]) -> Shared:
         """Return what all cells share, with the identity of our sources and platform."""
-        return Shared(self.seed, self.n_draws, self.failure_prob, identity, self.data)
+        own = {name: each for name, each in self.imported.items() if name in self.axes["mechanism"]}
+        return Shared(self.seed, self.n_draws, self.failure_prob, identity, self.data, own, self.imported_draws)
 
     def spends(self) -> float:
         """Return the sum of what the sampled cells may spend."""
-        sampled = sum(
-            not RECIPES[mechanism].exact and loss in RECIPES[mechanism].losses
-            for mechanism in self.axes["mechanism"]
-            for loss in self.axes["loss"]
+        kinds = [(mechanism, loss) for mechanism in self.axes["mechanism"] for loss in self.axes["loss"]]
+        own = sum(mechanism in self.imported and loss in LOSSES for mechanism, loss in kinds)
+        ours = sum(
+            mechanism in RECIPES and not RECIPES[mechanism].exact and loss in RECIPES[mechanism].losses
+            for mechanism, loss in kinds
         )
-        per_kind = len(self) // (len(self.axes["mechanism"]) * len(self.axes["loss"]))
-        return sampled * per_kind * self.failure_prob
+        targets = self.axes["target"]
+        per_kind = len(self) // (len(kinds) * len(targets))
+        return (own * len(targets) + ours * (len(targets) - (REPLACED in targets))) * per_kind * self.failure_prob
 
 
 def _shown(value: Any) -> str:
@@ -133,15 +141,16 @@ def read_grid(path: Path) -> Grid:
         raise UserError(f"grid must be a readable file, got grid={path} ({stop.strerror})") from stop
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as stop:
         raise UserError(f"grid must be TOML, got {path}: {stop}") from stop
-    _known(text, ("name", "grid", "budget", "data"), "")
+    _known(text, TABLES, "")
     name = text.get("name", path.stem)
     if not isinstance(name, str) or not name.strip():
         raise _refuse("name", "text that is not empty", name)
-    for key in ("grid", "budget", "data"):
+    for key in TABLES[1:]:
         if not isinstance(text.get(key, {}), dict):
             raise _refuse(key, "a table", text[key])
     data = _data(text["data"], path.parent) if "data" in text else None
-    axes = _axes(text.get("grid", {}), data)
+    imported = read_imported(text.get("imported", {}), tuple(RECIPES), path.parent)
+    axes = _axes(text.get("grid", {}), data, tuple(imported))
     spending = text.get("budget", {})
     _known(spending, tuple(BUDGET), "budget.")
     budget = {key: spending.get(key, default) for key, (_, default) in BUDGET.items()}
@@ -149,13 +158,14 @@ def read_grid(path: Path) -> Grid:
         if not allowed(budget[key]):
             one = words.replace("whole numbers", "a whole number").replace("numbers", "a number")
             raise _refuse(f"budget.{key}", one, budget[key])
-    return Grid(name, axes, budget["seed"], budget["n_draws"], float(budget["failure_prob"]), data)
+    least = (budget["seed"], budget["n_draws"], float(budget["failure_prob"]))
+    return Grid(name, axes, *least, data, imported, budget["imported_draws"])
 
 
-def _axes(table: Mapping[str, Any], data: Dataset | None) -> dict[str, tuple[Any, ...]]:
+def _axes(table: Mapping[str, Any], data: Dataset | None, imported: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
     wanted = tuple(axis for axis in AXES if data is None or axis not in OF_DATA)
     _known(table, wanted, "grid.")
-    rules = dict(AXES)
+    rules = {**AXES, "mechanism": _one_of((*RECIPES, *imported))}
     if data is not None:
         words = f"numbers of records, in [0, {data.n_records})"
         rules["target"] = words, lambda v: isinstance(v, int) and not isinstance(v, bool) and 0 <= v < data.n_records
@@ -176,6 +186,10 @@ def _axes(table: Mapping[str, Any], data: Dataset | None) -> dict[str, tuple[Any
         if twice is not None:
             raise _refuse(key, "a list without repetition", twice)
         axes[axis] = tuple(values)
+    own = next((name for name in axes["mechanism"] if name in imported), None)
+    if own is not None and not set(axes["loss"]) & set(LOSSES):
+        rule = f"hold {' or '.join(LOSSES)} (responses that are numbers or labels) for the imported {own}"
+        raise UserError(f"grid.loss must {rule}, got grid.loss={_shown(list(axes['loss']))}")
     return axes
 
 

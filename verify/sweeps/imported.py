@@ -6,6 +6,8 @@ the key of each of its cells: a changed file is another mechanism, and a worker 
 
 from __future__ import annotations
 
+import difflib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -58,10 +60,20 @@ class ImportedMechanism:
         key = f"imported.{name}"
         if not isinstance(table, dict):
             raise UserError(f"{key} must be a table, got {key}={table!r}")
+        known = sorted(each.alias or own for own, each in ImportSection.model_fields.items())
+        for given in (given for given in table if given not in known):
+            close = difflib.get_close_matches(given, known, n=1)
+            hint = f"; did you mean {key}.{close[0]}?" if close else ""
+            raise UserError(f"{key}.{given} must be one of {', '.join(known)}, got {key}.{given}{hint}")
         try:
             section = ImportSection.model_validate(table)
         except ValidationError as stop:
             raise UserError(_under(key, one_line(stop))) from None
+        try:
+            json.dumps(section.parameters)
+        except TypeError as stop:
+            rule = "numbers, text, true or false, lists and tables"
+            raise UserError(f"{key}.parameters must be {rule}, got {key}.parameters ({stop})") from None
         place = str(folder.resolve())
         source = MechanismSource(section.origin, place, section.parameters)
         views = tuple(MechanismSource(origin, place) for origin in section.views)

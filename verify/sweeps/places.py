@@ -11,6 +11,8 @@ from audits import StreamKey
 from mechanisms import Dataset, NeighbouringPair, RowClip
 
 TARGETS = ("member", "typical", "lonely", "extreme")
+#: A record replaced: no published rule is about it, so it is for imported mechanisms alone.
+REPLACED = "replaced"
 
 
 @lru_cache(maxsize=4)
@@ -42,7 +44,8 @@ def make_pair(
     """Return the pair of a target: a ``member`` removed, or added: a ``typical`` one, a ``lonely`` or an ``extreme`` one.
 
     The added unit vector of ``lonely`` lies where the data know least, that of ``extreme`` where they know most; the
-    response is the end of its range that is farther from the prediction of ridge regression with ``lam = 1``.
+    response is the end of its range that is farther from the prediction of ridge regression with ``lam = 1``. At
+    ``replaced`` the lonely record takes the place of the first one.
     """
     data, typical = make_data(root, seed, n, dim, conditioning, labels)
     if target == "member":
@@ -50,7 +53,8 @@ def make_pair(
     if target == "typical":
         return typical
     gram = data.X.T @ data.X
-    x = np.linalg.eigh(gram)[1][:, 0 if target == "lonely" else -1]
+    x = np.linalg.eigh(gram)[1][:, -1 if target == "extreme" else 0]
     x = x / np.linalg.norm(x) * (1 - 1e-15)
     prediction = x @ np.linalg.solve(gram + np.eye(dim), data.X.T @ data.y)
-    return NeighbouringPair.add(data, x, -1.0 if prediction > 0 else 1.0)
+    y = -1.0 if prediction > 0 else 1.0
+    return NeighbouringPair.replace(data, 0, x, y) if target == REPLACED else NeighbouringPair.add(data, x, y)

@@ -40,6 +40,7 @@ DECADES = 12.0
 MAPPED = ("epsilon", "n", "dim", "conditioning", "delta", "target", "seed")
 WORDS = {
     "HOLDS": "hold",
+    "VOUCHED": "hold as vouched",
     "FAILS": "fail",
     "UNDECIDED": "undecided",
     "OUT_OF_DOMAIN": "out of domain",
@@ -156,18 +157,23 @@ def _callout(sweep: Sweep, found: Tally) -> Callout:
         return Callout(Tone.BAD, "The claim breaks in some cells", text)
     if counts["UNDECIDED"]:
         return Callout(Tone.WARNING, "No cell breaks; some are undecided at this budget", text)
+    if counts["VOUCHED"]:
+        return Callout(
+            Tone.GOOD, "The claim holds in every cell where it is made, in some of them as vouched for", text
+        )
     return Callout(Tone.GOOD, "The claim holds in every cell where it is made", text)
 
 
 def _front(sweep: Sweep, found: Tally) -> tuple[Block, ...]:
     grid = sweep.grid
     axes = tuple(Fact(axis, ", ".join(_tick(value) for value in values)) for axis, values in grid.axes.items())
+    words = [word for word in WORDS if word != "VOUCHED" or found.counts[word]]
     rows_ = tuple(
-        (mechanism, loss, *(format_count(group.counts[word]) for word in WORDS), RECIPES[mechanism].rule)
+        (mechanism, loss, *(format_count(group.counts[word]) for word in words), _rule(sweep, mechanism))
         for (mechanism, loss), group in found.groups.items()
         if set(group.counts) != {"OUT_OF_DOMAIN"}
     )
-    columns = ("Mechanism", "Loss", *(words.capitalize() for words in WORDS.values()), "Set up by")
+    columns = ("Mechanism", "Loss", *(WORDS[word].capitalize() for word in words), "Set up by")
     spent = format_probability(grid.spends(), typographic=True) if grid.spends() else "nothing: all cells are exact"
     blocks: list[Block] = [
         Paragraph(
@@ -175,12 +181,27 @@ def _front(sweep: Sweep, found: Tally) -> tuple[Block, ...]:
             "is that private between the two data sets of the cell: the hockey-stick divergence, worse direction, "
             "exact where the law of the loss is known and simulated otherwise."
         ),
+        *_vouching(sweep),
         Facts((Fact("Seed", str(grid.seed)), Fact("Failure probability, sum over cells", spent))),
         Facts(axes),
     ]
     if rows_:
-        blocks.append(Table("Cells by outcome", columns, rows_, ("left", "left", *("right",) * len(WORDS), "left")))
+        blocks.append(Table("Cells by outcome", columns, rows_, ("left", "left", *("right",) * len(words), "left")))
     return tuple(blocks)
+
+
+def _vouching(sweep: Sweep) -> Iterator[Block]:
+    if sweep.shared.imported:
+        yield Paragraph(
+            "An imported mechanism is as it is, whatever the target, and is examined: its draws are held against its "
+            "own law and against the claim. Where its claim holds as vouched, that rests on the word of the person named "
+            "below, not on a proof of ours."
+        )
+
+
+def _rule(sweep: Sweep, mechanism: str) -> str:
+    own = sweep.grid.imported.get(mechanism)
+    return RECIPES[mechanism].rule if own is None else own.rule
 
 
 def _tick(value: Any) -> str:
@@ -247,7 +268,7 @@ def _worst(found: Tally) -> Section:
     tones = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD}
     lines = tuple(
         (
-            Badge(columns["outcome"].lower(), tones.get(columns["outcome"], Tone.WARNING)),
+            Badge(_outcome(columns), tones.get(columns["outcome"], Tone.WARNING)),
             _setting(columns),
             _delta(columns),
             format_number(ratio, 3, typographic=True),
@@ -264,6 +285,10 @@ def _worst(found: Tally) -> Section:
         (0, 1, 0, 0),
     )
     return Section("The worst cells", 1, (table,))
+
+
+def _outcome(columns: dict[str, Any]) -> str:
+    return str(columns["outcome"]).lower() + (", vouched" if columns["ground"] == "vouched" else "")
 
 
 def _delta(columns: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ SCHEMA_VERSION = 1
 FORMATS = (".jsonl", ".parquet")
 CHUNK = 10_000
 #: Columns after the axes; the numbers are those of the deciding witness.
-FOUND = ("outcome", "reason", "detail", "allowed", "value", "low", "high", "log10_ratio", "margin")
+FOUND = ("outcome", "ground", "reason", "detail", "allowed", "value", "low", "high", "log10_ratio", "margin")
 SPENT = ("n_draws", "failure_prob", "method", "error")
 
 
@@ -36,7 +36,8 @@ def flat(row: Row) -> dict[str, Any]:
     """Return a row as one level of columns.
 
     ``log10_ratio`` is the logarithm of the larger end of the interval over what is allowed: above 0 the claim is not
-    shown to hold, at 0 it is tight; ``-inf`` where the interval is 0.
+    shown to hold, at 0 it is tight; ``-inf`` where the interval is 0. ``ground`` is what a claim that holds rests on:
+    ``proved``, or ``vouched``.
     """
     witness = row["exact"] or row["sampled"]
     claim = row["claim"]
@@ -45,7 +46,7 @@ def flat(row: Row) -> dict[str, Any]:
     ratio = math.nan
     if word_of(row) not in ("ERROR", "OUT_OF_DOMAIN") and not math.isnan(ends[2]):
         ratio = math.log10(ends[2] / allowed) if ends[2] > 0 else -math.inf
-    found = (row["outcome"], row["reason"], row["detail"], allowed, *ends, ratio, number(row["margin"]))
+    found = (row["outcome"], row["ground"], row["reason"], row["detail"], allowed, *ends, ratio, number(row["margin"]))
     error = f"{row['error']['type']}: {row['error']['message']}" if row["error"] else None
     spent = (row["n_draws"], row["failure_prob"], witness["method"] if witness else "", error)
     return {**row["cell"], **dict(zip(FOUND + SPENT, found + spent, strict=True))}
@@ -66,6 +67,8 @@ def header(sweep: Sweep, n_rows: int) -> Row:
         "failure_prob_per_cell": grid.failure_prob,
         "failure_prob": grid.spends(),
         "data": grid.data.digest if grid.data else None,
+        "imported": {name: each.identity() for name, each in grid.imported.items()},
+        "imported_draws": grid.imported_draws if grid.imported else None,
         **sweep.shared.identity,
     }
 
@@ -102,7 +105,7 @@ def _parquet(sweep: Sweep) -> bytes:
 
     kinds = {int: pa.int64(), float: pa.float64(), str: pa.string()}
     fields = [(axis, kinds[type(values[0])]) for axis, values in sweep.grid.axes.items()]
-    words = ("outcome", "reason", "detail", "method", "error")
+    words = ("outcome", "ground", "reason", "detail", "method", "error")
     fields += [(name, pa.string() if name in words else pa.float64()) for name in FOUND + SPENT]
     schema = pa.schema([(name, pa.int64() if name == "n_draws" else kind) for name, kind in fields])
     sink = pa.BufferOutputStream()
