@@ -8,47 +8,21 @@ Progress goes to standard error. The exit code is 1 if a broken mechanism passes
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, Claim, Entry, state  # noqa: E402
-from oracles.trust_bank.leaks import leak_of, more, replaced  # noqa: E402
-
-from mechanisms import Dataset, NeighbouringPair, Relation  # noqa: E402
-
-VOUCHED = {"who": "the author of the bank", "proof": "10.1000/trust-bank"}
-PROFILES = {"quick": 20_000, "standard": 100_000, "full": 400_000}
-DRAWN = [0]
-#: Appended to the copy of a mechanism's file, so that what was drawn is counted wherever the record says it.
-TALLY = """
-
-def _counted(draw):
-    import sys
-
-    def counted(self, dataset, n_draws, *, rng):
-        sys.modules["__main__"].__dict__.setdefault("TRUST_DRAWN", [0])[0] += n_draws
-        return draw(self, dataset, n_draws, rng=rng)
-
-    return counted
-
-
-{name}.draw = _counted({name}.draw)
-"""
+from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, Entry, state  # noqa: E402
+from trust_doors import DOORS, PROFILES  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -62,150 +36,6 @@ class Line:
     draws: int
     seconds: float
     reason: str
-
-
-def count(entry: Entry) -> Any:
-    """Return a fresh mechanism whose draws are counted."""
-    made = entry.factory()
-    kind = type(made)
-    draw = kind.draw
-
-    def counted(self: Any, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
-        DRAWN[0] += n_draws
-        return draw(self, dataset, n_draws, rng=rng)
-
-    made_of = type(kind.__name__, (kind,), {"draw": counted, "__module__": kind.__module__})
-    other = made_of.__new__(made_of)
-    other.__dict__.update(made.__dict__)
-    return other
-
-
-# --- doors ------------------------------------------------------------------------------------------------------------
-
-
-def value(given: Any) -> str:
-    return json.dumps(given) if not isinstance(given, bool) else str(given).lower()
-
-
-def configuration(entry: Entry, seed: int, profile: str) -> str:
-    """Return the TOML of an entry, beside ``data.csv`` and the mechanism's file."""
-    features = [f"x{i}" for i in range(entry.dim)]
-    data = {"file": "data.csv", "features": features, "target": "y", "x_bound": entry.x_bound, "y_bound": entry.y_bound}
-    data |= {"public": True} | ({"n_min": entry.n_min} if entry.n_min else {})
-    parameters = ", ".join(f"{key} = {value(given)}" for key, given in entry.parameters.items())
-    vouched = ", ".join(f"{key} = {value(given)}" for key, given in VOUCHED.items())
-    tables = {
-        "[data]": data,
-        "[budget]": {"profile": profile, "seed": seed, "jobs": 1, **entry.budget},
-        "[[claims]]": {"type": "dp", "relation": entry.relation, **entry.claim.toml()},
-    }
-    lines = ["[mechanism]", f"import = {value(entry.origin)}", f"parameters = {{ {parameters} }}"]
-    lines.append(f"vouched_by = {{ {vouched} }}")
-    for head, table in tables.items():
-        lines += ["", head, *(f"{key} = {value(given)}" for key, given in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def certify(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
-    """Write a folder as a user has it, and decide it."""
-    from verify.deployment.certify import certify as decide
-
-    dataset = entry.data()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        header = ",".join([*(f"x{i}" for i in range(entry.dim)), "y"])
-        table = np.column_stack([dataset.X, dataset.y])
-        np.savetxt(folder / "data.csv", table, delimiter=",", header=header, comments="", fmt="%.17g")
-        code = entry.path.read_text(encoding="utf-8") + TALLY.format(name=entry.origin.partition(":")[2])
-        (folder / entry.path.name).write_text(code, encoding="utf-8")
-        (folder / "deployment.toml").write_text(configuration(entry, seed, profile), encoding="utf-8")
-        drawn = sys.modules["__main__"].__dict__.setdefault("TRUST_DRAWN", [0])
-        drawn[0] = 0
-        found = decide(folder / "deployment.toml")
-    claim = next(row for row in found.rows if row["kind"] == "claim")
-    return found.decision.name, str(claim.get("reason", "")), drawn[0]
-
-
-def pairs(entry: Entry) -> Iterator[Any]:
-    """Yield the pairs that a test would name: where it leaks, if it does, and plain ones."""
-    if entry.klass:
-        first, second = leak_of(entry.name).pair
-        if isinstance(first, Dataset):
-            yield neighbours(entry, first, second)
-    sizes = [n for n in (1, 6, 30) if n >= entry.n_min] or [entry.n_min + 1]
-    for n in sizes[: entry.budget.get("pairs")]:
-        yield neighbours(entry, *(replaced(entry, n) if entry.relation == "replace" else more(entry, n)))
-
-
-def neighbours(entry: Entry, first: Dataset, second: Dataset) -> Any:
-    """Return two data sets as a pair of the claim's relation."""
-    if entry.claim.group > 1:
-        from audits.black_box_pairs import BlackBoxPair  # k records apart: a type of its own
-
-        relation = Relation.REMOVE if first.n_records > second.n_records else Relation.ADD
-        apart = abs(first.n_records - second.n_records)
-        return BlackBoxPair(first, second, relation, f"{apart} records apart", apart)
-    if first.n_records == second.n_records:
-        last = second.n_records - 1
-        return NeighbouringPair.replace(first, last, second.X[last], float(second.y[last]))
-    if first.n_records > second.n_records:
-        return NeighbouringPair.remove(first, first.n_records - 1)
-    return NeighbouringPair.add(first, second.X[-1], float(second.y[-1]))
-
-
-def stated(claim: Claim, relation: str) -> Any:
-    """Return a claim as the fixture takes it: two numbers, or the form of :mod:`audits.claims`."""
-    if claim.type == "point" and claim.group == 1:
-        return claim.epsilon, claim.delta
-    from audits import claims
-
-    both = (Relation.REPLACE,) if relation == "replace" else (Relation.ADD, Relation.REMOVE)
-    made = {
-        "point": lambda: claims.point_claim(claim.epsilon, claim.delta, both),
-        "gaussian-dp": lambda: claims.gaussian_dp_claim(claim.mu, both),
-        "zcdp": lambda: claims.zcdp_claim(claim.rho, both),
-        "renyi": lambda: claims.renyi_claim(claim.alpha, claim.epsilon, both),
-        "table": lambda: claims.table_claim(claim.points, both),
-    }[claim.type]()
-    return made if claim.group == 1 else claims.group_claim(made, claim.group)
-
-
-def fixture(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
-    """Run ``privacy_audit``'s auditor on each pair: the worst outcome counts."""
-    from verify.pytest_audit import AuditFailure, Auditor
-
-    n_draws = entry.budget.get("draws", PROFILES[profile])
-    auditor = Auditor(test=entry.name, statement="", seed=seed, n_draws=n_draws, failure_prob=1e-4)
-    found: list[tuple[str, str]] = []
-    DRAWN[0] = 0
-    for pair in pairs(entry):
-        try:
-            row = auditor(count(entry), pair, stated(entry.claim, entry.relation), vouched_by=VOUCHED)
-            words = str(row.get("detail", ""))
-        except AuditFailure as stop:
-            words = str(stop)
-        outcome = auditor.rows[-1]["outcome"] if auditor.rows else "UNDECIDED"
-        found.append(({"HOLDS": "PASS", "FAILS": "FAIL"}.get(outcome, "UNDECIDED"), words))
-    worst = min(found, key=lambda each: ("FAIL", "UNDECIDED", "PASS").index(each[0]))
-    return *worst, DRAWN[0]
-
-
-def sweep(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
-    """To be filled: a grid with an imported mechanism, decided by ``verify.sweeps``."""
-    return "NO DOOR", "sweeps do not take an imported mechanism here yet", 0
-
-
-def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
-    """To be filled: ``audits.examine.examine(mechanism, pairs, claim, budget)``."""
-    return "NO DOOR", "the examination is not called here yet", 0
-
-
-DOORS: dict[str, Callable[[Entry, int, str], tuple[str, str, int]]] = {
-    "certify": certify,
-    "fixture": fixture,
-    "sweep": sweep,
-    "notebook": notebook,
-}
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

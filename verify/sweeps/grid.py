@@ -169,6 +169,8 @@ def _axes(table: Mapping[str, Any], data: Dataset | None, imported: tuple[str, .
     if data is not None:
         words = f"numbers of records, in [0, {data.n_records})"
         rules["target"] = words, lambda v: isinstance(v, int) and not isinstance(v, bool) and 0 <= v < data.n_records
+    if imported and isinstance(table.get("mechanism"), list) and all(name in imported for name in table["mechanism"]):
+        rules["delta"] = _number("in [0, 1)", lambda v: 0 <= v < 1)  # our own rules need a delta
     axes: dict[str, tuple[Any, ...]] = {}
     for axis in wanted:
         key, (words, allowed) = f"grid.{axis}", rules[axis]

@@ -45,7 +45,8 @@ def flat(row: Row) -> dict[str, Any]:
     ends = [number(witness[name]) if witness else math.nan for name in ("value", "low", "high")]
     ratio = math.nan
     if word_of(row) not in ("ERROR", "OUT_OF_DOMAIN") and not math.isnan(ends[2]):
-        ratio = math.log10(ends[2] / allowed) if ends[2] > 0 else -math.inf
+        above = math.log10(ends[2] / allowed) if allowed > 0 and ends[2] > 0 else math.inf
+        ratio = above if ends[2] > 0 else -math.inf
     found = (row["outcome"], row["ground"], row["reason"], row["detail"], allowed, *ends, ratio, number(row["margin"]))
     error = f"{row['error']['type']}: {row['error']['message']}" if row["error"] else None
     spent = (row["n_draws"], row["failure_prob"], witness["method"] if witness else "", error)
