@@ -24,12 +24,15 @@ from .examined import DrawnPair
 from .recorded import Recorded, View
 from .stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees
 from .stated_law_profile import audit_profile
+from .stated_law_range import audit_range
 from .subject import EncodedSubject, Subject
 from .tails import audit_tails
 from .witnesses import Note, Weight, Witness, WorstCase, of_test
 
 #: Shares of a pair's failure probability where the mechanism states a density.
 LAW, DELTA = 0.3, 0.2
+#: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
+STOPS = "the draws stop where the stated density goes on"
 #: The stated worst case is compared with the draws at these multiples of the claimed epsilon.
 MULTIPLES = (0.25, 0.5, 1.0, 2.0)
 
@@ -84,7 +87,8 @@ class PairExamination:
     skipped : bool
         Whether both data sets were refused in the same way, so that nothing could be compared.
     law : str
-        Empty when the draws were compared with a stated density; otherwise why they were not.
+        Empty when the draws were compared with a stated density and reach as far; otherwise why they were not, or that
+        they stop where it goes on.
     visible : float
         The smallest probability of an event on one side that this examination would have found.
     """
@@ -145,6 +149,8 @@ def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tu
         why = f"the stated law raised {type(stop).__name__}"
     if not why and all(witness.notes.get("compared") == 0.0 for witness in found if "compared" in witness.notes):
         why = "the stated density could not be compared with the draws, which do not vary"
+    if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in found):
+        why = STOPS
     return found, why, spent
 
 
@@ -160,12 +166,17 @@ def no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
 
 
 def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
-    """Yield the tests of the stated law against the draws: each data set, their ratio, and what else is stated."""
+    """Yield the tests of the stated law against the draws: each data set, its range, their ratio, what else is stated.
+
+    A range that is refuted decides nothing (public bounds give nobody away), yet keeps the stated law from vouching.
+    """
     pair, budget = work.pair, work.budget.part("law", share=LAW)
     audits: dict[str, Callable[[Budget], LawAudit]] = {
         "first data set": lambda b: audit_law(recorded.view(inner), pair.first, b),
         "second data set": lambda b: audit_law(recorded.view(inner), pair.second, b),
         "ratio of the two": lambda b: audit_loss(recorded.view(inner), pair, b),
+        "range: first data set": lambda b: audit_range(recorded.view(inner), pair.first, b),
+        "range: second data set": lambda b: audit_range(recorded.view(inner), pair.second, b),
     }
     neighbours = isinstance(pair, NeighbouringPair)
     if neighbours and callable(getattr(inner, "privacy_loss", None)):
@@ -174,7 +185,10 @@ def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
         audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
     for words, audit in audits.items():
         part = budget.part(words, share=1 / len(audits), n_draws=_n_for(words, work))
-        yield law_witness(f"stated law: {words}", audit(part))
+        if words.startswith("range"):
+            yield law_witness(f"stated {words}", audit(part), Weight.REPORTS)
+        else:
+            yield law_witness(f"stated law: {words}", audit(part))
 
 
 def _n_for(words: str, work: PairWork) -> int:
@@ -195,9 +209,12 @@ def _loss(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
     yield law_witness("stated loss: ratio of the two", audit_loss(_Stated(recorded.view(inner)), work.pair, budget))
 
 
-def law_witness(about: str, audit: LawAudit) -> Witness:
+def law_witness(about: str, audit: LawAudit, weight: Weight = Weight.REFUTES) -> Witness:
     """Return the witness of a test of a stated law: the sharpest of its tests."""
     worst = audit.worst
+    notes: dict[str, Note] = {"event": worst.event}
+    if weight is Weight.REFUTES:
+        notes["compared"] = float(audit.examined)
     return of_test(
         about,
         worst.p_value,
@@ -205,7 +222,8 @@ def law_witness(about: str, audit: LawAudit) -> Witness:
         audit.n_draws,
         refuted=audit.refuted,
         words=worst.words,
-        notes={"event": worst.event, "compared": float(audit.examined)},
+        notes=notes,
+        weight=weight,
     )
 
 

@@ -272,23 +272,31 @@ def wealth(chosen: Sequence[Chosen], comparisons: Mapping[int, Sides | None]) ->
     """Return the log of the largest capital that all the bets together ever had, and which bet won most."""
     if not chosen:
         return 0.0, 0
-    shares = np.array([1.0 / (1.0 + rank) ** 1.5 for rank in range(len(chosen))])
-    shares = np.log(shares / shares.sum())
     logs: list[FloatArray] = []
     ends: list[float] = []
-    for each, share in zip(chosen, shares, strict=True):
+    for each, share in zip(chosen, shares_of(len(chosen)), strict=True):
         sides = comparisons[each.comparison]
         if sides is None:  # the density refuses these moves of the certifying draws: the capital put on them is lost
             continue
-        x = payoffs(each.bet, sides)
-        paths = [
-            np.log(weight) + np.cumsum(np.log1p(min(each.stake * factor, 0.97 / each.bet.bound) * x))
-            for factor, weight in zip(STAKES, STAKE_WEIGHTS, strict=True)
-        ]
-        path = share + np.logaddexp.reduce(paths, axis=0)
+        path = share + grown(payoffs(each.bet, sides), each.stake, each.bet.bound)
         logs.append(path)
         ends.append(float(path.max()))
     if not logs:
         return 0.0, 0
     together = np.logaddexp.reduce(logs, axis=0)
     return max(0.0, float(together.max())), int(np.argmax(ends))
+
+
+def shares_of(n_bets: int) -> list[float]:
+    """Return the natural logs of the shares of the capital that bets get by their rank in training."""
+    shares = np.array([1.0 / (1.0 + rank) ** 1.5 for rank in range(n_bets)])
+    return [float(each) for each in np.log(shares / shares.sum())]
+
+
+def grown(x: FloatArray, stake: float, bound: float) -> FloatArray:
+    """Return the natural log of a capital of 1 after each draw, put on payoffs ``x >= -bound`` at several stakes."""
+    paths = [
+        np.log(weight) + np.cumsum(np.log1p(min(stake * factor, 0.97 / bound) * x))
+        for factor, weight in zip(STAKES, STAKE_WEIGHTS, strict=True)
+    ]
+    return np.asarray(np.logaddexp.reduce(paths, axis=0))

@@ -48,6 +48,7 @@ def certify(
     PASS (proved)             a theorem or an exact law of a mechanism of ours
     PASS (vouched)            your mechanism: examined, nothing found, and
                               mechanism.vouched_by says on whose word it rests
+    PASS (simulated)          a claim about how good the output is, by simulation
     FAIL                      a pair, an event and numbers that refute the claim
     UNDECIDED (examined)      nothing found, and nothing that supports the claim
     UNDECIDED (not examined)  too little was drawn; cannot be allowed

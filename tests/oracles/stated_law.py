@@ -57,3 +57,20 @@ def best_interval(scores, weights):
 def binomial_tail(hits, n, probability):
     """P(Bin(n, probability) >= hits), summed."""
     return sum(math.comb(n, k) * probability**k * (1 - probability) ** (n - k) for k in range(hits, n + 1))
+
+
+def payoffs_beyond(log_density, score, values, factor, threshold, moves=lambda o: True):
+    """One column with median 0 scaled by a factor: shares of images beyond a threshold less those of draws beyond it.
+
+    The threshold rises to the largest score before.
+    """
+    found, level = [], threshold
+    for o in values:
+        scale = factor if moves(o) else 1.0
+        z = scale * o
+        x = share(log_density(z), log_density(o) - math.log(factor)) if score(z) > level else 0.0
+        if score(o) > level:
+            x -= 1 - share(log_density(o), log_density(o / scale) - math.log(factor))
+        found.append(x)
+        level = max(level, score(o))
+    return found

@@ -172,6 +172,14 @@ def count_and_sum(m, n, rng):
     return np.column_stack([geometric(m, n, rng), laplace(m, n, rng)])
 
 
+def drawn_again(drawn, bad, m, n, rng):
+    """Draws with those that are ``bad(noise)`` drawn again until none is."""
+    found = drawn(m, n, rng)
+    while (again := np.flatnonzero(bad(found - m))).size:
+        found[again] = drawn(m, len(again), rng)
+    return found
+
+
 HONEST = [
     Stated("Gaussian", normal, normal_density),
     Stated("Gaussian, 5-D", partial(normal, k=5), normal_density),
@@ -283,3 +291,31 @@ FALSE_ON_A_PAIR = [
     Stated("half of the loss", normal, lambda o, m: 0.5 * normal_density(o, m)),
     Stated("scale of the data, not normalised", data_scale, lambda o, m: normal_density(o, m, m)),
 ]
+
+#: Draws that stop (or pause) where what is stated goes on, on one data set.
+CUT_OFF = [
+    Stated(f"{name}, drawn again {where}", partial(drawn_again, drawn, bad), density)
+    for name, where, drawn, bad, density in (
+        ("Laplace", "beyond 6", laplace, lambda z: np.abs(z[:, 0]) > 6, laplace_density),
+        ("Laplace, 3-D", "beyond 4", partial(laplace, k=3), lambda z: np.abs(z).max(axis=1) > 4, laplace_density),
+        ("Gaussian", "beyond 3", normal, lambda z: np.abs(z[:, 0]) > 3, normal_density),
+        ("Gaussian, 5-D", "beyond 3 in a column", partial(normal, k=5), lambda z: np.abs(z[:, 2]) > 3, normal_density),
+        (
+            "Gaussian, 5-D",
+            "beyond a radius of 4.24",
+            partial(normal, k=5),
+            lambda z: (z**2).sum(axis=1) > 18,
+            normal_density,
+        ),
+        (
+            "Gaussian, 30-D",
+            "beyond 3.5",
+            partial(normal, k=30),
+            lambda z: np.abs(z).max(axis=1) > 3.5,
+            normal_density,
+        ),
+    )
+]
+CUT_OFF.append(
+    Stated("Laplace, clipped at 6", lambda m, n, rng: np.clip(laplace(m, n, rng), m - 6, m + 6), laplace_density)
+)

@@ -265,6 +265,22 @@ def test_the_command_shows_what_is_vouched(tmp_path: Path, monkeypatch: pytest.M
     assert invoke(["sweep", str(tmp_path / "grid.toml")]) == 1
 
 
+def test_pure_claims_and_refutations_by_other_numbers_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """delta = 0 is for imported mechanisms alone; a p-value is no delta and must not look like room to spare."""
+    monkeypatch.setattr(schedulers, "LocalPool", lambda slots: Here())
+    with pytest.raises(UserError, match=r"grid.delta must be numbers in \(0, 1\), got grid.delta=0"):
+        grid(tmp_path, mechanism='["noisy", "ssp"]', delta="0")
+    found = grid(tmp_path, parameters="{ sigma = 6.0, drawn = 0.05 }", delta="0", vouched="")
+    columns = flat(row(found))
+    assert columns["outcome"] == "FAILS"
+    assert columns["log10_ratio"] == float("inf")
+    assert invoke(["sweep", str(tmp_path / "grid.toml"), "--export", str(tmp_path / "t.parquet")]) == 1
+    assert pd.read_parquet(tmp_path / "t.parquet")["quantity"][0] == columns["quantity"]
+    assert "1 fail" in capsys.readouterr().out
+
+
 def test_a_record_of_zeros_is_decided(tmp_path: Path) -> None:
     """Removing a record of zeros changes nothing; the proved rare event, which needs a direction, is not asked for."""
     (tmp_path / "own.csv").write_text("a,b,y\n0.0,0.0,1\n0.3,0.1,-1\n0.2,0.7,1\n")

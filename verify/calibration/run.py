@@ -81,18 +81,26 @@ def all_series() -> Mapping[str, Series]:
     from .black_box_series import black_box_series
     from .contract_series import contract_series
     from .decision_series import decision_series
+    from .examination_series import examination_series
     from .exact_series import exact_series
     from .importance_series import importance_series
     from .interval_series import interval_series
     from .rare_series import rare_series
     from .stated_law_series import stated_law_series
 
-    makers = (interval_series, exact_series, auditor_series, decision_series, black_box_series)
-    found = [
-        series
-        for maker in (*makers, rare_series, importance_series, stated_law_series, contract_series)
-        for series in maker()
-    ]
+    makers = (
+        interval_series,
+        exact_series,
+        auditor_series,
+        decision_series,
+        black_box_series,
+        rare_series,
+        importance_series,
+        stated_law_series,
+        contract_series,
+        examination_series,
+    )
+    found = [series for maker in makers for series in maker()]
     named = {series.name: series for series in found}
     assert len(named) == len(found), "names of series must be unique"
     return named
@@ -101,9 +109,10 @@ def all_series() -> Mapping[str, Series]:
 @cache
 def all_mutants() -> Mapping[str, Mutant]:
     """Return every mutant by its name."""
+    from .examination_series import examination_mutants
     from .stated_law_series import stated_law_mutants
 
-    found = [*twin_mutants(), *graded_mutants(), *stated_law_mutants()]
+    found = [*twin_mutants(), *graded_mutants(), *stated_law_mutants(), *examination_mutants()]
     named = {mutant.name: mutant for mutant in found}
     assert len(named) == len(found), "names of mutants must be unique"
     return named

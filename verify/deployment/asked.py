@@ -57,7 +57,7 @@ def overall(found: Sequence[Standing]) -> str:
     """Return the verdict on all claims in words, with the weakest ground that it rests on."""
     decision = worst_of([decision for decision, _ in found])
     grounds = {ground for each, ground in found if each is decision}
-    weakest = (Ground.NOT_EXAMINED, Ground.NONE, Ground.EXAMINED, Ground.VOUCHED, Ground.PROVED)
+    weakest = (Ground.NOT_EXAMINED, Ground.NONE, Ground.EXAMINED, Ground.VOUCHED, Ground.SIMULATED, Ground.PROVED)
     ground = next((each for each in weakest if each in grounds), Ground.NONE)
     return decision.name + (f" ({ground.value})" if ground is not Ground.NONE else "")
 

@@ -207,8 +207,9 @@ def _examination(
         pairs_for(deployment.notes.get("pairs", ()), "replace" if relation is Relation.REPLACE else "add-remove")
     )
     own: list[Named] = []
+    own_wanted = min(OWN_PAIRS, wanted)
     if claim.group == 1:
-        own = list(own_data_pairs(deployment.dataset, relation, OWN_PAIRS, n_min=data.n_min, n_max=domain.n_public))
+        own = list(own_data_pairs(deployment.dataset, relation, own_wanted, n_min=data.n_min, n_max=domain.n_public))
     least = DEMANDED[section.profile]
     pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
     draws_needed = min(least.draws, section.draws or least.draws)
@@ -229,7 +230,7 @@ def _examination(
         deployment.budget(name, "examination", n_draws=2 * draws),
         wanted=wanted + len(pairs) - len(structured),
         own=own,
-        own_slots=OWN_PAIRS if claim.group == 1 else 0,
+        own_slots=own_wanted if claim.group == 1 else 0,
         private=deployment.private,
         demand=demand,
         worst=worst,

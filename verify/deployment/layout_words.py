@@ -8,6 +8,7 @@ SEVERITY = ("FAIL", "UNDECIDED", "PASS")
 VERDICT_TITLE = {
     "PASS (proved)": "PASS (proved): every claim is supported by a proof",
     "PASS (vouched)": "PASS (vouched): every claim is supported, at least one of them on somebody's word",
+    "PASS (simulated)": "PASS (simulated): every claim is supported, at least one of them by simulation",
     "FAIL": "FAIL: a claim is refuted",
     "UNDECIDED (examined)": "UNDECIDED (examined): nothing was found against a claim, and it is not supported",
     "UNDECIDED (not examined)": "UNDECIDED (not examined): too little was examined for a claim",

@@ -27,6 +27,7 @@ from reports.row import (
     Tone,
 )
 
+from ..pair_evidence import QUANTITY
 from ..words import setting
 from .batch import word_of
 from .engine import Sweep
@@ -292,6 +293,8 @@ def _outcome(columns: dict[str, Any]) -> str:
 
 
 def _delta(columns: dict[str, Any]) -> str:
+    if columns["quantity"] != QUANTITY:
+        return "refuted by a test of draws"
     if columns["n_draws"] == 0:  # proved to far more digits than anybody reads
         return format_number(columns["value"], typographic=True)
     return format_interval(columns["value"], columns["low"], columns["high"], typographic=True)

@@ -12,6 +12,7 @@ from typing import Any
 from reports.files import write_atomic
 
 from ..errors import UserError
+from ..pair_evidence import QUANTITY
 from ..rows import Row, dumps, number
 from .batch import word_of
 from .engine import Sweep
@@ -20,7 +21,19 @@ SCHEMA_VERSION = 1
 FORMATS = (".jsonl", ".parquet")
 CHUNK = 10_000
 #: Columns after the axes; the numbers are those of the deciding witness.
-FOUND = ("outcome", "ground", "reason", "detail", "allowed", "value", "low", "high", "log10_ratio", "margin")
+FOUND = (
+    "outcome",
+    "ground",
+    "reason",
+    "detail",
+    "quantity",
+    "allowed",
+    "value",
+    "low",
+    "high",
+    "log10_ratio",
+    "margin",
+)
 SPENT = ("n_draws", "failure_prob", "method", "error")
 
 
@@ -37,17 +50,30 @@ def flat(row: Row) -> dict[str, Any]:
 
     ``log10_ratio`` is the logarithm of the larger end of the interval over what is allowed: above 0 the claim is not
     shown to hold, at 0 it is tight; ``-inf`` where the interval is 0. ``ground`` is what a claim that holds rests on:
-    ``proved``, or ``vouched``.
+    ``proved``, or ``vouched``. Where an imported mechanism is refuted by another ``quantity`` than delta (the p-value
+    of a test, epsilon from below), the numbers are of that quantity, and ``log10_ratio`` is ``inf``.
     """
     witness = row["exact"] or row["sampled"]
     claim = row["claim"]
     allowed = number(claim["high"]) if claim else math.nan
     ends = [number(witness[name]) if witness else math.nan for name in ("value", "low", "high")]
-    ratio = math.nan
-    if word_of(row) not in ("ERROR", "OUT_OF_DOMAIN") and not math.isnan(ends[2]):
+    ratio, quantity = math.nan, claim["quantity"] if claim else ""
+    if quantity and quantity != QUANTITY:  # what refutes an imported mechanism may be another number
+        ratio = math.inf if row["outcome"] == "FAILS" else math.nan
+    elif word_of(row) not in ("ERROR", "OUT_OF_DOMAIN") and not math.isnan(ends[2]):
         above = math.log10(ends[2] / allowed) if allowed > 0 and ends[2] > 0 else math.inf
         ratio = above if ends[2] > 0 else -math.inf
-    found = (row["outcome"], row["ground"], row["reason"], row["detail"], allowed, *ends, ratio, number(row["margin"]))
+    found = (
+        row["outcome"],
+        row["ground"],
+        row["reason"],
+        row["detail"],
+        quantity,
+        allowed,
+        *ends,
+        ratio,
+        number(row["margin"]),
+    )
     error = f"{row['error']['type']}: {row['error']['message']}" if row["error"] else None
     spent = (row["n_draws"], row["failure_prob"], witness["method"] if witness else "", error)
     return {**row["cell"], **dict(zip(FOUND + SPENT, found + spent, strict=True))}
@@ -106,7 +132,7 @@ def _parquet(sweep: Sweep) -> bytes:
 
     kinds = {int: pa.int64(), float: pa.float64(), str: pa.string()}
     fields = [(axis, kinds[type(values[0])]) for axis, values in sweep.grid.axes.items()]
-    words = ("outcome", "ground", "reason", "detail", "method", "error")
+    words = ("outcome", "ground", "reason", "detail", "quantity", "method", "error")
     fields += [(name, pa.string() if name in words else pa.float64()) for name in FOUND + SPENT]
     schema = pa.schema([(name, pa.int64() if name == "n_draws" else kind) for name, kind in fields])
     sink = pa.BufferOutputStream()

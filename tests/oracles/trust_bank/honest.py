@@ -295,8 +295,8 @@ class ManyDimensions(NoisyMoment):
 class ReplacedMoment(NoisyMoment):
     """Replacing a record moves X^T y by at most 2 x_bound y_bound: Gaussian private with mu = 2 bound / sigma."""
 
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(2 * x_bound * y_bound / self.sigma)
+    def worst_profile(self, x_bound, y_bound, relation="add-remove"):
+        return GaussianProfile((2 if relation == "replace" else 1) * x_bound * y_bound / self.sigma)
 
 
 PURE = {"epsilon": 1.0, "delta": 0.0}

@@ -1,0 +1,317 @@
+"""Do the draws reach as far as the stated density does?
+
+The moves of :mod:`audits.stated_law` stay inside the range of the draws, so that a law which is cut off there follows
+its density as far as they see. Here draws are pushed outwards, beyond all draws seen before: the stated density says
+how often a draw should lie there. The derivation is in ``docs/derivations/stated_law.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from .base import Budget
+from .stated_law import LawAudit, LawTest, drawn_outputs, n_learning, stated, wherever_stated
+from .stated_law_bets import grown, shares_of, stake_of
+from .stated_law_columns import BoolArray, Column, FloatArray, columns_of, jumps_at, kinds_of
+from .stated_law_moves import RefusedError
+
+IntArray = NDArray[np.intp]
+LogDensity = Callable[[FloatArray], FloatArray]
+
+#: Factors of a column's distance from its median; beyond ``MANY`` columns, the middle one only.
+FACTORS, MANY = (1.15, 1.5, 2.0), 8
+#: Factors for the farthest of many columns, and growths of all columns together in units of 1/sqrt(columns).
+FARTHEST, TOGETHER = (1.15, 1.4), (0.5, 1.2)
+#: Columns that are pushed one by one.
+MOST = 32
+#: Thresholds lie as far beyond the largest learning score as it lies beyond these ranks.
+RANKS = (2, 5)
+#: Bets kept, and what they must have won in training.
+KEPT, WORTH = 6, 1.0
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A column between two atoms: its median, how far the learning draws go, and where the piece ends."""
+
+    index: int
+    centre: float
+    low: float
+    high: float
+    start: float
+    end: float
+
+    @classmethod
+    def of(cls, column: Column) -> Reach:
+        """Return the reach of a continuous column."""
+        low, high, atoms = column.chart.low, column.chart.high, column.values
+        start = max((atom for atom in atoms if atom <= low), default=-math.inf)
+        end = min((atom for atom in atoms if atom >= high), default=math.inf)
+        centre = float(column.chart.back(np.array([column.centre]))[0])
+        return cls(column.index, centre, low, high, start, end)
+
+    def holds(self, values: FloatArray) -> BoolArray:
+        """Return which values lie in the piece."""
+        return np.asarray(np.isfinite(values) & (values > self.start) & (values < self.end))
+
+    def place(self, values: FloatArray, side: int) -> FloatArray:
+        """Return distances from the median, 1 at the last learning draw of that side; 0 on a side not asked about."""
+        with np.errstate(all="ignore"):
+            above, below = (
+                (values - self.centre) / (self.high - self.centre),
+                (values - self.centre) / (self.low - self.centre),
+            )
+        place = np.where(values > self.centre, above if side >= 0 else 0.0, below if side <= 0 else 0.0)
+        return np.asarray(np.where(np.isfinite(place), place, 0.0))
+
+
+@dataclass(frozen=True)
+class Push:
+    """Moves the column that is farthest out (of one or many) to ``factor`` times its distance from the median.
+
+    Injective, since the farthest column stays the farthest. The score is that column's distance.
+    """
+
+    words: str
+    reaches: tuple[Reach, ...]
+    factor: float
+    side: int = 0
+
+    @property
+    def log_jacobian(self) -> float:
+        """Natural log of the factor by which volumes grow."""
+        return math.log(self.factor)
+
+    def movable(self, points: FloatArray) -> BoolArray:
+        """Return which points lie between the atoms."""
+        return np.asarray(np.all([each.holds(points[:, each.index]) for each in self.reaches], axis=0))
+
+    def score(self, points: FloatArray, log_density: FloatArray | None = None) -> FloatArray:
+        """Return how far out points are, shape ``(n,)``; minus infinity where they cannot be moved."""
+        return np.asarray(np.where(self.movable(points), self._places(points).max(axis=1), -np.inf))
+
+    def images(self, points: FloatArray) -> FloatArray:
+        """Return the points moved outwards."""
+        return self._moved(points, self.factor)
+
+    def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return the points moved back, and which points are images at all."""
+        back = self._moved(points, 1.0 / self.factor)
+        same = self._places(back).argmax(axis=1) == self._places(points).argmax(axis=1)
+        return back, np.asarray(same & self.movable(back))
+
+    def _places(self, points: FloatArray) -> FloatArray:
+        return np.column_stack([each.place(points[:, each.index], self.side) for each in self.reaches])
+
+    def _moved(self, points: FloatArray, factor: float) -> FloatArray:
+        farthest, result = self._places(points).argmax(axis=1), points.copy()
+        for i, each in enumerate(self.reaches):
+            rows = farthest == i
+            result[rows, each.index] = each.centre + factor * (points[rows, each.index] - each.centre)
+        return result
+
+
+@dataclass(frozen=True)
+class Swell:
+    """Moves all columns to ``factor`` times their distance from the medians. The score is minus the log density."""
+
+    words: str
+    reaches: tuple[Reach, ...]
+    factor: float
+
+    @property
+    def log_jacobian(self) -> float:
+        """Natural log of the factor by which volumes grow."""
+        return len(self.reaches) * math.log(self.factor)
+
+    def movable(self, points: FloatArray) -> BoolArray:
+        """Return which points lie between the atoms."""
+        return np.asarray(np.all([each.holds(points[:, each.index]) for each in self.reaches], axis=0))
+
+    def score(self, points: FloatArray, log_density: FloatArray | None = None) -> FloatArray:
+        """Return minus the log density, shape ``(n,)``; minus infinity where points cannot be moved, or never occur."""
+        assert log_density is not None
+        able = self.movable(points) & np.isfinite(log_density)
+        return np.asarray(np.where(able, -log_density, -np.inf))
+
+    def images(self, points: FloatArray) -> FloatArray:
+        """Return the points moved outwards."""
+        return self._moved(points, self.factor)
+
+    def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return the points moved back, and which points are images at all."""
+        back = self._moved(points, 1.0 / self.factor)
+        return back, self.movable(back)
+
+    def _moved(self, points: FloatArray, factor: float) -> FloatArray:
+        result = points.copy()
+        for each in self.reaches:
+            result[:, each.index] = each.centre + factor * (points[:, each.index] - each.centre)
+        return result
+
+
+Outward = Push | Swell
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A bet that fewer draws lie beyond a threshold than the stated density says, and what it won in training."""
+
+    move: Outward
+    threshold: float
+    stake: float
+    won: float
+
+
+def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArray | None = None) -> LawAudit:
+    """Return whether draws lie beyond those seen before as often as ``log_density(outputs, dataset)`` says.
+
+    A refutation says that the draws stop where the stated density goes on: they do not follow it, and yet may be as
+    private as it says, when they stop at public bounds.
+
+    Parameters
+    ----------
+    mechanism : WhiteBox
+        Only ``draw``, ``log_density`` and ``name`` are used.
+    dataset : Dataset
+    budget : Budget
+        ``n_draws`` from this data set.
+    outputs : (n, k) array, optional
+        Independent draws made before, instead of new ones.
+    """
+    drawn = drawn_outputs(mechanism, dataset, budget, "range") if outputs is None else outputs
+    density = stated(mechanism.log_density, mechanism.name, dataset)
+    here = density(drawn)
+    n, level = n_learning(len(drawn)), budget.failure_prob
+    if n < 20 or not np.isfinite(here).all():  # what cannot be drawn is refuted by ``audit_law``
+        return _nothing("too few draws, or draws of density 0", budget, len(drawn))
+    density = wherever_stated(density)
+    reaches = reaches_of(density, drawn, n)
+    if not reaches:
+        return _nothing("no column is continuous", budget, len(drawn))
+    rng = budget.key.child("range", "columns").rng()
+    found = [cut for move in pushes_of(reaches, rng) for cut in cuts_of(density, move, drawn[:n], here[:n])]
+    found = sorted(found, key=lambda each: -each.won)[:KEPT]
+    log_wealth, best = _wealth(density, found, drawn[n:], here[n:])
+    p_value = math.exp(-log_wealth)
+    words = "the draws reach as far as the stated density"
+    if p_value <= level:
+        words = "the draws stop where the stated density goes on"
+    event = found[best].move.words if found else ""
+    return LawAudit((LawTest("range", words, p_value, level, event, len(drawn) - n),), level, len(drawn))
+
+
+def _nothing(why: str, budget: Budget, n_draws: int) -> LawAudit:
+    test = LawTest("range", f"the range of the draws was not tested: {why}", 1.0, budget.failure_prob, "", 0)
+    return LawAudit((test,), budget.failure_prob, n_draws, 0.0)
+
+
+def reaches_of(density: LogDensity, drawn: FloatArray, n: int) -> list[Reach]:
+    """Return the reach of each continuous column, by the first ``n`` draws (atoms: by all of them)."""
+    free = [j for j, kind in enumerate(kinds_of(drawn[:n])) if kind == "continuous"]
+    columns = columns_of(drawn, jumps_at(density, drawn, free), n)
+    reaches = (Reach.of(each) for each in columns if each.kind == "continuous" and each.spread > 0)
+    return [each for each in reaches if each.low < each.centre < each.high]
+
+
+def pushes_of(reaches: Sequence[Reach], rng: np.random.Generator) -> Iterator[Outward]:
+    """Yield the moves: each column (or some by chance), the farthest of all, all together."""
+    alone = [reaches[int(i)] for i in np.sort(rng.permutation(len(reaches))[:MOST])]
+    for each in alone:
+        for factor in FACTORS if len(alone) <= MANY else FACTORS[1:2]:
+            for side, words in ((0, "outside"), (1, "above"), (-1, "below")):
+                yield Push(f"column {each.index} {words} the draws seen before", (each,), factor, side)
+    if len(reaches) > 1:
+        every = tuple(reaches)
+        for factor in FARTHEST:
+            yield Push("some column outside the draws seen before", every, factor)
+        for growth in TOGETHER:
+            words = "log density below that of all draws seen before"
+            yield Swell(words, every, 1.0 + growth / math.sqrt(len(every)))
+
+
+def cuts_of(density: LogDensity, move: Outward, drawn: FloatArray, here: FloatArray) -> Iterator[Cut]:
+    """Yield the bets of one move that are worth while by training draws."""
+    scores = move.score(drawn, here)
+    ranked = np.sort(scores[np.isfinite(scores)])[::-1]
+    if len(ranked) <= max(RANKS):
+        return
+    thresholds = [float(2 * ranked[0] - ranked[rank]) for rank in RANKS]
+    try:
+        x = payoffs(density, move, drawn, here, thresholds)
+    except RefusedError:
+        return
+    for threshold, each in zip(thresholds, x, strict=True):
+        stake, won = stake_of(each, 1.0)
+        if won > WORTH:
+            yield Cut(move, threshold, stake, won)
+
+
+def payoffs(
+    density: LogDensity, move: Outward, drawn: FloatArray, here: FloatArray, thresholds: Sequence[float]
+) -> list[FloatArray]:
+    """Return ``s(z)`` for an image beyond a threshold less ``1 - s(o)`` for a draw beyond it; for each, shape ``(n,)``.
+
+    A threshold rises to the largest score of the draws before.
+    """
+    least = min(thresholds)
+    scores = move.score(drawn, here)
+    image_scores, image_shares = _image_shares(density, move, drawn, here, scores, least)
+    draw_shares = np.ones(len(drawn))
+    beyond = np.flatnonzero(scores > least)
+    if beyond.size:
+        back, images = move.origins(drawn[beyond])
+        own = _share(here[beyond], density(back) - move.log_jacobian)
+        draw_shares[beyond] = np.where(images, own, 1.0)
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(scores)[:-1]])
+    found = []
+    for threshold in thresholds:
+        level = np.maximum(threshold, before)
+        found.append(np.where(image_scores > level, image_shares, 0.0) - np.where(scores > level, 1 - draw_shares, 0.0))
+    return found
+
+
+def _image_shares(
+    density: LogDensity, move: Outward, drawn: FloatArray, here: FloatArray, scores: FloatArray, least: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return scores of the images, and the stated probability that a point there is a draw, where it is asked for."""
+    image_scores, shares = np.full(len(drawn), -np.inf), np.zeros(len(drawn))
+    rows = np.flatnonzero(np.isfinite(scores))
+    if isinstance(move, Push):  # the score is that of the draw times the factor: few images lie beyond
+        rows = rows[scores[rows] * move.factor > least * (1 - 1e-9)]
+    if rows.size:
+        with np.errstate(all="ignore"):
+            images = move.images(drawn[rows])
+        log_there = density(images)
+        image_scores[rows] = move.score(images, log_there)
+        shares[rows] = _share(log_there, here[rows] - move.log_jacobian)
+    return image_scores, shares
+
+
+def _share(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
+    """Return p/(p + q); a density that is not stated counts as 0."""
+    log_p, log_q = (np.where(np.isnan(each), -np.inf, each) for each in (log_p, log_q))
+    with np.errstate(all="ignore"):
+        return np.asarray(expit(np.where(log_p == log_q, 0.0, log_p - log_q)))
+
+
+def _wealth(density: LogDensity, found: Sequence[Cut], drawn: FloatArray, here: FloatArray) -> tuple[float, int]:
+    """Return the log of the largest capital of all bets together, and which bet won most."""
+    paths: list[FloatArray] = []
+    for cut, share in zip(found, shares_of(len(found)), strict=True):
+        try:
+            (x,) = payoffs(density, cut.move, drawn, here, [cut.threshold])
+        except RefusedError:  # what was put on it is lost
+            x = np.full(len(drawn), -1.0)
+        paths.append(share + grown(x, cut.stake, 1.0))
+    if not paths:
+        return 0.0, 0
+    together = np.logaddexp.reduce(paths, axis=0)
+    return max(0.0, float(together.max())), int(np.argmax([path.max() for path in paths]))
