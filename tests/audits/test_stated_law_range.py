@@ -116,7 +116,7 @@ class CutOff:
 @pytest.mark.parametrize("says", [False, True])
 def test_an_examination_is_not_supported_by_a_law_that_is_cut_off(says: bool) -> None:
     pair = toy_pair()
-    claim = PrivacyClaim(3.0, 1e-2, pair.relation)
+    claim = PrivacyClaim(3.0, 1e-2, (pair.relation,))
     work = PairWork(CutOff(says=says), "pair", pair, claim, budget("examined", 2 * DRAWS, 1e-3))
     found = examine_pair(work)
     ranges = [witness for witness in found.witnesses if witness.about.startswith("stated range")]

@@ -1,8 +1,8 @@
 """False alarms and power of the audits of a stated law: density, loss, profile.
 
 They are ``audits.stated_law`` and ``audits.stated_law_profile``, with their pieces: what is moved
-(``audits.stated_law_columns``, ``audits.stated_law_moves``), what is bet on (``audits.stated_law_bets``) and which
-values repeat (``audits.stated_law_repeats``).
+(``audits.stated_law_columns``, ``audits.stated_law_moves``), what is bet on (``audits.stated_law_bets``), which
+values repeat (``audits.stated_law_repeats``) and whether draws reach as far (``audits.stated_law_range``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from scipy.special import log_ndtr
 from audits import Budget, StreamKey
 from audits.stated_law import audit_law, audit_loss
 from audits.stated_law_profile import audit_profile
+from audits.stated_law_range import audit_range
 from mechanisms import Dataset
 from mechanisms.data import FloatArray
 
@@ -111,6 +112,10 @@ def _law(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
     return audit_law(law, PAIR.second, Budget(ONE, level, key)).refuted, False
 
 
+def _range(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    return audit_range(law, PAIR.second, Budget(ONE, level, key)).refuted, False
+
+
 def _loss(law: Law | Gaussian | Laplace, level: float, key: StreamKey) -> tuple[bool, bool]:
     return audit_loss(law, PAIR, Budget(BOTH_SETS, level, key)).refuted, False
 
@@ -123,6 +128,8 @@ def stated_law_series() -> Iterator[Series]:
     """Yield the series of the audits of what a mechanism states."""
     for law in LAWS:
         yield Series("stated density", law.name, ONE, one_by_one(partial(_law, law)), halves=False, seconds=3e-2)
+    for law in (*LAWS[:3], *LAWS[5:]):
+        yield Series("stated range", law.name, ONE, one_by_one(partial(_range, law)), halves=False, seconds=1e-2)
     for named in (*LAWS[2:6], Gaussian(1.0), Laplace(1.0)):
         audit = one_by_one(partial(_loss, named))
         yield Series("stated loss", named.name, BOTH_SETS, audit, halves=False, seconds=1e-2)
@@ -137,6 +144,16 @@ def _atom(p: float, m: float, n: int, rng: np.random.Generator) -> FloatArray:
 
 def _less_noise(p: float, m: float, n: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(m + rng.standard_normal((n, 5)) / np.where(rng.random((n, 1)) < p, 100.0, 1.0))
+
+
+def _cut(beyond: float, m: float, n: int, rng: np.random.Generator) -> FloatArray:
+    noise = -np.log1p(rng.random((n, 1)) * math.expm1(-beyond))
+    return np.asarray(m + rng.choice((-1.0, 1.0), (n, 1)) * noise)
+
+
+def _stops(strength: float, budget: Budget) -> bool:
+    law = Law("", partial(_cut, -math.log(strength)), LAWS[1].density)
+    return audit_range(law, PAIR.first, budget).refuted
 
 
 def _refuted(law: Callable[[float], Law | Gaussian | Laplace], strength: float, budget: Budget) -> bool:
@@ -158,7 +175,11 @@ def stated_law_mutants() -> list[Mutant]:
             "p",
         ),
     )
-    return [
+    found = [
         Mutant(name, grades, partial(_refuted, law), stated, MUTANT_DRAWS, unit, "stated density", seconds=0.1)
         for name, grades, law, stated, unit in made
     ]
+    words = "Laplace noise cut off where the mass p goes on: stated range"
+    grades = (0.0005, 0.001, 0.002, 0.005, 0.01)
+    found.append(Mutant(words, grades, _stops, 0.002, MUTANT_DRAWS, "p", "stated range", seconds=0.03))
+    return found
