@@ -76,6 +76,9 @@ parameters = {parameters}
 VOUCHED = 'vouched_by = { who = "Grace Hopper", proof = "10.1000/1" }'
 
 
+FEW = "[budget]\nimported_draws = 8000\n"
+
+
 def grid(folder: Path, **changes: str) -> Grid:
     """Read a grid; ``code`` is what the file of the mechanism holds, ``more`` is appended."""
     values = {"mechanism": '["noisy"]', "loss": '["squared"]', "target": '["lonely"]', "parameters": "{ sigma = 6.0 }"}
@@ -122,7 +125,7 @@ def test_without_vouching_and_without_a_law_nothing_holds(tmp_path: Path) -> Non
 @pytest.mark.parametrize("parameters", ["{ sigma = 0.5 }", "{ sigma = 6.0, drawn = 0.05 }"])
 def test_a_broken_mechanism_fails_whoever_vouches(parameters: str, tmp_path: Path) -> None:
     """Too little noise by its own law, and too little noise behind a law that would be private."""
-    mine = row(grid(tmp_path, parameters=parameters))
+    mine = row(grid(tmp_path, parameters=parameters, more=FEW))
     assert (mine["outcome"], mine["ground"], mine["error"]) == ("FAILS", "", None)
 
 
@@ -143,7 +146,7 @@ def test_a_changed_file_or_word_moves_its_own_keys_alone(tmp_path: Path) -> None
         {"vouched": ""},
         {"vouched": VOUCHED.replace("Grace", "Dennis")},
         {"parameters": "{ sigma = 6.5 }"},
-        {"more": "[budget]\nimported_draws = 40000\n"},
+        {"more": "[budget]\nimported_draws = 80000\n"},
     ):
         after = grid(tmp_path, mechanism=both, **changes)
         assert key(after, 0) == keys[0], changes
@@ -247,8 +250,8 @@ def test_the_command_shows_what_is_vouched(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(schedulers, "LocalPool", lambda slots: Here())
     grid(tmp_path, mechanism='["noisy", "gaussian-analytic"]')
-    for end in ("parquet", "jsonl"):
-        assert invoke(["sweep", str(tmp_path / "grid.toml"), "--export", str(tmp_path / f"t.{end}")]) == 0
+    for end, more in (("parquet", []), ("jsonl", ["--status"])):
+        assert invoke(["sweep", str(tmp_path / "grid.toml"), "--export", str(tmp_path / f"t.{end}"), *more]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["noisy, squared: 1 hold as vouched", "gaussian-analytic, squared: 1 hold"]
     table = pd.read_parquet(tmp_path / "t.parquet")
@@ -259,9 +262,9 @@ def test_the_command_shows_what_is_vouched(tmp_path: Path, monkeypatch: pytest.M
     pages = " ".join("".join(page.extract_text() for page in PdfReader(tmp_path / "grid.pdf").pages).split())
     for words in ("Hold as vouched", "mine.py:Noisy; Grace Hopper vouches, 10.1000/1", "holds, vouched"):
         assert words in pages, words
-    grid(tmp_path, vouched="")
+    grid(tmp_path, vouched="", more=FEW)
     assert invoke(["sweep", str(tmp_path / "grid.toml")]) == 3
-    grid(tmp_path, parameters="{ sigma = 0.5 }")
+    grid(tmp_path, parameters="{ sigma = 0.5 }", more=FEW)
     assert invoke(["sweep", str(tmp_path / "grid.toml")]) == 1
 
 
@@ -272,7 +275,13 @@ def test_pure_claims_and_refutations_by_other_numbers_are_shown(
     monkeypatch.setattr(schedulers, "LocalPool", lambda slots: Here())
     with pytest.raises(UserError, match=r"grid.delta must be numbers in \(0, 1\), got grid.delta=0"):
         grid(tmp_path, mechanism='["noisy", "ssp"]', delta="0")
-    found = grid(tmp_path, parameters="{ sigma = 6.0, drawn = 0.05 }", delta="0", vouched="")
+    found = grid(
+        tmp_path,
+        parameters="{ sigma = 6.0, drawn = 0.05 }",
+        delta="0",
+        vouched="",
+        more="[budget]\nimported_draws = 8000\n",
+    )
     columns = flat(row(found))
     assert columns["outcome"] == "FAILS"
     assert columns["log10_ratio"] == float("inf")
@@ -294,6 +303,7 @@ def test_a_record_of_zeros_is_decided(tmp_path: Path) -> None:
     assert mine["outcome"] == "HOLDS"
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_in_another_process(tmp_path: Path) -> None:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context

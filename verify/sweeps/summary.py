@@ -27,12 +27,11 @@ from reports.row import (
     Tone,
 )
 
-from ..pair_evidence import QUANTITY
 from ..words import setting
 from .batch import word_of
 from .engine import Sweep
 from .recipes import RECIPES
-from .table import flat, rows
+from .table import about_delta, flat, rows
 
 WORST = 25
 #: Ratios are shown between these decades; beyond, the colour says "as far as this and farther".
@@ -293,7 +292,7 @@ def _outcome(columns: dict[str, Any]) -> str:
 
 
 def _delta(columns: dict[str, Any]) -> str:
-    if columns["quantity"] != QUANTITY:
+    if not about_delta(columns["quantity"], columns["allowed"], columns["delta"]):
         return "refuted by a test of draws"
     if columns["n_draws"] == 0:  # proved to far more digits than anybody reads
         return format_number(columns["value"], typographic=True)

@@ -58,7 +58,7 @@ def flat(row: Row) -> dict[str, Any]:
     allowed = number(claim["high"]) if claim else math.nan
     ends = [number(witness[name]) if witness else math.nan for name in ("value", "low", "high")]
     ratio, quantity = math.nan, claim["quantity"] if claim else ""
-    if quantity and quantity != QUANTITY:  # what refutes an imported mechanism may be another number
+    if quantity and not about_delta(quantity, allowed, row["cell"]["delta"]):
         ratio = math.inf if row["outcome"] == "FAILS" else math.nan
     elif word_of(row) not in ("ERROR", "OUT_OF_DOMAIN") and not math.isnan(ends[2]):
         above = math.log10(ends[2] / allowed) if allowed > 0 and ends[2] > 0 else math.inf
@@ -77,6 +77,11 @@ def flat(row: Row) -> dict[str, Any]:
     error = f"{row['error']['type']}: {row['error']['message']}" if row["error"] else None
     spent = (row["n_draws"], row["failure_prob"], witness["method"] if witness else "", error)
     return {**row["cell"], **dict(zip(FOUND + SPENT, found + spent, strict=True))}
+
+
+def about_delta(quantity: str, allowed: float, delta: float) -> bool:
+    """Return whether a row's numbers are of the delta that is claimed; what refutes a mechanism may be another number."""
+    return quantity == QUANTITY or ("delta at" in quantity and math.isclose(allowed, delta, rel_tol=1e-6))
 
 
 def header(sweep: Sweep, n_rows: int) -> Row:
