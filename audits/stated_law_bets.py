@@ -64,20 +64,41 @@ class View:
             places = (self.points - self.frame.centre) / self.frame.spread
         return np.asarray(np.clip(np.where(np.isfinite(places), places, 0.0), -1e6, 1e6))
 
-    @cached_property
-    def scores(self) -> FloatArray:
-        """What intervals are taken of, shape ``(n, m)``: the share, the radius, columns and their distances."""
-        columns = self.places[:, list(self.frame.scored)]
-        radius = np.sqrt(np.mean(self.places**2, axis=1))
+    def score(self, index: int) -> FloatArray:
+        """Return one of the scores that intervals are taken of, shape ``(n,)``: see ``score_names``."""
         # rounded: equal shares must not be told apart by the last bits, which know how a point was reached
-        return np.column_stack([np.round(self.share, 9), np.round(radius, 9), columns, np.abs(columns)])
+        if index == 0:
+            return np.round(self.share, 9)
+        if index == 1:
+            return np.asarray(
+                np.round(np.sqrt(np.einsum("ij,ij->i", self.places, self.places) / len(self.places.T)), 9)
+            )
+        scored = self.frame.scored
+        column = self.places[:, scored[(index - 2) % len(scored)]]
+        return np.asarray(column if index < 2 + len(scored) else np.abs(column))
 
-    @cached_property
+    @property
+    def score_names(self) -> list[str]:
+        """What the scores are: the share, the radius, columns and their distances."""
+        columns = self.frame.scored
+        return ["share", "radius", *(f"column {j}" for j in columns), *(f"distance of column {j}" for j in columns)]
+
+    @property
     def features(self) -> FloatArray:
         """What is combined linearly, shape ``(n, m)``, each within [-1, 1]."""
-        clipped = np.clip(self.places[:, :32] / 3.0, -1.0, 1.0)
-        share = 2.0 * self.share[:, None] - 1.0
-        return np.column_stack([np.ones(len(self.points)), share, clipped, np.abs(clipped), share * clipped])
+        clipped, share = self._clipped, 2.0 * self.share[:, None] - 1.0
+        return np.concatenate([np.ones_like(share), share, clipped, np.abs(clipped), share * clipped], axis=1)
+
+    def combined(self, weights: FloatArray) -> FloatArray:
+        """Return ``features @ weights``, shape ``(n,)``, without the features being written out."""
+        clipped, share = self._clipped, 2.0 * self.share - 1.0
+        own, distance, joint = np.split(weights[2:], 3)
+        sums = clipped @ own + np.abs(clipped) @ distance + share * (clipped @ joint)
+        return np.asarray(weights[0] + weights[1] * share + sums)
+
+    @cached_property
+    def _clipped(self) -> FloatArray:
+        return np.asarray(np.clip(self.places[:, :32] / 3.0, -1.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -148,7 +169,7 @@ class Within:
 
     def __call__(self, view: View) -> FloatArray:
         """Return ``g`` at the points."""
-        score = view.scores[:, self.score]
+        score = view.score(self.score)
         return np.asarray(np.where((score > self.low) & (score <= self.high), self.sign, 0.0))
 
 
@@ -166,7 +187,7 @@ class Linear:
 
     def __call__(self, view: View) -> FloatArray:
         """Return ``g`` at the points."""
-        return np.asarray(np.clip(view.features @ np.asarray(self.weights), -1.0, 1.0))
+        return np.asarray(np.clip(view.combined(np.asarray(self.weights)), -1.0, 1.0))
 
 
 Bet = Everywhere | Rare | Within | Linear
@@ -225,11 +246,8 @@ def intervals_of(sides: Sides) -> Iterator[Within]:
     """Yield, for each score, the interval in which the stated share is most clearly wrong."""
     first, second = sides.first, sides.second
     weights = np.concatenate([1.0 - first.share, -second.share])
-    scores = np.concatenate([first.scores, second.scores])
-    columns = first.frame.scored
-    names = ["share", "radius", *(f"column {j}" for j in columns), *(f"distance of column {j}" for j in columns)]
-    for index, name in enumerate(names):
-        found = best_interval(scores[:, index], weights)
+    for index, name in enumerate(first.score_names):
+        found = best_interval(np.concatenate([first.score(index), second.score(index)]), weights)
         if found is not None:
             low, high, sign = found
             yield Within(index, name, low, high, sign)
@@ -237,15 +255,17 @@ def intervals_of(sides: Sides) -> Iterator[Within]:
 
 def best_interval(score: FloatArray, weights: FloatArray) -> tuple[float, float, float] | None:
     """Return the interval of a score whose sum of weights is farthest from 0 in standard deviations, and its sign."""
-    distinct = np.unique(score)
-    if distinct.size < 2:
+    order = np.argsort(score)
+    ranked, weights = score[order], weights[order]
+    last = np.flatnonzero(np.append(np.diff(ranked) > 0, True))  # the last place of every value
+    if last.size < 2:
         return None
-    if distinct.size > BINS:
-        distinct = np.unique(np.quantile(score, np.linspace(0.0, 1.0, BINS + 1)[1:], method="higher"))
-    cells = np.searchsorted(distinct, score, side="left")  # cell i: (distinct[i - 1], distinct[i]]
-    cells = np.minimum(cells, len(distinct) - 1)
-    total = np.concatenate([[0.0], np.cumsum(np.bincount(cells, weights, len(distinct)))])
-    square = np.concatenate([[0.0], np.cumsum(np.bincount(cells, weights**2, len(distinct)))])
+    if last.size > BINS:
+        quantiles = np.ceil(np.linspace(0.0, 1.0, BINS + 1)[1:] * (len(ranked) - 1)).astype(np.intp)
+        last = np.unique(last[np.searchsorted(last, quantiles)])
+    distinct, ends = ranked[last], np.append(0, last + 1)  # cell i: (distinct[i - 1], distinct[i]]
+    total = np.append(0.0, np.cumsum(weights))[ends]
+    square = np.append(0.0, np.cumsum(np.square(weights)))[ends]
     sums, squares = total[None, :] - total[:, None], square[None, :] - square[:, None]
     upper = np.triu(np.ones_like(sums, dtype=np.bool_), 1)
     z = np.where(upper, sums / np.sqrt(np.where(upper, squares, 0.0) + 1.0), 0.0)
@@ -260,10 +280,11 @@ def best_interval(score: FloatArray, weights: FloatArray) -> tuple[float, float,
 def linear_of(sides: Sides) -> Iterator[Linear]:
     """Yield the combination of features with the largest mean for its square, by training draws."""
     first, second = sides.first, sides.second
-    rows = first.features * (1.0 - first.share)[:, None] - second.features * second.share[:, None]
+    features = first.features
+    rows = features * (1.0 - first.share)[:, None] - second.features * second.share[:, None]
     gram = rows.T @ rows + 5.0 * np.eye(rows.shape[1])
     weights = np.linalg.solve(gram, rows.sum(axis=0))
-    size = np.quantile(np.abs(first.features @ weights), 0.95)
+    size = np.quantile(np.abs(features @ weights), 0.95)
     if size > 0:
         yield Linear(tuple((weights / size).tolist()))
 

@@ -63,7 +63,8 @@ class Affine:
         for column in self.columns if self.lever is None else (*self.columns, self.lever):
             movable &= column.chart.holds(points[:, column.index])
         result, log_jacobian = points.copy(), np.zeros(len(points))
-        rows = points[movable]
+        where = slice(None) if movable.all() else movable  # a view, where all of them move
+        rows = points[where]
         added = np.zeros(len(rows))
         if self.lever is not None:
             added = self.slope * (self.lever.chart.to(rows[:, self.lever.index]) - self.lever.centre)
@@ -76,10 +77,10 @@ class Affine:
                 new = column.chart.back(centre + (place - push - centre) / self.scale[i])
             else:
                 new = column.chart.back(centre + self.scale[i] * (place - centre) + push)
-            result[movable, column.index] = new
+            result[where, column.index] = new
             start, end = (new, old) if back else (old, new)
             growth = column.chart.log_slope(start) - column.chart.log_slope(end)
-            log_jacobian[movable] += np.log(abs(self.scale[i])) + growth
+            log_jacobian[where] += np.log(abs(self.scale[i])) + growth
         return Moved(result, log_jacobian, movable)
 
 
