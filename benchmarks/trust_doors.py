@@ -5,6 +5,7 @@ Each takes an entry of the bank, a seed and a profile, and returns an outcome, i
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import tempfile
@@ -24,8 +25,8 @@ from mechanisms import Dataset, NeighbouringPair, Relation  # noqa: E402
 
 VOUCHED = {"who": "the author of the bank", "proof": "10.1000/trust-bank"}
 PROFILES = {"quick": 20_000, "standard": 100_000, "full": 400_000}
-#: Draws of each data set of a cell.
-SWEPT = {"quick": 4_000, "standard": 10_000, "full": 50_000}
+#: Draws of each data set of a cell: never fewer than what examines one pair.
+SWEPT = {"quick": 10_000, "standard": 10_000, "full": 50_000}
 DRAWN = [0]
 #: Appended to the copy of a mechanism's file, so that what was drawn is counted wherever the record says it.
 TALLY = """
@@ -271,12 +272,15 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
 
 
 def worst_of(entry: Entry) -> Any:
-    """Return what the entry states over all data sets, or nothing."""
-    made = entry.factory()
-    if not callable(getattr(made, "worst_profile", None)) or entry.claim.group != 1:
+    """Return what the entry states over all neighbours of its claim's relation, or nothing."""
+    stating = getattr(entry.factory(), "worst_profile", None)
+    if not callable(stating) or entry.claim.group != 1:
         return None
+    knows = "relation" in inspect.signature(stating).parameters
+    if entry.relation == "replace" and not knows:
+        return None  # it speaks of a record added or removed
     try:
-        return made.worst_profile(entry.x_bound, entry.y_bound)
+        return stating(entry.x_bound, entry.y_bound, **({"relation": entry.relation} if knows else {}))
     except Exception:
         return None
 
