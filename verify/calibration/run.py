@@ -81,8 +81,8 @@ def all_series() -> Mapping[str, Series]:
     from .black_box_series import black_box_series
     from .contract_series import contract_series
     from .decision_series import decision_series
-    from .examination_series import examination_series
     from .exact_series import exact_series
+    from .examination_series import examination_series
     from .importance_series import importance_series
     from .interval_series import interval_series
     from .rare_series import rare_series

@@ -24,7 +24,7 @@ from .claims_records import ex_post_finding, pdp_finding
 from .claims_report import coverage_finding, independent_report, utility_finding
 from .config import CoverageClaim, DPClaim, ExPostClaim, Loaded, PDPClaim, UtilityClaim
 from .data_files import read_dataset
-from .finding import Check, Decision, Deployment, Finding, worst_of
+from .finding import Check, Decision, Deployment, Examined, Finding, worst_of
 from .mechanism_source import Imported, build_mechanism
 from .named_pairs import named_pairs
 from .plots import budget_curves
@@ -155,6 +155,8 @@ def _about_the_data(deployment: Deployment, claim: PDPClaim | ExPostClaim | Util
             deployment.private,
             (),
             forced=why,
+            imported=isinstance(deployment.mechanism, Imported),
+            examined=Examined(None, why, {"pairs": []}) if isinstance(deployment.mechanism, Imported) else None,
         )
 
 
