@@ -1,8 +1,9 @@
 """Do the draws reach as far as the stated density does?
 
 The moves of :mod:`audits.stated_law` stay inside the range of the draws, so that a law which is cut off there follows
-its density as far as they see. Here draws are pushed outwards, beyond all draws seen before: the stated density says
-how often a draw should lie there. The derivation is in ``docs/derivations/stated_law.md``.
+its density as far as they see. Here draws are pushed outwards, beyond all draws seen before, and into the widest
+gaps between them: the stated density says how often a draw should lie there. The derivation is in
+``docs/derivations/stated_law.md``.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ FACTORS, MANY = (1.15, 1.5, 2.0), 8
 FARTHEST, TOGETHER = (1.15, 1.4), (0.5, 1.2)
 #: Columns that are pushed one by one.
 MOST = 32
+#: Factor by which a column is drawn in towards a gap; gaps of one of few columns and of one of many; how many others
+#: tell how wide a gap should be.
+DRAWN_IN, GAPS, GAPS_OF_MANY, AROUND = 0.03, 8, 3, 40
 #: Thresholds lie as far beyond the largest learning score as it lies beyond these ranks.
-RANKS = (2, 5)
+RANKS = (1, 3)
 #: Bets kept, and what they must have won in training.
-KEPT, WORTH = 6, 1.0
+KEPT, WORTH = 9, 1.0
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,41 @@ class Swell:
         return result
 
 
-Outward = Push | Swell
+@dataclass(frozen=True)
+class Fill:
+    """Draws a column in towards the middle of a gap between draws. The score is minus the distance from the middle."""
+
+    words: str
+    reach: Reach
+    centre: float
+    factor: float = DRAWN_IN
+
+    @property
+    def log_jacobian(self) -> float:
+        """Natural log of the factor by which volumes grow."""
+        return math.log(self.factor)
+
+    def score(self, points: FloatArray, log_density: FloatArray | None = None) -> FloatArray:
+        """Return how near points are, shape ``(n,)``; minus infinity where they cannot be moved."""
+        values = points[:, self.reach.index]
+        return np.asarray(np.where(self.reach.holds(values), -np.abs(values - self.centre), -np.inf))
+
+    def images(self, points: FloatArray) -> FloatArray:
+        """Return the points moved into the gap."""
+        return self._moved(points, self.factor)
+
+    def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return the points moved back, and which points are images at all."""
+        back = self._moved(points, 1.0 / self.factor)
+        return back, self.reach.holds(back[:, self.reach.index])
+
+    def _moved(self, points: FloatArray, factor: float) -> FloatArray:
+        result = points.copy()
+        result[:, self.reach.index] = self.centre + factor * (points[:, self.reach.index] - self.centre)
+        return result
+
+
+Outward = Push | Swell | Fill
 
 
 @dataclass(frozen=True)
@@ -171,7 +209,7 @@ class Cut:
 
 
 def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArray | None = None) -> LawAudit:
-    """Return whether draws lie beyond those seen before as often as ``log_density(outputs, dataset)`` says.
+    """Return whether draws lie beyond those seen before, and between them, as often as the stated density says.
 
     A refutation says that the draws stop where the stated density goes on: they do not follow it, and yet may be as
     private as it says, when they stop at public bounds.
@@ -197,7 +235,8 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     if not reaches:
         return _nothing("no column is continuous", budget, len(drawn))
     rng = budget.key.child("range", "columns").rng()
-    found = [cut for move in pushes_of(reaches, rng) for cut in cuts_of(density, move, drawn[:n], here[:n])]
+    moves = (*pushes_of(reaches, rng), *fills_of(reaches, drawn[:n]))
+    found = [cut for move in moves for cut in cuts_of(density, move, drawn[:n], here[:n])]
     found = sorted(found, key=lambda each: -each.won)[:KEPT]
     log_wealth, best = _wealth(density, found, drawn[n:], here[n:])
     p_value = math.exp(-log_wealth)
@@ -235,6 +274,23 @@ def pushes_of(reaches: Sequence[Reach], rng: np.random.Generator) -> Iterator[Ou
         for growth in TOGETHER:
             words = "log density below that of all draws seen before"
             yield Swell(words, every, 1.0 + growth / math.sqrt(len(every)))
+
+
+def fills_of(reaches: Sequence[Reach], training: FloatArray) -> Iterator[Fill]:
+    """Yield the moves into the gaps that are widest for the gaps around them, in each column."""
+    most = GAPS if len(reaches) <= MANY else GAPS_OF_MANY
+    for each in reaches[:MOST]:
+        values = training[:, each.index]
+        values = np.unique(values[each.holds(values)])
+        if len(values) < 2 * AROUND:
+            continue
+        gaps = np.diff(values)
+        sums = np.concatenate([[0.0], np.cumsum(gaps)])
+        first = np.clip(np.arange(len(gaps)) - AROUND // 2, 0, len(gaps) - AROUND)
+        wide = gaps / np.maximum(sums[first + AROUND] - sums[first] - gaps, np.finfo(float).tiny)
+        for i in np.argsort(wide)[::-1][:most]:
+            low, high = float(values[i]), float(values[i + 1])
+            yield Fill(f"column {each.index} between {low:.4g} and {high:.4g}", each, low + (high - low) / 2)
 
 
 def cuts_of(density: LogDensity, move: Outward, drawn: FloatArray, here: FloatArray) -> Iterator[Cut]:
@@ -284,8 +340,8 @@ def _image_shares(
     """Return scores of the images, and the stated probability that a point there is a draw, where it is asked for."""
     image_scores, shares = np.full(len(drawn), -np.inf), np.zeros(len(drawn))
     rows = np.flatnonzero(np.isfinite(scores))
-    if isinstance(move, Push):  # the score is that of the draw times the factor: few images lie beyond
-        rows = rows[scores[rows] * move.factor > least * (1 - 1e-9)]
+    if not isinstance(move, Swell):  # the score is that of the draw times the factor: few images lie beyond
+        rows = rows[scores[rows] * move.factor > least - 1e-9 * abs(least)]
     if rows.size:
         with np.errstate(all="ignore"):
             images = move.images(drawn[rows])

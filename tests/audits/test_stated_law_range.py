@@ -12,7 +12,7 @@ from audits import Budget, StreamKey
 from audits.claims import PrivacyClaim
 from audits.examine_pair import STOPS, PairWork, examine_pair
 from audits.stated_law import audit_law, stated
-from audits.stated_law_range import Push, Reach, Swell, audit_range, payoffs
+from audits.stated_law_range import Fill, Outward, Push, Reach, Swell, audit_range, payoffs
 from audits.witnesses import Weight
 from verify.calibration.laws import PAIR
 
@@ -28,17 +28,25 @@ def reaches(k: int) -> tuple[Reach, ...]:
     return tuple(Reach(j, 0.1 * j, -2.0 - j, 3.0, -np.inf, np.inf) for j in range(k))
 
 
-@pytest.mark.parametrize("move", [Push("", reaches(1), 1.5), Push("", reaches(1), 1.5, 1), Swell("", reaches(1), 1.5)])
-def test_payoffs_are_those_of_the_twin(move: Push | Swell) -> None:
+@pytest.mark.parametrize(
+    ("move", "threshold"),
+    [
+        (Push("", reaches(1), 1.5), 0.6),
+        (Push("", reaches(1), 1.5, 1), 0.6),
+        (Swell("", reaches(1), 1.5), 0.6),
+        (Fill("", reaches(1)[0], 0.0, 0.2), -0.1),
+    ],
+)
+def test_payoffs_are_those_of_the_twin(move: Outward, threshold: float) -> None:
     drawn = np.random.default_rng(1).laplace(size=(300, 1))
     density = stated(lambda o, _: -(np.abs(o[:, 0]) ** 1.5), "", None)
-    (x,) = payoffs(density, move, drawn, density(drawn), [0.6])
+    (x,) = payoffs(density, move, drawn, density(drawn), [threshold])
     expected = twin.payoffs_beyond(
         lambda o: -(abs(o) ** 1.5),
         lambda o: float(move.score(np.array([[o]]), density(np.array([[o]])))[0]),
         drawn[:, 0].tolist(),
-        1.5,
-        0.6,
+        move.factor,
+        threshold,
         moves=lambda o: not (isinstance(move, Push) and move.side == 1 and o <= 0),
     )
     assert x == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -46,8 +54,16 @@ def test_payoffs_are_those_of_the_twin(move: Push | Swell) -> None:
     assert (x > 0).any()
 
 
-@pytest.mark.parametrize("move", [Push("", reaches(3), 1.4), Swell("", reaches(3), 1.4), Push("", reaches(3), 1.4, -1)])
-def test_a_push_is_injective_with_its_jacobian(move: Push | Swell) -> None:
+@pytest.mark.parametrize(
+    "move",
+    [
+        Push("", reaches(3), 1.4),
+        Swell("", reaches(3), 1.4),
+        Push("", reaches(3), 1.4, -1),
+        Fill("", reaches(3)[1], 0.4, 0.2),
+    ],
+)
+def test_a_move_is_injective_with_its_jacobian(move: Outward) -> None:
     points = np.random.default_rng(2).standard_normal((200, 3))
     images = move.images(points)
     back, reached = move.origins(images)

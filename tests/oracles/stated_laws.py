@@ -298,6 +298,7 @@ CUT_OFF = [
     for name, where, drawn, bad, density in (
         ("Laplace", "beyond 6", laplace, lambda z: np.abs(z[:, 0]) > 6, laplace_density),
         ("Laplace, 3-D", "beyond 4", partial(laplace, k=3), lambda z: np.abs(z).max(axis=1) > 4, laplace_density),
+        ("Laplace", "from 3 to 3.1", laplace, lambda z: np.abs(z[:, 0] - 3.05) < 0.05, laplace_density),
         ("Gaussian", "beyond 3", normal, lambda z: np.abs(z[:, 0]) > 3, normal_density),
         ("Gaussian, 5-D", "beyond 3 in a column", partial(normal, k=5), lambda z: np.abs(z[:, 2]) > 3, normal_density),
         (
