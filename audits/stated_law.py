@@ -19,7 +19,7 @@ from .base import Budget
 from .draws import outputs_in_chunks
 from .stated_law_bets import KEPT, Chosen, Frame, Sides, View, choose, wealth
 from .stated_law_columns import Column, columns_of, jumps_at, kinds_of
-from .stated_law_moves import Move, RefusedError, moves_of
+from .stated_law_moves import Affine, Move, RefusedError, moves_of
 from .stated_law_repeats import repeats
 
 FloatArray = NDArray[np.float64]
@@ -150,7 +150,7 @@ def _moved(
     event = f"{moves[found[best].comparison].words}: {found[best].bet.words}" if found else ""
     reached = np.zeros(len(drawn) - n, dtype=np.bool_)
     for move in moves[:12]:
-        reached |= move(drawn[n:]).movable
+        reached |= move.movable(drawn[n:]) if isinstance(move, Affine) else move(drawn[n:]).movable
     examined = float(reached.mean()) if reached.size else 0.0
     words = f"the draws do {'not ' if p_value <= level else ''}follow the stated density when they are moved"
     if not moves:

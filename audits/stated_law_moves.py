@@ -57,11 +57,16 @@ class Affine:
     centres: tuple[float, ...] | None = None
     always: bool = False
 
-    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
-        """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""
+    def movable(self, points: FloatArray) -> BoolArray:
+        """Return which points lie in the charts."""
         movable = np.ones(len(points), dtype=np.bool_)
         for column in self.columns if self.lever is None else (*self.columns, self.lever):
             movable &= column.chart.holds(points[:, column.index])
+        return movable
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""
+        movable = self.movable(points)
         result, log_jacobian = points.copy(), np.zeros(len(points))
         where = slice(None) if movable.all() else movable  # a view, where all of them move
         rows = points[where]

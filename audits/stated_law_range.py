@@ -35,6 +35,8 @@ MOST = 32
 #: Factor by which a column is drawn in towards a gap; gaps of one of few columns and of one of many; how many others
 #: tell how wide a gap should be.
 DRAWN_IN, GAPS, GAPS_OF_MANY, AROUND = 0.03, 8, 3, 40
+#: On a grid nothing lies between neighbours: a gap is at least so many times as wide as this quantile of all gaps.
+STEPS, NARROW = 20, 0.1
 #: Thresholds lie as far beyond the largest learning score as it lies beyond these ranks.
 RANKS = (1, 3)
 #: Bets kept, and what they must have won in training.
@@ -288,7 +290,10 @@ def fills_of(reaches: Sequence[Reach], training: FloatArray) -> Iterator[Fill]:
         sums = np.concatenate([[0.0], np.cumsum(gaps)])
         first = np.clip(np.arange(len(gaps)) - AROUND // 2, 0, len(gaps) - AROUND)
         wide = gaps / np.maximum(sums[first + AROUND] - sums[first] - gaps, np.finfo(float).tiny)
+        wide = np.where(gaps >= STEPS * np.quantile(gaps, NARROW), wide, 0.0)
         for i in np.argsort(wide)[::-1][:most]:
+            if wide[i] == 0:
+                break
             low, high = float(values[i]), float(values[i + 1])
             yield Fill(f"column {each.index} between {low:.4g} and {high:.4g}", each, low + (high - low) / 2)
 
