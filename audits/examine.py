@@ -19,7 +19,7 @@ import numpy as np
 
 from mechanisms import NeighbouringPair
 from mechanisms.base import ExactLaw, Mechanism, WhiteBox
-from mechanisms.neighbours import UnsupportedRelation
+from mechanisms.neighbours import Relation, UnsupportedRelation
 from mechanisms.proved_profile import proved_profile
 
 from .base import Budget, Estimate
@@ -32,8 +32,9 @@ from .examined import Demand, DrawnPair, Enough, shortfall
 from .pair_delta import sampled_delta
 from .pairs import NamedGroupPair
 from .recorded import Recorded
+from .stated_worst import stated_worst
 from .subject import Subject
-from .witnesses import Weight, Witness, WorstCase
+from .witnesses import Weight, Witness
 from .worst_case import NamedPair
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
@@ -176,7 +177,6 @@ def examine(
     own_slots: int | None = None,
     private: bool = False,
     demand: Demand | None = None,
-    worst: WorstCase | None = None,
     make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
     max_draws: int | None = None,
@@ -187,8 +187,8 @@ def examine(
     Parameters
     ----------
     mechanism : object
-        With ``draw``; optionally ``log_density``, ``privacy_loss``, ``profile``. A reference mechanism (of
-        ``mechanisms``) is asked for its own law, which is proved; any other one is examined.
+        With ``draw``; optionally ``log_density``, ``privacy_loss``, ``profile``, ``worst_profile``. A reference
+        mechanism (of ``mechanisms``) is asked for its own law, which is proved; any other one is examined.
     pairs : sequence of NamedPair
         Distinct names.
     claim : PrivacyClaim or None
@@ -204,8 +204,6 @@ def examine(
         Whether ``own`` depends on records that may not be published.
     demand : Demand, optional
         By default ``wanted`` pairs, with the draws of the budget.
-    worst : WorstCase, optional
-        What the mechanism states about every pair: held against each of these.
     make : callable, optional
         Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
     max_draws : int, optional
@@ -229,6 +227,10 @@ def examine(
     if is_reference(mechanism) and claim is not None:
         known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
         return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct())
+    data = [*pairs, *own][0].pair.first
+    relation = Relation.ADD if claim is None else claim.relations[0]
+    group = 1 if claim is None else claim.group
+    worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group)
     subject = Subject(mechanism, fresh=make, views=views)
     # before any other call: a module may count them
     contract, conduct = _contract(subject, [*pairs, *own], budget, slots, "contract")

@@ -15,7 +15,7 @@ from typing import Any
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.base import BOTH
 
-from .base import Budget
+from .base import Budget, Estimate
 from .black_box import BlackBoxResult, LowerBound, black_box_audit
 from .black_box_visible import visible_leak
 from .claims import PrivacyClaim
@@ -25,6 +25,7 @@ from .recorded import Recorded, View
 from .stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees
 from .stated_law_profile import audit_profile
 from .stated_law_range import audit_range
+from .stated_worst import inside
 from .subject import EncodedSubject, Subject
 from .tails import audit_tails
 from .witnesses import Note, Weight, Witness, WorstCase, of_test
@@ -147,7 +148,10 @@ def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tu
             spent = 0.0
     except Exception as stop:  # the mechanism's own functions: what refutes so far still refutes
         why = f"the stated law raised {type(stop).__name__}"
-    if not why and all(witness.notes.get("compared") == 0.0 for witness in found if "compared" in witness.notes):
+    sides = [
+        witness for witness in found if witness.about in ("stated law: first data set", "stated law: second data set")
+    ]
+    if not why and sides and all(witness.notes["compared"] == 0.0 for witness in sides):
         why = "the stated density could not be compared with the draws, which do not vary"
     if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in found):
         why = STOPS
@@ -228,7 +232,14 @@ def law_witness(about: str, audit: LawAudit, weight: Weight = Weight.REFUTES) ->
 
 
 def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) -> Iterator[Witness]:
-    """Yield delta by the stated law, at the claimed points and where the stated worst case may be exceeded."""
+    """Yield delta by the stated law, at the claimed points and where the stated worst case may be exceeded.
+
+    A stated worst case inside the claim decides; otherwise the sampled or exact delta of this pair does.
+    """
+    covered = inside(work.worst, claim) is True
+    if covered:
+        assert work.worst is not None
+        yield _covered(work.worst, claim)
     claimed = [(e, claim.delta_at(e), "the claim") for e in _claimed_epsilons(claim)]
     stated = []
     if work.worst is not None:
@@ -240,19 +251,31 @@ def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) 
     knows = isinstance(work.pair, NeighbouringPair) and callable(getattr(inner, "profile", None))
     profile = view.profile(work.pair) if knows else None
     for epsilon, allowed, whose in asked:
-        sampled = audit.delta(epsilon)
         exact = exact_delta(profile, epsilon) if profile is not None and whose == "the claim" else None
-        words = "delta by the stated law, which the draws of both data sets were held against"
+        decides = whose == "the claim" and (exact is not None or not covered)
         yield Witness(
             "exact law, as stated" if exact is not None else "delta by the stated law",
-            Weight.DECIDES if whose == "the claim" else Weight.REFUTES,
+            Weight.DECIDES if decides else Weight.REFUTES,
             f"delta at epsilon {epsilon:.4g} against {whose}, worse direction",
             0.0,
             allowed * (1 + 1e-9),
             exact,
-            sampled,
-            words,
+            audit.delta(epsilon),
+            "delta by the stated law, which the draws of both data sets were held against",
         )
+
+
+def _covered(worst: WorstCase, claim: PrivacyClaim) -> Witness:
+    """Return the witness of a stated worst case that lies inside the claim."""
+    words = "worst_profile, which is somebody's word; it was held against the draws of this pair"
+    if claim.curve is not None:
+        exact = Estimate.proved(0.0, 0.0, "closed form, as stated")
+        quantity = "whether worst_profile exceeds the claimed curve (0 no, 1 yes)"
+        return Witness("stated worst case", Weight.DECIDES, quantity, 0.0, 0.0, exact, words=words)
+    high = max(worst.delta_bracket(claim.epsilon, direction).high for direction in BOTH)
+    exact = Estimate.proved(0.0, high, "worst_profile, as stated")
+    quantity = f"delta at epsilon {claim.epsilon:.4g} against the claim, worse direction"
+    return Witness("stated worst case", Weight.DECIDES, quantity, 0.0, claim.delta, exact, words=words)
 
 
 def _claimed_epsilons(claim: PrivacyClaim) -> list[float]:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, Entry, state  # noqa: E402
-from trust_doors import DOORS, PROFILES  # noqa: E402
+from oracles.trust_bank.doors import DOORS, PROFILES  # noqa: E402
 
 
 @dataclass(frozen=True)

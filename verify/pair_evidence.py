@@ -5,7 +5,6 @@ Both ask ``audits.examine``, as certificates and notebooks do, and get the same 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -114,7 +113,7 @@ def _imported(found: Examination, claim: Claim, *, vouched: bool) -> Evidence:
 def _evidence_of(witness: Witness, claim: Claim, reason: str) -> Evidence:
     """Return a witness of an examination as evidence for or against the claim that was examined."""
     sampled = witness.sampled
-    if math.isclose(claim.high, witness.high, rel_tol=1e-6) and witness.low == 0.0 and "delta" in witness.about:
+    if witness.quantity.startswith("delta at") and "against the claim" in witness.quantity:
         return Evidence(claim, witness.exact, sampled, notes=dict(witness.notes), reason=reason)
     shown = Claim(
         f"{witness.about}, {witness.quantity}",

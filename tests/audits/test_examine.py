@@ -71,7 +71,7 @@ def run(mechanism: Any, **more: Any) -> Any:
 
 
 def test_an_honest_mechanism_is_examined_and_its_law_was_compared() -> None:
-    found = run(Moment(), worst=GaussianProfile(0.2))
+    found = run(Moment())
     assert found.outcome in (Outcome.EXAMINED, Outcome.SUPPORTED)
     assert found.law == ""
     assert found.missing == ""
@@ -92,7 +92,7 @@ def test_a_worst_case_that_is_stated_too_small_is_refuted() -> None:
         def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
             return GaussianProfile(0.01)
 
-    found = run(Boastful(1.0), worst=GaussianProfile(0.01))
+    found = run(Boastful(1.0))
     assert any("worst_profile" in witness.quantity for _, witness in found.refutations)
 
 

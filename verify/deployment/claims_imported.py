@@ -6,38 +6,35 @@ inside the claim, and somebody's word for it. The type of the verdict makes the 
 
 from __future__ import annotations
 
-import inspect
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from audits import Estimate
-from audits.claims import PrivacyClaim, implied_by
+from audits.claims import PrivacyClaim
 from audits.data_pairs import own_data_pairs
 from audits.examine import Examination, Named, epsilon_seen, examine
 from audits.examine_pair import PairExamination, PairWork
 from audits.examined import VISIBLE, Demand
 from audits.pairs import PublicDomain, examination_pairs
+from audits.stated_worst import inside, stated_worst
 from audits.witnesses import Weight, Witness, WorstCase
-from mechanisms import BOTH, Bracket, Direction, GaussianProfile, Relation
+from mechanisms import BOTH, Relation
 
 from ..errors import UserError
 from ..evidence import vacuous
 from ..pool import spread
 from ..rows import Row
 from ..statement import Claim, Evidence
-from .claim_forms import privacy_claim, relation_of, steps_of
+from .claim_forms import privacy_claim, relation_of
 from .config import DPClaim
 from .finding import Check, Deployment, Examined, Finding, Power
 from .layout_words import CANNOT_CATCH
 from .mechanism_source import Imported, MechanismSource
 from .named_pairs import pairs_for
-from .universal import Domain
 
 if TYPE_CHECKING:
-    from mechanisms import PrivacyProfile
+    pass
 
 #: What a profile must have examined before anything may rest on it.
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
@@ -49,37 +46,14 @@ POWERS = {Weight.DECIDES: Power.DECIDES, Weight.REFUTES: Power.REFUTES, Weight.R
 DRAWS_ALONE = "draws alone can refute and never support"
 
 
-@dataclass(frozen=True)
-class Composed:
-    """The profile of data sets ``steps`` records apart, from that of one record (group privacy by basic composition).
-
-    ``delta_k(e) <= (1 + e^{e/k} + ... + e^{(k-1) e/k}) delta(e/k)``; docs/derivations/deployment.md, section 1.
-    """
-
-    one: WorstCase
-    steps: int
-
-    def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return the bound on delta."""
-        part = epsilon / self.steps
-        factor = math.fsum(math.exp(i * part) for i in range(self.steps))
-        return min(1.0, factor * self.one.delta_at(part, direction))
-
-    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of the bound."""
-        part = epsilon / self.steps
-        factor = math.fsum(math.exp(i * part) for i in range(self.steps))
-        inner = self.one.delta_bracket(part, direction)
-        return Bracket(min(1.0, factor * inner.low), min(1.0, factor * inner.high * (1 + 1e-12)))
-
-
 def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
     """Return the finding of a claim over all data sets; ``chosen`` is what keeps it from a PASS whatever is found."""
     privacy, relation = privacy_claim(claim), relation_of(claim)
     mechanism = deployment.mechanism
     assert isinstance(mechanism, Imported)
-    worst, trouble = stated_worst(mechanism, deployment.domain, claim)
-    found = _examination(deployment, str(claim.name), privacy, relation, worst)
+    domain = deployment.domain
+    worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group)
+    found = _examination(deployment, str(claim.name), privacy, relation)
     checks = [_worst_case(privacy, worst, relation, trouble), *pair_checks(found, deployment, over_all=True)]
     return Finding(
         str(claim.name),
@@ -96,29 +70,6 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
         public_examined=examined_row(found.public(), deployment, claim.relation),
         vouched=deployment.notes.get("vouched"),
     )
-
-
-def stated_worst(mechanism: Imported, domain: Domain, claim: DPClaim) -> tuple[WorstCase | None, str]:
-    """Return what the mechanism states about every pair of the claim's relation, and why there is nothing where not."""
-    if not mechanism.has_worst_profile:
-        return None, "the mechanism states no worst_profile"
-    steps = steps_of(claim)
-    more: dict[str, Any] = {}
-    try:
-        if "relation" in inspect.signature(mechanism.inner.worst_profile).parameters:
-            more, steps = {"relation": claim.relation}, claim.group
-        profile = mechanism.inner.worst_profile(domain.x_bound, domain.y_bound, **more)
-        for direction in BOTH:
-            profile.delta_bracket(0.5, direction)
-    except Exception as stop:
-        return None, f"worst_profile raised {type(stop).__name__}"
-    if steps == 1:
-        return profile, ""
-    if type(profile) is GaussianProfile:
-        return GaussianProfile(
-            profile.mu * steps
-        ), ""  # group privacy of Gaussian DP (Dong, Roth and Su 2022, thm 2.14)
-    return Composed(profile, steps), ""
 
 
 def _worst_case(claim: PrivacyClaim, worst: WorstCase | None, relation: Relation, trouble: str) -> Check:
@@ -139,21 +90,14 @@ def _worst_case(claim: PrivacyClaim, worst: WorstCase | None, relation: Relation
         high = max(worst.delta_bracket(claim.epsilon, d).high for d in BOTH)
         return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests)
     shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
-    inside = None
-    if worst is not None and (claim.form == "table" or not isinstance(worst, Composed)):
-        inside = implied_by(cast("PrivacyProfile", worst), _of_one(claim))
-    if inside is None:
+    covered = inside(worst, claim)
+    if covered is None:
         why = trouble or "whether worst_profile lies below the whole claimed curve cannot be decided"
         return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
-    if not inside:
+    if not covered:
         why = "worst_profile exceeds the claim"
         return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
     return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests)
-
-
-def _of_one(claim: PrivacyClaim) -> PrivacyClaim:
-    """Return the claim as one about the profile at hand, which is that of the claim's own distance already."""
-    return PrivacyClaim(claim.epsilon, claim.delta, claim.relations, claim.curve)
 
 
 def _conditions(worst: WorstCase | None) -> tuple[str, ...]:
@@ -194,9 +138,7 @@ def advice(found: Examination, worst: WorstCase | None) -> str:
     return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
 
 
-def _examination(
-    deployment: Deployment, name: str, claim: PrivacyClaim, relation: Relation, worst: WorstCase | None
-) -> Examination:
+def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relation: Relation) -> Examination:
     """Return the examination of a claim over all data sets."""
     section, data = deployment.config.budget, deployment.config.data
     wanted, draws = examination_size(deployment)
@@ -233,7 +175,6 @@ def _examination(
         own_slots=own_wanted if claim.group == 1 else 0,
         private=deployment.private,
         demand=demand,
-        worst=worst,
         make=maker(deployment),
         views=deployment.notes.get("views", ()),
         max_draws=section.max_draws,

@@ -10,8 +10,9 @@ from audits import Estimate
 from audits.claims import PrivacyClaim, point_claim
 from audits.examine import Examination, examine
 from audits.examined import VISIBLE, Demand
+from audits.stated_worst import stated_worst
 from audits.worst_case import NamedPair
-from mechanisms import BOTH, DataError, NeighbouringPair
+from mechanisms import BOTH, DataError, NeighbouringPair, Relation
 from mechanisms.data import row_norms
 
 from ..statement import Claim, Evidence
@@ -24,9 +25,8 @@ from .claims_imported import (
     maker,
     pair_checks,
     runner,
-    stated_worst,
 )
-from .config import DPClaim, ExPostClaim, PDPClaim
+from .config import ExPostClaim, PDPClaim
 from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported
@@ -156,8 +156,8 @@ def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
     mechanism, dataset = deployment.mechanism, deployment.dataset
     assert isinstance(mechanism, Imported)
     shown = Claim("largest delta at the claimed epsilon, as stated", 0.0, claim.delta, claim.epsilon)
-    over_all = DPClaim(type="dp", epsilon=claim.epsilon, delta=claim.delta)
-    worst, trouble = stated_worst(mechanism, deployment.domain, over_all)
+    domain = deployment.domain
+    worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, Relation.REMOVE)
     profiles = [] if worst is None else [worst]
     words = "worst_profile covers every record"
     if claim.scope == "records" and mechanism.has_profile and dataset.n_records <= ONE_BY_ONE:

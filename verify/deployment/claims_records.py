@@ -101,7 +101,7 @@ def _pair_checks(
     deployment: Deployment, claim: PDPClaim, pair: NeighbouringPair, name: str, longest: float
 ) -> Iterator[Check]:
     """Return the exact or proved check of the worst pair, and simulated ones beside it."""
-    mechanism, law, white_box = deployment.mechanism, law_of(deployment.mechanism), white_box_of(deployment.mechanism)
+    law, white_box = law_of(deployment.mechanism), white_box_of(deployment.mechanism)
     if law is None:
         yield _proved_check(deployment, claim, longest)
     if white_box is None:
@@ -115,7 +115,6 @@ def _pair_checks(
         claim.delta,
         deployment.budget(str(claim.name), f"delta {label}", share=1 / 4),
         deployment.private,
-        None if law is None else _profile(mechanism, law, pair),
         Power.REFUTES if law is None else Power.DECIDES,
     )
     yield from run_tasks([task], 1)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from audits import Budget
-from audits.pair_delta import sampled_delta
-from mechanisms import NeighbouringPair, PrivacyProfile, WhiteBox
+from mechanisms import NeighbouringPair, WhiteBox
 
-from ..evidence import hockey_stick_evidence
+from ..pair_evidence import pair_evidence
 from ..pool import spread
-from ..statement import Claim, Evidence, Observer
+from ..statement import Evidence
 from ..verdict import Outcome, judge
 from .finding import Check, Power
 
@@ -27,7 +26,6 @@ class PairTask:
     delta: float
     budget: Budget
     private: bool
-    profile: PrivacyProfile | None = None
     power: Power = Power.REFUTES
 
 
@@ -50,22 +48,4 @@ def run_task(task: PairTask) -> Check:
 
 
 def _delta_evidence(task: PairTask, budget: Budget) -> Evidence:
-    sampled = sampled_delta(task.mechanism, task.pair, task.epsilon, budget)
-    if task.profile is not None:
-        return hockey_stick_evidence(
-            task.profile,
-            task.epsilon,
-            task.delta,
-            relation=task.pair.relation,
-            observer=Observer.TRANSCRIPT,
-            sampled=sampled,
-        )
-    claim = Claim(
-        "delta at the claimed epsilon, worse direction",
-        0.0,
-        task.delta,
-        task.epsilon,
-        relation=task.pair.relation,
-        observer=Observer.TRANSCRIPT,
-    )
-    return Evidence(claim, sampled=sampled)
+    return pair_evidence(task.mechanism, task.pair, task.epsilon, task.delta, budget)

@@ -1,11 +1,10 @@
-"""The doors of the table of ``benchmarks/trust.py``: certify, the pytest fixture, a sweep, and a notebook.
+"""The doors at which the mechanisms of the bank are tried: certify, the pytest fixture, a sweep, and a notebook.
 
 Each takes an entry of the bank, a seed and a profile, and returns an outcome, its reason and the draws it made.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 import tempfile
@@ -15,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+from mechanisms import Dataset, NeighbouringPair, Relation
 
-from oracles.trust_bank import Claim, Entry  # noqa: E402
-from oracles.trust_bank.leaks import leak_of, more, replaced  # noqa: E402
-
-from mechanisms import Dataset, NeighbouringPair, Relation  # noqa: E402
+from . import Claim, Entry
+from .leaks import leak_of, more, replaced
 
 VOUCHED = {"who": "the author of the bank", "proof": "10.1000/trust-bank"}
 PROFILES = {"quick": 20_000, "standard": 100_000, "full": 400_000}
@@ -261,7 +257,6 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         Budget(2 * draws, 1e-4, StreamKey(seed).child("notebook", entry.name)),
         wanted=wanted,
         demand=own if entry.budget else least,
-        worst=worst_of(entry),
     )
     outcome = {Outcome.REFUTED: "FAIL", Outcome.SUPPORTED: "PASS"}.get(found.outcome, "UNDECIDED")
     if found.refutations:
@@ -269,20 +264,6 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         return outcome, f"{witness.about}: {pair.name}: {witness.words}", DRAWN[0]
     broken = "; ".join(f"{each.name}: {each.words}" for each in found.violations)
     return outcome, found.missing or broken or found.law or found.outcome.value, DRAWN[0]
-
-
-def worst_of(entry: Entry) -> Any:
-    """Return what the entry states over all neighbours of its claim's relation, or nothing."""
-    stating = getattr(entry.factory(), "worst_profile", None)
-    if not callable(stating) or entry.claim.group != 1:
-        return None
-    knows = "relation" in inspect.signature(stating).parameters
-    if entry.relation == "replace" and not knows:
-        return None  # it speaks of a record added or removed
-    try:
-        return stating(entry.x_bound, entry.y_bound, **({"relation": entry.relation} if knows else {}))
-    except Exception:
-        return None
 
 
 DOORS: dict[str, Callable[[Entry, int, str], tuple[str, str, int]]] = {
