@@ -152,7 +152,7 @@ class UtilityClaim(ClaimSection):
     metric: Literal["accuracy", "mean squared error"]
     at_least: float | None = None
     at_most: float | None = None
-    probability: Probability = 0.9
+    probability: float = Field(default=0.9, gt=0, lt=1)
 
     @model_validator(mode="after")
     def _bound(self) -> UtilityClaim:
