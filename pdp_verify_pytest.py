@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +121,11 @@ def statement_of(item: pytest.Item) -> str:
 def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Return ``audit(mechanism, pair, claim)``: fail the test unless the claim holds between the two data sets.
 
-    ``claim`` is ``(epsilon, delta)`` or a ``Guarantee``. With ``expect="fails"`` the test fails unless the claim is
-    refuted (a negative control). The row of the audit is returned. Where the mechanism has an exact law nothing is
-    drawn; otherwise its ``privacy_loss`` is, and without one its outputs alone are looked at, which can refute only.
+    ``claim`` is ``(epsilon, delta)``, a ``Guarantee`` or a ``PrivacyClaim`` of ``audits.claims``. With
+    ``expect="fails"`` the test fails unless the claim is refuted (a negative control). A reference mechanism is decided
+    by its own law. Any other one is examined: its ``log_density`` is held against its draws, the black box always runs,
+    and the claim can hold only with ``vouched_by={"who": ..., "proof": ...}``; ``expect="not refuted"`` asks for no
+    more than that nothing was found. The row of the audit is returned.
     """
     words = shadowed()
     if words:
@@ -143,9 +145,17 @@ def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
     except AuditFailure as stop:
         pytest.fail(str(stop), pytrace=False)
 
-    def audit(mechanism: Any, pair: Any, claim: Any, *, expect: str = "holds") -> dict[str, Any]:
+    def audit(
+        mechanism: Any,
+        pair: Any,
+        claim: Any,
+        *,
+        expect: str = "holds",
+        vouched_by: Mapping[str, str] | None = None,
+        views: tuple[Callable[[Any], Any], ...] = (),
+    ) -> dict[str, Any]:
         try:
-            return auditor(mechanism, pair, claim, expect=expect)
+            return auditor(mechanism, pair, claim, expect=expect, vouched_by=vouched_by, views=views)
         except AuditFailure as stop:
             message = str(stop)
         pytest.fail(message, pytrace=False)

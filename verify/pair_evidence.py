@@ -115,13 +115,6 @@ def _evidence_of(witness: Witness, claim: Claim, reason: str) -> Evidence:
     sampled = witness.sampled
     if witness.quantity.startswith("delta at") and "against the claim" in witness.quantity:
         return Evidence(claim, witness.exact, sampled, notes=dict(witness.notes), reason=reason)
-    shown = Claim(
-        f"{witness.about}, {witness.quantity}",
-        witness.low,
-        witness.high,
-        claim.published,
-        claim.in_domain,
-        claim.relation,
-        claim.observer,
-    )
+    words = f"{witness.quantity} ({witness.about}: {witness.words})" if witness.words else witness.quantity
+    shown = Claim(words, witness.low, witness.high, witness.high, claim.in_domain, claim.relation, claim.observer)
     return Evidence(shown, witness.exact, sampled, notes={"event": witness.words, **witness.notes}, reason=reason)
