@@ -27,7 +27,7 @@ from .claims import PrivacyClaim, implied_by
 from .contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from .data_pairs import refusal_boundary
 from .exact import exact_delta
-from .examine_pair import PairExamination, PairWork, examine_pair, no_density
+from .examine_pair import STILL, PairExamination, PairWork, examine_pair, no_density
 from .examined import Demand, DrawnPair, Enough, shortfall
 from .pair_delta import sampled_delta
 from .pairs import NamedGroupPair
@@ -132,8 +132,11 @@ class Examination:
     @property
     def law(self) -> str:
         """Empty when a stated density was held against the draws of every pair compared; otherwise why not."""
-        compared = [pair for pair in self.pairs if not pair.skipped]
-        return next((pair.law for pair in compared if pair.law), "" if compared else "nothing was compared")
+        reasons = [pair.law for pair in self.pairs if not pair.skipped]
+        if not reasons:
+            return "nothing was compared"
+        telling = [reason for reason in reasons if reason != STILL]
+        return next((reason for reason in telling if reason), "") if telling else STILL
 
     @property
     def outcome(self) -> Outcome:

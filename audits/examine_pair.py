@@ -34,6 +34,8 @@ from .witnesses import Note, Weight, Witness, WorstCase, of_test
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
 STOPS = "the draws stop where the stated density goes on"
+#: Why a density was not compared where every draw is the same; other pairs may tell.
+STILL = "the stated density could not be compared with the draws, which do not vary"
 #: The stated worst case is compared with the draws at these multiples of the claimed epsilon.
 MULTIPLES = (0.25, 0.5, 1.0, 2.0)
 
@@ -152,7 +154,7 @@ def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tu
         witness for witness in found if witness.about in ("stated law: first data set", "stated law: second data set")
     ]
     if not why and sides and all(witness.notes["compared"] == 0.0 for witness in sides):
-        why = "the stated density could not be compared with the draws, which do not vary"
+        why = STILL
     if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in found):
         why = STOPS
     return found, why, spent

@@ -20,6 +20,8 @@ FEW = {
 SLOW = {"slow-fit", "gaussian-30d", "data-frame"}
 #: Beyond any audit that believes honest floating-point noise: it speaks through the last bit alone.
 BEYOND = {"last-bit"}
+#: Leaks of .002 to .004, which need the draws of the standard profile.
+RARE = {"laplace-cut-at-6", "laplace-resampled-at-6", "missing-interval"}
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -32,7 +34,11 @@ def test_certify_refuses_what_it_used_to_pass(name: str) -> None:
 @pytest.mark.parametrize("klass", sorted({entry.klass for entry in BROKEN}))
 def test_nothing_broken_passes(klass: int) -> None:
     """One seed of each, by certify: no PASS; the rest of the doors, and more seeds, are in the benchmark."""
-    outcomes = {e.name: DOORS["certify"](e, SEED, "quick")[0] for e in BROKEN if e.klass == klass}
+    outcomes = {
+        e.name: DOORS["certify"](e, SEED, "standard" if e.name in RARE else "quick")[0]
+        for e in BROKEN
+        if e.klass == klass
+    }
     assert {name for name, outcome in outcomes.items() if outcome == "PASS"} <= BEYOND
     assert sum(outcome == "FAIL" for outcome in outcomes.values()) >= 0.7 * len(outcomes)
 

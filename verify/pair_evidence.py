@@ -6,6 +6,7 @@ Both ask ``audits.examine``, as certificates and notebooks do, and get the same 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from audits import Budget
@@ -107,7 +108,8 @@ def _imported(found: Examination, claim: Claim, *, vouched: bool) -> Evidence:
         return Evidence(claim, reason=BLACK_BOX)
     if found.outcome is Outcome.SUPPORTED and not vouched:
         return Evidence(claim, reason=NOBODY)
-    return _evidence_of(next((w for w in deciding if not w.holds), deciding[0]), claim, "")
+    decided = _evidence_of(next((w for w in deciding if not w.holds), deciding[0]), claim, "")
+    return replace(decided, notes={**decided.notes, "smallest leak seen": found.visible})
 
 
 def _evidence_of(witness: Witness, claim: Claim, reason: str) -> Evidence:
