@@ -7,6 +7,7 @@ write such a function and put it into ``FAMILIES``.
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -303,7 +304,5 @@ def check_trees() -> None:
     ModuleNotFoundError
         With what to install.
     """
-    try:
-        import sklearn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("trees=True needs scikit-learn: pip install 'pdp-verify[trees]'") from error
+    if importlib.util.find_spec("sklearn") is None:
+        raise ModuleNotFoundError("trees=True needs scikit-learn: pip install 'pdp-verify[trees]'")

@@ -10,13 +10,16 @@ PASS. Derivations: ``docs/derivations/black_box.md``, ``stated_law.md`` and ``co
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import mechanisms
 from mechanisms import NeighbouringPair
 from mechanisms.base import ExactLaw, Mechanism, WhiteBox
 from mechanisms.neighbours import Relation, UnsupportedRelation
@@ -44,6 +47,8 @@ CONTRACT_DRAWS, CONTRACT_SHARE = 6_000, 0.1
 #: Draws of each data set by which a search ranks the pairs that are left over.
 GLIMPSE = 200
 
+#: What an object of a reference class must not carry itself.
+LAWS = {"draw", "log_density", "privacy_loss", "profile", "worst_profile"}
 #: A pair under a name: one record apart, or several.
 Named = NamedPair | NamedGroupPair
 Run = Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]
@@ -72,6 +77,8 @@ class Examination:
         What must have been drawn before anything may rest on this.
     failure_prob : float
         Of everything together.
+    reference : bool
+        Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
     conduct : Conduct
         How the mechanism behaves: whether it repeats under one seed, and whether rows of one call are independent.
     """
@@ -83,6 +90,7 @@ class Examination:
     demand: Demand
     failure_prob: float
     conduct: Conduct
+    reference: bool = False
 
     @property
     def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
@@ -107,6 +115,8 @@ class Examination:
     @property
     def missing(self) -> str:
         """What was not examined, and why; empty when the demand is met."""
+        if self.reference:
+            return ""
         lacks = shortfall(self.demand, self.drawn, self.visible)
         if not lacks:
             return "too few draws to see whether they are independent" if self.untried else ""
@@ -117,7 +127,7 @@ class Examination:
     @property
     def enough(self) -> Enough | None:
         """The draws that met the demand; None where they did not."""
-        return None if self.missing else Enough(self.demand, self.drawn, self.visible)
+        return None if self.missing or self.reference else Enough(self.demand, self.drawn, self.visible)
 
     @property
     def violations(self) -> tuple[ContractFinding, ...]:
@@ -165,8 +175,17 @@ def untried(contract: Sequence[ContractFinding]) -> bool:
 
 
 def is_reference(mechanism: object) -> bool:
-    """Return whether a mechanism is one of ours, whose law is proved here and not merely stated."""
-    return type(mechanism).__module__.partition(".")[0] == "mechanisms"
+    """Return whether a mechanism is one of ours, whose law is proved here and not merely stated.
+
+    A class that only says that it is from ``mechanisms``, and an object with functions of its own, is not.
+    """
+    kind = type(mechanism)
+    if kind.__module__.partition(".")[0] != "mechanisms":
+        return False
+    module = sys.modules.get(kind.__module__)
+    home, file = Path(str(mechanisms.__file__)).parent, getattr(module, "__file__", None)
+    ours = file is not None and Path(file).is_relative_to(home) and getattr(module, kind.__qualname__, None) is kind
+    return ours and not LAWS & set(getattr(mechanism, "__dict__", ()))
 
 
 def examine(
@@ -180,6 +199,7 @@ def examine(
     own_slots: int | None = None,
     private: bool = False,
     demand: Demand | None = None,
+    believe: bool = True,
     make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
     max_draws: int | None = None,
@@ -207,6 +227,8 @@ def examine(
         Whether ``own`` depends on records that may not be published.
     demand : Demand, optional
         By default ``wanted`` pairs, with the draws of the budget.
+    believe : bool
+        Whether a reference mechanism is asked for its own law; otherwise it is examined like any other.
     make : callable, optional
         Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
     max_draws : int, optional
@@ -227,16 +249,16 @@ def examine(
             budget, n_draws=max(2, min(budget.n_draws, int((1 - CONTRACT_SHARE) * max_draws / (slots + 2))))
         )
     demand = demand or Demand(max(1, wanted), max(1, budget.n_draws // 2))
-    if is_reference(mechanism) and claim is not None:
+    if believe and is_reference(mechanism) and claim is not None:
         known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
-        return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct())
+        return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct(), reference=True)
     data = [*pairs, *own][0].pair.first
     relation = Relation.ADD if claim is None else claim.relations[0]
     group = 1 if claim is None else claim.group
     worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group)
     subject = Subject(mechanism, fresh=make, views=views)
     # before any other call: a module may count them
-    contract, conduct = _contract(subject, [*pairs, *own], budget, slots, "contract")
+    contract, conduct = _contract(subject, pairs or own, budget, slots, "contract")
     chosen, skipped, spare = _accepted(subject, pairs, wanted, budget)
     if chosen and untried(contract):  # the first data sets are refused
         contract, conduct = _contract(subject, chosen, budget, slots, "contract again")
@@ -349,7 +371,7 @@ def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budg
         sampled,
         "the law of a reference mechanism, beside draws of it",
     )
-    n_each = budget.n_draws // 2
+    n_each = 0 if sampled is None else budget.n_draws // 2
     return PairExamination(named.name, False, (witness,), DrawnPair(named.name, n_each, n_each), visible=0.0)
 
 
@@ -361,7 +383,7 @@ def _known_curve(mechanism: Mechanism, named: Named, claim: PrivacyClaim, pair: 
     exact = Estimate.proved(low, high, "closed form")
     quantity = "whether the law exceeds the claimed curve (0 no, 1 yes)"
     witness = Witness("own law", Weight.DECIDES, quantity, 0.0, 0.0, exact, words="the law of a reference mechanism")
-    return PairExamination(named.name, False, (witness,), DrawnPair(named.name, 1, 1), visible=0.0)
+    return PairExamination(named.name, False, (witness,), DrawnPair(named.name, 0, 0), visible=0.0)
 
 
 def _boundary(

@@ -126,7 +126,7 @@ def examine_pair(work: PairWork) -> PairExamination:
         budget = work.budget.part("black box", share=1 - spent)
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
-    drawn = DrawnPair(work.name, n_each, n_each)
+    drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
     return PairExamination(work.name, work.private, (*witnesses, *law), drawn, (refused[0], refused[1]), why, visible)
 
 
@@ -254,6 +254,10 @@ def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) 
     profile = view.profile(work.pair) if knows else None
     for epsilon, allowed, whose in asked:
         exact = exact_delta(profile, epsilon) if profile is not None and whose == "the claim" else None
+        sampled = audit.delta(epsilon)
+        if exact is not None and (exact.high < sampled.low or exact.low > sampled.high):
+            yield _contradicted(epsilon, exact, sampled)
+            continue
         decides = whose == "the claim" and (exact is not None or not covered)
         yield Witness(
             "exact law, as stated" if exact is not None else "delta by the stated law",
@@ -262,9 +266,17 @@ def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) 
             0.0,
             allowed * (1 + 1e-9),
             exact,
-            audit.delta(epsilon),
+            sampled,
             "delta by the stated law, which the draws of both data sets were held against",
         )
+
+
+def _contradicted(epsilon: float, exact: Estimate, sampled: Estimate) -> Witness:
+    """Return the witness of a stated profile that the draws contradict: a false word, and no defect of ours."""
+    found = Estimate(0.0, 0.0, 0.0, sampled.failure_prob, sampled.n_draws, sampled.method)
+    words = f"the stated profile says {exact.value:.4g}, the draws say {sampled.low:.4g} to {sampled.high:.4g}"
+    quantity = f"whether the stated profile agrees with the draws at epsilon {epsilon:.4g} (0 no, 1 yes)"
+    return Witness("stated profile", Weight.REFUTES, quantity, 1.0, 1.0, sampled=found, words=words)
 
 
 def _covered(worst: WorstCase, claim: PrivacyClaim) -> Witness:

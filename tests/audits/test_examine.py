@@ -10,7 +10,7 @@ import pytest
 
 from audits import Budget, StreamKey
 from audits.claims import gaussian_dp_claim, group_claim, point_claim
-from audits.examine import Outcome, epsilon_seen, examine
+from audits.examine import Outcome, epsilon_seen, examine, is_reference
 from audits.examined import Demand, DrawnPair, Enough, shortfall
 from audits.pairs import PublicDomain, examination_pairs
 from audits.witnesses import Weight, Witness
@@ -202,3 +202,56 @@ def test_draws_never_exceed_the_cap() -> None:
     found = run(Counted(), max_draws=6_000)
     assert sum(calls) <= 6_000 + 24 * 2 * 200  # probes and searches beside the examined draws
     assert found.outcome is Outcome.NOT_EXAMINED
+
+
+def test_a_class_that_only_says_it_is_ours_is_examined() -> None:
+    """Neither a borrowed module name, nor an own function on one of our objects, is believed."""
+
+    class Borrowed(Silent):
+        pass
+
+    Borrowed.__module__ = "mechanisms.posterior_sampling"
+    assert run(Borrowed()).outcome is Outcome.NOT_EXAMINED
+    real = PosteriorSampling(0.5, 1.0)
+    assert is_reference(real)
+    object.__setattr__(real, "draw", lambda dataset, n_draws, *, rng: np.zeros((n_draws, 1)))
+    assert not is_reference(real)
+
+
+def test_what_counts_as_drawn_was_drawn() -> None:
+    """A data set that is refused before any random number is asked for costs nothing, and counts as nothing."""
+
+    class OneSide(Moment):
+        def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+            if dataset.n_records == 7:
+                raise ValueError("seven")
+            return super().draw(dataset, n_draws, rng=rng)
+
+    six = next(named for named in PAIRS if named.pair.first.n_records == 6 and named.pair.second.n_records == 7)
+    found = examine(OneSide(), [six], point_claim(1.0, 1e-2), budget())
+    assert found.outcome is Outcome.REFUTED
+    (pair,) = found.pairs
+    assert (pair.drawn.first, pair.drawn.second) == (2_000, 0)
+    assert found.enough is None
+
+
+def test_a_reference_gives_no_enough_and_is_examined_when_it_is_not_to_be_believed() -> None:
+    data = Dataset(np.array([[0.6], [-0.8], [0.3]]), np.array([1.0, -1.0, 0.2]), 1.0, 1.0, public=True)
+    pair = NamedPair("one", NeighbouringPair.remove(data, 0))
+    mechanism = PosteriorSampling(0.5, 1.0)
+    assert examine(mechanism, [pair], point_claim(3.0, 1e-2), budget()).enough is None
+    examined = examine(mechanism, [pair], point_claim(3.0, 1e-2), budget(20_000), believe=False)
+    assert examined.contract
+    assert examined.outcome is not Outcome.REFUTED
+    assert examined.enough is not None
+
+
+def test_a_stated_profile_that_the_draws_contradict_is_a_false_word() -> None:
+    class Lying(Moment):
+        def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+            return GaussianProfile(1e-6)
+
+    found = run(Lying(0.5))
+    about = {witness.about for _, witness in found.refutations}
+    assert "stated profile" in about
+    assert all(witness.consistent for _, witness in found.refutations)

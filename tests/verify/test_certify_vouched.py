@@ -82,7 +82,6 @@ def finding(deployment: Any, claim: Any) -> Finding:
         "Say on whose word it rests: mechanism.vouched_by.",
         imported=True,
         examined=EXAMINED,
-        public_examined=EXAMINED,
         vouched=deployment.notes["vouched"],
     )
 

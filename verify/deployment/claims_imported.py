@@ -7,8 +7,9 @@ inside the claim, and somebody's word for it. The type of the verdict makes the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from audits import Estimate
 from audits.claims import PrivacyClaim
@@ -33,9 +34,6 @@ from .layout_words import CANNOT_CATCH
 from .mechanism_source import Imported, MechanismSource
 from .named_pairs import pairs_for
 
-if TYPE_CHECKING:
-    pass
-
 #: What a profile must have examined before anything may rest on it.
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
 #: Pairs around the user's own data.
@@ -54,22 +52,26 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
     domain = deployment.domain
     worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group)
     found = _examination(deployment, str(claim.name), privacy, relation)
-    checks = [_worst_case(privacy, worst, relation, trouble), *pair_checks(found, deployment, over_all=True)]
-    return Finding(
-        str(claim.name),
-        claim.type,
-        sentence,
-        "every pair of neighbouring data sets in the public domain",
-        False,
-        tuple(checks),
-        (*_conditions(worst), *deployment.notes.get("conditions", ())),
-        chosen[1] or advice(found, worst),
-        chosen[0] or _open_reason(found, worst, trouble),
-        imported=True,
-        examined=examined_row(found, deployment, claim.relation),
-        public_examined=examined_row(found.public(), deployment, claim.relation),
-        vouched=deployment.notes.get("vouched"),
-    )
+    stated = _worst_case(privacy, worst, relation, trouble)
+
+    def finding(part: Examination) -> Finding:
+        return Finding(
+            str(claim.name),
+            claim.type,
+            sentence,
+            "every pair of neighbouring data sets in the public domain",
+            False,
+            (stated, *pair_checks(part, over_all=True)),
+            (*_conditions(worst), *deployment.notes.get("conditions", ())),
+            chosen[1] or advice(part, worst),
+            chosen[0] or _open_reason(part, worst, trouble),
+            imported=True,
+            examined=examined_row(part, deployment, claim.relation),
+            vouched=deployment.notes.get("vouched"),
+        )
+
+    # reasons and advice are formed again for the public: they name pairs, and bounds seen on them
+    return replace(finding(found), public=finding(found.public()))
 
 
 def _worst_case(claim: PrivacyClaim, worst: WorstCase | None, relation: Relation, trouble: str) -> Check:
@@ -144,14 +146,25 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
     wanted, draws = examination_size(deployment)
     domain = deployment.domain
     public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
-    structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=READY * wanted))
+    structured: list[Named] = list(
+        examination_pairs(public, relation, group=claim.group, count=READY * wanted, labels=labels_only(deployment))
+    )
     named = list(
         pairs_for(deployment.notes.get("pairs", ()), "replace" if relation is Relation.REPLACE else "add-remove")
     )
     own: list[Named] = []
     own_wanted = min(OWN_PAIRS, wanted)
     if claim.group == 1:
-        own = list(own_data_pairs(deployment.dataset, relation, own_wanted, n_min=data.n_min, n_max=domain.n_public))
+        own = list(
+            own_data_pairs(
+                deployment.dataset,
+                relation,
+                own_wanted,
+                n_min=data.n_min,
+                n_max=domain.n_public,
+                labels=labels_only(deployment),
+            )
+        )
     least = DEMANDED[section.profile]
     pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
     draws_needed = min(least.draws, section.draws or least.draws)
@@ -175,11 +188,19 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
         own_slots=own_wanted if claim.group == 1 else 0,
         private=deployment.private,
         demand=demand,
+        believe=False,
         make=maker(deployment),
         views=deployment.notes.get("views", ()),
         max_draws=section.max_draws,
         run=runner(deployment.jobs),
     )
+
+
+def labels_only(deployment: Deployment) -> bool:
+    """Return whether the configuration makes every response a label, -1 or +1 (and not the data, which nobody reads)."""
+    data = deployment.config.data
+    coded = bool(data.labels) and set(data.labels.values()) <= {-1.0, 1.0}
+    return (data.threshold is not None or coded) and data.response_scale == 1.0 and deployment.domain.y_bound >= 1
 
 
 def examination_size(deployment: Deployment) -> tuple[int, int]:
@@ -222,7 +243,7 @@ def runner(
     return run
 
 
-def pair_checks(found: Examination, deployment: Deployment, *, over_all: bool) -> list[Check]:
+def pair_checks(found: Examination, *, over_all: bool) -> list[Check]:
     """Return the checks of every pair; over all data sets a single pair can refute and never support."""
     return [witness_check(pair, witness, over_all=over_all) for pair in found.pairs for witness in pair.witnesses]
 

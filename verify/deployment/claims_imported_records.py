@@ -43,7 +43,7 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
     """Return the finding of a per-instance claim about an imported mechanism."""
     privacy = point_claim(claim.epsilon, claim.delta)
     found = _examination(deployment, str(claim.name), _pairs(deployment, claim), privacy)
-    checks = pair_checks(found, deployment, over_all=claim.scope != "target")
+    checks = pair_checks(found, over_all=claim.scope != "target")
     forced = _open(found)
     if claim.scope != "target":
         cover, why = _cover(deployment, claim)
@@ -72,7 +72,7 @@ def examined_ex_post(deployment: Deployment, claim: ExPostClaim, check: Check, f
     found = _examination(deployment, str(claim.name), pairs, None)
     return replace(
         finding,
-        checks=(check, *pair_checks(found, deployment, over_all=True)),
+        checks=(check, *pair_checks(found, over_all=True)),
         conditions=_conditions(deployment),
         forced=_open(found),
         imported=True,
@@ -141,6 +141,7 @@ def _examination(deployment: Deployment, name: str, pairs: list[NamedPair], clai
         own=pairs,
         private=deployment.private,
         demand=Demand(pairs_needed, draws_needed, visible),
+        believe=False,
         make=maker(deployment),
         views=deployment.notes.get("views", ()),
         max_draws=section.max_draws,

@@ -136,8 +136,8 @@ class Finding:
     figures : tuple of (private, Figure)
     examined : Examined or None
         None for a reference mechanism; an imported one cannot pass without.
-    public_examined : Examined or None
-        The part of it that does not depend on private records.
+    public : Finding or None
+        The same claim found without the private records, where words and reasons would differ too.
     vouched : Vouched or None
         Whose word the law of an imported mechanism rests on.
     """
@@ -154,16 +154,17 @@ class Finding:
     figures: tuple[tuple[bool, Figure], ...] = ()
     imported: bool = False
     examined: Examined | None = None
-    public_examined: Examined | None = None
+    public: Finding | None = None
     vouched: Vouched | None = None
 
     def without_private(self) -> Finding:
         """Return the finding as the public may see it: no check and no figure that depends on private records."""
+        if self.public is not None:
+            return self.public
         return replace(
             self,
             checks=tuple(check for check in self.checks if not check.private),
             figures=tuple(each for each in self.figures if not each[0]),
-            examined=self.public_examined,
         )
 
     @property

@@ -142,12 +142,12 @@ class ViewOf:
 def _function(origin: str, folder: str, digest: str, key: str) -> Callable[..., Any]:
     """Return what an origin names, from a file with this digest."""
     source = MechanismSource(origin, folder)
-    found = source.attribute(key)
+    found: Callable[..., Any] = source.attribute(key)
     if not callable(found):
         raise UserError(f"{key} must name a function of its module, got {key}={origin}")
     if source.digest() != digest:
         raise UserError(f"{key} must name the file that was read at the start, got {key}={origin} (it has changed)")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def read_imported(tables: Mapping[str, Any], taken: tuple[str, ...], folder: Path) -> dict[str, ImportedMechanism]:
