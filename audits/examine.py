@@ -47,6 +47,8 @@ CONTRACT_DRAWS, CONTRACT_SHARE = 6_000, 0.1
 #: Draws of each data set by which a search ranks the pairs that are left over.
 GLIMPSE = 200
 
+#: Evaluations at most by which a pair is found to be accepted, and by which its outputs' layout is learned.
+PROBED, LEARNED = 24, 104
 #: What an object of a reference class must not carry itself.
 LAWS = {"draw", "log_density", "privacy_loss", "profile", "worst_profile"}
 #: A pair under a name: one record apart, or several.
@@ -232,7 +234,8 @@ def examine(
     make : callable, optional
         Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
     max_draws : int, optional
-        The most evaluations of all pairs together; the draws of a pair shrink to fit.
+        The most evaluations of all pairs, probes and contract together, calls made again apart; the draws of a pair
+        shrink to fit, and nothing is searched.
     run : callable
         ``run(function, works)`` yields results in order; replaced to use several processes.
 
@@ -245,9 +248,8 @@ def examine(
     _check([*pairs, *own], claim)
     slots = max(1, wanted + (len(own) if own_slots is None else own_slots))
     if max_draws is not None:
-        budget = replace(
-            budget, n_draws=max(2, min(budget.n_draws, int((1 - CONTRACT_SHARE) * max_draws / (slots + 2))))
-        )
+        left = (1 - CONTRACT_SHARE) * max_draws - PROBED * len(pairs)  # what the pairs may have beside the contract
+        budget = replace(budget, n_draws=max(2, min(budget.n_draws, int(left / (slots + 2)) - LEARNED)))
     demand = demand or Demand(max(1, wanted), max(1, budget.n_draws // 2))
     if believe and is_reference(mechanism) and claim is not None:
         known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
@@ -274,7 +276,10 @@ def examine(
         )
 
     tried = list(pairs[: len(chosen) + len(skipped)])
-    more = [_searched(subject, spare, budget), _boundary(subject, tried, chosen, claim, budget)]
+    more = [
+        _searched(subject, spare if max_draws is None else [], budget),
+        _boundary(subject, tried, chosen, claim, budget),
+    ]
     works = [work(named) for named in [*chosen, *(each for each in more if each is not None)]]
     found = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
     return Examination(subject.name, claim, (*found, *skipped), contract, demand, budget.failure_prob, conduct)
