@@ -9,7 +9,6 @@ PASS. Derivations: ``docs/derivations/black_box.md``, ``stated_law.md`` and ``co
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -412,14 +411,3 @@ def _boundary(
     accepted = next((each for each in members if accepts(each)), None)
     edge = None if accepted is None else refusal_boundary(accepts, refused, accepted)
     return edge if edge is not None and edge.pair.relation in claim.relations else None
-
-
-def epsilon_seen(examination: Examination) -> float:
-    """Return the largest epsilon that the black box certifies on any of the pairs (0 when it certifies none)."""
-    lows = [
-        witness.estimate.low
-        for pair in examination.pairs
-        for witness in pair.witnesses
-        if witness.about == "black box: epsilon" and math.isfinite(witness.estimate.low)
-    ]
-    return max(lows, default=0.0)

@@ -6,6 +6,7 @@ inside the claim, and somebody's word for it. The type of the verdict makes the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any
 from audits import Estimate
 from audits.claims import PrivacyClaim
 from audits.data_pairs import own_data_pairs
-from audits.examine import Examination, Named, epsilon_seen, examine
+from audits.examine import Examination, Named, examine
 from audits.examine_pair import PairExamination, PairWork
 from audits.examined import VISIBLE, Demand
 from audits.pairs import PublicDomain, examination_pairs
@@ -117,6 +118,17 @@ def _open_reason(found: Examination, worst: WorstCase | None, trouble: str) -> s
     if found.law:
         return f"{found.law}: {DRAWS_ALONE}"
     return trouble if worst is None else ""
+
+
+def epsilon_seen(examination: Examination) -> float:
+    """Return the largest epsilon that the black box certifies on any of the pairs (0 when it certifies none)."""
+    lows = [
+        witness.estimate.low
+        for pair in examination.pairs
+        for witness in pair.witnesses
+        if witness.about == "black box: epsilon" and math.isfinite(witness.estimate.low)
+    ]
+    return max(lows, default=0.0)
 
 
 def advice(found: Examination, worst: WorstCase | None) -> str:
