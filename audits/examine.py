@@ -9,16 +9,13 @@ PASS. Derivations: ``docs/derivations/black_box.md``, ``stated_law.md`` and ``co
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import mechanisms
 from mechanisms import NeighbouringPair
 from mechanisms.base import ExactLaw, Mechanism, WhiteBox
 from mechanisms.neighbours import Relation, UnsupportedRelation
@@ -34,6 +31,7 @@ from .examined import Demand, DrawnPair, Enough, shortfall
 from .pair_delta import sampled_delta
 from .pairs import NamedGroupPair
 from .recorded import Recorded
+from .reference import is_reference
 from .stated_worst import stated_worst
 from .subject import Subject
 from .witnesses import Weight, Witness
@@ -48,8 +46,6 @@ GLIMPSE = 200
 
 #: Evaluations at most by which a pair is found to be accepted, and by which its outputs' layout is learned.
 PROBED, LEARNED = 24, 104
-#: What an object of a reference class must not carry itself.
-LAWS = {"draw", "log_density", "privacy_loss", "profile", "worst_profile"}
 #: A pair under a name: one record apart, or several.
 Named = NamedPair | NamedGroupPair
 Run = Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]
@@ -173,20 +169,6 @@ def untried(contract: Sequence[ContractFinding]) -> bool:
     """Return whether every contract check that is a test had too few draws, or no data set that is accepted."""
     tests = [finding for finding in contract if finding.failure_prob > 0]
     return bool(tests) and all(finding.outcome is ContractOutcome.NOT_TRIED for finding in tests)
-
-
-def is_reference(mechanism: object) -> bool:
-    """Return whether a mechanism is one of ours, whose law is proved here and not merely stated.
-
-    A class that only says that it is from ``mechanisms``, and an object with functions of its own, is not.
-    """
-    kind = type(mechanism)
-    if kind.__module__.partition(".")[0] != "mechanisms":
-        return False
-    module = sys.modules.get(kind.__module__)
-    home, file = Path(str(mechanisms.__file__)).parent, getattr(module, "__file__", None)
-    ours = file is not None and Path(file).is_relative_to(home) and getattr(module, kind.__qualname__, None) is kind
-    return ours and not LAWS & set(getattr(mechanism, "__dict__", ()))
 
 
 def examine(

@@ -11,8 +11,9 @@ from typing import Any
 
 from audits import Budget
 from audits.claims import PrivacyClaim, point_claim
-from audits.examine import Examination, Outcome, examine, is_reference
+from audits.examine import Examination, Outcome, examine
 from audits.examined import VISIBLE, Demand
+from audits.reference import is_reference
 from audits.witnesses import Weight, Witness
 from audits.worst_case import NamedPair
 from mechanisms import BOTH, ExactLaw, PrivacyProfile

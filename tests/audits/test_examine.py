@@ -10,9 +10,10 @@ import pytest
 
 from audits import Budget, StreamKey
 from audits.claims import gaussian_dp_claim, group_claim, point_claim
-from audits.examine import Outcome, examine, is_reference
+from audits.examine import Outcome, examine
 from audits.examined import Demand, DrawnPair, Enough, shortfall
 from audits.pairs import PublicDomain, examination_pairs
+from audits.reference import is_reference
 from audits.witnesses import Weight, Witness
 from audits.worst_case import NamedPair
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair, PosteriorSampling, Relation
