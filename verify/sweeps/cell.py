@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from audits import Budget, StreamKey
-from audits.examine import is_reference
+from audits.reference import is_reference
 from mechanisms import Dataset, NeighbouringPair
 
 from ..pair_evidence import DRAWS, QUANTITY, pair_evidence
