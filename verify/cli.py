@@ -26,10 +26,10 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "report": ("cli_record", "report", "Render a record as PDF; draws nothing."),
     "errata": ("cli_errata", "errata", "What the papers say and what is true, from a record."),
     "calibrate": ("cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
-    "init": ("cli_certify", "init", "Draft the configuration of a certificate."),
+    "init": ("cli_init", "init", "Draft the configuration of a certificate."),
     "certify": ("cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
-    "check": ("cli_certify", "check", "Do the files of a certificate belong together?"),
-    "my-loss": ("cli_certify", "my_loss", "Bound one's own loss from a published report."),
+    "check": ("cli_check", "check", "Do the files of a certificate belong together?"),
+    "my-loss": ("cli_my_loss", "my_loss", "Bound one's own loss from a published report."),
     "figures": ("cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
     "sweep": ("cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
 }

@@ -1,8 +1,7 @@
-"""``pdp-verify certify``, ``init``, ``check`` and ``my-loss``: the certificate of one deployment."""
+"""``pdp-verify certify``: the certificate of one deployment."""
 
 from __future__ import annotations
 
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,80 +163,3 @@ def prepare_certificate(out: Path | None, *, overwrite: bool) -> Path:
         for left in path.glob(".*.tmp") if path.is_dir() else ():
             left.unlink()
     return prepare_folder(out, resume=True)
-
-
-@click.command()
-@click.argument("data", type=FILE, required=False)
-@click.option("--target", help="The response column of DATA.")
-@click.option("--delimiter", default=",", help="Of a CSV file.")
-@click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
-def init(data: Path | None, target: str | None, delimiter: str, output: Path | None) -> None:
-    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data."""
-    from .deployment.init_draft import draft, example
-
-    if (data is None) != (target is None):
-        raise UserError("DATA and --target must be given together, got one of them")
-    beside = None if output is None else output.parent
-    text = example() if data is None or target is None else draft(data, target, delimiter=delimiter, beside=beside)
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    if output.exists():
-        raise UserError(f"output must be a new file, got output={output}")
-    from reports.files import write_atomic
-
-    try:
-        write_atomic(output, text.encode())
-    except OSError as stop:
-        raise UserError(f"output must be a file that can be written, got output={output} ({stop.strerror})") from stop
-    first = "" if data is None else f"fill in every REQUIRED in {output}, then "
-    click.echo(f"next: {first}pdp-verify certify {output}", err=True)
-
-
-@click.command()
-@click.argument("folder", type=FILE)
-def check(folder: Path) -> int:
-    """Say whether record, PDF, configuration and attestation of FOLDER belong together (signatures are not checked)."""
-    from .deployment.check_folder import check_folder, compared, is_certificate
-
-    if not folder.is_dir():
-        raise UserError(f"folder must be a folder, got folder={folder}")
-    parts = [folder / name for name in ("curator", "release") if (folder / name).is_dir()]
-    if not parts:
-        if not is_certificate(folder):
-            raise UserError(f"folder must be that of a certificate, got folder={folder}")
-        parts = [folder]
-    code = 0
-    for part in parts:
-        wrong = check_folder(part)
-        code = 1 if wrong else code
-        for line in wrong or [f"{compared(part)} belong together (signatures are not checked)"]:
-            click.echo(f"{part.resolve().name}: {line}")
-    return code
-
-
-@click.command(name="my-loss")
-@click.argument("report", type=FILE)
-@click.argument("record", type=FILE, required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def my_loss(report: Path, record: Path | None, as_json: bool) -> None:
-    """Bound one's own privacy loss from a published REPORT and one's own RECORD (a JSON file, or standard input)."""
-    import json
-
-    from .deployment.my_loss import my_loss as evaluate
-
-    try:
-        report_text = report.read_text(encoding="utf-8")
-        record_text = sys.stdin.read() if record is None else record.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as stop:
-        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
-        raise UserError(f"report and record must be readable files ({why})") from None
-    found = evaluate(report_text, record_text)
-    if as_json:
-        click.echo(json.dumps(vars(found)))
-        return
-    click.echo(f"Your ex-post privacy loss is at most {found.epsilon1_bar:.6g} (natural log),")
-    click.echo(f"except with probability {found.failure_prob:.2g} over the noise of the release.")
-    if found.mu_releases:
-        click.echo(f"The report itself cost you Gaussian privacy with mu = {found.mu_releases:.6g}.")
-    click.echo("This number depends on your record: keep it to yourself.")

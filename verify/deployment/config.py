@@ -140,6 +140,12 @@ class ReleaseSection(Section):
         return self
 
 
+class ArtefactSection(Section):
+    """The file that is shipped; its digest goes into the attestation, so that whoever holds it finds the certificate."""
+
+    file: str = Field(min_length=1, description="Relative to this file. It is named, not examined.")
+
+
 class ReportSection(Section):
     """The publishable reports: data-independent at no cost, data-dependent with noise of these sizes."""
 
@@ -174,6 +180,9 @@ class BudgetSection(Section):
     max_draws: int | None = Field(
         None, ge=1, description="Most draws from an imported mechanism for one claim, all pairs together."
     )
+    max_seconds: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="A stop: what is not decided by then is left open as not reached."
+    )
 
     @model_validator(mode="after")
     def _enough(self) -> BudgetSection:
@@ -198,6 +207,7 @@ class Configuration(BaseModel):
     mechanism: Mechanism
     release: ReleaseSection | None = None
     report: ReportSection | None = None
+    artefact: ArtefactSection | None = None
     claims: list[Claim] = Field(min_length=1)
     pairs: list[PairSection] = []
     budget: BudgetSection = Field(default_factory=lambda: BudgetSection.model_validate({}))

@@ -32,6 +32,14 @@ class ClaimSection(Section):
     name: Name | None = None
 
 
+class PrivateClaim(ClaimSection):
+    """What claims about the records share: on private data their verdicts stay with the curator."""
+
+    public: bool = Field(
+        default=False, description="The claim's name and numbers are public knowledge and may be published."
+    )
+
+
 def _one_form(schema: dict[str, Any]) -> None:
     """Let the JSON Schema say that exactly one form of a claim over all data sets is given."""
     forms = []
@@ -114,7 +122,7 @@ class DPClaim(ClaimSection):
         return text if self.group == 1 else f"{text} for groups of up to {self.group} records"
 
 
-class PDPClaim(ClaimSection):
+class PDPClaim(PrivateClaim):
     """Per-instance (epsilon, delta) on this data set: for everyone, for the records in it, or for one target."""
 
     type: Literal["pdp"]
@@ -131,7 +139,7 @@ class PDPClaim(ClaimSection):
         return self
 
 
-class ExPostClaim(ClaimSection):
+class ExPostClaim(PrivateClaim):
     """The ex-post loss of every record at the released output is at most epsilon."""
 
     type: Literal["ex-post"]
@@ -145,7 +153,7 @@ class CoverageClaim(ClaimSection):
     level: Probability
 
 
-class UtilityClaim(ClaimSection):
+class UtilityClaim(PrivateClaim):
     """With this probability the released coefficients are at least this good on the data."""
 
     type: Literal["utility"]

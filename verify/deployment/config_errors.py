@@ -92,6 +92,7 @@ def _meant(error: Any) -> str:
         "budget": config.BudgetSection,
         "release": config.ReleaseSection,
         "report": config.ReportSection,
+        "artefact": config.ArtefactSection,
         "pairs": config_pairs.PairSection,
         "vouched_by": config_mechanisms.VouchedSection,
         **config_mechanisms.BY_TAG,
