@@ -1,10 +1,12 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all; make a folder that is no link."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 from pathlib import Path
 
 
@@ -14,7 +16,7 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666
     Parameters
     ----------
     path : path
-        The file; its folder must exist. A file that is there is replaced (a symbolic link is followed).
+        The file; its folder must exist. A file or a symbolic link that is there is replaced: a link is never followed.
     data : bytes
         The content.
     mode : int
@@ -23,11 +25,13 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666
     Raises
     ------
     OSError
-        As the system gives it, with the path in it; the temporary file is gone and an older file is untouched.
+        As the system gives it, with the path in it; the temporary file is gone and an older file is untouched. Also if
+        the name is that of a device, a pipe or a folder.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(path)
     temporary = target.parent / f".{target.name[:80]}.{secrets.token_hex(8)}.tmp"
     try:
+        _require_replaceable(target)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -42,6 +46,64 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from error
     _sync_folder(target.parent)
+
+
+def make_folder(path: str | os.PathLike[str], *, private: bool) -> Path:
+    """Make a folder, or take the one that is there, and return it.
+
+    The folders above it are made where they are missing and may be reached through links; the last one may be no link.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    private : bool
+        Whether only its owner may look into it; a folder that is there already loses the rights of everybody else.
+
+    Raises
+    ------
+    OSError
+        As the system gives it, with the path in it; also if the name is that of a link or a file, or if the folder
+        must be private and belongs to somebody else who lets others look into it.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(mode=0o700 if private else 0o777, parents=True)
+    except FileExistsError:
+        _take_folder(folder, private=private)
+    else:
+        _sync_folder(folder.parent)
+    return folder
+
+
+def _require_replaceable(target: Path) -> None:
+    """Refuse a name behind which there is something else than a file, as /dev/stdout is."""
+    if target.exists() and not target.is_file():
+        code = errno.EISDIR if target.is_dir() else errno.EINVAL
+        raise OSError(code, "is no file that can be replaced", str(target))
+
+
+def _take_folder(folder: Path, *, private: bool) -> None:
+    """Check a folder that is there, through one descriptor: what was checked is what is changed."""
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "must be a folder, not a link or a file", str(folder))
+    if not private or not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        found = os.fstat(descriptor)
+        if found.st_mode & 0o077:
+            _tighten(descriptor, found, folder)
+    finally:
+        os.close(descriptor)
+
+
+def _tighten(descriptor: int, found: os.stat_result, folder: Path) -> None:
+    try:
+        os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & ~0o077)
+    except PermissionError as stop:
+        if found.st_uid != os.geteuid():  # otherwise a file system without permissions
+            raise PermissionError(stop.errno, "must belong to whoever runs this", str(folder)) from stop
 
 
 def _sync_folder(folder: Path) -> None:
