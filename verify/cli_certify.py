@@ -13,6 +13,8 @@ from .cli_typed import typed
 from .errors import UserError
 
 if TYPE_CHECKING:
+    from reports.row import Audience
+
     from .deployment.finding import Finding
 
 FILE = click.Path(path_type=Path)
@@ -108,15 +110,17 @@ def certify(
 
 
 def verdict_line(finding: Finding, *, names: bool) -> str:
-    """Return a claim's verdict for the terminal; ``names``: whether it may say who vouches."""
+    """Return a claim's verdict for the terminal, with the way out below; ``names``: whether it may say who vouches."""
     ruling, line = finding.verdict, ""
+    if ruling.decision.name != "PASS" and finding.advice:
+        line = f"\n{'':<24} {finding.advice}"
     if ruling.vouched is not None:
         word = ruling.vouched.vouched
         line = f"; on the word of {word.who} ({word.proof})" if names else "; on somebody's word"
     return f"{finding.name:<24} {ruling.words:<24} {ruling.reason}{line}"
 
 
-def _dry_run(config: Path, jobs: int, reader: object) -> int:
+def _dry_run(config: Path, jobs: int, reader: Audience) -> int:
     from reports.row import Audience
 
     from .deployment.certificate import read_deployment
@@ -133,7 +137,7 @@ def _dry_run(config: Path, jobs: int, reader: object) -> int:
     start = time.perf_counter()
     with one_blas_thread():
         deployment, _ = read_deployment(loaded, jobs=jobs)
-        planned = plan(deployment, loaded, time.perf_counter() - start)
+        planned = plan(deployment, loaded, time.perf_counter() - start, reader)
     for claim, check in planned.checks:
         click.echo(f"{claim:<24} {check}")
     if reader is Audience.CURATOR or not deployment.private:

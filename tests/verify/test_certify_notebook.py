@@ -54,7 +54,7 @@ def test_release_shows_nothing_private(tmp_path: Path) -> None:
     loaded = load(write(tmp_path, 8.0, DP + RECORDS))
     found = verify.certify(loaded, audience="release")
     assert found.claims == {"dp": Decision.PASS}
-    assert found.rows[0]["not_shown"] == ["pdp-records"]
+    assert [claim["type"] for claim in found.rows[0]["configuration"]["claims"]] == ["dp"]
     assert not any(row.get("private") for row in found.rows)
 
 

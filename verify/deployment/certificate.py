@@ -198,7 +198,7 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
         "mechanism": deployment.mechanism.name,
         "mechanism_digest": certificate.mechanism_digest,
         "imported": isinstance(deployment.mechanism, Imported),
-        "configuration": public_configuration(loaded),
+        "configuration": public_configuration(loaded, audience),
         "data": {
             "name": data.name,
             "public": public,
@@ -212,7 +212,7 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
         "failure_prob": config.budget.failure_prob,
         "profile": config.budget.profile,
         "seed": config.budget.seed,
-        "not_shown": sorted(f.name for f in certificate.findings if f.private and audience is Audience.RELEASE),
+        "not_shown": _declared(certificate, audience),
         "paper": config.paper,
         "versions": library_versions(),
         "platform": platform_tag(),
@@ -224,9 +224,23 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
     return row
 
 
-def public_configuration(loaded: Loaded) -> Row:
-    """Return the configuration without paths, targets and free text: what may be published about it."""
+def _declared(certificate: Certificate, audience: Audience) -> list[str]:
+    """Return the claims whose verdicts are left out and that may be named: those that the configuration declares public."""
+    public = {str(claim.name) for claim in certificate.deployment.config.claims if claim.is_public}
+    left_out = {finding.name for finding in certificate.findings if finding.private and audience is Audience.RELEASE}
+    return sorted(left_out & public)
+
+
+def public_configuration(loaded: Loaded, audience: Audience) -> Row:
+    """Return the configuration without paths, targets and free text: what an audience may read of it.
+
+    For release on private data it holds no claim about the records, unless that is declared public: a curator may have
+    tuned its numbers, or whether to make it, on what she saw.
+    """
     raw = loaded.config.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if audience is Audience.RELEASE and not loaded.config.data.is_public:
+        both = zip(raw["claims"], loaded.config.claims, strict=True)
+        raw["claims"] = [plain for plain, claim in both if claim.is_public]
     raw["data"].pop("file", None)
     raw.pop("paper", None)
     raw["budget"].pop("jobs", None)

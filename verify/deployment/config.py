@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -216,13 +217,14 @@ class Configuration(BaseModel):
     @field_validator("claims")
     @classmethod
     def _names(cls, claims: list[Any]) -> list[Any]:
-        """Give every claim a name of its own."""
-        counts: dict[str, int] = {}
-        for claim in claims:
+        """Give every claim a name of its own; that of a public claim depends on no other claim."""
+        taken: set[str] = set()
+        for claim in sorted(claims, key=lambda each: not each.is_public):
             kind = f"{claim.type}-{claim.scope}" if claim.type == "pdp" else claim.type
             base = claim.name or kind
-            counts[base] = counts.get(base, 0) + 1
-            claim.name = base if counts[base] == 1 else f"{base}-{counts[base]}"
+            names = itertools.chain([base], (f"{base}-{number}" for number in itertools.count(2)))
+            claim.name = next(name for name in names if name not in taken)
+            taken.add(claim.name)
         return claims
 
     @field_validator("pairs")

@@ -31,6 +31,11 @@ class ClaimSection(Section):
 
     name: Name | None = None
 
+    @property
+    def is_public(self) -> bool:
+        """Whether anybody may know that the claim was made, and its numbers (not: its verdict)."""
+        return True
+
 
 class PrivateClaim(ClaimSection):
     """What claims about the records share: on private data their verdicts stay with the curator."""
@@ -38,6 +43,11 @@ class PrivateClaim(ClaimSection):
     public: bool = Field(
         default=False, description="The claim's name and numbers are public knowledge and may be published."
     )
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the configuration declares it public."""
+        return self.public
 
 
 def _one_form(schema: dict[str, Any]) -> None:

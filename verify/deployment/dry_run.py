@@ -34,18 +34,20 @@ class Plan:
     seconds: float
 
 
-def plan(deployment: Deployment, loaded: Loaded, read_seconds: float) -> Plan:
+def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: Audience = Audience.CURATOR) -> Plan:
     """Return the plan: costs that do not grow with the draws, plus those that do, extrapolated.
 
-    Of an imported mechanism one structured pair is examined; of a slow one nothing but ten draws is made.
+    Of an imported mechanism one structured pair is examined; of a slow one nothing but ten draws is made. What others
+    than the curator read about private data names neither private claims nor anything that depends on a clock.
     """
+    outside = audience is Audience.RELEASE and deployment.private
     wanted, factor, tried = DRAWS[loaded.config.budget.profile], 1.0, deployment
     if isinstance(deployment.mechanism, Imported):
         pairs, wanted = loaded.config.budget.examined
         factor, tried = (pairs + BESIDE) / (1 + BESIDE), _one_pair(deployment)
-        each = _seconds_a_draw(deployment)
-        if each > SLOW:
-            return _drawing_alone(deployment, each, read_seconds)
+        each = 0.0 if outside else _seconds_a_draw(deployment)
+        if outside or each > SLOW:
+            return _drawing_alone(deployment, each, read_seconds, outside=outside)
     decide(replace(tried, draws=SMALL[0], jobs=1))  # the first run pays for imports and caches
     times = []
     for draws in SMALL:
@@ -60,7 +62,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float) -> Plan:
     pages = time.perf_counter() - start
     both = 2 if not deployment.private else 1
     decided = max(times[0], times[1] - each * SMALL[1]) + each * wanted
-    checks = tuple((finding.name, check.name) for finding in certificate.findings for check in finding.checks)
+    checks = tuple((finding.name, check.name) for finding in certificate.visible(audience) for check in finding.checks)
     return Plan(checks, read_seconds + factor * decided + both * pages)
 
 
@@ -71,13 +73,14 @@ def _seconds_a_draw(deployment: Deployment) -> float:
     return (time.perf_counter() - start) / 10
 
 
-def _drawing_alone(deployment: Deployment, each: float, read_seconds: float) -> Plan:
+def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, outside: bool) -> Plan:
     """Return the plan for a mechanism so slow that its draws are what takes the time."""
     budget = deployment.config.budget
     pairs, draws = budget.examined
     total = 2 * draws * (pairs + BESIDE)
     total = total if budget.max_draws is None else min(total, budget.max_draws)
-    named = [str(claim.name) for claim in deployment.config.claims if claim.type in ("dp", "pdp")]
+    types = ("dp",) if outside else ("dp", "pdp")
+    named = [str(claim.name) for claim in deployment.config.claims if claim.type in types]
     words = f"examination of {pairs} pairs, {draws:,} draws of each data set"
     return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / deployment.jobs)
 

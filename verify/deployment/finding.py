@@ -264,8 +264,19 @@ class Deployment:
         """Return the budget of one check: its own stream, its share of what the claim owns."""
         section = self.config.budget
         key = StreamKey(section.seed, ("certify", claim, purpose))
-        owned = section.failure_prob / len(self.config.claims)
-        return Budget(n_draws or self.draws or DRAWS[section.profile], owned * share, key)
+        return Budget(n_draws or self.draws or DRAWS[section.profile], self._owned(claim) * share, key)
+
+    def _owned(self, claim: str) -> float:
+        """Return a claim's share of the failure probability.
+
+        On private data a half is shared by the claims that everyone may know of, a half by the others: nothing that is
+        published depends on how many others there are.
+        """
+        claims, whole = self.config.claims, self.config.budget.failure_prob
+        if not self.private:
+            return whole / len(claims)
+        others = [str(each.name) for each in claims if not each.is_public]
+        return 0.5 * whole / (len(others) if claim in others else max(1, len(claims) - len(others)))
 
 
 def worst_of(outcomes: Sequence[Decision]) -> Decision:

@@ -36,6 +36,7 @@ from .layout_words import (
     SEVERITY,
     VERDICT_TITLE,
     advice_of,
+    left_out,
     promise,
     reader_words,
     summary_text,
@@ -122,14 +123,8 @@ def _front(header: Row, parts: dict[str, list[Row]]) -> tuple[Block, ...]:
         Table("Claims and verdicts", ("Claim", "In words", "Verdict"), rows, ("left", "left", "left"), (0, 1, 0))
     )
     blocks += front_note(parts["claim"])
-    if header["not_shown"]:
-        blocks.append(
-            Paragraph(
-                f"Claims about the private records ({', '.join(header['not_shown'])}) are left out of this document: even "
-                "their verdicts would say something about the records.",
-                TextStyle.NOTE,
-            )
-        )
+    if header["audience"] == "release" and not data["public"]:
+        blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
     return tuple(blocks)
 
 

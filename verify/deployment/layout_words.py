@@ -58,6 +58,16 @@ def summary_text(header: Row, parts: dict[str, list[Row]]) -> str:
     return f"{len(claims)} {about} decided about {header['mechanism']}: {shown}."
 
 
+def left_out(header: Row) -> str:
+    """Return what a release document says about the claims that are not in it."""
+    declared = ", ".join(header["not_shown"])
+    named = f" Declared public are the claims, not their verdicts: {declared}." if declared else ""
+    return (
+        "This document is about all data sets. What may have been claimed about the private records themselves is the "
+        f"curator's: even a verdict would say something about them.{named}"
+    )
+
+
 def reader_words(header: Row) -> str:
     """Return the executive summary's first sentence."""
     return {
