@@ -18,6 +18,7 @@ from ..errors import UserError
 from ..rows import Row, dumps, encode, evidence_row
 from ..verdict import judge
 from ..versions import library_versions, platform_tag, source_digest
+from .artefact import artefact_of
 from .asked import EXIT_CODES, Standing, overall
 from .claims_dp import dp_finding
 from .claims_records import ex_post_finding, pdp_finding
@@ -63,6 +64,7 @@ class Certificate:
 def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> tuple[Deployment, str]:
     """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest."""
     config = loaded.config
+    artefact = artefact_of(loaded)
     dataset = read_dataset(config.data, loaded.folder)
     mechanism, source = build_mechanism(loaded, dataset.dim)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
@@ -89,7 +91,7 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
         n_outputs=released.n_outputs,
         mu_report=released.mu_report,
         jobs=jobs,
-        notes={"conditions": tuple(conditions), **given},
+        notes={"conditions": tuple(conditions), "artefact": artefact, **given},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
 
@@ -221,6 +223,8 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
     if audience is Audience.CURATOR or public:
         row["configuration_digest"] = loaded.digest
         row["data"] |= {"n_records": data.n_records, "digest": data.digest}
+    if deployment.notes.get("artefact"):
+        row["artefact"] = deployment.notes["artefact"]
     return row
 
 
@@ -244,6 +248,7 @@ def public_configuration(loaded: Loaded, audience: Audience) -> Row:
     raw["data"].pop("file", None)
     raw.pop("paper", None)
     raw["budget"].pop("jobs", None)
+    raw.pop("artefact", None)  # the header has its name and digest
     if "release" in raw:
         raw["release"] = {"drawn_by_us": bool(loaded.config.release and loaded.config.release.draw)}
     for private in (*raw["claims"], *raw["pairs"]):

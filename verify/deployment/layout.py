@@ -300,6 +300,8 @@ def _appendix(header: Row) -> Section:
     ):
         if header.get(key):
             facts.append(Fact(label, header[key]))
+    if header.get("artefact"):
+        facts.append(Fact(f"digest of {header['artefact']['name']}, not examined", header["artefact"]["sha256"]))
     if "digest" in header["data"]:
         facts.append(Fact("digest of the prepared data", header["data"]["digest"]))
     facts.append(Fact("schema of the record", str(header["schema_version"])))
