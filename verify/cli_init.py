@@ -15,15 +15,19 @@ FILE = click.Path(path_type=Path)
 @click.argument("data", type=FILE, required=False)
 @click.option("--target", help="The response column of DATA.")
 @click.option("--delimiter", default=",", help="Of a CSV file.")
+@click.option("--encoding", default="utf-8", help="Of a CSV file.")
 @click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
-def init(data: Path | None, target: str | None, delimiter: str, output: Path | None) -> None:
+def init(data: Path | None, target: str | None, delimiter: str, encoding: str, output: Path | None) -> None:
     """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data."""
     from .deployment.init_draft import draft, example
 
     if (data is None) != (target is None):
         raise UserError("DATA and --target must be given together, got one of them")
     beside = None if output is None else output.parent
-    text = example() if data is None or target is None else draft(data, target, delimiter=delimiter, beside=beside)
+    if data is None or target is None:
+        text = example()
+    else:
+        text = draft(data, target, delimiter=delimiter, encoding=encoding, beside=beside)
     if output is None:
         click.echo(text, nl=False)
         return

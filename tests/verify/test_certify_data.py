@@ -12,7 +12,7 @@ import pytest
 from oracles.deployment import read_csv
 
 from mechanisms import load as load_embedded
-from verify.deployment import data_files
+from verify.deployment.data import source as data_files
 from verify.deployment.config import DataSection
 from verify.deployment.data_files import read_dataset
 from verify.errors import UserError

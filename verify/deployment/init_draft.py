@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from pathlib import Path
 
 from ..errors import UserError
+from .data.headers import column_names, not_there
+from .data.source import Source
 
 _CLAIMS = """
 # Everything that is released, over all data sets in the public domain.
@@ -74,7 +75,7 @@ def example() -> str:
     return _EXAMPLE + _MECHANISM.format(**numbers) + _CLAIMS.format(**numbers)
 
 
-def draft(path: Path, target: str, *, delimiter: str = ",", beside: Path | None = None) -> str:
+def draft(path: Path, target: str, *, delimiter: str = ",", encoding: str = "utf-8", beside: Path | None = None) -> str:
     """Return a draft for a file; its header is all that is read of it.
 
     ``beside`` is the folder that the configuration will stand in (the working directory by default).
@@ -84,22 +85,27 @@ def draft(path: Path, target: str, *, delimiter: str = ",", beside: Path | None 
     UserError
         If the file cannot be read or has no such column.
     """
-    names = column_names(path, delimiter)
+    source = Source(
+        path, str(path), delimiter, encoding, key="data", key_of_delimiter="--delimiter", key_of_encoding="--encoding"
+    )
+    names = column_names(source)
     if target not in names:
-        meant = did_you_mean(target, names) or f"; it has {', '.join(names[:12])}"
+        meant = not_there(source, target, names) or f"; it has {', '.join(names[:12])}"
         raise UserError(f"--target must be a column of {path.name}, got --target {target}{meant}")
     features = [name for name in names if name != target]
     required = {"sigma": '"REQUIRED"', "lam": '"REQUIRED"', "epsilon": '"REQUIRED"', "delta": '"REQUIRED"'}
     ranges = "\n".join(f'{_key(name)} = ["REQUIRED", "REQUIRED"]' for name in features)
     shown = path if beside is None else Path(os.path.relpath(path, beside))
-    separator = "" if delimiter == "," else f"delimiter = {json.dumps(delimiter)}\n"
-    return f"""# pdp-verify certify: a draft for {path.name}. Fill in every REQUIRED with a public constant: what a codebook or common
+    separator = "" if delimiter == "," else f"delimiter = {_text(delimiter)}\n"
+    separator += "" if encoding == "utf-8" else f"encoding = {_text(encoding)}\n"
+    title = _text(path.name)[1:-1]
+    return f"""# pdp-verify certify: a draft for {title}. Fill in every REQUIRED with a public constant: what a codebook or common
 # knowledge says, never what is found in these records. No record was read for this draft, only the header.
 
 [data]
-file = {json.dumps(shown.as_posix())}
-features = {json.dumps(features, ensure_ascii=False)}
-target = {json.dumps(target, ensure_ascii=False)}
+file = {_text(shown.as_posix())}
+features = [{", ".join(map(_text, features))}]
+target = {_text(target)}
 {separator}public = false                    # true only if the records themselves may be published
 x_bound = 1.0                     # public bound on the Euclidean norm of a prepared row, intercept included
 y_bound = 1.0                     # public bound on the absolute prepared response
@@ -118,36 +124,13 @@ missing = "refuse"                # or "drop": a record with a missing value is 
 {_MECHANISM.format(**required)}{_CLAIMS.format(**required)}"""
 
 
-def did_you_mean(name: str, names: list[str]) -> str:
-    """Return the end of a message with the name that was probably meant, or nothing when none is near."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.65)
-    return f"; did you mean {close[0]}" if close else ""
-
-
 def _key(name: str) -> str:
     """Return a column name as a TOML key."""
-    return name if name.replace("_", "").isalnum() and name.isascii() else json.dumps(name, ensure_ascii=False)
+    return name if name.replace("_", "").isalnum() and name.isascii() else _text(name)
 
 
-def column_names(path: Path, delimiter: str) -> list[str]:
-    """Return the column names of a file without reading a record."""
-    if not path.is_file():
-        raise UserError(f"data must be a readable file, got data={path}")
-    if path.suffix in (".npy", ".npz"):
-        import numpy as np
-
-        loaded = np.load(path, allow_pickle=False, mmap_mode="r" if path.suffix == ".npy" else None)
-        width = loaded.shape[1] if path.suffix == ".npy" else loaded["X"].shape[1]
-        return [str(i) for i in range(width)] + ([] if path.suffix == ".npy" else ["y"])
-    if path.suffix == ".parquet":
-        try:
-            from pyarrow import parquet
-        except ImportError:
-            raise UserError("data must not be Parquet without pyarrow: pip install 'pdp-verify[parquet]'") from None
-        return [str(name) for name in parquet.ParquetFile(path).schema_arrow.names]
-    import pandas as pd
-
-    try:
-        return [str(name) for name in pd.read_csv(path, nrows=0, sep=delimiter).columns]
-    except (ValueError, UnicodeDecodeError):
-        raise UserError(f"data must be a table with a header, got data={path}") from None
+def _text(value: str) -> str:
+    """Return a text as TOML writes it."""
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise UserError(f"data must have a name that can be written as UTF-8, got data={value!a}")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

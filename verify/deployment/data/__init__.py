@@ -1,0 +1,1 @@
+"""Files of records: what they are, their columns, and the rules that bring records into the public domain."""
