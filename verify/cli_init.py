@@ -27,6 +27,7 @@ def init(data: Path | None, target: str | None, delimiter: str, encoding: str, o
     if data is None or target is None:
         text = example()
     else:
+        delimiter = "\t" if delimiter == "\\t" else delimiter  # as a shell passes it on
         text = draft(data, target, delimiter=delimiter, encoding=encoding, beside=beside)
     if output is None:
         click.echo(text, nl=False)

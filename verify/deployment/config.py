@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from ..errors import UserError
+from ..texts import read_text, read_toml, walk
 from .config_claims import (
     Claim,
     CoverageClaim,
@@ -80,9 +80,11 @@ class DataSection(Section):
     )
     categories: dict[str, list[str]] = Field({}, description="Public levels of a text column, one 0/1 column each.")
     labels: dict[str, float] = Field({}, description="Response for each level of a text target.")
-    threshold: float | None = Field(None, description="Public: a response above it becomes +1, any other -1.")
+    threshold: float | None = Field(
+        None, allow_inf_nan=False, description="Public: a response above it becomes +1, any other -1."
+    )
     response_scale: Positive = Field(1.0, description="Public constant that the response is divided by.")
-    intercept: float | None = Field(None, description="Value of a constant last column.")
+    intercept: float | None = Field(None, allow_inf_nan=False, description="Value of a constant last column.")
     rows: Literal["refuse", "clip", "unit"] = Field("refuse", description="Rows longer than x_bound.")
     response: Literal["refuse", "clip"] = Field("refuse", description="Responses beyond y_bound.")
     missing: Literal["refuse", "drop"] = Field("refuse", description="Records with a missing value.")
@@ -118,7 +120,7 @@ class DataSection(Section):
             if getattr(self, name) is None:
                 raise ValueError(f"data.{name}|given: a public bound, never read off the data|nothing")
         for column, (low, high) in self.ranges.items():
-            if not low < high or not math.isfinite(high - low):
+            if not (math.isfinite(high - low) and high - low > 1e-300):
                 raise ValueError(f"data.ranges.{column}|two finite numbers, the lower first|[{low}, {high}]")
         return self
 
@@ -288,39 +290,20 @@ def load(path: Path) -> Loaded:
     UserError
         One line: the key, the rule and the value.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as stop:
-        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
-        raise UserError(f"configuration must be a readable TOML file, got configuration={path} ({why})") from stop
+    text = read_text(path, "configuration", "a readable TOML file")
     return Loaded(parse(text, str(path)), path, text)
 
 
 def parse(text: str, name: str = "configuration") -> Configuration:
     """Validate the text of a configuration; raises as :func:`load`."""
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as stop:
-        raise UserError(f"configuration must be TOML, got {name}: {stop}") from stop
-    unfilled = next(_required(raw), None)
-    if unfilled:
-        raise UserError(f"{unfilled} must be filled in with a public constant, got {unfilled}=REQUIRED")
+    raw = read_toml(text, "configuration", name)
+    for place, value in walk(raw):
+        if isinstance(value, str) and re.fullmatch(r"\W*REQUIRED\W*", value):
+            raise UserError(f"{place} must be filled in with a public constant, got {place}=REQUIRED")
     try:
         return Configuration.model_validate(raw)
     except ValidationError as stop:
         raise UserError(one_line(stop)) from stop
-
-
-def _required(raw: Any, place: str = "") -> Any:
-    """Yield the keys whose value still is REQUIRED."""
-    if isinstance(raw, dict):
-        for key, value in raw.items():
-            yield from _required(value, f"{place}.{key}" if place else key)
-    elif isinstance(raw, list):
-        for i, value in enumerate(raw):
-            yield from _required(value, f"{place}[{i}]")
-    elif isinstance(raw, str) and re.fullmatch(r"\W*REQUIRED\W*", raw):
-        yield place
 
 
 def json_schema() -> dict[str, Any]:

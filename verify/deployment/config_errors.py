@@ -80,7 +80,10 @@ def key_of(location: Sequence[str | int]) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = str(value)
+    try:
+        text = str(value)
+    except (RecursionError, ValueError):  # ValueError: a whole number with thousands of digits
+        text = "another value"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

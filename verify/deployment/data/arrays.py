@@ -26,7 +26,8 @@ def open_arrays(source: Source) -> tuple[Any, Any]:
         if getattr(X, "ndim", None) != 2 or X.dtype.kind not in REAL:
             raise source.must("hold a matrix of real numbers", _what(X))
         if y is not None and (y.shape not in ((len(X),), (len(X), 1)) or y.dtype.kind not in REAL):
-            raise source.must("hold one real response in y for every row of X", _what(y))
+            found = "another number" if y.dtype.kind in REAL else _what(y)
+            raise source.must("hold one real response in y for every row of X", found)
     return X, y
 
 
@@ -42,20 +43,22 @@ def _matrix(source: Source) -> Any:
 
 
 def _archive(source: Source) -> tuple[Any, Any]:
-    found = np.load(source.path, allow_pickle=False)
-    if not isinstance(found, np.lib.npyio.NpzFile):
-        raise source.must("be a NumPy archive of arrays X and y", "one array; its name must end in .npy")
-    with found as archive:
+    with source.path.open("rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise source.must("be a NumPy archive of arrays X and y", "one array (whose name must end in .npy)")
         if not {"X", "y"} <= set(archive.files):
             raise source.must("hold arrays X and y", "other names")
-        check_memory(
-            source, sum(info.file_size for info in archive.zip.infolist() if info.filename[:2] in ("X.", "y."))
-        )
+        assert archive.zip is not None
+        sizes = {info.filename: info.file_size for info in archive.zip.infolist()}
+        check_memory(source, sizes.get("X.npy", 0) + sizes.get("y.npy", 0))
         return archive["X"], archive["y"]
 
 
 def _what(array: Any) -> str:
     if not isinstance(array, np.ndarray):
-        return "an archive; its name must end in .npz"
+        return "an archive (whose name must end in .npz)"
     kinds = {"c": "complex numbers", "O": "objects", "V": "a structure", "U": "text", "S": "text"}
-    return kinds.get(array.dtype.kind, f"{array.ndim} axes" if array.dtype.kind in REAL else "something else")
+    return kinds.get(
+        array.dtype.kind, f"an array of {array.ndim} axes" if array.dtype.kind in REAL else "something else"
+    )

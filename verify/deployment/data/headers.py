@@ -69,8 +69,9 @@ def not_there(source: Source, name: str, names: list[str]) -> str:
     if len(names) == 1 and source.kind == "csv":
         other = max(";\t|,", key=names[0].count)
         if other in names[0]:
-            shown = {"\t": "\\t"}.get(other, other)
-            return f'; the header is one column to the delimiter "{source.delimiter}": {source.key_of_delimiter} = "{shown}"?'
+            given = source.key_of_delimiter + (" " if source.key_of_delimiter.startswith("-") else " = ")
+            shown = other.replace("\t", "\\t")
+            return f'; with delimiter "{source.delimiter}" the header is one column: try {given}"{shown}"'
     return did_you_mean(name, names)
 
 

@@ -74,7 +74,7 @@ class Source:
             text = False
         if not text:
             key = self.key_of_encoding
-            raise UserError(f"{key} must be a text encoding (utf-8, latin-1, …), got {key}={self.encoding!r}")
+            raise UserError(f"{key} must be a text encoding, as utf-8 or latin-1 are, got {key}={self.encoding!r}")
 
 
 @contextmanager
@@ -99,11 +99,14 @@ def reading(source: Source) -> Iterator[None]:
     except OSError as stop:
         raise source.must("be a readable file", stop.strerror or "damaged data") from None
     except Exception as stop:
-        if type(stop).__name__ in ("ParserError", "EmptyDataError"):
-            raise source.must("be a table with one delimiter and as many fields in every line", "another") from None
+        if type(stop).__name__ in _OF_TABLES:
+            found = _OF_TABLES[type(stop).__name__]
+            raise source.must("be a table with one delimiter and as many fields in every line", found) from None
         raise source.must(f"be {_NAMES[source.kind]}", "something else") from None
 
 
+#: What pandas raises for a text that is no table, and what was found in its place.
+_OF_TABLES = {"ParserError": "something else", "EmptyDataError": "nothing"}
 _NAMES = {
     "csv": "a table of text",
     "parquet": "a Parquet file, whole",

@@ -142,8 +142,8 @@ def from_frame(frame: pd.DataFrame, data: DataSection) -> tuple[FloatArray, Floa
     else:
         y = _numbers(frame[target], target, "data.labels")
     X: FloatArray = np.empty((len(frame), len(columns)))
-    for i, values in enumerate(columns):
-        X[:, i] = values
+    for i, each in enumerate(columns):
+        X[:, i] = each
     return X, y
 
 

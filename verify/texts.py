@@ -1,0 +1,90 @@
+"""Text files of the user, and what they hold: one line for whatever may be wrong with them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError
+
+#: Whole numbers are of 64 bits, as TOML promises no more.
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+#: Levels that tables and lists may be nested.
+DEEPEST = 64
+
+
+def read_text(path: Path, name: str, rule: str = "a readable file") -> str:
+    """Return the text of a file that the user named.
+
+    Raises
+    ------
+    UserError
+        ``name must be <rule>, got name=path (why)``: no file, a folder, a pipe, a device, not UTF-8, not to be read.
+    """
+    try:
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+        why = "a folder" if path.is_dir() else "no regular file" if path.exists() else "No such file or directory"
+    except OSError as stop:
+        why = stop.strerror or type(stop).__name__
+    except MemoryError:
+        why = "too large"
+    except ValueError as stop:
+        why = "not UTF-8 text" if isinstance(stop, UnicodeDecodeError) else "no name of a file"
+    raise UserError(f"{name} must be {rule}, got {name}={path} ({why})")
+
+
+def read_toml(text: str, name: str, shown: str) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises
+    ------
+    UserError
+        If it is none, if it is nested beyond reason, or if it has a whole number beyond 64 bits.
+    """
+    try:
+        raw = tomllib.loads(text)
+        for place, value in walk(raw):
+            if isinstance(value, int) and not SMALLEST <= value <= LARGEST:
+                raise UserError(f"{place} must be a number of at most 64 bits, got a longer one in {shown}")
+        return raw
+    except RecursionError:
+        raise UserError(f"{name} must be TOML of a few levels, got {shown}: nested too deeply") from None
+    except ValueError as stop:  # of tomllib, or of a whole number with thousands of digits
+        why = stop if isinstance(stop, tomllib.TOMLDecodeError) else "a number with too many digits"
+        raise UserError(f"{name} must be TOML, got {shown}: {why}") from None
+
+
+def walk(raw: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield every value of nested tables and lists, with its place."""
+    if depth > DEEPEST:
+        raise RecursionError
+    if isinstance(raw, dict):
+        for key, value in raw.items():
+            yield from walk(value, f"{place}.{key}" if place else str(key), depth + 1)
+    elif isinstance(raw, list):
+        for i, value in enumerate(raw):
+            yield from walk(value, f"{place}[{i}]", depth + 1)
+    else:
+        yield place, raw
+
+
+def read_json(text: str) -> Any:
+    """Return what a strict JSON text holds.
+
+    Raises
+    ------
+    ValueError
+        Whatever is wrong with it.
+    """
+    try:
+        return json.loads(text, parse_constant=_strict)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _strict(constant: str) -> Any:
+    raise ValueError(f"strict JSON has no {constant}")
