@@ -10,6 +10,8 @@ import click
 from .errors import UserError
 
 FILE = click.Path(path_type=Path)
+#: Most bytes that are read of a report and of a record: the largest report has 500 x 500 numbers.
+REPORT_BYTES, RECORD_BYTES = 64 << 20, 1 << 20
 
 
 @click.command(name="my-loss")
@@ -22,18 +24,34 @@ def my_loss(report: Path, record: Path | None, as_json: bool) -> None:
 
     from .deployment.my_loss import my_loss as evaluate
 
-    try:
-        report_text = report.read_text(encoding="utf-8")
-        record_text = sys.stdin.read() if record is None else record.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as stop:
-        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
-        raise UserError(f"report and record must be readable files ({why})") from None
-    found = evaluate(report_text, record_text)
+    report_text = _text("report", report, REPORT_BYTES)
+    found = evaluate(report_text, _text("record", record, RECORD_BYTES))
     if as_json:
-        click.echo(json.dumps(vars(found)))
+        click.echo(json.dumps(vars(found), allow_nan=False))
         return
-    click.echo(f"Your ex-post privacy loss is at most {found.epsilon1_bar:.6g} (natural log),")
-    click.echo(f"except with probability {found.failure_prob:.2g} over the noise of the release.")
+    if found.epsilon1_bar is None:
+        click.echo("The report gives no finite bound on your ex-post privacy loss.")
+    else:
+        click.echo(f"Your ex-post privacy loss is at most {found.epsilon1_bar:.6g} (natural log),")
+        click.echo(f"except with probability {found.failure_prob:.2g} over the noise of the release.")
     if found.mu_releases:
         click.echo(f"The report itself cost you Gaussian privacy with mu = {found.mu_releases:.6g}.")
     click.echo("This number depends on your record: keep it to yourself.")
+
+
+def _text(name: str, path: Path | None, most: int) -> str:
+    """Return the text of a file, or of standard input, which may be a stranger's or without end."""
+    try:
+        if path is None:
+            text = sys.stdin.read(most + 1)
+            size = len(text)
+        else:
+            with path.open("rb") as file:
+                data = file.read(most + 1)
+            size, text = len(data), data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as stop:
+        why = stop.strerror or "input or output error" if isinstance(stop, OSError) else "not UTF-8 text"
+        raise UserError(f"report and record must be readable files, got an unreadable {name} ({why})") from None
+    if size > most:
+        raise UserError(f"{name} must be a file of at most {most >> 20} MiB, got a larger one")
+    return text

@@ -339,7 +339,8 @@ def test_a_draw_that_was_stopped_is_counted_right(
 
 
 def test_the_published_report_takes_raw_and_prepared_records(tmp_path: Path) -> None:
-    from verify.deployment.my_loss import publishable
+    from verify.deployment.published import publishable
+    from verify.deployment.universal import Domain
 
     text = OBJECTIVE.replace('rows = "clip"', 'rows = "clip"\nranges = { a = [0, 10], b = [-2, 2] }\nintercept = 1.0')
     config = parse(text.replace('target = "y"', 'target = "y"\nlabels = { yes = 1.0, no = -1.0 }'))
@@ -347,7 +348,7 @@ def test_the_published_report_takes_raw_and_prepared_records(tmp_path: Path) -> 
     data = Dataset(np.column_stack([records(9)[:, :2], np.full(9, 0.5)]), records(9)[:, 2], 1.0, 1.0)
     theta = mechanism.draw(data, 1, rng=np.random.default_rng(1))[0]
     report = make_report(theta, data, ReportScales(LogisticLoss(), 8.0, 4.0, 0.01), rng=np.random.default_rng(2))
-    published = publishable(report, config.data).decode()
+    published = publishable(report, config.data, Domain(3, 1.0, 1.0)).decode()
     assert "data.csv" not in published
     raw = my_loss(published, '{"a": 7.5, "b": -1, "y": "no"}')
     x = np.array([0.5, -0.5, 1.0]) / np.sqrt(3)

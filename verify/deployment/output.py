@@ -27,7 +27,7 @@ from .config import Loaded
 from .config_mechanisms import ImportSection
 from .layout import document
 from .mechanism_source import MechanismSource
-from .my_loss import publishable
+from .published import publishable
 from .releases import folder_of
 
 LAST = "attestation.json"
@@ -78,7 +78,7 @@ def write_audience(
     }
     for report in certificate.deployment.reports:
         name = "report-independent.json" if report.gradient is None else "report-dependent.json"
-        files[name] = publishable(report, loaded.config.data)
+        files[name] = publishable(report, loaded.config.data, certificate.deployment.domain)
     if audience is Audience.CURATOR:
         files["configuration.toml"] = loaded.text.encode()
     subjects, configuration = _bound(certificate, loaded, audience, files)
