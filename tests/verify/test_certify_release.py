@@ -33,6 +33,7 @@ from verify.deployment.certificate import decide, release_numbers
 from verify.deployment.config import Loaded, load, parse
 from verify.deployment.finding import Deployment
 from verify.deployment.my_loss import my_loss
+from verify.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 
@@ -138,25 +139,17 @@ def constant_releases(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     fixed = Dataset(records(5)[:, :2], records(5)[:, 2], 1.0, 1.0)
     output = mechanism.draw(fixed, 1, rng=np.random.default_rng(7))[0]
 
-    def output_of(*_: Any) -> Any:
-        return output, []
+    def report_of(output: Any, dataset: Any, scales: ReportScales, **_: Any) -> Any:
+        return make_report(output, fixed, scales, rng=np.random.default_rng(8))
 
-    def report_of(
-        folder: Path, spent: Any, mechanism: Any, dataset: Any, output: Any, scales: ReportScales, *_: Any
-    ) -> Any:
-        report = make_report(output, fixed, scales, rng=np.random.default_rng(8))
-        return report, [{"what": "report", "mu": releases._mu(scales, mechanism, fixed)}]
-
-    monkeypatch.setattr(releases, "_output", output_of)
-    monkeypatch.setattr(releases, "_report", report_of)
+    monkeypatch.setattr(releases, "draw_as_audited", lambda *_: output)
+    monkeypatch.setattr(releases, "make_report", report_of)
 
 
 def neighbours(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> list[Any]:
     constant_releases(monkeypatch, text)
     far = np.array([[0.9, -0.4, -1.0]])
     data = {"one": records(25), "two": records(26), "far": np.vstack([records(24), far])}
-    # the attestation of the curator reads the kept output; a constant file stands in for it
-    monkeypatch.setattr("verify.deployment.output.sha256_of_release", lambda loaded: "0" * 64)
     return [run_release(tmp_path / name, rows, text, monkeypatch, capsys) for name, rows in data.items()]
 
 
@@ -273,7 +266,8 @@ def test_a_release_is_drawn_once_and_reused(tmp_path: Path) -> None:
     assert (first.n_outputs, second.n_outputs) == (1, 1)
     assert first.mu_reports == second.mu_reports
     kept = tmp_path / "deployment.releases"
-    assert sorted(path.name for path in kept.iterdir()) == ["output.json", "report.json", "spent.json"]
+    assert sorted(path.name for path in kept.iterdir()) == [".lock", "output.json", "report.json", "spent.json"]
+    assert kept.stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept.iterdir())
 
 
@@ -290,13 +284,13 @@ def test_a_second_draw_adds_to_the_budget(tmp_path: Path) -> None:
     assert again.mu_report == pytest.approx(first.mu_report * np.sqrt(2))
     assert prepared(tmp_path).n_outputs == 2
     lost = tmp_path / "deployment.releases" / "report.json"
-    lost.unlink()  # whoever has it may have used it: the next draw is the third
-    assert len(prepared(tmp_path).mu_reports) == 3
+    lost.unlink()  # whoever has it may have used it: it is not drawn silently, and the next draw is the third
+    with pytest.raises(UserError, match=r"deployment.releases/report.json must be there, for it was drawn, got no"):
+        prepared(tmp_path)
+    assert len(prepared(tmp_path, draw_again=True).mu_reports) == 3
 
 
 def test_other_parameters_do_not_reuse_a_release_quietly(tmp_path: Path) -> None:
-    from verify.errors import UserError
-
     prepared(tmp_path)
     with pytest.raises(UserError, match="--draw-again draws a second output and counts both"):
         prepared(tmp_path, OBJECTIVE.replace("sigma = 8.0", "sigma = 9.0"))
@@ -304,38 +298,6 @@ def test_other_parameters_do_not_reuse_a_release_quietly(tmp_path: Path) -> None
         prepared(tmp_path, OBJECTIVE.replace("sigma2 = 8.0", "sigma2 = 9.0"))
     with pytest.raises(UserError, match=r"report: lam must be at least 2\*sigma3\*tau"):
         prepared(tmp_path / "new", OBJECTIVE.replace("sigma3 = 0.25", "sigma3 = 2.5"))
-
-
-@pytest.mark.parametrize("stop_at", ["output.json", "report.json", "spent.json"])
-def test_a_draw_that_was_stopped_is_counted_right(
-    stop_at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stopped before or after any of the writes, the next run reuses what is there and counts what was drawn."""
-
-    class Stopped(BaseException):
-        pass
-
-    honest = releases.write_atomic
-    for after in (False, True):
-        folder = tmp_path / f"after-{after}"
-
-        def stopping(path: Path, data: bytes, *, mode: int, after: bool = after) -> None:
-            if path.name == stop_at and after:
-                honest(path, data, mode=mode)
-            if path.name == stop_at:
-                raise Stopped
-            honest(path, data, mode=mode)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(releases, "write_atomic", stopping)
-            with pytest.raises(Stopped):
-                prepared(folder)
-        written = {path.name: path.read_bytes() for path in (folder / "deployment.releases").glob("*.json")}
-        found = prepared(folder)
-        for name in ("output.json", "report.json"):
-            if name in written:
-                assert (folder / "deployment.releases" / name).read_bytes() == written[name]
-        assert (found.n_outputs, len(found.mu_reports)) == (1, 1)
 
 
 def test_the_published_report_takes_raw_and_prepared_records(tmp_path: Path) -> None:

@@ -61,8 +61,13 @@ class Certificate:
         return [(ruling.decision, ruling.ground) for ruling in rulings]
 
 
-def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> tuple[Deployment, str]:
-    """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest."""
+def read_deployment(
+    loaded: Loaded, *, jobs: int, draw_again: bool = False, dry: bool = False
+) -> tuple[Deployment, str]:
+    """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest.
+
+    ``dry``: nothing is drawn for a release, and nothing written.
+    """
     config = loaded.config
     artefact = artefact_of(loaded)
     dataset = read_dataset(config.data, loaded.folder)
@@ -73,7 +78,7 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
         raise UserError("data.n_min must be at most the number of records, got a larger one")
     _check_fits(mechanism, dataset)
     given = {"vouched": vouched_by(loaded), "pairs": named_pairs(config, dataset), "views": views_of(loaded)}
-    released = prepare(loaded, mechanism, dataset, draw_again=draw_again)
+    released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
     conditions: list[str] = []
     if config.data.n_min:
         conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
@@ -91,7 +96,7 @@ def read_deployment(loaded: Loaded, *, jobs: int, draw_again: bool = False) -> t
         n_outputs=released.n_outputs,
         mu_report=released.mu_report,
         jobs=jobs,
-        notes={"conditions": tuple(conditions), "artefact": artefact, **given},
+        notes={"conditions": tuple(conditions), "artefact": artefact, "released": released, **given},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
 

@@ -1,17 +1,20 @@
-"""Private releases: drawn once with noise from the operating system, written before they are used, reused afterwards.
+"""Private releases: drawn once with noise from the operating system, counted before they are drawn, reused afterwards.
 
 They are kept beside the configuration in ``<name>.releases/``: ``output.json``, ``report.json`` and ``spent.json``, a
-list with one entry for every draw that was ever made. A second draw is written into that list before it is made.
+list with one entry for every draw that was ever made (:mod:`.release_state`).
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,15 +23,13 @@ from audits.subject import call_plan
 from mechanisms import Dataset, Mechanism, ObjectivePerturbation, PrivacyReport, ReportScales, make_report
 from mechanisms.data import FloatArray
 from mechanisms.report_terms import ReportRequirement
-from reports.files import write_atomic
 
 from ..errors import UserError
 from .config import Configuration, Loaded
 from .mechanism_source import Imported
+from .release_state import SPENT, Entry, ReleaseState, digest_of, looked_at, opened
 
 FORMAT = "pdp-verify release"
-#: Only the owner may read what has not been published yet.
-PRIVATE_MODE = 0o600
 
 
 def system_rng() -> np.random.Generator:
@@ -48,12 +49,18 @@ class Released:
         At least 1.
     mu_reports : tuple of float
         Gaussian privacy parameter over the public domain of every data-dependent report drawn.
+    digest : str
+        SHA-256 of the file that keeps the output, as it was read; empty without one.
+    chain : tuple of dict
+        Every draw that was counted when this was read, oldest first.
     """
 
     output: FloatArray | None
     dependent: PrivacyReport | None
     n_outputs: int
     mu_reports: tuple[float, ...]
+    digest: str = ""
+    chain: tuple[Entry, ...] = ()
 
     @property
     def mu_report(self) -> float:
@@ -66,47 +73,100 @@ def folder_of(loaded: Loaded) -> Path:
     return loaded.folder / f"{loaded.path.stem}.releases"
 
 
+def chain(loaded: Loaded) -> list[Entry]:
+    """Return every draw of a configuration's releases, oldest first, each with the digest of what it gave.
+
+    Raises
+    ------
+    UserError
+        If the list is not as it was written.
+    """
+    return looked_at(folder_of(loaded)).entries
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """How something is drawn: by what, from what, and whether once more."""
+
+    mechanism: Mechanism
+    dataset: Dataset
+    block: int
+    again: bool
+    rng_source: Callable[[], np.random.Generator]
+
+
 def prepare(
     loaded: Loaded,
     mechanism: Mechanism,
     dataset: Dataset,
     *,
     draw_again: bool = False,
+    dry: bool = False,
     rng_source: Callable[[], np.random.Generator] = system_rng,
 ) -> Released:
     """Return the releases of a deployment: read where they exist, drawn and written where they do not.
+
+    Nobody else draws meanwhile: the folder is held until what was drawn is counted, written and sealed.
 
     Parameters
     ----------
     draw_again : bool
         Draw once more; what was drawn before still counts.
+    dry : bool
+        Read what there is; draw nothing and write nothing.
     rng_source : callable
         Gives the generator of a real release; replaced in tests alone.
 
     Raises
     ------
     UserError
-        If a release does not fit its configuration.
+        If a release does not fit its configuration, or its folder is damaged or in use.
     """
     config = loaded.config
-    if config.release is None:
-        planned = () if _scales(config, mechanism) is None else (_mu(_scales(config, mechanism), mechanism, dataset),)
-        return Released(None, None, 1, planned)
-    folder = folder_of(loaded)
-    spent = _read_spent(folder)
-    if config.release.file is not None:
-        output = read_output(loaded.folder / config.release.file, f"release.file={config.release.file}")
-        drawn = 0
-    else:
-        block = audited_block(config) if isinstance(mechanism, Imported) else 1
-        output, spent = _output(folder, spent, mechanism, dataset, draw_again, rng_source, block)
-        drawn = sum(entry["what"] == "output" for entry in spent)
     scales = _scales(config, mechanism)
+    mu = None if scales is None else _mu(scales, mechanism, dataset)
+    if config.release is None:
+        return Released(None, None, 1, () if mu is None else (mu,))
+    draws = _Draws(
+        mechanism, dataset, audited_block(config) if isinstance(mechanism, Imported) else 1, draw_again, rng_source
+    )
+    given = _given(loaded)
     dependent = None
-    if scales is not None:
-        dependent, spent = _report(folder, spent, mechanism, dataset, output, scales, draw_again, rng_source)
-    mus = tuple(float(entry["mu"]) for entry in spent if entry["what"] == "report")
-    return Released(output, dependent, max(1, drawn), mus)
+    with _state(folder_of(loaded), reads=dry or (given is not None and scales is None)) as state:
+        output, digest = _output(state, draws) if given is None else given
+        if scales is not None and mu is not None:
+            dependent = _report(state, draws, output, scales, mu)
+        n_outputs = len(state.of("output")) + (given is not None and not _was_drawn(state, *given))
+        mus = tuple(float(entry["mu"]) for entry in state.of("report"))
+    return Released(output, dependent, n_outputs, mus, digest, tuple(state.entries))
+
+
+def _given(loaded: Loaded) -> tuple[FloatArray, str] | None:
+    """Return the output of the user's own file and its digest, or None where we draw."""
+    file = loaded.config.release.file if loaded.config.release is not None else None
+    if file is None:
+        return None
+    path, shown = loaded.folder / file, f"release.file={file}"
+    data = _bytes_of(path, shown)
+    return _output_of(data, path.suffix, shown), digest_of(data)
+
+
+def _was_drawn(state: ReleaseState, output: FloatArray, digest: str) -> bool:
+    """Whether the user's own file holds an output that was drawn here: then it is counted already."""
+    if any(entry.get("sha256") == digest for entry in state.of("output")):
+        return True
+    data = state.kept("output", again=True)
+    return data is not None and np.array_equal(_kept_output(state, data)["output"], output)
+
+
+@contextmanager
+def _state(folder: Path, *, reads: bool) -> Iterator[ReleaseState]:
+    """Hold the folder, or only look at it."""
+    if reads:
+        yield looked_at(folder)
+        return
+    with opened(folder) as state:
+        yield state
 
 
 def audited_block(config: Configuration) -> int:
@@ -169,120 +229,127 @@ def _mu(scales: ReportScales | None, mechanism: Mechanism, dataset: Dataset) -> 
     return math.hypot(loss.xi(dataset.y_bound, bound) / scales.sigma2, mu3)
 
 
-def _output(
-    folder: Path,
-    spent: list[dict[str, Any]],
-    mechanism: Mechanism,
-    dataset: Dataset,
-    draw_again: bool,
-    rng_source: Callable[[], np.random.Generator],
-    block: int,
-) -> tuple[FloatArray, list[dict[str, Any]]]:
-    path = folder / "output.json"
-    entry = {"what": "output", "mechanism": mechanism.name}
-    if path.is_file() and not draw_again:
-        raw = _json(path)
-        if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-            raise UserError(f"the kept release must be of format {FORMAT!r}, got {path.name}")
-        if raw.get("mechanism") != mechanism.name:
-            raise UserError(
-                f"mechanism must be the one that the kept output was drawn with, got {mechanism.name} for an output of "
-                f"{raw.get('mechanism')}; --draw-again draws a second output and counts both"
-            )
-        if not any(each["what"] == "output" for each in spent):  # stopped between the two writes
-            spent = _spend(folder, spent, entry)
-        return _vector(raw.get("output"), path.name), spent
-    if draw_again or any(each["what"] == "output" for each in spent):
-        spent = _spend(folder, spent, entry)
-    output = draw_as_audited(mechanism, dataset, block, rng_source)
-    text = json.dumps({"format": FORMAT, "schema_version": 1, "mechanism": mechanism.name, "output": output.tolist()})
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, text.encode(), mode=PRIVATE_MODE)
-    if not any(each["what"] == "output" for each in spent):
-        spent = _spend(folder, spent, entry)
-    return output, spent
+def _output(state: ReleaseState, draws: _Draws) -> tuple[FloatArray, str]:
+    """Return the output and the digest of its file."""
+    name = draws.mechanism.name
+    data = state.kept("output", again=draws.again)
+    if data is not None:
+        raw = _kept_output(state, data)
+        state.adopt("output", data, {"mechanism": raw["mechanism"]})
+        if not draws.again:
+            if raw["mechanism"] != name:
+                raise UserError(
+                    f"mechanism must be the one that the kept output was drawn with, got {name} for an output of "
+                    f"{raw['mechanism']}; --draw-again draws a second output and counts both"
+                )
+            return _vector(raw["output"], state.name("output"), "others"), digest_of(data)
+    _require_draw(state)
+    state.count("output", {"mechanism": name})
+    with _counted(state):
+        output = draw_as_audited(draws.mechanism, draws.dataset, draws.block, draws.rng_source)
+    data = output_bytes(name, output.tolist(), len(state.of("output")))
+    state.keep("output", data)
+    return output, digest_of(data)
 
 
-def _report(
-    folder: Path,
-    spent: list[dict[str, Any]],
-    mechanism: Mechanism,
-    dataset: Dataset,
-    output: FloatArray,
-    scales: ReportScales,
-    draw_again: bool,
-    rng_source: Callable[[], np.random.Generator],
-) -> tuple[PrivacyReport, list[dict[str, Any]]]:
-    path = folder / "report.json"
-    entry = {"what": "report", "mu": _mu(scales, mechanism, dataset)}
-    if path.is_file() and not draw_again:
+def output_bytes(mechanism: str, numbers: Sequence[float], draw: int) -> bytes:
+    """Return what the file of the ``draw``-th output holds; 0 gives what it held before draws were numbered."""
+    kept: dict[str, Any] = {"format": FORMAT, "schema_version": 1} | ({"draw": draw} if draw else {})
+    return json.dumps(kept | {"mechanism": mechanism, "output": list(numbers)}).encode()
+
+
+def _kept_output(state: ReleaseState, data: bytes) -> dict[str, Any]:
+    """Return what a kept file says, once it is known to be one that was written here."""
+    name = state.name("output")
+    raw = _json(data, name, "something else")
+    if not isinstance(raw, dict) or raw.get("format") != FORMAT or not isinstance(raw.get("mechanism"), str):
+        raise UserError(f"{name} must be a release of format {FORMAT!r}, got something else")
+    _vector(raw.get("output"), name, "something else")
+    draw = raw.get("draw", 0)  # files of before had none
+    if not isinstance(draw, int) or draw > len(state.of("output")):
+        raise UserError(
+            f"{state.folder.name}/{SPENT} must list every draw, got fewer than the output in {name} was drawn after"
+        )
+    return raw
+
+
+def _report(state: ReleaseState, draws: _Draws, output: FloatArray, scales: ReportScales, mu: float) -> PrivacyReport:
+    data = state.kept("report", again=draws.again)
+    if data is not None:
         try:
-            kept = PrivacyReport.from_json(path.read_text(encoding="utf-8"))
-        except ValueError as stop:
-            raise UserError(f"the kept report must be readable, got {path.name}: {stop}") from None
-        if kept.scales != scales or kept.theta != tuple(output.tolist()):
-            raise UserError(
-                "report must have the parameters and the output that the kept report was drawn with, got others; "
-                "--draw-again draws a second report and adds its cost"
-            )
-        if not any(each["what"] == "report" for each in spent):
-            spent = _spend(folder, spent, entry)
-        return kept, spent
-    if draw_again or any(each["what"] == "report" for each in spent):
-        spent = _spend(folder, spent, entry)
-    report = make_report(output, dataset, scales, rng=rng_source())
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, (report.to_json() + "\n").encode(), mode=PRIVATE_MODE)
-    if not any(each["what"] == "report" for each in spent):
-        spent = _spend(folder, spent, entry)
-    return report, spent
+            kept = PrivacyReport.from_json(data.decode())
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise UserError(f"{state.name('report')} must be a privacy report, got something else") from None
+        state.adopt("report", data, {"mu": mu})
+        if not draws.again and not _is_older(state, data):
+            if kept.scales != scales or kept.theta != tuple(output.tolist()):
+                raise UserError(
+                    "report must have the parameters and the output that the kept report was drawn with, got others; "
+                    "--draw-again draws a second report and adds its cost"
+                )
+            return kept
+    _require_draw(state)
+    state.count("report", {"mu": mu})
+    with _counted(state):
+        report = make_report(output, draws.dataset, scales, rng=draws.rng_source())
+    state.keep("report", (report.to_json() + "\n").encode())
+    return report
 
 
-def _spend(folder: Path, spent: list[dict[str, Any]], entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """Write one more draw into the list, before anything else happens."""
-    longer = [*spent, entry]
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / "spent.json", (json.dumps(longer, indent=1) + "\n").encode(), mode=PRIVATE_MODE)
-    return longer
+def _is_older(state: ReleaseState, report: bytes) -> bool:
+    """Whether the output was drawn again after the kept report: a run that was stopped in between goes on."""
+    place = state.place("report", report)
+    outputs = [k for k, entry in enumerate(state.entries) if entry["what"] == "output" and "sha256" in entry]
+    return place is not None and bool(outputs) and place < outputs[-1]
 
 
-def _read_spent(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "spent.json"
-    if not path.is_file():
-        return []
-    entries = _json(path)
-    if not isinstance(entries, list) or not all(
-        isinstance(e, dict) and e.get("what") in ("output", "report") for e in entries
-    ):
-        raise UserError(f"the list of draws must be as it was written, got {path}")
-    return entries
+def _require_draw(state: ReleaseState) -> None:
+    if not state.writes:
+        raise UserError("--dry-run must not draw a private release, got release.draw = true with none drawn yet")
 
 
-def read_output(path: Path, shown: str) -> FloatArray:
-    """Return a released vector from JSON (a list, or an object with ``output``) or ``.npy``."""
+@contextmanager
+def _counted(state: ReleaseState) -> Iterator[None]:
+    """Say of a draw that was refused that it counts: that it was refused may have been seen."""
+    try:
+        yield
+    except UserError as stop:
+        raise UserError(f"{stop}; the attempt is counted in {state.folder.name}/{SPENT}") from None
+
+
+def _bytes_of(path: Path, shown: str) -> bytes:
     if not path.is_file():
         raise UserError(f"release.file must be a readable file, got {shown}")
-    if path.suffix == ".npy":
-        try:
-            return _vector(np.load(path, allow_pickle=False).ravel().tolist(), shown)
-        except ValueError:
-            raise UserError(f"release.file must be a NumPy array of numbers, got {shown}") from None
-    raw = _json(path)
-    return _vector(raw.get("output") if isinstance(raw, dict) else raw, shown)
-
-
-def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise UserError(f"{path.name} must be JSON, got something else") from None
+        return path.read_bytes()
+    except OSError as stop:
+        raise UserError(f"release.file must be a readable file, got {shown} ({stop.strerror})") from None
 
 
-def _vector(values: Any, shown: str) -> FloatArray:
+def _output_of(data: bytes, suffix: str, shown: str) -> FloatArray:
+    if suffix == ".npy":
+        try:
+            raw = np.load(io.BytesIO(data), allow_pickle=False).ravel().tolist()
+        except (ValueError, EOFError, OSError, AttributeError, MemoryError, BadZipFile):
+            raise UserError(f"release.file must be a NumPy array of numbers, got {shown}") from None
+    else:
+        raw = _json(data, "release.file", shown)
+        raw = raw.get("output") if isinstance(raw, dict) else raw
+    return _vector(raw, "release.file", shown)
+
+
+def _json(data: bytes, name: str, shown: str) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise UserError(f"{name} must be JSON, got {shown}") from None
+
+
+def _vector(values: Any, name: str, shown: str) -> FloatArray:
     try:
         vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = np.empty((0, 0))
     if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
-        raise UserError(f"release.file must be a list of finite numbers, got {shown}")
+        raise UserError(f"{name} must be a list of finite numbers, got {shown}")
     return vector
