@@ -129,14 +129,9 @@ def _dry_run(config: Path, jobs: int, reader: Audience) -> int:
     from .worker import one_blas_thread
 
     loaded = load(config)
-    if loaded.config.release is not None and loaded.config.release.draw:
-        from .deployment.releases import folder_of
-
-        if not (folder_of(loaded) / "output.json").is_file():
-            raise UserError("--dry-run must not draw a private release, got release.draw = true with none drawn yet")
     start = time.perf_counter()
     with one_blas_thread():
-        deployment, _ = read_deployment(loaded, jobs=jobs)
+        deployment, _ = read_deployment(loaded, jobs=jobs, dry=True)
         planned = plan(deployment, loaded, time.perf_counter() - start, reader)
     for claim, check in planned.checks:
         click.echo(f"{claim:<24} {check}")
