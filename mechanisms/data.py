@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,11 +38,20 @@ def as_numbers(name: str, values: ArrayLike) -> FloatArray:
         raise DataError(f"{name} must be an array of numbers of one shape, got something else") from None
 
 
+def _given(name: str, values: ArrayLike) -> FloatArray:
+    """Return the array itself where nobody can write to it any more, otherwise a fresh one."""
+    if not isinstance(values, np.ndarray) or values.dtype != np.float64:
+        return as_numbers(name, values)
+    flags = values.flags
+    return values if flags.c_contiguous and flags.owndata and not flags.writeable else as_numbers(name, values)
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Records together with the public domain that they are promised to lie in.
 
-    Two data sets are equal only if they are the same object; compare ``digest`` for equal contents.
+    Two data sets are equal only if they are the same object; compare ``digest`` for equal contents. Arrays are copied,
+    but for one that owns its memory and was made read-only: handing such an array over costs nothing.
 
     Parameters
     ----------
@@ -75,10 +86,9 @@ class Dataset:
     public: bool = False
     steps: tuple[str, ...] = ()
     data_dependent: tuple[str, ...] = ()
-    digest: str = field(init=False, repr=False, compare=False, default="")
 
     def __post_init__(self) -> None:
-        X, y = as_numbers("X", self.X), as_numbers("y", self.y)
+        X, y = _given("X", self.X), _given("y", self.y)
         if X.ndim != 2:
             raise DataError(f"X must have 2 axes (records, features), got X.ndim={X.ndim}")
         if X.shape[1] == 0:
@@ -101,12 +111,16 @@ class Dataset:
             )
         X.setflags(write=False)
         y.setflags(write=False)
-        hashed = hashlib.sha256(repr((X.shape, x_bound, y_bound)).encode())
-        for array in (X, y):  # a view, not a copy: large data are hashed in place
-            hashed.update(array.data)
-        digest = hashed.hexdigest()
-        for name, value in (("X", X), ("y", y), ("x_bound", x_bound), ("y_bound", y_bound), ("digest", digest)):
+        for name, value in (("X", X), ("y", y), ("x_bound", x_bound), ("y_bound", y_bound)):
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the records and their public bounds."""
+        hashed = hashlib.sha256(repr((self.X.shape, self.x_bound, self.y_bound)).encode())
+        for array in (self.X, self.y):  # a view, not a copy: large data are hashed in place
+            hashed.update(array.data)
+        return hashed.hexdigest()
 
     @property
     def n_records(self) -> int:
@@ -121,13 +135,22 @@ class Dataset:
     def with_record(self, x: ArrayLike, y: float) -> Dataset:
         """Return the data set with one record appended (it must lie in the public domain)."""
         row = as_row(x, self.dim)
-        return replace(self, X=np.vstack([self.X, row]), y=np.append(self.y, float(y)))
+        X, response = np.vstack([self.X, row]), np.append(self.y, float(y))
+        X.setflags(write=False)
+        response.setflags(write=False)
+        return replace(self, X=X, y=response)
 
     def without_record(self, index: int) -> Dataset:
         """Return the data set without record ``index``."""
         if not 0 <= index < self.n_records:
             raise DataError(f"index must be in [0, {self.n_records}), got index={index}")
-        return replace(self, X=np.delete(self.X, index, axis=0), y=np.delete(self.y, index))
+        smaller = copy.copy(self)  # its records were checked when this one was made
+        smaller.__dict__.pop("digest", None)
+        for name, array in (("X", self.X), ("y", self.y)):
+            rest = np.concatenate([array[:index], array[index + 1 :]])
+            rest.setflags(write=False)
+            object.__setattr__(smaller, name, rest)
+        return smaller
 
 
 def as_row(x: ArrayLike, dim: int) -> FloatArray:

@@ -121,6 +121,13 @@ class NeighbouringPair:
             raise UnsupportedRelation(f"relation must be {allowed}, got relation={self.relation.name}")
 
 
+def without_old(pair: NeighbouringPair) -> Dataset:
+    """Return the first data set without the record that is removed or replaced (not copied again for REMOVE)."""
+    pair.require(Relation.REMOVE, Relation.REPLACE)
+    assert pair.index is not None
+    return pair.second if pair.relation is Relation.REMOVE else pair.dataset.without_record(pair.index)
+
+
 def target_in_data(pair: NeighbouringPair) -> bool:
     """Return whether the target is one of the records of ``D`` (relation REMOVE)."""
     return pair.relation is Relation.REMOVE

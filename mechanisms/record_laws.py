@@ -7,13 +7,14 @@ BACKWARD with the record left out.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from .base import Direction, ExactLaw, PrivacyProfile, WhiteBox
-from .batched_epsilon import gaussian_epsilon, ops_epsilon
+from .batched_epsilon import gaussian_epsilon, ops_epsilon, ops_epsilon_of_many
 from .data import Dataset, FloatArray
 from .gaussian_output import GaussianOutput
 from .gaussian_profile import gaussian_log_delta
@@ -29,6 +30,8 @@ from .sufficient_statistics import SufficientStatistics
 
 #: Floats in the largest temporary array of a pass over draws and records.
 TILE_FLOATS = 2_000_000
+#: Records handled together where all of them are asked for.
+BLOCK = 1 << 16
 
 
 class RecordLaws(Protocol):
@@ -40,6 +43,14 @@ class RecordLaws(Protocol):
 
     def epsilon_at(self, delta: float, direction: Direction) -> FloatArray:
         """Return every record's smallest ``epsilon >= 0`` at ``delta``, shape ``(n_records,)``."""
+        ...
+
+
+class BatchedLaws(RecordLaws, Protocol):
+    """The same in one vectorised pass."""
+
+    def worse_epsilon_at(self, delta: float) -> FloatArray:
+        """Return every record's smallest ``epsilon >= 0`` at ``delta`` that serves both directions."""
         ...
 
 
@@ -58,6 +69,11 @@ class GaussianRecordLaws:
         """Return every record's smallest epsilon; the same in both directions."""
         lost = np.isinf(self.mu) & (delta < 1)
         return np.where(lost, math.inf, gaussian_epsilon(np.where(np.isinf(self.mu), 0.0, self.mu), delta))
+
+    def worse_epsilon_at(self, delta: float) -> FloatArray:
+        """Return every record's smallest epsilon; the same in both directions."""
+        parts = [GaussianRecordLaws(self.mu[part]).epsilon_at(delta, Direction.FORWARD) for part in blocks(self.mu)]
+        return np.concatenate([np.empty(0), *parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +94,12 @@ class QuadraticRecordLaws:
         """Return every record's smallest epsilon."""
         return ops_epsilon(self.leverage, self.scaled_residual, delta, direction.opposite)
 
+    def worse_epsilon_at(self, delta: float) -> FloatArray:
+        """Return the larger of every record's two epsilons."""
+        if self.leverage.size > BLOCK and 0 < delta < 1:
+            return ops_epsilon_of_many(self.leverage, self.scaled_residual, delta, BLOCK)
+        return np.maximum(self.epsilon_at(delta, Direction.FORWARD), self.epsilon_at(delta, Direction.BACKWARD))
+
 
 @dataclass(frozen=True, eq=False)
 class OneByOneLaws:
@@ -94,7 +116,7 @@ class OneByOneLaws:
         return np.array([profile.epsilon_at(delta, direction) for profile in self.profiles])
 
 
-def batched_laws(mechanism: object, dataset: Dataset) -> RecordLaws | None:
+def batched_laws(mechanism: object, dataset: Dataset) -> BatchedLaws | None:
     """Return the exact laws of all records from one pass over the data, or None for a mechanism without such a pass.
 
     One-posterior sampling, sufficient statistics, and normal noise around a ridge estimate.
@@ -106,8 +128,9 @@ def batched_laws(mechanism: object, dataset: Dataset) -> RecordLaws | None:
         case SufficientStatistics():
             return GaussianRecordLaws(_sufficient_mu(mechanism, dataset))
         case GaussianOutput() if isinstance(mechanism.estimator, RidgeMap):
-            moved = ridge_shifts(mechanism.estimator.lam, dataset) @ mechanism.factor
-            distance = np.linalg.norm(moved, axis=1)
+            lam, factor = mechanism.estimator.lam, mechanism.factor
+            parts = [np.linalg.norm(shifts @ factor, axis=1) for _, shifts in ridge_shifts(lam, dataset)]
+            distance = np.concatenate([np.empty(0), *parts])
             return GaussianRecordLaws(math.sqrt(mechanism.gamma) * np.where(np.isnan(distance), math.inf, distance))
     return None
 
@@ -128,11 +151,18 @@ def _sufficient_mu(mechanism: SufficientStatistics, dataset: Dataset) -> FloatAr
     return np.asarray(np.sqrt(packed / mechanism.sigma_gram**2 + square * y**2 / mechanism.sigma_moment**2))
 
 
-def ridge_shifts(lam: float, dataset: Dataset) -> FloatArray:
-    """Return what leaving each record out adds to the ridge estimate, shape ``(n_records, dim)``."""
+def blocks(values: FloatArray) -> Iterator[slice]:
+    """Yield slices that are handled together, so that temporary arrays do not grow with the data."""
+    return slices(len(values), BLOCK)
+
+
+def ridge_shifts(lam: float, dataset: Dataset) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield what leaving each record out adds to the ridge estimate, some records at a time, shape ``(m, dim)``."""
     fit, records = ridge_fit(dataset, lam), record_quantities(dataset, lam)
-    with np.errstate(invalid="ignore"):
-        return -fit.solve(dataset.X) * records.residual_out[:, None]
+    residuals = records.residual_out
+    for part in blocks(dataset.X):
+        with np.errstate(invalid="ignore"):
+            yield part, -fit.solve(dataset.X[part]) * residuals[part, None]
 
 
 def record_losses(mechanism: WhiteBox, outputs: FloatArray, dataset: Dataset, records: range) -> FloatArray:

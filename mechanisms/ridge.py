@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from .balls import Ball
 from .base import check_nonnegative
 from .data import Dataset, FloatArray, as_row
-from .neighbours import NeighbouringPair, Relation
+from .neighbours import NeighbouringPair, Relation, without_old
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class RidgeMap:
         if pair.relation is Relation.ADD:
             return self._added(pair.first, pair.x, pair.y)
         assert pair.index is not None
-        rest = pair.first.without_record(pair.index)
+        rest = without_old(pair)
         left = -self._added(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]))
         return left if pair.relation is Relation.REMOVE else left + self._added(rest, pair.x, pair.y)
 
@@ -121,7 +121,7 @@ class RidgeMap:
         if pair.relation is Relation.ADD:
             return _added_balls(pair.first, pair.x, pair.y, self.lam)[2]
         assert pair.index is not None
-        rest = pair.first.without_record(pair.index)
+        rest = without_old(pair)
         left = -_added_balls(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]), self.lam)[2]
         return left if pair.relation is Relation.REMOVE else left + _added_balls(rest, pair.x, pair.y, self.lam)[2]
 

@@ -5,12 +5,13 @@ Each function is checked in the tests against ``privacy_loss`` and ``profile`` o
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from mechanisms import (
     BOTH,
     Dataset,
-    Direction,
     GaussianOutput,
     NeighbouringPair,
     ObjectivePerturbation,
@@ -25,10 +26,12 @@ from mechanisms.transcripts import pack_triangle
 
 from .mechanism_source import law_of, white_box_of
 
-#: Records handled together.
-CHUNK = 20_000
+#: Records handled together, and numbers in the largest temporary array where records have many features.
+CHUNK, FLOATS = 20_000, 4_000_000
 #: Most records for which a mechanism without a vectorised form is asked one by one.
 ONE_BY_ONE = 2_000
+#: The last answer about each data set that is still in use: checks and figures of a claim ask the same.
+_LAST: WeakKeyDictionary[Dataset, tuple[object, float, FloatArray]] = WeakKeyDictionary()
 
 
 def record_epsilons(mechanism: object, dataset: Dataset, delta: float) -> FloatArray | None:
@@ -43,14 +46,28 @@ def record_epsilons(mechanism: object, dataset: Dataset, delta: float) -> FloatA
     -------
     (n_records,) array or None
     """
-    laws = batched_laws(mechanism, dataset)
-    if laws is not None:
-        return np.maximum(laws.epsilon_at(delta, Direction.FORWARD), laws.epsilon_at(delta, Direction.BACKWARD))
+    found = _batched(mechanism, dataset, delta)
+    if found is not None:
+        return found
     law = law_of(mechanism)
     if law is None or dataset.n_records > ONE_BY_ONE:
         return None
     profiles = (law(NeighbouringPair.remove(dataset, i)) for i in range(dataset.n_records))
     return np.array([max(p.epsilon_at(delta, d) for d in BOTH) for p in profiles])
+
+
+def _batched(mechanism: object, dataset: Dataset, delta: float) -> FloatArray | None:
+    """Return the same from one vectorised pass, kept for the next question about these records; None without such a pass."""
+    known = _LAST.get(dataset)
+    if known is not None and known[0] is mechanism and known[1] == delta:
+        return known[2]
+    laws = batched_laws(mechanism, dataset)
+    if laws is None:
+        return None
+    found = laws.worse_epsilon_at(delta)
+    found.setflags(write=False)
+    _LAST[dataset] = (mechanism, delta, found)
+    return found
 
 
 def ex_post_losses(mechanism: object, output: FloatArray, dataset: Dataset) -> FloatArray | None:
@@ -65,9 +82,12 @@ def ex_post_losses(mechanism: object, output: FloatArray, dataset: Dataset) -> F
             gain = records.residual_in * records.residual_out - np.square(dataset.y - dataset.X @ output)
             return np.asarray(-0.5 * log_det + 0.5 * mechanism.gamma * gain)
         case GaussianOutput() if isinstance(mechanism.estimator, RidgeMap):
-            shift = ridge_shifts(mechanism.estimator.lam, dataset) @ mechanism.factor
             noise = (output - mechanism.estimator(dataset)) @ mechanism.factor
-            return np.asarray(mechanism.gamma * (0.5 * np.einsum("ij,ij->i", shift, shift) - shift @ noise))
+            losses = np.empty(dataset.n_records)
+            for part, shifts in ridge_shifts(mechanism.estimator.lam, dataset):
+                shift = shifts @ mechanism.factor
+                losses[part] = mechanism.gamma * (0.5 * np.einsum("ij,ij->i", shift, shift) - shift @ noise)
+            return losses
         case SufficientStatistics():
             return _sufficient_losses(mechanism, output, dataset)
     white_box = white_box_of(mechanism)
@@ -81,9 +101,10 @@ def _sufficient_losses(mechanism: SufficientStatistics, output: FloatArray, data
     sigmas = mechanism.sigmas(dataset.dim)
     noise = (output - mechanism.mean(dataset)) / sigmas
     losses = np.empty(dataset.n_records)
-    for start in range(0, dataset.n_records, CHUNK):
-        X, y = dataset.X[start : start + CHUNK], dataset.y[start : start + CHUNK]
+    chunk = max(1, min(CHUNK, FLOATS // dataset.dim**2))
+    for start in range(0, dataset.n_records, chunk):
+        X, y = dataset.X[start : start + chunk], dataset.y[start : start + chunk]
         added = np.column_stack([pack_triangle(X[:, :, None] * X[:, None, :]), X * y[:, None]]) / sigmas
         # the mean moves by -added: loss = |added|^2/2 + noise . added
-        losses[start : start + CHUNK] = 0.5 * np.einsum("ij,ij->i", added, added) + added @ noise
+        losses[start : start + chunk] = 0.5 * np.einsum("ij,ij->i", added, added) + added @ noise
     return losses
