@@ -37,7 +37,7 @@ UNBOUNDED = 1e300
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
-Vector = Annotated[list[Finite], Field(min_length=1, max_length=MAX_DIM)]
+Vector = Annotated[list[Finite], Field(min_length=1)]
 
 
 class _Strict(BaseModel):
@@ -65,7 +65,7 @@ class _Report(_Strict):
     tau: Finite
     theta: Vector
     gradient: Vector | None
-    hessian: Annotated[list[Vector], Field(max_length=MAX_DIM)] | None
+    hessian: list[Vector] | None
 
 
 class _Domain(_Strict):
@@ -184,7 +184,8 @@ def _report(document: Any) -> PrivacyReport:
         raise ValueError("it must be an object, got something else")
     if "loss" not in document and "sigma" not in document:
         raise ValueError(f"format must be {FORMAT!r}, got something else")
-    _Report.model_validate(document)
+    if len(_Report.model_validate(document).theta) > MAX_DIM:
+        raise ValueError(f"theta must be a list of at most {MAX_DIM}, got more")
     with np.errstate(all="ignore"):
         return PrivacyReport.from_json(json.dumps(document))
 
