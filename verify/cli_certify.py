@@ -88,7 +88,7 @@ def certify(
         certificate = decide(deployment, digest, tell=tell)
         asked, found = Asked(require == "proved", allow_undecided), certificate.standings(reader)
         code = exit_code(found, asked)
-        about = run_about(started, time.monotonic() - clock, typed(), jobs, code)
+        about = run_about(started, time.monotonic() - clock, typed(), jobs, code, loaded)
         wanted = [Audience.CURATOR] + ([Audience.RELEASE] if reader is Audience.RELEASE else [])
         for each in wanted:
             write_audience(

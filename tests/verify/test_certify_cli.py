@@ -64,7 +64,7 @@ def test_private_data_give_a_curators_folder_whose_files_belong_together(work: P
     assert printed.err == ""
     assert [path.name for path in (work / "out").iterdir()] == ["curator"]
     folder = work / "out" / "curator"
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "configuration.toml"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "configuration.toml", "releases.json"])
     assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
     assert invoke(["check", "out"]) == 0
     header, *rest = rows_of(folder)

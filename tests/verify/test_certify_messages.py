@@ -76,11 +76,12 @@ def test_init_suggests_a_column_only_when_one_is_near(
 
 
 def test_check_says_what_it_compared(finished: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = "predicate and attestation belong together (signatures are not checked)"
-    curator = f"curator: record, PDF, summary, JUnit, configuration, {words}\n"
+    words = "every file is the one that was attested, and what the record makes was made again: they belong together"
+    unsigned = "not signed: whoever rewrites the files and their digests is not noticed"
+    curator, release = (f"{part}: {words}\n{part}: {unsigned}\n" for part in ("curator", "release"))
     capsys.readouterr()
     assert invoke(["check", str(finished)]) == 0
-    assert capsys.readouterr().out == f"{curator}release: record, PDF, summary, JUnit, {words}\n"
+    assert capsys.readouterr().out == f"{curator}{release}"
     monkeypatch.chdir(finished / "curator")
     assert invoke(["check", "."]) == 0
     assert capsys.readouterr().out == curator
@@ -112,7 +113,7 @@ def test_check_survives_files_of_another_shape(copy: Path, capsys: Captured) -> 
     attested = json.loads((folder / "attestation.json").read_text())
     (folder / "attestation.json").write_text(json.dumps(attested | {"subject": [1]}))
     assert invoke(["check", str(folder)]) == 1
-    assert "attestation.json does not say what audit.jsonl says" in capsys.readouterr().out
+    assert "attestation.json is not the statement of its predicate" in capsys.readouterr().out
     header = (folder / "audit.jsonl").read_text().splitlines()[0]
     (folder / "attestation.json").write_text(json.dumps(attested))
     (folder / "audit.jsonl").write_text(json.dumps({**json.loads(header), "data": None}) + "\n")

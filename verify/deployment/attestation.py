@@ -1,4 +1,4 @@
-"""An in-toto Statement with the test-result predicate, unsigned: existing tools sign ``predicate.json`` or the whole."""
+"""An in-toto Statement with the test-result predicate, unsigned: existing tools sign it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
+
+from reports.row import Audience
 
 from ..rows import Row
 from .asked import Asked, asked_of, standings, unmet, waived
@@ -26,8 +28,11 @@ def descriptor(name: str, digest: str) -> dict[str, Any]:
     return {"name": name, "digest": {"sha256": digest}}
 
 
-def predicate(rows: list[Row], configuration: list[dict[str, Any]]) -> dict[str, Any]:
+def predicate(rows: list[Row], configuration: list[dict[str, Any]], rendered: Mapping[str, str]) -> dict[str, Any]:
     """Return the test-result predicate of a record: one test a claim.
+
+    Its configuration names the files of the folder and what the verdicts speak about, each by its digest; ``rendered``
+    says by which versions the pages were set.
 
     A PASS on somebody's word is a warned test where a proof was required. The annotations say of every claim what its
     verdict rests on: the ground, who vouches and the digest of the proof, and the smallest leak that would have been seen.
@@ -42,6 +47,7 @@ def predicate(rows: list[Row], configuration: list[dict[str, Any]]) -> dict[str,
         annotations["undecidedAllowed"] = True
     if asked.proved:
         annotations["required"] = "proved"
+    annotations["renderedWith"] = dict(rendered)
     return {
         "result": "WARNED" if result == "PASSED" and unmet(found, asked) else result,
         "configuration": configuration,
@@ -69,11 +75,16 @@ def _rests_on(claim: Row) -> dict[str, Any]:
     return found
 
 
+def subjects(own: list[dict[str, Any]], spoken_of: list[dict[str, Any]], audience: Audience) -> list[dict[str, Any]]:
+    """Return the subjects of a folder's statement: the release record is one; the curator's is evidence about others."""
+    return [own[0], *spoken_of] if audience is Audience.RELEASE else spoken_of
+
+
 def statement(subjects: list[dict[str, Any]], body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the statement that binds a predicate to its subjects."""
     return {"_type": STATEMENT, "subject": subjects, "predicateType": PREDICATE, "predicate": dict(body)}
 
 
-def as_json(value: Mapping[str, Any]) -> bytes:
+def as_json(value: Mapping[str, Any] | list[Any]) -> bytes:
     """Return strict JSON bytes, the same for the same value."""
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()

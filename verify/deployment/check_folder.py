@@ -1,135 +1,284 @@
-"""Whether the record, PDF, configuration and attestation of a folder belong together (signatures are not checked)."""
+"""Whether the files of a certificate's folder belong together: each is held against its digest, or made again, or both.
+
+Signatures are not checked. Nothing in a folder is trusted to be as it was written, nor followed if it is a link.
+"""
 
 from __future__ import annotations
 
 import json
-import re
-import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reports.document import render_markdown
+from reports.junit import junit_xml
+from reports.row import Audience, Document
 
 from ..record import record_of
-from .attestation import PREDICATE, STATEMENT, predicate, sha256
+from ..rows import Row, number
+from .attestation import as_json, descriptor, predicate, sha256, statement, subjects
+from .certificate_files import (
+    CHAIN,
+    CONFIGURATION,
+    KNOWN,
+    LAST,
+    PARTS,
+    PREDICATE_FILE,
+    RECORD,
+    RUN,
+    attested_names,
+    is_signature,
+    kind_of,
+    report_name,
+    shown,
+)
+from .chain import compare_chain
+from .check_pdf import Standing, compare_pdf
 from .layout import document
-from .output import LAST, junit_cases, read_rows
+from .output import junit_cases, parse_rows
+from .published import published_bytes
 
-CONFIGURATION = "configuration.toml"
+#: What a folder cannot be compared without.
+NEEDED = (RECORD, "audit.pdf", "audit.md", "junit.xml", PREDICATE_FILE, RUN, LAST)
 
 
-def check_folder(folder: Path) -> list[str]:
-    """Return what does not fit, in words; nothing when everything does."""
-    needed = ["audit.jsonl", "audit.pdf", "audit.md", "junit.xml", "predicate.json", "run.json", LAST]
-    needed += [CONFIGURATION] if is_curators(folder) else []
-    missing = [name for name in needed if not (folder / name).is_file()]
-    if missing:
-        incomplete = " (the folder is incomplete)" if LAST in missing else ""
-        return [f"{name} is missing{incomplete if name == LAST else ''}" for name in missing]
-    read: dict[str, Any] = {}
-    wrong = []
-    for name in ("audit.jsonl", LAST, "predicate.json", "run.json"):
-        try:
-            read[name] = read_rows(folder / name) if name == "audit.jsonl" else _object(folder / name)
-        except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, OSError):
-            wrong.append(f"{name} is not readable")
-        except ValueError as stop:
-            wrong.append(f"{name} is not readable ({stop})")
-    if wrong:
-        return wrong
-    rows, attested, body = read["audit.jsonl"], read[LAST], read["predicate.json"]
+@dataclass
+class Checked:
+    """What does not fit; what could not be decided; what is worth a line; and what lies there as a signature."""
+
+    wrong: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    signatures: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The bytes of a folder's files, and what those say that everything else is held against."""
+
+    files: Mapping[str, bytes]
+    rows: list[Row]
+    attested: dict[str, Any]
+    run: dict[str, Any]
+
+    @property
+    def spoken_of(self) -> list[dict[str, Any]]:
+        """What the verdicts speak about, as the predicate lists it after the folder's own files."""
+        listed: list[dict[str, Any]] = self.attested["predicate"]["configuration"]
+        return listed[len(attested_names(self.rows)) :]
+
+
+def check_folder(folder: Path, *, render: bool = True) -> Checked:
+    """Return what does not fit, in words; nothing when everything does.
+
+    Parameters
+    ----------
+    render : bool
+        Whether the PDF is made again; without it, only its digest is looked at.
+    """
+    found = Checked()
+    files = _read(folder, found)
+    if found.wrong:
+        return found
     try:
-        wrong = _statement(attested, body, rows)
-        wrong += _digests(folder, attested)
-    except (LookupError, TypeError, AttributeError, ValueError):
-        return [f"{LAST} does not say what audit.jsonl says"]
-    record = (folder / "audit.jsonl").read_bytes()
-    if record not in embedded_files((folder / "audit.pdf").read_bytes()):
-        wrong.append("audit.pdf does not hold this audit.jsonl")
+        parsed = _parse(files, found)
+        if parsed is None:
+            return found
+        found.rows = tuple(parsed.rows)
+        _listed(parsed, found)
+        found.wrong += _statement(parsed)
+        found.wrong += _digests(parsed)
+    except Exception:  # whatever a forger wrote where something else belongs
+        found.wrong.append(f"{LAST} does not say what {RECORD} says")
+        return found
     try:
-        pages = document(rows, digest=sha256(record), date=str(read["run.json"].get("date", "")), record=record)
-    except (LookupError, TypeError, AttributeError, ValueError):
-        return [*wrong, "audit.jsonl is not a whole record"]
-    if render_markdown(pages).encode() != (folder / "audit.md").read_bytes():
-        wrong.append("audit.md is not made from this audit.jsonl")
-    from reports.junit import junit_xml
+        pages = document(
+            parsed.rows, digest=sha256(files[RECORD]), date=str(parsed.run.get("date", "")), record=files[RECORD]
+        )
+        found.wrong += _made_again(parsed, pages)
+        _inputs(parsed, found)
+    except Exception:  # the same, in the record
+        found.wrong.append(f"{RECORD} is not a whole record")
+    if not found.wrong and render:
+        _compare_pdf(parsed, pages, found)
+    return found
 
-    if junit_xml("pdp-verify certify", junit_cases(rows)) != (folder / "junit.xml").read_bytes():
-        wrong.append("junit.xml is not made from this audit.jsonl")
-    return wrong
+
+def _compare_pdf(parsed: Parsed, pages: Document, found: Checked) -> None:
+    try:
+        compared = compare_pdf(parsed.files["audit.pdf"], pages, parsed.rows, parsed.attested)
+    except OSError:  # of this machine, not of the folder
+        raise
+    except Exception:  # the record, or what is attested about the PDF
+        found.wrong.append(f"audit.pdf cannot be made again from {RECORD} and {RUN}")
+        return
+    lines = {Standing.WRONG: found.wrong, Standing.OPEN: found.undecided, Standing.FITS: found.notes}
+    lines[compared.standing].extend([compared.line] if compared.line else [])
 
 
 def is_certificate(folder: Path) -> bool:
     """Return whether a folder holds a certificate, damaged or unfinished ones among them."""
-    record = folder / "audit.jsonl"
-    attested = any((folder / name).is_file() for name in (LAST, "predicate.json"))
-    return attested or (record.is_file() and record_of(record) == "certificate")
+    record = folder / RECORD
+    attested = any(kind_of(folder / name) == "file" for name in (LAST, PREDICATE_FILE))
+    return attested or (kind_of(record) == "file" and record_of(record) == "certificate")
 
 
-def is_curators(folder: Path) -> bool:
+def artefact_of_folder(rows: tuple[Row, ...]) -> tuple[str, str] | None:
+    """Return name and digest of the artefact that a checked folder names."""
+    named = rows[0].get("artefact") if rows else None
+    return None if named is None else (str(named["name"]), str(named["sha256"]))
+
+
+def _read(folder: Path, found: Checked) -> dict[str, bytes]:
+    """Return the bytes of every file; what is missing, foreign, a link or no file is wrong."""
+    files: dict[str, bytes] = {}
+    signatures = []
+    for path in sorted(folder.iterdir()):
+        name, kind = path.name, kind_of(path)
+        if kind != "file":
+            found.wrong.append(f"{shown(name)} is {'a symbolic link' if kind == 'link' else 'no file'}")
+        elif is_signature(name):
+            signatures.append(shown(name))
+        elif name not in KNOWN:
+            found.wrong.append(f"{shown(name)} is no part of a certificate")
+        else:
+            try:
+                files[name] = path.read_bytes()
+            except OSError as stop:
+                found.wrong.append(f"{name} is not readable ({stop.strerror})")
+    found.signatures = tuple(signatures)
+    needed = [*NEEDED, *([CONFIGURATION, CHAIN] if _is_curators(folder, files) else [])]
+    unread = {line.partition(" is ")[0] for line in found.wrong}
+    for name in needed:
+        if name not in files and name not in unread:
+            found.wrong.append(f"{name} is missing{' (the folder is incomplete)' if name == LAST else ''}")
+    return files
+
+
+def _is_curators(folder: Path, files: Mapping[str, bytes]) -> bool:
     """Return whether a folder is a curator's, by its record or else by its name."""
     try:
-        return bool(read_rows(folder / "audit.jsonl")[0].get("audience") == "curator")
-    except (ValueError, AttributeError, OSError):
-        return folder.resolve().name == "curator"
+        return bool(parse_rows(files[RECORD])[0].get("audience") == Audience.CURATOR.value)
+    except (LookupError, ValueError, AttributeError, RecursionError):
+        return folder.resolve().name == Audience.CURATOR.value
 
 
-def compared(folder: Path) -> str:
-    """Return in words what is compared in a folder."""
-    configuration = " configuration," if is_curators(folder) else ""
-    return f"record, PDF, summary, JUnit,{configuration} predicate and attestation"
+def _parse(files: Mapping[str, bytes], found: Checked) -> Parsed | None:
+    read: dict[str, Any] = {}
+    for name in (RECORD, LAST, PREDICATE_FILE, RUN):
+        try:
+            read[name] = parse_rows(files[name]) if name == RECORD else _object(files[name])
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+            found.wrong.append(f"{name} is not readable")
+        except ValueError as stop:
+            found.wrong.append(f"{name} is not readable ({stop})")
+    return None if found.wrong else Parsed(files, read[RECORD], read[LAST], read[RUN])
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _object(data: bytes) -> dict[str, Any]:
     """Return the JSON object of a file, or raise ValueError."""
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = json.loads(data.decode())
     if not isinstance(found, dict):
         raise ValueError("not a JSON object")
     return found
 
 
-def _statement(attested: Any, body: Any, rows: list[dict[str, Any]]) -> list[str]:
+def _listed(parsed: Parsed, found: Checked) -> None:
+    """Compare the files that are there with those that the record says there are."""
+    expected = {*attested_names(parsed.rows), PREDICATE_FILE, LAST}
+    found.wrong += [f"{name} is missing" for name in sorted(expected - set(parsed.files))]
+    found.wrong += [f"{name} is no part of this certificate" for name in sorted(set(parsed.files) - expected)]
+
+
+def _statement(parsed: Parsed) -> list[str]:
+    """Make predicate and statement again from the record and the listed digests."""
+    files, attested = parsed.files, parsed.attested
+    listed, audience = attested["predicate"]["configuration"], Audience(parsed.rows[0]["audience"])
+    own = listed[: len(attested_names(parsed.rows))]
     wrong = []
-    if (
-        not isinstance(attested, dict)
-        or attested.get("_type") != STATEMENT
-        or attested.get("predicateType") != PREDICATE
-    ):
-        return [f"{LAST} is not an in-toto statement of a test result"]
-    if attested.get("predicate") != body:
-        wrong.append(f"predicate.json is not the predicate of {LAST}")
-    expected = predicate(rows, body.get("configuration", []))
-    if body != expected:
-        wrong.append(f"{LAST} does not say what audit.jsonl says")
+    if files[PREDICATE_FILE] != as_json(attested["predicate"]):
+        wrong.append(f"{PREDICATE_FILE} is not the predicate of {LAST}")
+    plain = [descriptor(str(each["name"]), str(each["digest"]["sha256"])) for each in listed]
+    again = predicate(parsed.rows, plain, attested["predicate"]["annotations"]["renderedWith"])
+    if as_json(again) != as_json(attested["predicate"]):
+        wrong.append(f"{LAST} does not say what {RECORD} says")
+    elif files[LAST] != as_json(statement(subjects(own, parsed.spoken_of, audience), again)):
+        wrong.append(f"{LAST} is not the statement of its predicate, in the form in which it was written")
     return wrong
 
 
-def _digests(folder: Path, attested: Any) -> list[str]:
-    """Return the attested files of the folder whose digest is another; the record itself must be attested."""
+def _digests(parsed: Parsed) -> list[str]:
+    """Return the files that are not those that were attested; each must be, in the order of the record."""
+    listed = parsed.attested["predicate"]["configuration"]
     wrong = []
-    listed = [*attested.get("subject", []), *attested.get("predicate", {}).get("configuration", [])]
-    digests = {str(each.get("name")): each.get("digest", {}).get("sha256") for each in listed}
-    if "audit.jsonl" not in digests:
-        wrong.append(f"{LAST} does not name audit.jsonl")
-    for name, digest in digests.items():
-        path = folder / Path(name).name
-        if path.is_file() and sha256(path.read_bytes()) != digest:
+    for place, name in enumerate(attested_names(parsed.rows)):
+        if place >= len(listed) or listed[place]["name"] != name:
+            wrong.append(f"{LAST} does not name {name}")
+        elif name in parsed.files and listed[place] != descriptor(name, sha256(parsed.files[name])):
             wrong.append(f"{name} is not the file that was attested")
-    configuration = folder / CONFIGURATION
-    if configuration.is_file() and sha256(configuration.read_bytes()) not in digests.values():
-        wrong.append("configuration.toml is not the configuration that was attested")
     return wrong
 
 
-def embedded_files(pdf: bytes) -> list[bytes]:
-    """Return the content of every stream of a PDF that is stored plainly or deflated (attached files among them)."""
-    found = []
-    for match in re.finditer(rb"stream\r?\n", pdf):
-        end = pdf.find(b"endstream", match.end())
-        data = pdf[match.end() : end]
-        found.append(data.rstrip(b"\r\n"))
-        try:
-            found.append(zlib.decompressobj().decompress(data))
-        except zlib.error:
-            continue
-    return found
+def _made_again(parsed: Parsed, pages: Document) -> list[str]:
+    """Make summary, JUnit and reports again from the record."""
+    header = parsed.rows[0]
+    again = {
+        "audit.md": render_markdown(pages).encode(),
+        "junit.xml": junit_xml("pdp-verify certify", junit_cases(parsed.rows)),
+    }
+    for row in parsed.rows:
+        if row["kind"] == "release" and "report" in row:
+            plain, data = header["configuration"]["data"], header["data"]
+            domain = data["dim"], number(data["x_bound"]), number(data["y_bound"])
+            again[report_name(row["report"])] = published_bytes(row["report"], plain, domain)
+    return [
+        f"{name} is not made from this {RECORD}"
+        for name, data in again.items()
+        if name in parsed.files and parsed.files[name] != data
+    ]
+
+
+def _inputs(parsed: Parsed, found: Checked) -> None:
+    """Hold what the verdicts speak about against the record, the configuration and the chain of draws."""
+    header, named = parsed.rows[0], [(each["name"], each["digest"]["sha256"]) for each in parsed.spoken_of]
+    artefact = artefact_of_folder((header,))
+    if artefact is not None and artefact not in named[-1:]:
+        found.wrong.append(f"{LAST} names another artefact than {RECORD}")
+    if header["audience"] != Audience.CURATOR.value:
+        if len(named) != (artefact is not None):
+            found.wrong.append(f"{LAST} names more than {RECORD} speaks about")
+        return
+    digests = [digest for _, digest in named]
+    text = sha256(parsed.files[CONFIGURATION])
+    if digests[0] != text or header["configuration_digest"] != text:
+        found.wrong.append(f"{CONFIGURATION} is not the configuration that was attested")
+    if header["mechanism_digest"] and header["mechanism_digest"] not in digests:
+        found.wrong.append(f"{LAST} names another mechanism than {RECORD}")
+    released = "release" in header["configuration"]
+    output = digests[1] if released else None
+    chain = json.loads(parsed.files[CHAIN])
+    compared = compare_chain(parsed.rows, output, chain, parsed.run.get("releases"))
+    found.wrong += compared.wrong
+    found.notes += compared.notes
+
+
+def compare_parts(curator: Checked, release: Checked) -> list[str]:
+    """Return what does not fit between the two folders of one certificate."""
+    first, second = ([row for row in part.rows if row["kind"] == "release"] for part in (curator, release))
+    ours, theirs = curator.rows[0], release.rows[0]
+    keys = ("mechanism", "mechanism_digest", "artefact", "sources", "versions", "platform", "failure_prob", "seed")
+    other = [key for key in keys if ours.get(key) != theirs.get(key)]
+    return [
+        *([f"{RECORD} in the two folders holds different releases"] if first != second else []),
+        *(f"{RECORD} in the two folders says different things about {key}" for key in other),
+    ]
+
+
+def misplaced(part: Path, checked: Checked) -> list[str]:
+    """Return whether a folder is named for one audience and holds the record of the other."""
+    audience = checked.rows[0].get("audience") if checked.rows else None
+    if part.name in PARTS and audience is not None and audience != part.name:
+        return [f"{RECORD} is for the audience {shown(audience)}"]
+    return []

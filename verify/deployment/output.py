@@ -6,13 +6,13 @@ import json
 import os
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reports.document import pdf_bytes, render_markdown
-from reports.files import write_atomic
+from reports.files import make_folder, write_atomic
 from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
@@ -21,16 +21,31 @@ from ..publish import drawn_figures
 from ..rows import Row
 from ..versions import library_versions
 from .asked import Asked, asked_of, exit_code, waived
-from .attestation import as_json, descriptor, predicate, result_of, sha256, statement
+from .attestation import as_json, descriptor, predicate, result_of, sha256, statement, subjects
 from .certificate import Certificate, record_rows, record_text
+from .certificate_files import (
+    CHAIN,
+    CONFIGURATION,
+    KNOWN,
+    LAST,
+    PREDICATE_FILE,
+    RECORD,
+    RUN,
+    attested_names,
+    is_left_over,
+    is_signature,
+    kind_of,
+    report_name,
+)
 from .config import Loaded
 from .config_mechanisms import ImportSection
 from .layout import document
 from .mechanism_source import MechanismSource
 from .published import publishable
-from .releases import folder_of
+from .releases import chain, folder_of
+from .rendering import rendered_with
+from .vouched import Vouched
 
-LAST = "attestation.json"
 PRIVATE = 0o600
 STATUS = {"PASSED": "passed", "FAILED": "failed", "WARNED": "skipped"}
 NOTHING_MORE = Asked()
@@ -41,6 +56,19 @@ def today() -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(epoch), UTC) if epoch and epoch.isdigit() else datetime.now(UTC)
     return moment.date().isoformat()
+
+
+def audience_record(
+    certificate: Certificate, loaded: Loaded, audience: Audience, asked: Asked = NOTHING_MORE
+) -> tuple[list[Row], bytes]:
+    """Return the rows of an audience's record, with what was asked of them, and its bytes."""
+    rows = record_rows(certificate, audience, loaded)
+    found = certificate.standings(audience)
+    if waived(found, asked):
+        rows[0]["undecided_allowed"] = True
+    if asked.proved:
+        rows[0] |= {"required": "proved", "exit_code": exit_code(found, asked)}
+    return rows, record_text(rows).encode()
 
 
 def write_audience(
@@ -56,63 +84,75 @@ def write_audience(
 ) -> list[Row]:
     """Write everything an audience gets into ``folder`` and return the rows of the record.
 
-    A folder without ``attestation.json`` is incomplete.
+    A folder without ``attestation.json`` is incomplete. Nothing is touched before everything is made.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    mode = PRIVATE if audience is Audience.CURATOR and certificate.deployment.private else 0o666
-    (folder / LAST).unlink(missing_ok=True)
-    rows = record_rows(certificate, audience, loaded)
-    found = certificate.standings(audience)
-    if waived(found, asked):
-        rows[0]["undecided_allowed"] = True
-    if asked.proved:
-        rows[0] |= {"required": "proved", "exit_code": exit_code(found, asked)}
-    record = record_text(rows).encode()
+    rows, record = audience_record(certificate, loaded, audience, asked)
     pages = document(rows, digest=sha256(record), date=date, record=record)
     files: dict[str, bytes] = {
-        "audit.jsonl": record,
+        RECORD: record,
         "audit.pdf": pdf_bytes(pages, figures=drawn_figures(pages, jobs)),
         "audit.md": render_markdown(pages).encode(),
         "junit.xml": junit_xml("pdp-verify certify", junit_cases(rows)),
-        "run.json": as_json({"schema_version": 1, "date": date} | (about or {})),
+        RUN: as_json({"schema_version": 1, "date": date} | (about or {})),
     }
     for report in certificate.deployment.reports:
-        name = "report-independent.json" if report.gradient is None else "report-dependent.json"
-        files[name] = publishable(report, loaded.config.data, certificate.deployment.domain)
+        files[report_name(vars(report))] = publishable(report, loaded.config.data, certificate.deployment.domain)
     if audience is Audience.CURATOR:
-        files["configuration.toml"] = loaded.text.encode()
-    subjects, configuration = _bound(certificate, loaded, audience, files)
-    body = predicate(rows, configuration)
-    files["predicate.json"] = as_json(body)
+        files[CONFIGURATION] = loaded.text.encode()
+        files[CHAIN] = as_json(chain(loaded))
+    own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
+    spoken_of = subjects_of(certificate, loaded, audience)
+    body = predicate(rows, [*own, *spoken_of], rendered_with())
+    files[PREDICATE_FILE] = as_json(body)
+    files[LAST] = as_json(statement(subjects(own, spoken_of, audience), body))
+    mode = PRIVATE if audience is Audience.CURATOR and certificate.deployment.private else 0o666
+    make_folder(folder, private=audience is Audience.CURATOR)
+    discard(folder, keep=files)
     for name, data in files.items():
         write_atomic(folder / name, data, mode=mode)
-    write_atomic(folder / LAST, as_json(statement(subjects, body)), mode=mode)
     return rows
 
 
-def _bound(
-    certificate: Certificate, loaded: Loaded, audience: Audience, files: dict[str, bytes]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the subjects and the test's configuration: for release the release record alone."""
-    record = descriptor("audit.jsonl", sha256(files["audit.jsonl"]))
+def discard(folder: Path, *, keep: Container[str] = ()) -> None:
+    """Take the attestation away, and with it its signatures and what a run left that ``keep`` does not hold."""
+    (folder / LAST).unlink(missing_ok=True)
+    for path in folder.iterdir() if kind_of(folder) == "folder" else ():
+        ours = path.name in KNOWN or is_signature(path.name) or is_left_over(path.name)
+        if ours and path.name not in keep:
+            path.unlink()
+
+
+def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) -> list[dict[str, Any]]:
+    """Return what the verdicts speak about, by digest: for release the artefact alone."""
+    notes = certificate.deployment.notes
     if audience is Audience.RELEASE:
-        return [record], []
-    subjects = [descriptor(loaded.path.name, loaded.digest)]
+        return named_artefact(notes.get("artefact"))
+    sources = [view.source for view in notes.get("views", ())]
+    return inputs(loaded, sources, notes.get("vouched"), notes.get("artefact"))
+
+
+def inputs(
+    loaded: Loaded, views: Sequence[MechanismSource], word: Vouched | None, artefact: Mapping[str, str] | None
+) -> list[dict[str, Any]]:
+    """Return what goes into a certificate beside the records: configuration, output, mechanism, proof and artefact."""
+    found = [descriptor(loaded.path.name, loaded.digest)]
     release, mechanism = loaded.config.release, loaded.config.mechanism
     if release is not None:
         name = Path(release.file).name if release.file else "output.json"
-        subjects.append(descriptor(name, sha256_of_release(loaded)))
+        found.append(descriptor(name, sha256_of_release(loaded)))
     if isinstance(mechanism, ImportSection):
-        source = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
-        subjects.append(descriptor(mechanism.origin.partition(":")[0], source.digest()))
-        for view in certificate.deployment.notes.get("views", ()):
-            named = descriptor(view.source.origin.partition(":")[0], view.source.digest())
-            subjects += [] if named in subjects else [named]
-        word = certificate.deployment.notes.get("vouched")
+        own = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
+        for source in (own, *views):
+            named = descriptor(source.origin.partition(":")[0], source.digest())
+            found += [] if named in found else [named]
         if word is not None and word.kind == "file":
-            subjects.append(descriptor(word.proof, word.digest))
-    rest = [descriptor(name, sha256(data)) for name, data in files.items() if name not in ("audit.jsonl", "run.json")]
-    return subjects, [record, *rest]
+            found.append(descriptor(word.proof, word.digest))
+    return found + named_artefact(artefact)
+
+
+def named_artefact(artefact: Mapping[str, str] | None) -> list[dict[str, Any]]:
+    """Return the descriptor of the artefact, if there is one."""
+    return [] if artefact is None else [descriptor(artefact["name"], artefact["sha256"])]
 
 
 def sha256_of_release(loaded: Loaded) -> str:
@@ -137,8 +177,10 @@ def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
     return cases
 
 
-def run_about(started: datetime, seconds: float, arguments: Sequence[str], jobs: int, exit_code: int) -> dict[str, Any]:
-    """Return what ``run.json`` says to the curator about the run itself."""
+def run_about(
+    started: datetime, seconds: float, arguments: Sequence[str], jobs: int, exit_code: int, loaded: Loaded
+) -> dict[str, Any]:
+    """Return what ``run.json`` says to the curator about the run itself, and where its inputs are on her machine."""
     return {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
@@ -148,6 +190,8 @@ def run_about(started: datetime, seconds: float, arguments: Sequence[str], jobs:
         "system": platform.platform(),
         "versions": library_versions(),
         "exit_code": exit_code,
+        "configuration": str(loaded.path.resolve()),
+        "releases": str(folder_of(loaded)),
     }
 
 
@@ -171,8 +215,15 @@ def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int)
 
 def read_rows(path: Path) -> list[Row]:
     """Return the rows of a record of ours, or raise ValueError in one line."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if not rows or rows[0].get("record") != "certificate":
+    return parse_rows(path.read_bytes())
+
+
+def parse_rows(record: bytes) -> list[Row]:
+    """Return the rows of a record of ours; raises as :func:`read_rows`."""
+    rows = [json.loads(line) for line in record.decode().removesuffix("\n").split("\n")]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("audit.jsonl must hold JSON objects")
+    if rows[0].get("record") != "certificate":
         raise ValueError("audit.jsonl must be the record of a certificate")
     if rows[0].get("schema_version") != 1:
         raise ValueError(f"schema_version must be 1, got schema_version={rows[0].get('schema_version')}")
