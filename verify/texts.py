@@ -26,7 +26,7 @@ def read_text(path: Path, name: str, rule: str = "a readable file") -> str:
     """
     try:
         if path.is_file():
-            return path.read_text(encoding="utf-8")
+            return path.read_bytes().decode()  # as it is: line ends count in a digest
         why = "a folder" if path.is_dir() else "no regular file" if path.exists() else "No such file or directory"
     except OSError as stop:
         why = stop.strerror or type(stop).__name__
@@ -46,7 +46,7 @@ def read_toml(text: str, name: str, shown: str) -> dict[str, Any]:
         If it is none, if it is nested beyond reason, or if it has a whole number beyond 64 bits.
     """
     try:
-        raw = tomllib.loads(text)
+        raw = tomllib.loads(text.removeprefix("\ufeff"))
         for place, value in walk(raw):
             if isinstance(value, int) and not SMALLEST <= value <= LARGEST:
                 raise UserError(f"{place} must be a number of at most 64 bits, got a longer one in {shown}")

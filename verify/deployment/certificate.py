@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms import Dataset, GaussianProfile, ObjectivePerturbation
+from mechanisms import GaussianProfile
 from reports.codec import to_plain
 from reports.row import Audience, Figure
 
@@ -26,6 +26,7 @@ from .claims_report import coverage_finding, independent_report, utility_finding
 from .config import CoverageClaim, DPClaim, ExPostClaim, Loaded, PDPClaim, UtilityClaim
 from .data_files import read_dataset
 from .finding import Check, Decision, Deployment, Examined, Finding, worst_of
+from .fits import check_fits
 from .mechanism_source import Imported, build_mechanism
 from .named_pairs import named_pairs
 from .plots import budget_curves
@@ -76,7 +77,7 @@ def read_deployment(
         raise UserError("data.n_public must be at least the number of records, got a smaller one")
     if dataset.n_records < config.data.n_min:
         raise UserError("data.n_min must be at most the number of records, got a larger one")
-    _check_fits(mechanism, dataset)
+    check_fits(config, mechanism, dataset)
     given = {"vouched": vouched_by(loaded), "pairs": named_pairs(config, dataset), "views": views_of(loaded)}
     released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
     conditions: list[str] = []
@@ -111,15 +112,6 @@ def with_reports(deployment: Deployment, released: Released) -> Deployment:
         raise UserError(f"release: {stop}") from None
     both = (plain,) if released.dependent is None else (plain, released.dependent)
     return replace(deployment, reports=both)
-
-
-def _check_fits(mechanism: Any, dataset: Dataset) -> None:
-    """Refuse data that the mechanism's loss does not accept, in one line."""
-    if isinstance(mechanism, ObjectivePerturbation):
-        try:
-            mechanism.loss.check_response(dataset.y)
-        except ValueError as stop:
-            raise UserError(f"data.target: {stop}") from None
 
 
 def decide(

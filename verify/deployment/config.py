@@ -21,7 +21,6 @@ from .config_claims import (
     DPClaim,
     ExPostClaim,
     PDPClaim,
-    Positive,
     Probability,
     UtilityClaim,
 )
@@ -34,6 +33,7 @@ from .config_mechanisms import (
     ImportSection,
     NoisySGDSection,
     ObjectiveSection,
+    Positive,
     PosteriorSection,
     Section,
     SSPSection,

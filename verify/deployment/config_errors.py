@@ -30,6 +30,7 @@ _RULES = {
     "model_type": "a table",
     "model_attributes_type": "a table",
     "literal_error": "one of {expected}",
+    "reach": "between {low:g} and {high:g}",
     "too_short": "a list of at least {min_length}",
     "union_tag_invalid": "one of {expected_tags}",
 }

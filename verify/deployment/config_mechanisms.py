@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from mechanisms import (
     GaussianOutput,
@@ -26,9 +27,22 @@ from mechanisms.ridge import RidgeMap
 from mechanisms.subsample_aggregate import SubsampleAggregate
 from mechanisms.sufficient_statistics import SufficientStatistics
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Delta = Annotated[float, Field(gt=0, lt=1)]
+#: Sizes that float64 is trusted with: their squares, products and quotients neither vanish nor overflow.
+REACH = (1e-12, 1e12)
+
+
+def in_reach(value: float) -> float:
+    """Return a size that float64 is trusted with, or 0; refuse another."""
+    if value and not REACH[0] <= value <= REACH[1]:
+        raise PydanticCustomError("reach", "between {low:g} and {high:g}", {"low": REACH[0], "high": REACH[1]})
+    return value
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(in_reach)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(in_reach)]
+Delta = Annotated[float, Field(ge=1e-100, le=1 - 1e-9)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Records = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
 ORIGIN = r"^[^:]+:[A-Za-z_]\w*$"
 
 
@@ -142,7 +156,7 @@ class AdaOPS2019Section(Section):
     epsilon: Positive
     delta: Delta
     kappa: Positive
-    n_public: int = Field(0, ge=0)
+    n_public: Records = 0
     form: Literal["corrected", "printed"] = "corrected"
 
     def build(self, dim: int) -> Mechanism:
@@ -156,12 +170,12 @@ class NoisySGDSection(Section):
     """NoisySGD (W18-S5)."""
 
     name: Literal["noisy-sgd"]
-    n_steps: int = Field(ge=1)
+    n_steps: Count
     sigma: Positive
     step_size: Positive
     clip: Positive
     radius: Positive
-    n_public: int = Field(ge=1)
+    n_public: Annotated[Records, Field(ge=1)]
 
     def build(self, dim: int) -> Mechanism:
         """Return the mechanism."""
@@ -172,7 +186,7 @@ class SubsampleSection(Section):
     """Subsample and aggregate (W18-S3)."""
 
     name: Literal["subsample-aggregate"]
-    n_blocks: int = Field(ge=1)
+    n_blocks: Count
     epsilon: Positive
     radius: Positive
     lam: NonNegative = 0.0
