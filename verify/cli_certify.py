@@ -66,12 +66,15 @@ def certify(
     from .deployment.certificate import decide, read_deployment
     from .deployment.certify import reader_of
     from .deployment.config import load
+    from .deployment.mechanism_source import code_of
     from .deployment.output import run_about, today, write_audience
     from .worker import one_blas_thread
 
     loaded = load(config)
     public = loaded.config.data.is_public
     reader = reader_of(loaded.config, audience)
+    if line := code_of(loaded, views=public or reader is Audience.CURATOR):
+        click.echo(line, err=True)
     jobs = jobs or loaded.config.budget.jobs or default_jobs()
     if dry_run:
         return _dry_run(config, jobs, reader)

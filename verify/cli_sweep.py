@@ -59,7 +59,7 @@ def sweep(
     from .sweeps.schedulers import check_address
     from .sweeps.table import check_export
 
-    cells = read_grid(grid)
+    cells = read_grid(grid, tell=lambda line: click.echo(line, err=True))
     path = store or grid.with_suffix(".sqlite")
     if scheduler:
         check_address(scheduler, private=cells.private)

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,23 @@ class Imported:
     def worst_profile(self, x_bound: float, y_bound: float) -> Any:
         """Return the user's profile over all data sets."""
         return self.inner.worst_profile(x_bound, y_bound)
+
+
+def runs_code(origins: Sequence[str]) -> str:
+    """Return the line that warns of somebody else's code before it is loaded; empty where nothing is loaded."""
+    places = dict.fromkeys(" ".join(origin.partition(":")[0].split()) for origin in origins)
+    if not places:
+        return ""
+    named = ", ".join("".join(c if c.isprintable() else "?" for c in place) for place in places)
+    return f"note: this file runs code ({named}); never run a stranger's"
+
+
+def code_of(loaded: Loaded, *, views: bool) -> str:
+    """Return that line for a configuration; ``views``: whether its views may be named too."""
+    section = loaded.config.mechanism
+    if not isinstance(section, ImportSection):
+        return ""
+    return runs_code([section.origin, *(section.views if views else ())])
 
 
 def build_mechanism(loaded: Loaded, dim: int) -> tuple[Mechanism, MechanismSource | None]:

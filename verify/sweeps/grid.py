@@ -127,8 +127,8 @@ def _known(table: Mapping[str, Any], allowed: tuple[str, ...], prefix: str) -> N
             raise UserError(f"{prefix}{key} must be one of {', '.join(allowed)}, got {prefix}{key}{hint}")
 
 
-def read_grid(path: Path) -> Grid:
-    """Return the grid of a TOML file.
+def read_grid(path: Path, tell: Callable[[str], None] = lambda _: None) -> Grid:
+    """Return the grid of a TOML file; ``tell`` is called with a line before code that the file names is executed.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def read_grid(path: Path) -> Grid:
         if not isinstance(text.get(key, {}), dict):
             raise _refuse(key, "a table", text[key])
     data = _data(text["data"], path.parent) if "data" in text else None
-    imported = read_imported(text.get("imported", {}), tuple(RECIPES), path.parent)
+    imported = read_imported(text.get("imported", {}), tuple(RECIPES), path.parent, tell)
     axes = _axes(text.get("grid", {}), data, tuple(imported))
     spending = text.get("budget", {})
     _known(spending, tuple(BUDGET), "budget.")

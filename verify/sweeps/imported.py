@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from ..deployment.config_errors import one_line
 from ..deployment.config_mechanisms import ImportSection
-from ..deployment.mechanism_source import MechanismSource
+from ..deployment.mechanism_source import MechanismSource, runs_code
 from ..deployment.vouched import Vouched
 from ..errors import UserError
 
@@ -150,14 +150,28 @@ def _function(origin: str, folder: str, digest: str, key: str) -> Callable[..., 
     return found
 
 
-def read_imported(tables: Mapping[str, Any], taken: tuple[str, ...], folder: Path) -> dict[str, ImportedMechanism]:
-    """Return the imported mechanisms of a grid file by name; raises as :meth:`ImportedMechanism.read`."""
+def read_imported(
+    tables: Mapping[str, Any], taken: tuple[str, ...], folder: Path, tell: Callable[[str], None] = lambda _: None
+) -> dict[str, ImportedMechanism]:
+    """Return the imported mechanisms of a grid file by name; raises as :meth:`ImportedMechanism.read`.
+
+    ``tell`` is called with a line that names the files before any of them is executed.
+    """
     for name in tables:
         if not NAME.fullmatch(name):
             raise UserError(f"imported must have names of letters, digits, - and _, got imported.{name}")
         if name in taken:
             raise UserError(f"imported must have names of their own, got imported.{name} (a mechanism of ours)")
+    read = [table for table in tables.values() if isinstance(table, dict)]
+    origins = [each for table in read for each in (table.get("import"), *_listed(table.get("views")))]
+    line = runs_code([each for each in origins if isinstance(each, str)])
+    if line:
+        tell(line)
     return {name: ImportedMechanism.read(name, table, folder) for name, table in tables.items()}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _under(key: str, line: str) -> str:
