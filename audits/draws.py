@@ -15,6 +15,17 @@ FloatArray = NDArray[np.float64]
 
 #: Draws asked from a mechanism at once. Part of the definition of a stream: other chunks would be other draws.
 CHUNK = 1 << 14
+#: Records above which draws that only accompany a proof, or illustrate, are fewer in proportion; and the fewest.
+LARGE, FEWEST = 50_000, 50
+
+
+def thinned(n_draws: int, n_records: int) -> int:
+    """Return how many draws are made where each costs a pass over the records and nothing is decided by them.
+
+    Up to :data:`LARGE` records all of them; beyond, as many as cost the same time, and at least :data:`FEWEST`. A rule
+    on two numbers: the same data and the same budget always give the same draws.
+    """
+    return n_draws if n_records <= LARGE else min(n_draws, max(FEWEST, n_draws * LARGE // n_records))
 
 
 def chunk_sizes(n_draws: int, chunk: int = CHUNK) -> Iterator[int]:

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from audits import Estimate
+from audits import Budget, Estimate
+from audits.draws import LARGE, thinned
 from audits.exact import exact_delta
 from mechanisms import (
     DataError,
@@ -30,6 +31,7 @@ from mechanisms.sufficient_statistics import SufficientStatistics
 from reports.row import Figure, Mark
 
 from ..statement import Claim, Evidence, Observer
+from ..verdict import Outcome, judge
 from .claims_imported_records import examined_ex_post, examined_pdp
 from .config import ExPostClaim, PDPClaim
 from .exposed import most_exposed, target_pair, targets_at_the_edge
@@ -102,22 +104,44 @@ def _pair_checks(
 ) -> Iterator[Check]:
     """Return the exact or proved check of the worst pair, and simulated ones beside it."""
     law, white_box = law_of(deployment.mechanism), white_box_of(deployment.mechanism)
+    proved = False
     if law is None:
-        yield _proved_check(deployment, claim, longest)
+        check = _proved_check(deployment, claim, longest)
+        proved = judge(check.evidence)[0] is Outcome.HOLDS
+        yield check
     if white_box is None:
         return
     label = f"simulated: {name}" if law is None else f"exact law of {name}"
+    budget, words = deployment.budget(str(claim.name), f"delta {label}", share=1 / 4), ""
+    if proved:
+        budget, words = _beside_a_proof(budget, pair.dataset.n_records)
     task = PairTask(
         label,
         white_box,
         pair,
         claim.epsilon,
         claim.delta,
-        deployment.budget(str(claim.name), f"delta {label}", share=1 / 4),
+        budget,
         deployment.private,
         Power.REFUTES if law is None else Power.DECIDES,
+        words,
     )
     yield from run_tasks([task], 1)
+
+
+def _beside_a_proof(budget: Budget, n_records: int) -> tuple[Budget, str]:
+    """Return the budget of draws that accompany a bound that holds, fewer for large data, and what a reader is told.
+
+    Where nothing is proved all draws are made, whatever they cost: there they may refute.
+    """
+    n_draws = thinned(budget.n_draws, n_records)
+    if n_draws == budget.n_draws:
+        return budget, ""
+    words = (
+        f"{n_draws:,} instead of {budget.n_draws:,} draws, as there are more than "
+        f"{LARGE:,} records: they accompany the proved bound, which decides."
+    )
+    return replace(budget, n_draws=n_draws), words
 
 
 def _profile(

@@ -27,6 +27,7 @@ class PairTask:
     budget: Budget
     private: bool
     power: Power = Power.REFUTES
+    words: str = ""
 
 
 def run_tasks(tasks: Sequence[PairTask], jobs: int) -> list[Check]:
@@ -44,7 +45,7 @@ def run_task(task: PairTask) -> Check:
         again = _delta_evidence(task, task.budget.part("confirm", share=0.5))
         if judge(again)[0] is not Outcome.FAILS:
             evidence = replace(again, sampled=None, reason="unconfirmed: it failed once and not again on fresh draws")
-    return Check(task.name, task.power, evidence, task.private)
+    return Check(task.name, task.power, evidence, task.private, task.words)
 
 
 def _delta_evidence(task: PairTask, budget: Budget) -> Evidence:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from audits.draws import LARGE, thinned
 from mechanisms import NeighbouringPair, WhiteBox
 from mechanisms.data import FloatArray, row_norms
 from reports.row import Figure, Mark, Series, Style
@@ -15,8 +16,8 @@ from .finding import Deployment
 from .mechanism_source import law_of, white_box_of
 from .record_losses import ex_post_losses
 
-#: Cells of a histogram.
-CELLS = 40
+#: Cells of a histogram, and draws of an attack.
+CELLS, ROC_DRAWS = 40, 8_000
 
 
 def histogram(
@@ -49,7 +50,12 @@ def roc(name: str, mechanism: WhiteBox, pair: NeighbouringPair, seed: int) -> Fi
     setting = "Attack by the likelihood ratio, which no other attack beats, on the most exposed record"
     law = law_of(mechanism)
     theory = None if law is None else law(pair)
-    return roc_figure(name, "Attack on the most exposed record", mechanism, pair, theory, seed, setting, n_draws=8_000)
+    n_draws = ROC_DRAWS if law is not None else thinned(ROC_DRAWS, pair.dataset.n_records)
+    if n_draws < ROC_DRAWS:
+        setting += f" (fewer draws, as there are more than {LARGE:,} records)"
+    return roc_figure(
+        name, "Attack on the most exposed record", mechanism, pair, theory, seed, setting, n_draws=n_draws
+    )
 
 
 def budget_curves(grid: FloatArray, curves: Mapping[str, Sequence[float]], epsilon: float, delta: float) -> Figure:
