@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
+from .bars import bars, console_of_errors, has_bars
 from .ledger import verdict_word
 from .rows import Row
 
@@ -44,12 +43,11 @@ class Follower:
         self._total = 0
         self._done = 0
         self._last = time.monotonic()
-        console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")) or None)
+        console = console_of_errors()
         self._bar: Progress | None = None
-        if console.is_terminal and not console.is_dumb_terminal:
-            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-            self._bar = Progress(
-                *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty(), redirect_stderr=True
+        if has_bars(console):
+            self._bar = bars(
+                console, left=False, transient=True, redirect_stdout=sys.stdout.isatty(), redirect_stderr=True
             )
             self._task = self._bar.add_task("", total=None)
 
@@ -76,7 +74,7 @@ class Follower:
         """Be told that one task is done."""
         self._done += 1
         if self._bar:
-            self._bar.update(self._task, advance=1, description=name[:60].replace("[", "\\["))
+            self._bar.update(self._task, advance=1, description=name)
         elif time.monotonic() - self._last > QUIET:
             self._last = time.monotonic()
             click.echo(f"{self._done} of {self._total} done", err=True)

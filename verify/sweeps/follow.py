@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
+from ..bars import bars, console_of_errors, has_bars
 from .batch import Decided
 from .summary import counts_text
 
@@ -33,11 +32,10 @@ class Follower:
         self.counts: Counter[str] = Counter()
         self._total = 0
         self._start = self._last = time.monotonic()
-        console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")) or None)
+        console = console_of_errors()
         self._bar: Progress | None = None
-        if console.is_terminal and not console.is_dumb_terminal:
-            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-            self._bar = Progress(*columns, console=console, transient=True, redirect_stderr=True)
+        if has_bars(console):
+            self._bar = bars(console, left=True, transient=True, redirect_stderr=True)
             self._task = self._bar.add_task("starting", total=None)
 
     def __enter__(self) -> Follower:
