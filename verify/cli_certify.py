@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from .cli_typed import typed
-from .errors import UserError
 
 if TYPE_CHECKING:
     from reports.row import Audience
 
     from .deployment.finding import Finding
+    from .deployment.finished import Before, Request
+    from .rows import Row
 
 FILE = click.Path(path_type=Path)
 
@@ -62,12 +63,12 @@ def certify(
     from reports.row import Audience
 
     from .cli_run import default_jobs
-    from .deployment.asked import Asked, exit_code, overall
-    from .deployment.certificate import decide, read_deployment
+    from .deployment.asked import Asked
+    from .deployment.certificate_folder import certificate_folder
     from .deployment.certify import reader_of
     from .deployment.config import load
+    from .deployment.finished import Before, Request, finished_before
     from .deployment.mechanism_source import code_of
-    from .deployment.output import run_about, today, write_audience
     from .worker import one_blas_thread
 
     loaded = load(config)
@@ -78,38 +79,97 @@ def certify(
     jobs = jobs or loaded.config.budget.jobs or default_jobs()
     if dry_run:
         return _dry_run(config, jobs, reader)
-    folder = prepare_certificate(out, overwrite=overwrite)
-    started, clock, date = datetime.now(UTC), time.monotonic(), today()
-
-    def tell(finding: Finding) -> None:
-        shown = finding if reader is Audience.CURATOR or public else finding.without_private()
-        if reader is Audience.CURATOR or public or not finding.private:
-            click.echo(verdict_line(shown, names=public or reader is Audience.CURATOR))
-
-    with one_blas_thread():
-        deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again)
-        certificate = decide(deployment, digest, tell=tell)
-        asked, found = Asked(require == "proved", allow_undecided), certificate.standings(reader)
-        code = exit_code(found, asked)
-        about = run_about(started, time.monotonic() - clock, typed(), jobs, code, loaded)
-        wanted = [Audience.CURATOR] + ([Audience.RELEASE] if reader is Audience.RELEASE else [])
-        for each in wanted:
-            write_audience(
-                certificate,
-                loaded,
-                each,
-                folder / each.value,
-                date=date,
-                jobs=jobs,
-                about=about if each is Audience.CURATOR else None,
-                asked=asked,
-            )
-    click.echo("")
-    click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
+    wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
+    request = Request(loaded, wanted, Asked(require == "proved", allow_undecided), draw_again)
+    with certificate_folder(out) as folder, one_blas_thread():
+        before = Before({}) if overwrite else finished_before(folder, request)
+        if before.holds(request):
+            code = _say_before(before, request)
+        else:
+            code = _decide_and_write(request, before, folder, jobs)
     for each in wanted if public or reader is Audience.CURATOR else [reader]:
         click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
     click.echo(f"next     pdp-verify check {folder / reader.value}")
     return code
+
+
+def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int) -> int:
+    """Decide every claim, tell it, write what is not there yet, and return the exit code."""
+    from reports.row import Audience
+
+    from .deployment.asked import exit_code, overall
+    from .deployment.certificate import decide, read_deployment
+    from .deployment.certificate_files import RECORD
+    from .deployment.output import audience_record, contents, run_about, today, write_all
+
+    loaded, reader = request.loaded, request.wanted[-1]
+    inside = reader is Audience.CURATOR or loaded.config.data.is_public
+    started, clock, date = datetime.now(UTC), time.monotonic(), today()
+
+    def tell(finding: Finding) -> None:
+        if inside or not finding.private:
+            click.echo(verdict_line(finding if inside else finding.without_private(), names=inside))
+
+    draw_again = request.draw_again and not before.rows
+    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again)
+    certificate = decide(deployment, digest, tell=tell)
+    found = certificate.standings(reader)
+    code = exit_code(found, request.asked)
+    about = run_about(started, time.monotonic() - clock, typed(), jobs, code, loaded, request.words)
+    spared = [
+        audience
+        for audience in before.rows
+        if (folder / audience.value / RECORD).read_bytes()
+        == audience_record(certificate, loaded, audience, request.asked)[1]
+    ]
+    parts = [
+        contents(
+            certificate,
+            loaded,
+            each,
+            date=date,
+            jobs=jobs,
+            about=about if each is Audience.CURATOR else None,
+            asked=request.asked,
+        )
+        for each in request.wanted
+        if each not in spared
+    ]
+    write_all(parts, folder, spared=spared)
+    click.echo("")
+    click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
+    return code
+
+
+def _say_before(before: Before, request: Request) -> int:
+    """Say what a certificate says that was finished before, and return its exit code; nothing is drawn or written."""
+    from reports.row import Audience
+
+    from .deployment.asked import exit_code, overall, standings
+    from .versions import source_digest
+
+    reader = request.wanted[-1]
+    rows = before.rows[reader]
+    inside = reader is Audience.CURATOR or request.loaded.config.data.is_public
+    for row in rows:
+        if row["kind"] == "claim":
+            click.echo(recorded_line(row, names=inside))
+    found, header = standings(rows), rows[0]
+    ours = header["sources"] == source_digest()
+    by = "these sources" if ours else f"pdp-verify {header['versions']['pdp-verify']}, sources {header['sources'][:12]}"
+    click.echo("")
+    click.echo(f"finished before: of the same inputs, by {by}; nothing was drawn or written")
+    click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
+    return exit_code(found, request.asked)
+
+
+def recorded_line(row: Row, *, names: bool) -> str:
+    """Return the line of a verdict from the record; ``names``: whether it may say who vouches."""
+    line = f"\n{'':<24} {row['advice']}" if row["advice"] else ""
+    if row["ground"] == "vouched":
+        word = row["vouched"]
+        line = f"; on the word of {word['who']} ({word['proof']})" if names else "; on somebody's word"
+    return f"{row['claim']:<24} {row['words']:<24} {row['reason']}{line}"
 
 
 def verdict_line(finding: Finding, *, names: bool) -> str:
@@ -141,27 +201,3 @@ def _dry_run(config: Path, jobs: int, reader: Audience) -> int:
     if reader is Audience.CURATOR or not deployment.private:
         click.echo(f"about {planned.seconds:.0f} s")
     return 0
-
-
-def prepare_certificate(out: Path | None, *, overwrite: bool) -> Path:
-    """Return a folder that exists and can be written: new, empty, or holding an unfinished certificate.
-
-    Raises
-    ------
-    UserError
-        If it holds anything else and ``overwrite`` was not asked for.
-    """
-    from .cli_run import prepare_folder
-
-    if out is None or not out.is_dir() or not any(out.iterdir()):
-        return prepare_folder(out, resume=False)
-    own = {out / "curator", out / "release"}
-    finished = [path for path in own if (path / "attestation.json").is_file()]
-    foreign = [path for path in out.iterdir() if path not in own]
-    if foreign or (finished and not overwrite):
-        what = "other files" if foreign else "a finished certificate (--overwrite replaces it)"
-        raise UserError(f"out must be new, empty or an unfinished certificate, got out={out} with {what}")
-    for path in own:
-        for left in path.glob(".*.tmp") if path.is_dir() else ():
-            left.unlink()
-    return prepare_folder(out, resume=True)

@@ -62,7 +62,8 @@ def test_private_data_give_a_curators_folder_whose_files_belong_together(work: P
     printed = capsys.readouterr()
     assert [line.split()[:2] for line in printed.out.splitlines()[:2]] == [["dp", "PASS"], ["pdp-records", "PASS"]]
     assert printed.err == ""
-    assert [path.name for path in (work / "out").iterdir()] == ["curator"]
+    assert sorted(path.name for path in (work / "out").iterdir()) == [".lock", "curator"]
+    assert (work / "out" / "curator").stat().st_mode & 0o077 == 0
     folder = work / "out" / "curator"
     assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "configuration.toml", "releases.json"])
     assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
@@ -249,7 +250,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_public_data_are_certified_for_both_audiences(finished: Path) -> None:
-    assert sorted(path.name for path in finished.iterdir()) == ["curator", "release"]
+    assert sorted(path.name for path in finished.iterdir()) == [".lock", "curator", "release"]
     assert sorted(path.name for path in (finished / "release").iterdir()) == FILES
     assert rows_of(finished / "release")[0]["data"]["n_records"] == 944
     assert rows_of(finished / "release")[0]["contains_private"] is False
@@ -296,7 +297,7 @@ def test_an_existing_certificate_is_replaced_only_when_asked(work: Path, capsys:
     text = DATA + ssp(8.0) + DP + BUDGET
     assert certify(work, text) == 0
     first = (work / "out" / "curator" / "audit.pdf").read_bytes()
-    assert certify(work, text) == 2
+    assert certify(work, f"{text}\n") == 2
     assert "--overwrite replaces it" in capsys.readouterr().err
     (work / "out" / "curator" / "attestation.json").unlink()
     (work / "out" / "curator" / ".audit.pdf.00.tmp").write_text("left over")

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mechanisms import PrivacyReport
 
@@ -15,13 +14,7 @@ from ..rows import Row
 from .attestation import sha256
 from .certificate_files import CHAIN, RECORD
 from .release_state import SPENT, Entry, read_chain
-from .releases import FORMAT
-
-
-def output_bytes(mechanism: str, numbers: Sequence[float], draw: int) -> bytes:
-    """Return what the file of a drawn output holds; before draws were numbered, ``draw`` was 0."""
-    kept: dict[str, Any] = {"format": FORMAT, "schema_version": 1} | ({"draw": draw} if draw else {})
-    return json.dumps(kept | {"mechanism": mechanism, "output": list(numbers)}).encode()
+from .releases import output_bytes
 
 
 def released_digests(rows: Sequence[Row], n_outputs: int) -> dict[str, set[str]]:

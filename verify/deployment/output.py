@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import shlex
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,7 @@ from .config_mechanisms import ImportSection
 from .layout import document
 from .mechanism_source import MechanismSource
 from .published import publishable
-from .releases import chain, folder_of
+from .releases import folder_of
 from .rendering import rendered_with
 from .vouched import Vouched
 
@@ -59,7 +61,7 @@ def today() -> str:
 
 
 def audience_record(
-    certificate: Certificate, loaded: Loaded, audience: Audience, asked: Asked = NOTHING_MORE
+    certificate: Certificate, loaded: Loaded, audience: Audience, asked: Asked
 ) -> tuple[list[Row], bytes]:
     """Return the rows of an audience's record, with what was asked of them, and its bytes."""
     rows = record_rows(certificate, audience, loaded)
@@ -71,21 +73,28 @@ def audience_record(
     return rows, record_text(rows).encode()
 
 
-def write_audience(
+@dataclass(frozen=True)
+class Contents:
+    """Everything that an audience gets, made and not written yet; the attestation comes last."""
+
+    audience: Audience
+    rows: list[Row]
+    files: Mapping[str, bytes]
+    mode: int
+
+
+def contents(
     certificate: Certificate,
     loaded: Loaded,
     audience: Audience,
-    folder: Path,
     *,
     date: str,
     jobs: int,
     about: dict[str, Any] | None = None,
     asked: Asked = NOTHING_MORE,
-) -> list[Row]:
-    """Write everything an audience gets into ``folder`` and return the rows of the record.
-
-    A folder without ``attestation.json`` is incomplete. Nothing is touched before everything is made.
-    """
+) -> Contents:
+    """Make everything that an audience gets."""
+    deployment = certificate.deployment
     rows, record = audience_record(certificate, loaded, audience, asked)
     pages = document(rows, digest=sha256(record), date=date, record=record)
     files: dict[str, bytes] = {
@@ -95,31 +104,46 @@ def write_audience(
         "junit.xml": junit_xml("pdp-verify certify", junit_cases(rows)),
         RUN: as_json({"schema_version": 1, "date": date} | (about or {})),
     }
-    for report in certificate.deployment.reports:
-        files[report_name(vars(report))] = publishable(report, loaded.config.data, certificate.deployment.domain)
+    for report in deployment.reports:
+        files[report_name(vars(report))] = publishable(report, loaded.config.data, deployment.domain)
     if audience is Audience.CURATOR:
         files[CONFIGURATION] = loaded.text.encode()
-        files[CHAIN] = as_json(chain(loaded))
+        files[CHAIN] = as_json(list(deployment.notes["released"].chain))
     own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
     spoken_of = subjects_of(certificate, loaded, audience)
     body = predicate(rows, [*own, *spoken_of], rendered_with())
     files[PREDICATE_FILE] = as_json(body)
     files[LAST] = as_json(statement(subjects(own, spoken_of, audience), body))
-    mode = PRIVATE if audience is Audience.CURATOR and certificate.deployment.private else 0o666
-    make_folder(folder, private=audience is Audience.CURATOR)
-    discard(folder, keep=files)
-    for name, data in files.items():
-        write_atomic(folder / name, data, mode=mode)
-    return rows
+    return Contents(audience, rows, files, PRIVATE if audience is Audience.CURATOR and deployment.private else 0o666)
 
 
-def discard(folder: Path, *, keep: Container[str] = ()) -> None:
+def write_all(parts: Sequence[Contents], folder: Path, *, spared: Container[Audience] = ()) -> None:
+    """Write the folders of a certificate, the curator's first; before that, what was there is taken away.
+
+    A folder without ``attestation.json`` is incomplete. No attestation of before stands beside files of now, but for the
+    folders that are ``spared``.
+    """
+    kept = {part.audience: part.files for part in parts}
+    for audience in (Audience.RELEASE, Audience.CURATOR):
+        if audience not in spared:
+            discard(folder / audience.value, keep=kept.get(audience, {}))
+    for part in parts:
+        inside = make_folder(folder / part.audience.value, private=part.audience is Audience.CURATOR)
+        for name, data in part.files.items():
+            write_atomic(inside / name, data, mode=part.mode)
+
+
+def discard(folder: Path, *, keep: Container[str]) -> None:
     """Take the attestation away, and with it its signatures and what a run left that ``keep`` does not hold."""
+    if kind_of(folder) != "folder":
+        return
     (folder / LAST).unlink(missing_ok=True)
-    for path in folder.iterdir() if kind_of(folder) == "folder" else ():
+    for path in folder.iterdir():
         ours = path.name in KNOWN or is_signature(path.name) or is_left_over(path.name)
         if ours and path.name not in keep:
             path.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) -> list[dict[str, Any]]:
@@ -128,18 +152,22 @@ def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) ->
     if audience is Audience.RELEASE:
         return named_artefact(notes.get("artefact"))
     sources = [view.source for view in notes.get("views", ())]
-    return inputs(loaded, sources, notes.get("vouched"), notes.get("artefact"))
+    return inputs(loaded, notes["released"].digest, sources, notes.get("vouched"), notes.get("artefact"))
 
 
 def inputs(
-    loaded: Loaded, views: Sequence[MechanismSource], word: Vouched | None, artefact: Mapping[str, str] | None
+    loaded: Loaded,
+    output: str,
+    views: Sequence[MechanismSource],
+    word: Vouched | None,
+    artefact: Mapping[str, str] | None,
 ) -> list[dict[str, Any]]:
     """Return what goes into a certificate beside the records: configuration, output, mechanism, proof and artefact."""
     found = [descriptor(loaded.path.name, loaded.digest)]
     release, mechanism = loaded.config.release, loaded.config.mechanism
     if release is not None:
         name = Path(release.file).name if release.file else "output.json"
-        found.append(descriptor(name, sha256_of_release(loaded)))
+        found.append(descriptor(name, output))
     if isinstance(mechanism, ImportSection):
         own = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
         for source in (own, *views):
@@ -153,14 +181,6 @@ def inputs(
 def named_artefact(artefact: Mapping[str, str] | None) -> list[dict[str, Any]]:
     """Return the descriptor of the artefact, if there is one."""
     return [] if artefact is None else [descriptor(artefact["name"], artefact["sha256"])]
-
-
-def sha256_of_release(loaded: Loaded) -> str:
-    """Return the digest of the deployed output's file."""
-    release = loaded.config.release
-    assert release is not None
-    path = loaded.folder / release.file if release.file else folder_of(loaded) / "output.json"
-    return sha256(path.read_bytes())
 
 
 def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
@@ -178,7 +198,13 @@ def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
 
 
 def run_about(
-    started: datetime, seconds: float, arguments: Sequence[str], jobs: int, exit_code: int, loaded: Loaded
+    started: datetime,
+    seconds: float,
+    arguments: Sequence[str],
+    jobs: int,
+    exit_code: int,
+    loaded: Loaded,
+    asked: Mapping[str, bool],
 ) -> dict[str, Any]:
     """Return what ``run.json`` says to the curator about the run itself, and where its inputs are on her machine."""
     return {
@@ -190,6 +216,7 @@ def run_about(
         "system": platform.platform(),
         "versions": library_versions(),
         "exit_code": exit_code,
+        "asked": dict(asked),
         "configuration": str(loaded.path.resolve()),
         "releases": str(folder_of(loaded)),
     }
