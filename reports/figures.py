@@ -7,10 +7,12 @@ so that a print in black and white can be read.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .numbers import format_number, power_of_ten
@@ -68,9 +70,10 @@ def figure_svg(figure: Figure | HeatMap) -> bytes:
     bytes
         UTF-8 SVG; a pure function of the figure (and of the version of matplotlib).
     """
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
+    with _quiet():
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure as Canvas
 
     with matplotlib.rc_context():
         settings: Any = matplotlib.rcParams
@@ -89,6 +92,18 @@ def figure_svg(figure: Figure | HeatMap) -> bytes:
         metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
         canvas.savefig(buffer, format="svg", metadata=metadata)
     return buffer.getvalue()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Import matplotlib without its words about a cache that it cannot keep: nothing is lost but time."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 # Settings that are not about drawing, or that warn when they are set.
