@@ -5,17 +5,20 @@ Exit codes: 0 as expected, 1 not, 2 the input or the call is wrong, 3 undecided,
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
 import sys
-import tempfile
-import traceback
+import warnings
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Any
 
 import click
 
+from .cli_typed import goes_on
 from .errors import Defect, UserError
+from .faults import keep_traceback, of_the_system
 
 #: Command -> the module that holds it, its function, and the line that ``--help`` shows without importing it.
 COMMANDS: Mapping[str, tuple[str, str, str]] = {
@@ -35,8 +38,24 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
+class _Stopped(Exception):
+    """What stopped a command, kept from click, which takes the end of a file for Ctrl-C and a full pipe for an exit."""
+
+    def __init__(self, cause: BaseException, goes_on: str) -> None:
+        self.cause, self.goes_on = cause, goes_on
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are invoked."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever stops it is told apart by us."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException, UserError, Defect):
+            raise
+        except BaseException as stop:
+            raise _Stopped(stop, goes_on(ctx)) from stop
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of the table."""
@@ -72,43 +91,66 @@ def group() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its code (the entry point of ``pdp-verify``)."""
+    if not sys.warnoptions:  # a warning of a library is not for the user, here and in the workers; -W shows them
+        warnings.simplefilter("ignore")
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that cannot write a letter gets its number
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(invoke(arguments))
 
 
 def invoke(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; whatever goes wrong is one line on stderr."""
+    words = tuple(sys.argv[1:] if arguments is None else arguments)
     try:
-        words = tuple(sys.argv[1:] if arguments is None else arguments)
         code = group.main(args=list(words), prog_name="pdp-verify", standalone_mode=False, obj=words)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return int(code or 0)
-    except click.exceptions.NoArgsIsHelpError as stop:
-        click.echo(stop.format_message(), err=True)
-        return 2
-    except click.ClickException as stop:
-        return _fail(stop.format_message(), 2)
-    except UserError as stop:
-        return _fail(str(stop), 2)
-    except Defect as stop:
-        return _fail(str(stop), 4)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of our output has gone: no error
-        return 0
-    except Exception as stop:
-        return _fail(f"{type(stop).__name__}: {stop} (a defect of ours; details in {_keep_traceback()})", 4)
+    except _Stopped as stop:
+        return _failed(stop.cause, stop.goes_on)
+    except (Exception, KeyboardInterrupt, SystemExit) as stop:
+        return _failed(stop, "")
+
+
+def _failed(stop: BaseException, goes_on: str) -> int:
+    """Say in one line what stopped a command, and return its exit code; ``goes_on``: the command that continues."""
+    match stop:
+        case click.exceptions.NoArgsIsHelpError():
+            click.echo(stop.format_message(), err=True)
+            return 2
+        case click.UsageError():
+            command = stop.ctx.command_path if stop.ctx else "pdp-verify"
+            return _fail(f"{stop.format_message().rstrip('.')}; see {command} --help", 2)
+        case click.ClickException():
+            return _fail(stop.format_message(), 2)
+        case UserError():
+            return _fail(str(stop), 2)
+        case Defect():
+            return _fail(str(stop), 4)
+        case KeyboardInterrupt() | click.Abort():
+            return _fail("interrupted", 130)
+        case BrokenPipeError():
+            _silence()  # the reader of our output has gone: no error
+            return 0
+        case SystemExit():
+            return _fail("the code of a configuration must not end the program, got one that does", 2)
+    refused = of_the_system(stop)
+    if isinstance(stop, OSError) and stop.filename is None:
+        _silence()  # what could not be printed would be tried again at the end
+    if refused is not None:
+        return _fail(refused + (f"; {goes_on} goes on from here" if goes_on else ""), 2)
+    return _fail(f"{type(stop).__name__}: {stop} (a defect of ours; {keep_traceback(stop)})", 4)
+
+
+def _silence() -> None:
+    """Let nothing more be written to a standard output that cannot be written."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:
     line = " ".join(message.split())
-    click.echo(f"error: {line}", err=True)
+    with contextlib.suppress(OSError):
+        click.echo(f"error: {line}", err=True)
     return code
-
-
-def _keep_traceback() -> Path:
-    """Write the current traceback to a temporary file and return its path."""
-    handle, name = tempfile.mkstemp(prefix="pdp-verify-", suffix=".traceback.txt")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(traceback.format_exc())
-    return Path(name)

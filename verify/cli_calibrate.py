@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from .cli_run import DEFAULT_SEED, default_jobs, prepare_folder, resume_command, terminated, write_run
-from .cli_typed import typed
+from .cli_typed import typed, will_go_on
 from .errors import Defect, UserError
 from .worker import PROFILES
 
@@ -58,6 +58,7 @@ def calibrate(profile: str, seed: int, jobs: int | None, out: Path | None, resum
     from .versions import library_versions
     from .watch import Follower
 
+    will_go_on(resume_command(folder))
     if record.exists():
         profile, seed = _settings_of(folder, profile, seed)
     else:

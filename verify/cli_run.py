@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from .cli_typed import typed
+from .cli_typed import typed, will_go_on
 from .errors import Defect, UserError
 from .worker import PROFILES, Settings
 
@@ -88,6 +88,7 @@ def run(
     from .versions import library_versions
     from .watch import Follower
 
+    will_go_on(resume_command(folder))
     settings = Settings(seed, profile, failure_prob)
     jobs = jobs or default_jobs()
     started = datetime.now(UTC)

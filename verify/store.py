@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import sqlite3
@@ -10,6 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .errors import UserError
+from .faults import FULL_WORDS
 from .rows import Row, dumps
 from .worker import Task
 
@@ -28,24 +31,52 @@ class Store:
     """A small SQLite file of rows by content hash; one writer, readers never wait (write-ahead log)."""
 
     def __init__(self, path: Path) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
-        self._db.execute("CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, rows TEXT NOT NULL)")
+        self.path = path
+        if path.exists() and not path.is_file():
+            raise UserError(f"store must be a file, got store={path}")
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute("CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, rows TEXT NOT NULL)")
+        except sqlite3.Error as stop:
+            raise refused(path, stop) from stop
 
     def get(self, key: str) -> list[Row] | None:
         """Return the rows of a finished task, or None. A task that stopped with an exception is not finished."""
-        found = self._db.execute("SELECT rows FROM rows WHERE key = ?", (key,)).fetchone()
+        try:
+            found = self._db.execute("SELECT rows FROM rows WHERE key = ?", (key,)).fetchone()
+        except (sqlite3.Error, UnicodeDecodeError) as stop:
+            raise refused(self.path, stop) from stop
         if found is None:
             return None
-        rows: list[Row] = json.loads(found[0])
+        digest, _, text = str(found[0]).partition(" ")
+        if digest != hashlib.sha256(text.encode()).hexdigest():
+            raise refused(self.path, "a row is not as it was written")
+        rows: list[Row] = json.loads(text)
         return None if any(row.get("error") for row in rows) else rows
 
     def put(self, key: str, rows: list[Row]) -> None:
-        """Keep the rows of a finished task."""
+        """Keep the rows of a finished task, after their digest."""
         text = "[" + ",".join(dumps(row) for row in rows) + "]"
-        self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?)", (key, text))
+        text = f"{hashlib.sha256(text.encode()).hexdigest()} {text}"
+        try:
+            self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?)", (key, text))
+        except sqlite3.Error as stop:
+            raise refused(self.path, stop) from stop
 
     def close(self) -> None:
         """Close the file (its log is folded in)."""
         self._db.close()
+
+
+def refused(path: Path, stop: Exception | str) -> Exception:
+    """Return what is wrong with a store that cannot be read or written."""
+    why = " ".join(str(stop).split())
+    if any(words in why for words in FULL_WORDS):
+        return OSError(errno.ENOSPC, why, str(path))
+    if "locked" in why:
+        return UserError(f"store must be free, got store={path} in use by another process ({why})")
+    if "readonly" in why or "unable to open" in why:
+        return UserError(f"store must be a file that can be written, got store={path} ({why})")
+    return UserError(f"store must be undamaged, got store={path} ({why}); move it away to begin afresh")

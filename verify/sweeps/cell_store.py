@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..rows import Row
+from ..store import refused
 
 #: Marks the file in its header (bytes 68 to 71), readable without opening the database: "PDPS".
 APPLICATION_ID = 0x50445053
@@ -70,7 +71,7 @@ class CellStore:
         except OSError as stop:
             raise UserError(f"store must be a file that can be written, got store={path} ({stop.strerror})") from stop
         except sqlite3.Error as stop:
-            raise _damaged(path, stop) from stop
+            raise refused(path, stop) from stop
 
     def __enter__(self) -> CellStore:
         return self
@@ -107,7 +108,7 @@ class CellStore:
                 raise
             self._db.execute("COMMIT")
         except sqlite3.Error as stop:
-            raise _damaged(self.path, stop) from stop
+            raise refused(self.path, stop) from stop
 
     def close(self) -> None:
         """Close the file (the last process to do so folds its log in)."""
@@ -117,7 +118,7 @@ class CellStore:
         try:
             yield from self._db.execute(query, list(values))
         except sqlite3.Error as stop:
-            raise _damaged(self.path, stop) from stop
+            raise refused(self.path, stop) from stop
 
 
 def _create(path: Path, *, private: bool) -> None:
@@ -163,10 +164,3 @@ def _inspect(path: Path) -> None:
         columns = [name for _, name, *_ in db.execute("PRAGMA table_info(rows)")]
         if columns != ["key", "rows"]:
             raise sqlite3.DatabaseError("its table is missing")
-
-
-def _damaged(path: Path, stop: sqlite3.Error) -> UserError:
-    text = " ".join(str(stop).split())
-    if "locked" in text:
-        return UserError(f"store must be free within {BUSY // 1000} s, got store={path} ({text})")
-    return UserError(f"store must be undamaged, got store={path} ({text}); move it away to begin afresh")

@@ -1,0 +1,52 @@
+"""Whose fault it is: what the system refused (a full disk, a file that vanished, no memory) is no defect of ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import traceback
+
+#: Errors of the system that say: no room.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_WORDS = ("disk is full", "No space left", "quota exceeded", "File too large")
+
+
+def of_the_system(stop: BaseException) -> str | None:
+    """Return what the machine refused, in one line, or nothing when the machine is not to blame."""
+    if isinstance(stop, MemoryError):
+        return f"memory must suffice, got too little ({stop})" if str(stop) else "memory must suffice, got too little"
+    if isinstance(stop, RecursionError):
+        return "the input must be nested less deeply, got more levels than can be read"
+    if isinstance(stop, OSError):
+        return _of_a_file(stop)
+    if type(stop).__module__ == "sqlite3":  # not imported for a look at its class
+        return _of_a_store(str(stop))
+    return None
+
+
+def _of_a_file(stop: OSError) -> str:
+    why = stop.strerror or str(stop) or type(stop).__name__
+    place = "standard output or a temporary file" if stop.filename is None else str(stop.filename)
+    if stop.errno in FULL:
+        return f"the disk must have room, got none for {place} ({why})"
+    return f"files and folders must stay readable and writable, got {place} ({why})"
+
+
+def _of_a_store(why: str) -> str:
+    rule = "free" if "locked" in why else "undamaged and writable"
+    if any(words in why for words in FULL_WORDS):
+        return f"the disk must have room, got none for the store of rows ({why})"
+    return f"the store of rows must be {rule}, got another ({why})"
+
+
+def keep_traceback(stop: BaseException) -> str:
+    """Write where something stopped to a temporary file, and return its place, or words where none is left."""
+    text = "".join(traceback.format_exception(stop))
+    try:
+        handle, name = tempfile.mkstemp(prefix="pdp-verify-", suffix=".traceback.txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return "details could not be kept"
+    return f"details in {name}"
