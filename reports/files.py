@@ -80,13 +80,13 @@ def _require_replaceable(target: Path) -> None:
     """Refuse a name behind which there is something else than a file, as /dev/stdout is."""
     if target.exists() and not target.is_file():
         code = errno.EISDIR if target.is_dir() else errno.EINVAL
-        raise OSError(code, "is no file that can be replaced", str(target))
+        raise OSError(code, "no file that can be replaced", str(target))
 
 
 def _take_folder(folder: Path, *, private: bool) -> None:
     """Check a folder that is there, through one descriptor: what was checked is what is changed."""
     if not stat.S_ISDIR(folder.lstat().st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, "must be a folder, not a link or a file", str(folder))
+        raise NotADirectoryError(errno.ENOTDIR, "a link or a file, not a folder", str(folder))
     if not private or not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -103,7 +103,7 @@ def _tighten(descriptor: int, found: os.stat_result, folder: Path) -> None:
         os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & ~0o077)
     except PermissionError as stop:
         if found.st_uid != os.geteuid():  # otherwise a file system without permissions
-            raise PermissionError(stop.errno, "must belong to whoever runs this", str(folder)) from stop
+            raise PermissionError(stop.errno, "a folder of somebody else", str(folder)) from stop
 
 
 def _sync_folder(folder: Path) -> None:

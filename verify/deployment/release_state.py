@@ -148,9 +148,10 @@ def opened(folder: Path) -> Iterator[ReleaseState]:
     UserError
         If another run holds it for too long, or it is damaged, or cannot be written.
     """
+    if folder.is_symlink() or folder.exists():
+        _require_files(folder)
     with _refused(folder):
         make_folder(folder, private=True)
-    _require_files(folder)
     with held(folder, folder.name, wait=WAIT_SECONDS):
         with _refused(folder):
             for left in folder.glob(".*.tmp"):  # of a killed run: we are alone here
