@@ -20,19 +20,20 @@ def errata(record: Path | None, file: Path) -> None:
     from reports.files import write_atomic
 
     from . import ledger
+    from .damaged import as_written
     from .errata import errata_document
-    from .record import read, read_run
+    from .record import read, read_run, record_file
 
     if file.suffix not in (".pdf", ".md"):
         raise UserError(f"output must end in .pdf or .md, got output={file}")
     record = record or newest()
-    recorded = read(record)
-    pages = errata_document(recorded, ledger.default(), date=str(read_run(record).get("finished", ""))[:10])
     try:
-        if file.suffix == ".md":
-            write_atomic(file, render_markdown(pages).encode())
-        else:
-            render_pdf(pages, file)
+        with as_written(record_file(record)):
+            pages = errata_document(read(record), ledger.default(), date=str(read_run(record).get("finished", ""))[:10])
+            if file.suffix == ".md":
+                write_atomic(file, render_markdown(pages).encode())
+            else:
+                render_pdf(pages, file)
     except OSError as stop:
         raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
     click.echo(str(file))

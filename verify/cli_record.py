@@ -18,16 +18,19 @@ RECORD = click.Path(path_type=Path)
 def replay(record: Path, id_: str, case: str | None) -> int:
     """Draw one case of ID again as RECORD says; exits with 0 if it gives the same row, 1 if not."""
     from . import registry
-    from .record import read
+    from .damaged import as_written
+    from .record import read, record_file
     from .replay import compare_rows, decisive
     from .versions import library_versions, platform_tag, source_digest
     from .words import case_sentence, case_title
     from .worker import Settings, Task, perform
 
-    recorded = read(record)
-    header = recorded.header
-    row = decisive(recorded, id_, case)
-    source = registry.default().find(row["id"])
+    with as_written(record_file(record)):
+        recorded = read(record)
+        header = recorded.header
+        row = decisive(recorded, id_, case)
+        source = registry.default().find(row["id"])
+        title = case_title(row)
     if header["sources"] != source_digest():
         click.echo("note: our sources are not those of the record", err=True)
     here = header["platform"] == platform_tag() and header["versions"] == library_versions()
@@ -39,8 +42,9 @@ def replay(record: Path, id_: str, case: str | None) -> int:
         click.echo(f"{id_} {row['case']}: this case is no longer part of {row['id']}")
         return 1
     again = perform(Task(source.module, row["case"], settings))[0]
-    different = compare_rows(row, again, same_platform=here)
-    click.echo(case_title(row))
+    with as_written(record_file(record)):
+        different = compare_rows(row, again, same_platform=here)
+    click.echo(title)
     click.echo(f"  {again['outcome']}: {case_sentence(again)}")
     if not different:
         click.echo("  reproduced " + ("to the byte" if here else "to 1e-9"))
@@ -62,18 +66,20 @@ def report(record: Path, file: Path) -> None:
     from .calibration.record import read as read_calibration
     from .calibration.record import render
     from .cli_run import default_jobs
+    from .damaged import as_written
     from .deployment.output import render_again
     from .publish import publish
     from .record import read, read_run, record_file, record_of
 
-    run, jobs, of = read_run(record), default_jobs(), record_of(record)
+    run, jobs, of, path = read_run(record), default_jobs(), record_of(record), record_file(record)
     try:
-        if of == "certificate":
-            render_again(record_file(record), run, file, jobs=jobs)
-        elif of == "calibration":
-            render(read_calibration(record_file(record)), run, file)
-        else:
-            publish(read(record), run, file, jobs=jobs)
+        with as_written(path, of or "record"):
+            if of == "certificate":
+                render_again(path, run, file, jobs=jobs)
+            elif of == "calibration":
+                render(read_calibration(path), run, file)
+            else:
+                publish(read(record), run, file, jobs=jobs)
     except OSError as stop:
         raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
     click.echo(str(file))

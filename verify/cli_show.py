@@ -6,7 +6,7 @@ import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,16 +24,11 @@ RECORD = click.Path(path_type=Path)
 def list_(record: Path | None, as_json: bool) -> None:
     """Every statement: id, kind, title, file, expected verdict (and that of RECORD, if given)."""
     from . import ledger, listing, registry
-    from .record import read
 
-    found = {row["id"]: row for row in read(record).verdicts} if record else {}
     known = registry.default()
     rows = list(listing.statement_rows(known, ledger.default(), known.select()))
     if record:
-        for row in rows:
-            verdict = found.get(row["id"])
-            row["record_printed"] = verdict["printed"]["verdict"] if verdict else None
-            row["record_corrected"] = verdict["corrected"]["verdict"] if verdict and verdict["corrected"] else None
+        _add_verdicts(rows, record)
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
@@ -43,6 +38,20 @@ def list_(record: Path | None, as_json: bool) -> None:
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     for line in table:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _add_verdicts(rows: list[dict[str, Any]], record: Path) -> None:
+    """Add what a record found to the rows of a list."""
+    from .damaged import as_written
+    from .record import read, record_file
+
+    with as_written(record_file(record)):
+        found = {row["id"]: row for row in read(record).verdicts}
+        for row in rows:
+            verdict = found.get(row["id"])
+            row["record_printed"] = str(verdict["printed"]["verdict"]) if verdict else None
+            corrected = verdict["corrected"] if verdict else None
+            row["record_corrected"] = str(corrected["verdict"]) if corrected else None
 
 
 @click.command()
@@ -55,7 +64,11 @@ def show(id_: str, record: Path | None) -> None:
     source = registry.default().find(id_)
     lines = [*describe(source, source.load(), id_)]
     if record:
-        lines += ["", *findings(id_, record)]
+        from .damaged import as_written
+        from .record import record_file
+
+        with as_written(record_file(record)):
+            lines += ["", *findings(id_, record)]
     click.echo("\n".join(lines))
 
 

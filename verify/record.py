@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
 
 from reports.files import write_atomic
 
 from .errors import UserError
 from .rows import Row, dumps
+from .texts import read_json, read_text
 from .worker import PROFILES
 
 SCHEMA_VERSION = 1
 #: The record of a calibration, which takes the place of ``audit.jsonl`` in its folder.
 CALIBRATION = "calibration.jsonl"
+#: What ``run.json`` says of a day, which a report is dated by; one that says something else is as good as none.
+DATES = ("started", "finished", "date")
 KINDS = ("statement", "case", "figure", "verdict")
 #: What the reader of a record relies on; the JSON Schema in ``schemas`` says all of it.
 REQUIRED = {
@@ -63,10 +65,6 @@ def write(record: Record, path: Path) -> None:
     write_atomic(path, "".join(f"{line}\n" for line in record.lines()).encode())
 
 
-def _strict(constant: str) -> Any:
-    raise ValueError(f"strict JSON has no {constant}")
-
-
 def read(path: Path) -> Record:
     """Read a record.
 
@@ -102,7 +100,7 @@ def record_file(path: Path) -> Path:
 def record_of(path: Path) -> str:
     """Return what the first line of a record says it is of: ``certificate``, ``calibration``, or nothing (a run)."""
     try:
-        header = json.loads(next(iter(_lines(record_file(path))), ""))
+        header = read_json(next(iter(_lines(record_file(path))), ""))
     except ValueError:
         return ""
     return str(header.get("record", "")) if isinstance(header, dict) else ""
@@ -121,9 +119,12 @@ def json_lines(path: Path) -> Iterator[Row]:
     lines = _lines(path)
     if not lines:
         raise UserError(f"record must not be empty, got record={path}")
+    before: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
+        if before.setdefault(line, number) != number:
+            raise UserError(f"record must have no line twice, got {path} line {number}, which is line {before[line]}")
         try:
-            row = json.loads(line, parse_constant=_strict)
+            row = read_json(line)
             if not isinstance(row, dict):
                 raise ValueError("not an object")
         except ValueError as stop:
@@ -132,11 +133,8 @@ def json_lines(path: Path) -> Iterator[Row]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as stop:
-        why = stop.strerror if isinstance(stop, OSError) else "not UTF-8 text"
-        raise UserError(f"record must be a readable file, got record={path} ({why})") from stop
+    text = read_text(path, "record").removesuffix("\n")
+    return text.split("\n") if text else []
 
 
 def _check_version(row: Row, path: Path) -> None:
@@ -168,7 +166,16 @@ def read_run(path: Path) -> Row:
     """Return ``run.json`` beside a record, or an empty row when there is none."""
     beside = (path if path.is_dir() else path.parent) / "run.json"
     try:
-        row = json.loads(beside.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        row = read_json(read_text(beside, "run.json"))
+    except (UserError, ValueError):
         return {}
-    return row if isinstance(row, dict) else {}
+    if not isinstance(row, dict):
+        return {}
+    return {key: value for key, value in row.items() if key not in DATES or _is_date(value)}
+
+
+def _is_date(value: object) -> bool:
+    try:
+        return bool(date.fromisoformat(str(value)[:10]))
+    except ValueError:
+        return False
