@@ -15,9 +15,12 @@ from reports.document import render_markdown
 from reports.junit import junit_xml
 from reports.row import Audience, Document
 
+from ..errors import UserError
 from ..record import record_of
 from ..rows import Row, number
+from ..versions import source_digest
 from .attestation import as_json, descriptor, predicate, sha256, statement, subjects
+from .certificate import public_configuration
 from .certificate_files import (
     CHAIN,
     CONFIGURATION,
@@ -35,6 +38,7 @@ from .certificate_files import (
 )
 from .chain import compare_chain
 from .check_pdf import Standing, compare_pdf
+from .config import Loaded, parse
 from .layout import document
 from .output import junit_cases, parse_rows
 from .published import published_bytes
@@ -254,6 +258,8 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     text = sha256(parsed.files[CONFIGURATION])
     if digests[0] != text or header["configuration_digest"] != text:
         found.wrong.append(f"{CONFIGURATION} is not the configuration that was attested")
+    elif header["sources"] == source_digest() and _configured(parsed) != header["configuration"]:
+        found.wrong.append(f"{RECORD} is about another configuration than {CONFIGURATION}")
     if header["mechanism_digest"] and header["mechanism_digest"] not in digests:
         found.wrong.append(f"{LAST} names another mechanism than {RECORD}")
     released = "release" in header["configuration"]
@@ -262,6 +268,15 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     compared = compare_chain(parsed.rows, output, chain, parsed.run.get("releases"))
     found.wrong += compared.wrong
     found.notes += compared.notes
+
+
+def _configured(parsed: Parsed) -> Row | None:
+    """Return what the record holds of the configuration, made again from the configuration itself."""
+    text = parsed.files[CONFIGURATION].decode()
+    try:
+        return public_configuration(Loaded(parse(text), Path(CONFIGURATION), text), Audience.CURATOR)
+    except UserError:
+        return None
 
 
 def compare_parts(curator: Checked, release: Checked) -> list[str]:

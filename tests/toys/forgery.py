@@ -1,0 +1,106 @@
+"""A private certificate with everything in it, and a careless forger: files are changed, digests written anew."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reports.row import Audience
+from verify.cli import invoke
+from verify.deployment.attestation import as_json, descriptor, predicate, sha256, statement, subjects
+from verify.deployment.certificate_files import attested_names
+from verify.deployment.output import parse_rows
+
+CONFIGURATION = """
+[data]
+file = "data.csv"
+features = ["a", "b"]
+target = "y"
+x_bound = 1.0
+y_bound = 1.0
+rows = "clip"
+[mechanism]
+name = "objective-perturbation"
+loss = "logistic"
+sigma = 8.0
+lam = 4.0
+[release]
+draw = true
+[report]
+rho = 0.01
+sigma2 = 8.0
+sigma3 = 0.25
+[artefact]
+file = "model.onnx"
+[budget]
+profile = "quick"
+jobs = 1
+[[claims]]
+type = "dp"
+epsilon = 4.0
+delta = 1e-5
+"""
+BOTH = ("curator", "release")
+
+
+def lay_out(folder: Path, text: str = CONFIGURATION) -> Path:
+    """Write data, artefact and configuration, and return the configuration."""
+    folder.mkdir(exist_ok=True, parents=True)
+    index = np.arange(25)
+    rows = np.column_stack([0.5 * np.sin(index), 0.5 * np.cos(index), np.where(index % 3 > 0, 1, -1)])
+    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    (folder / "model.onnx").write_bytes(b"weights")
+    (folder / "d.toml").write_text(text, encoding="utf-8")
+    return folder / "d.toml"
+
+
+def certify(configuration: Path, out: Path, *arguments: str) -> int:
+    return invoke(["certify", str(configuration), "--audience", "release", "--out", str(out), *arguments])
+
+
+def attest_again(folder: Path, *, rendered: Mapping[str, str] | None = None, attested: bytes | None = None) -> None:
+    """Write predicate and attestation to fit what the folder holds now."""
+    before = json.loads(attested or (folder / "attestation.json").read_bytes())["predicate"]
+    rows = parse_rows((folder / "audit.jsonl").read_bytes())
+    names = attested_names(rows)
+    own = [descriptor(name, sha256((folder / name).read_bytes())) for name in names]
+    spoken_of = before["configuration"][len(names) :]
+    with_versions = before["annotations"]["renderedWith"] | dict(rendered or {})
+    body = predicate(rows, [*own, *spoken_of], with_versions)
+    (folder / "predicate.json").write_bytes(as_json(body))
+    audience = Audience(rows[0]["audience"])
+    (folder / "attestation.json").write_bytes(as_json(statement(subjects(own, spoken_of, audience), body)))
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    """Return the bytes with one bit changed."""
+    byte, bit = divmod(place % (8 * len(data)), 8)
+    return data[:byte] + bytes([data[byte] ^ (1 << bit)]) + data[byte + 1 :]
+
+
+def paths_of(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the place of every value inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [above, *(path for key, each in inside for path in paths_of(each, (*above, key)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """Return a JSON value with another one at a place."""
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(copy[path[0]], path[1:], new)
+    return copy
+
+
+def release_folder(configuration: Path) -> Path:
+    return configuration.parent / "d.releases"
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
