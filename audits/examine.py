@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from mechanisms import NeighbouringPair
 from mechanisms.base import ExactLaw, Mechanism, WhiteBox
 from mechanisms.neighbours import Relation, UnsupportedRelation
@@ -24,30 +22,20 @@ from mechanisms.proved_profile import proved_profile
 from .base import Budget, Estimate
 from .claims import PrivacyClaim, implied_by
 from .contract import Conduct, ContractFinding, ContractOutcome, contract_findings
-from .data_pairs import refusal_boundary
+from .deadline import Deadline, OutOfTime
 from .exact import exact_delta
-from .examine_pair import STILL, PairExamination, PairWork, examine_pair, no_density
+from .examine_caps import Cap
+from .examine_choose import Named, accepted, boundary, searched
+from .examine_pair import STILL, PairExamination, PairWork, examine_pair
 from .examined import Demand, DrawnPair, Enough, shortfall
 from .pair_delta import sampled_delta
-from .pairs import NamedGroupPair
-from .recorded import Recorded
 from .reference import is_reference
 from .stated_worst import stated_worst
 from .subject import Subject
 from .witnesses import Weight, Witness
-from .worst_case import NamedPair
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05
-#: Evaluations of the contract checks, at most, and as a share of what the pairs are given.
-CONTRACT_DRAWS, CONTRACT_SHARE = 6_000, 0.1
-#: Draws of each data set by which a search ranks the pairs that are left over.
-GLIMPSE = 200
-
-#: Evaluations at most by which a pair is found to be accepted, and by which its outputs' layout is learned.
-PROBED, LEARNED = 24, 104
-#: A pair under a name: one record apart, or several.
-Named = NamedPair | NamedGroupPair
 Run = Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]
 
 
@@ -74,6 +62,8 @@ class Examination:
         What must have been drawn before anything may rest on this.
     failure_prob : float
         Of everything together.
+    unreached, spared : str
+        What was not looked at because of the deadline, and because of ``max_draws``; empty where that is nothing.
     reference : bool
         Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
     conduct : Conduct
@@ -88,6 +78,8 @@ class Examination:
     failure_prob: float
     conduct: Conduct
     reference: bool = False
+    unreached: str = ""
+    spared: str = ""
 
     @property
     def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
@@ -114,7 +106,9 @@ class Examination:
         """What was not examined, and why; empty when the demand is met."""
         if self.reference:
             return ""
-        lacks = shortfall(self.demand, self.drawn, self.visible)
+        cut, lacks = self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
+        if cut:
+            return f"{cut}; {lacks}" if lacks else cut
         if not lacks:
             return "too few draws to see whether they are independent" if self.untried else ""
         refusals = sorted({reason for pair in self.skipped for reason in pair.refused})
@@ -186,6 +180,7 @@ def examine(
     make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
     max_draws: int | None = None,
+    deadline: Deadline | None = None,
     run: Run = map,
 ) -> Examination:
     """Return what is known about a claim on some pairs of data sets.
@@ -216,7 +211,9 @@ def examine(
         Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
     max_draws : int, optional
         The most evaluations of all pairs, probes and contract together, calls made again apart; the draws of a pair
-        shrink to fit, and nothing is searched.
+        shrink to fit, then the pilots, then the number of pairs, and nothing is searched.
+    deadline : Deadline, optional
+        No call is begun after it. What was found on pairs that were done by then is kept; the rest was not reached.
     run : callable
         ``run(function, works)`` yields results in order; replaced to use several processes.
 
@@ -228,9 +225,8 @@ def examine(
     wanted = len(pairs) if wanted is None else min(wanted, len(pairs))
     _check([*pairs, *own], claim)
     slots = max(1, wanted + (len(own) if own_slots is None else own_slots))
-    if max_draws is not None:
-        left = (1 - CONTRACT_SHARE) * max_draws - PROBED * len(pairs)  # what the pairs may have beside the contract
-        budget = replace(budget, n_draws=max(2, min(budget.n_draws, int(left / (slots + 2)) - LEARNED)))
+    cap = Cap.of(max_draws, budget.n_draws, len(pairs), slots)
+    budget = replace(budget, n_draws=cap.n_draws)
     demand = demand or Demand(max(1, wanted), max(1, budget.n_draws // 2))
     if believe and is_reference(mechanism) and claim is not None:
         known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
@@ -239,38 +235,61 @@ def examine(
     relation = Relation.ADD if claim is None else claim.relations[0]
     group = 1 if claim is None else claim.group
     worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group)
-    subject = Subject(mechanism, fresh=make, views=views)
-    # before any other call: a module may count them
-    contract, conduct = _contract(subject, pairs or own, budget, slots, "contract")
-    chosen, skipped, spare = _accepted(subject, pairs, wanted, budget)
-    if chosen and untried(contract):  # the first data sets are refused
-        contract, conduct = _contract(subject, chosen, budget, slots, "contract again")
+    subject = Subject(mechanism, fresh=make, views=views, deadline=deadline)
+    blank = Examination(subject.name, claim, (), (), demand, budget.failure_prob, Conduct(), spared=cap.spared)
+    if cap.most == 0:
+        return blank
+    if cap.most is not None:
+        pairs = pairs[: cap.most]
+        own, wanted = own[: cap.most - len(pairs)], min(wanted, len(pairs))
+    try:
+        # before any other call: a module may count them
+        contract, conduct = _contract(subject, pairs or own, budget, cap.contract, "contract")
+        chosen, skipped, spare = accepted(subject, pairs, wanted, budget)
+        if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
+            contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
+        tried = list(pairs[: len(chosen) + len(skipped)])
+        more = [
+            searched(subject, spare if max_draws is None else [], budget),
+            None if cap.tight else boundary(subject, tried, chosen, claim, budget),
+        ]
+    except OutOfTime:
+        return replace(blank, unreached="no pair of data sets was reached")
     # copies may share the state of a generator that the object holds: then the object itself is looked at
     shared = make is None and contract[0].violated
     share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
 
     def work(named: Named, *, private: bool = False) -> PairWork:
         part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
-        given = mechanism if make is None else None
+        given, alone = (mechanism if make is None else None), conduct.one_by_one
         return PairWork(
-            given, named.name, named.pair, claim, part, private, worst, conduct.one_by_one, views, make, shared
+            given,
+            named.name,
+            named.pair,
+            claim,
+            part,
+            private,
+            worst,
+            alone,
+            views,
+            make,
+            shared,
+            deadline,
+            cap.n_pilot,
         )
 
-    tried = list(pairs[: len(chosen) + len(skipped)])
-    more = [
-        _searched(subject, spare if max_draws is None else [], budget),
-        _boundary(subject, tried, chosen, claim, budget),
-    ]
     works = [work(named) for named in [*chosen, *(each for each in more if each is not None)]]
-    found = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
-    return Examination(subject.name, claim, (*found, *skipped), contract, demand, budget.failure_prob, conduct)
+    results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
+    found = tuple(each for each in results if each.reached)
+    late = len(results) - len(found)
+    unreached = f"{late} of {len(results)} pairs of data sets were not reached" if late else ""
+    return replace(blank, pairs=(*found, *skipped), contract=contract, conduct=conduct, unreached=unreached)
 
 
 def _contract(
-    subject: Subject, pairs: Sequence[Named], budget: Budget, slots: int, name: str
+    subject: Subject, pairs: Sequence[Named], budget: Budget, total: int, name: str
 ) -> tuple[tuple[ContractFinding, ...], Conduct]:
-    """Return what is known of the contract from draws in proportion to those of the examination."""
-    total = min(CONTRACT_DRAWS, max(40, int(CONTRACT_SHARE * budget.n_draws * slots)))
+    """Return what is known of the contract, from ``total`` draws."""
     return contract_findings(
         subject, [named.pair for named in pairs], budget.part(name, share=CONTRACT / 2, n_draws=total)
     )
@@ -288,51 +307,6 @@ def _check(pairs: Sequence[Named], claim: PrivacyClaim | None) -> None:
             raise UnsupportedRelation(
                 f"relation must be one of {covered} as in the claim, got {named.pair.relation.name}"
             )
-
-
-def _accepted(
-    subject: Subject, pairs: Sequence[Named], wanted: int, budget: Budget
-) -> tuple[list[Named], tuple[PairExamination, ...], list[Named]]:
-    """Return the first ``wanted`` pairs of which one data set is accepted, those refused on the way, and the rest."""
-    chosen: list[Named] = []
-    skipped: list[PairExamination] = []
-    for place, named in enumerate(pairs):
-        if len(chosen) == wanted:
-            return chosen, tuple(skipped), list(pairs[place:])
-        key = budget.key.child("probe", named.name)
-        refusals = [subject.refusal(each, key) for each in (named.pair.first, named.pair.second)]
-        if refusals[0] is not None and refusals[0] == refusals[1]:
-            words = (str(refusals[0]), str(refusals[1]))
-            skipped.append(PairExamination(named.name, False, (), DrawnPair(named.name, 0, 0), words, skipped=True))
-        else:
-            chosen.append(named)
-    return chosen, tuple(skipped), []
-
-
-def _searched(subject: Subject, spare: Sequence[Named], budget: Budget) -> Named | None:
-    """Return the pair, of those left over, on which the stated law is worst by a few draws; None without one."""
-    inner = subject.mechanism
-    if not spare or not callable(getattr(inner, "log_density", None)):
-        return None
-    losses = [_glimpse(subject, named, budget) for named in spare]
-    best = max(range(len(spare)), key=lambda i: losses[i])
-    return replace(spare[best], name=f"found by a search: {spare[best].name}") if losses[best] > 0 else None
-
-
-def _glimpse(subject: Subject, named: Named, budget: Budget) -> float:
-    """Return the largest mean loss of a few draws of either data set, 0 where there is none; it decides nothing."""
-    key = budget.key.child("search", named.name)
-    try:
-        encoded = subject.encoded(named.pair.first, named.pair.second, key.child("pilot"))
-        if no_density(subject.mechanism, encoded, named.pair) or any(encoded.refusals):
-            return 0.0
-        view = Recorded(encoded, named.pair, GLIMPSE, key).view(subject.mechanism)
-        rng = key.child("unused").rng()
-        forward = view.privacy_loss(view.draw(named.pair.first, GLIMPSE, rng=rng), named.pair)
-        backward = -view.privacy_loss(view.draw(named.pair.second, GLIMPSE, rng=rng), named.pair)
-        return float(np.nan_to_num(max(forward.mean(), backward.mean()), nan=0.0, posinf=1e300, neginf=0.0))
-    except Exception:
-        return 0.0  # an indication only; what an examined pair raises is reported
 
 
 def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budget) -> PairExamination:
@@ -370,26 +344,3 @@ def _known_curve(mechanism: Mechanism, named: Named, claim: PrivacyClaim, pair: 
     quantity = "whether the law exceeds the claimed curve (0 no, 1 yes)"
     witness = Witness("own law", Weight.DECIDES, quantity, 0.0, 0.0, exact, words="the law of a reference mechanism")
     return PairExamination(named.name, False, (witness,), DrawnPair(named.name, 0, 0), visible=0.0)
-
-
-def _boundary(
-    subject: Subject,
-    pairs: Sequence[Named],
-    chosen: Sequence[Named],
-    claim: PrivacyClaim | None,
-    budget: Budget,
-) -> Named | None:
-    """Return neighbours of which one is accepted and one refused, where some pair was refused on both sides."""
-    taken = {named.name for named in chosen}
-    refused = next((named.pair.first for named in pairs if named.name not in taken), None)
-    if refused is None or not chosen or claim is None or claim.group > 1:
-        return None
-    key = budget.key.child("boundary")
-
-    def accepts(dataset: Any) -> bool:
-        return subject.refusal(dataset, key) is None
-
-    members = (each for named in chosen for each in (named.pair.first, named.pair.second))
-    accepted = next((each for each in members if accepts(each)), None)
-    edge = None if accepted is None else refusal_boundary(accepts, refused, accepted)
-    return edge if edge is not None and edge.pair.relation in claim.relations else None

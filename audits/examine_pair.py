@@ -19,6 +19,7 @@ from .base import Budget, Estimate
 from .black_box import BlackBoxResult, LowerBound, black_box_audit
 from .black_box_visible import visible_leak
 from .claims import PrivacyClaim
+from .deadline import Deadline, OutOfTime
 from .exact import exact_delta
 from .examined import DrawnPair
 from .recorded import Recorded, View
@@ -26,7 +27,7 @@ from .stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees
 from .stated_law_profile import audit_profile
 from .stated_law_range import audit_range
 from .stated_worst import inside
-from .subject import EncodedSubject, Subject
+from .subject import PILOT, EncodedSubject, Subject
 from .tails import audit_tails
 from .witnesses import Note, Weight, Witness, WorstCase, of_test
 
@@ -64,6 +65,10 @@ class PairWork:
         Gives pristine mechanisms; None to copy ``mechanism``.
     shared : bool
         Whether ``mechanism`` itself is to be called throughout, since its copies repeat each other.
+    deadline : Deadline or None
+        A pair that is not done by then was not reached: nothing of it counts.
+    n_pilot : int
+        Draws of each data set that show what outputs look like.
     """
 
     mechanism: Any
@@ -77,6 +82,8 @@ class PairWork:
     views: tuple[Callable[[Any], Any], ...] = ()
     make: Callable[[], Any] | None = None
     shared: bool = False
+    deadline: Deadline | None = None
+    n_pilot: int = PILOT
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,8 @@ class PairExamination:
         they stop where it goes on.
     visible : float
         The smallest probability of an event on one side that this examination would have found.
+    reached : bool
+        Whether the pair was examined before the deadline; otherwise nothing is known of it.
     """
 
     name: str
@@ -104,14 +113,30 @@ class PairExamination:
     law: str = ""
     visible: float = 1.0
     skipped: bool = False
+    reached: bool = True
 
 
 def examine_pair(work: PairWork) -> PairExamination:
-    """Return what was found about one pair; a pure function of ``work`` for a mechanism that repeats under one seed."""
+    """Return what was found about one pair; a pure function of ``work`` for a mechanism that repeats under one seed.
+
+    With a deadline it depends on the clock whether the pair is reached, and nothing else does.
+    """
+    try:
+        if work.deadline is None or not work.deadline.reached():
+            return _examined(work)
+    except OutOfTime:
+        pass
+    return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), reached=False)
+
+
+def _examined(work: PairWork) -> PairExamination:
     inner = work.mechanism if work.make is None else work.make()
-    subject = Subject(inner, fresh=(lambda: inner) if work.shared else work.make, views=work.views)
+    fresh = (lambda: inner) if work.shared else work.make
+    subject = Subject(inner, fresh=fresh, views=work.views, deadline=work.deadline)
     key = work.budget.key
-    encoded = subject.encoded(work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one)
+    encoded = subject.encoded(
+        work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one, n_pilot=work.n_pilot
+    )
     refused = tuple("" if each is None else str(each) for each in encoded.refusals)
     if encoded.refusals[0] is not None and encoded.refusals[0] == encoded.refusals[1]:
         return PairExamination(

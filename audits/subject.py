@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms.ticks import listening, tick
+
 from .black_box_pairs import BlackBoxPair, RawDataset
 from .calls import Handed, generator, global_state, guarded, reseed_globals
+from .deadline import Deadline, OutOfTime
 from .draws import CHUNK
 from .output_leaves import Refusal
 from .outputs import Layout
@@ -53,6 +58,8 @@ class Ledger:
         Calls that returned another number of outputs than was asked for.
     used_rng, used_globals : bool
         Whether a call that was watched took numbers from ``rng``, and from a global generator.
+    fastest : float
+        Fewest seconds that a draw took, where there is a deadline.
     """
 
     evaluations: int = 0
@@ -60,6 +67,7 @@ class Ledger:
     wrong_rows: int = 0
     used_rng: bool = False
     used_globals: bool = False
+    fastest: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +85,14 @@ class Subject:
         Returns a pristine mechanism; by default a deep copy of ``mechanism`` as it is now.
     views : sequence of callables
         Each maps one output to a number, a symbol or a sequence, which become further columns.
+    deadline : Deadline, optional
+        No call is begun after it, nor one that by the fastest so far would end after it: ``OutOfTime`` instead.
     """
 
     mechanism: Any
     fresh: Callable[[], Any] | None = None
     views: Sequence[Callable[[Any], Any]] = ()
+    deadline: Deadline | None = None
     ledger: Ledger = field(default_factory=Ledger, init=False, repr=False)
     pristine: Any = field(default=None, init=False, repr=False)
 
@@ -127,11 +138,26 @@ class Subject:
     def _attempt(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> Outputs:
         dataset, rng = handed.give(), generator(seed)
         reseed_globals(seed)
-        self.ledger.evaluations += n_draws
+        with self._counted(n_draws):
+            try:
+                return outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+            finally:
+                self.ledger.wrote |= handed.take_back()
+
+    @contextmanager
+    def _counted(self, n_draws: int) -> Iterator[None]:
+        """Count a call, unless there is no time for it; a mechanism made of ours does not tick by itself."""
+        ledger, deadline = self.ledger, self.deadline
+        if deadline is not None and deadline.reached(n_draws * ledger.fastest if ledger.evaluations else 0.0):
+            raise OutOfTime
+        started = 0.0 if deadline is None else deadline.clock()
+        ledger.evaluations += n_draws
         try:
-            return outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+            with listening(None):
+                yield
         finally:
-            self.ledger.wrote |= handed.take_back()
+            ledger.fastest = 0.0 if deadline is None else min(ledger.fastest, (deadline.clock() - started) / n_draws)
+            tick(n_draws)
 
     def _refusal(self, stop: Exception, handed: Handed) -> Refusal:
         lines = str(stop).strip().splitlines() if handed.public else []
@@ -142,11 +168,11 @@ class Subject:
         dataset, rng = handed.give(), generator(seed)
         reseed_globals(seed)
         before, globally = rng.bit_generator.state, global_state()
-        self.ledger.evaluations += n_draws
-        try:
-            found: Any = outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
-        except Exception as stop:  # what a mechanism raises is an output of it
-            found = self._refusal(stop, handed)
+        with self._counted(n_draws):
+            try:
+                found: Any = outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+            except Exception as stop:  # what a mechanism raises is an output of it
+                found = self._refusal(stop, handed)
         self.ledger.wrote |= handed.take_back()
         used, used_globals = rng.bit_generator.state != before, global_state() != globally
         self.ledger.used_rng |= used
@@ -181,7 +207,9 @@ class Subject:
                 parts += self.call(self.new() if each.fresh else used, handed, each.n_draws, seed)
         return joined(parts)
 
-    def encoded(self, first: Any, second: Any, key: StreamKey, *, one_by_one: bool = False) -> EncodedSubject:
+    def encoded(
+        self, first: Any, second: Any, key: StreamKey, *, one_by_one: bool = False, n_pilot: int = PILOT
+    ) -> EncodedSubject:
         """Return the mechanism as a source of float rows on two data sets, its layout learned from a pilot of both.
 
         Parameters
@@ -191,11 +219,13 @@ class Subject:
             Of the pilot.
         one_by_one : bool
             Make every draw a call of its own, as must be where rows of one call depend on each other.
+        n_pilot : int
+            Draws of each data set that show what outputs look like.
         """
         members = (first, second)
         probes = [self.probe(each, key.child(name)) for each, name in zip(members, ("first", "second"), strict=True)]
         pilots = [
-            [[found]] if found is not None and early else self.sample(each, PILOT, key.child(name, "pilot").rng())
+            [[found]] if found is not None and early else self.sample(each, n_pilot, key.child(name, "pilot").rng())
             for each, name, (found, early) in zip(members, ("first", "second"), probes, strict=True)
         ]
         refusals = [_always_refused(pilot) for pilot in pilots]

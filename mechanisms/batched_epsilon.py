@@ -16,6 +16,7 @@ from .data import FloatArray
 from .gaussian_profile import gaussian_log_delta
 from .mills import HALF_LOG_2PI
 from .quadratic_profile import quadratic_log_delta, quadratic_log_tail
+from .ticks import tick
 
 #: Profiles solved together; bounds memory and keeps the arrays in cache.
 _CHUNK: Final = 8192
@@ -157,6 +158,7 @@ def ops_epsilon_of_many(leverage: FloatArray, scaled_residual: FloatArray, delta
         rest = open_[~within]
         epsilon[rest] = np.maximum(epsilon[rest], ops_epsilon(mu[rest], a[rest], delta, first.opposite))
         found[part] = epsilon
+        tick(mu.size)
     return found
 
 

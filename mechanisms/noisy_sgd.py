@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .data import Dataset, FloatArray, row_norms
 from .gaussian_calibration import check_open_delta
 from .guarantees import Guarantee
 from .neighbours import NeighbouringPair, Relation
+from .ticks import tick
 from .transcripts import batches, check_count, check_outputs
 
 
@@ -107,6 +109,7 @@ class NoisySGD:
                 noisy -= (slots * weight * (slot < n))[:, None] * rows
             outputs[:, t] = noisy
             theta = self._step(theta, noisy, t)
+            tick(n_draws / self.n_steps)
         return outputs.reshape(n_draws, -1)
 
     def _clipped(self, residual: FloatArray, norms: FloatArray) -> FloatArray:
@@ -192,6 +195,7 @@ class NoisySGD:
         total = np.zeros(len(outputs))
         for theta, seen in self.iterates(outputs, pair.first.dim):
             total += self._step_loss(theta, seen, pair)
+            tick(len(outputs) / self.n_steps)
         return total
 
     def guarantee_at(self, delta: float) -> Guarantee:
@@ -210,13 +214,19 @@ class NoisySGD:
         delta = check_open_delta(delta)
         if math.isinf(self.clip) or self.n_public is None:
             raise ValueError("clip must be finite and n_public given for a guarantee")
-        try:
-            import dp_accounting
-            from dp_accounting.rdp import RdpAccountant
-        except ImportError as error:
-            raise ImportError("the accountant needs: pip install 'pdp-verify[accounting]'") from error
-        noise = dp_accounting.GaussianDpEvent(self.sigma / (2 * self.n_public * self.clip))
-        event = dp_accounting.SampledWithoutReplacementDpEvent(self.n_public, 1, noise)
-        accountant = RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
-        epsilon = float(accountant.compose(event, self.n_steps).get_epsilon(delta))
+        epsilon = _renyi_epsilon(self.sigma / (2 * self.n_public * self.clip), self.n_public, self.n_steps, delta)
         return Guarantee(epsilon, delta, Relation.REPLACE, "DP", "dp-accounting, RdpAccountant")
+
+
+@lru_cache(maxsize=64)
+def _renyi_epsilon(noise: float, n_public: int, n_steps: int, delta: float) -> float:
+    """Return the accountant's epsilon; it takes a second, and a figure asks for it at one delta all along."""
+    try:
+        import dp_accounting
+        from dp_accounting.rdp import RdpAccountant
+    except ImportError as error:
+        raise ImportError("the accountant needs: pip install 'pdp-verify[accounting]'") from error
+    step = dp_accounting.GaussianDpEvent(noise)
+    event = dp_accounting.SampledWithoutReplacementDpEvent(n_public, 1, step)
+    accountant = RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
+    return float(accountant.compose(event, n_steps).get_epsilon(delta))

@@ -11,6 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 from .data import Dataset, FloatArray, row_norms
 from .neighbours import NeighbouringPair, Relation
 from .perturbed_objective import PerturbedObjective, slices
+from .ticks import tick
 
 #: Above this ``f'' mu`` a record's leverage is recomputed without it, as 1 - f'' mu would cancel.
 HIGH_LEVERAGE = 0.9
@@ -74,6 +75,7 @@ def target_terms(
     for points in slices(len(theta), objective.points_per_hessian):
         factor = np.linalg.cholesky(objective.hessian(theta[points]))
         leverages[:, points] = np.square(np.linalg.solve(factor, rows)).sum(axis=1).T
+        tick(len(factor))
     terms = []
     for (x, y), leverage in zip(targets, leverages, strict=True):
         predictor, response = theta @ x, np.asarray(y)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from .data import FloatArray
 from .local_model import GradientModel, gradient_model
 from .perturbed_objective import POINTS, PerturbedObjective, slices
+from .ticks import tick
 
 #: Newton steps before a point is given up.
 NEWTON_STEPS = 200
@@ -120,6 +121,7 @@ def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> 
     theta = np.empty_like(noise)
     for points in slices(len(noise), POINTS):
         theta[points] = _corrected(objective, model, noise[points], centre, residual)
+        tick(theta[points].shape[0])
     return theta
 
 

@@ -27,6 +27,7 @@ from .posterior_sampling import PosteriorSampling
 from .quadratic_profile import quadratic_log_delta
 from .ridge import RidgeMap, ridge_fit
 from .sufficient_statistics import SufficientStatistics
+from .ticks import tick
 
 #: Floats in the largest temporary array of a pass over draws and records.
 TILE_FLOATS = 2_000_000
@@ -153,14 +154,16 @@ def _sufficient_mu(mechanism: SufficientStatistics, dataset: Dataset) -> FloatAr
 
 def blocks(values: FloatArray) -> Iterator[slice]:
     """Yield slices that are handled together, so that temporary arrays do not grow with the data."""
-    return slices(len(values), BLOCK)
+    for part in slices(len(values), BLOCK):
+        yield part
+        tick(len(values[part]))
 
 
 def ridge_shifts(lam: float, dataset: Dataset) -> Iterator[tuple[slice, FloatArray]]:
     """Yield what leaving each record out adds to the ridge estimate, some records at a time, shape ``(m, dim)``."""
     fit, records = ridge_fit(dataset, lam), record_quantities(dataset, lam)
     residuals = records.residual_out
-    for part in blocks(dataset.X):
+    for part in slices(dataset.n_records, BLOCK):
         with np.errstate(invalid="ignore"):
             yield part, -fit.solve(dataset.X[part]) * residuals[part, None]
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from audits.deadline import Deadline
 from mechanisms import GaussianProfile
 from reports.codec import to_plain
 from reports.row import Audience, Figure
 
 from ..errors import UserError
+from ..progress import SILENT, Phases
 from ..rows import Row, dumps, encode, evidence_row
 from ..verdict import judge
 from ..versions import library_versions, platform_tag, source_digest
@@ -24,7 +26,8 @@ from .claims_dp import dp_finding
 from .claims_records import ex_post_finding, pdp_finding
 from .claims_report import coverage_finding, independent_report, utility_finding
 from .config import CoverageClaim, DPClaim, ExPostClaim, Loaded, PDPClaim, UtilityClaim
-from .data_files import read_dataset
+from .config_claims import Claim
+from .data_files import read_dataset, size
 from .finding import Check, Decision, Deployment, Examined, Finding, worst_of
 from .fits import check_fits
 from .mechanism_source import Imported, build_mechanism
@@ -63,15 +66,16 @@ class Certificate:
 
 
 def read_deployment(
-    loaded: Loaded, *, jobs: int, draw_again: bool = False, dry: bool = False
+    loaded: Loaded, *, jobs: int, draw_again: bool = False, dry: bool = False, progress: Phases = SILENT
 ) -> tuple[Deployment, str]:
     """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest.
 
-    ``dry``: nothing is drawn for a release, and nothing written.
+    ``dry``: nothing is drawn for a release, and nothing written. The seconds of ``budget.max_seconds`` begin here.
     """
-    config = loaded.config
+    config, deadline = loaded.config, Deadline.after(loaded.config.budget.max_seconds)
     artefact = artefact_of(loaded)
-    dataset = read_dataset(config.data, loaded.folder)
+    with progress.phase("reading the data", size(config.data, loaded.folder)) as step:
+        dataset = read_dataset(config.data, loaded.folder, tell=step)
     mechanism, source = build_mechanism(loaded, dataset.dim)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")
@@ -79,7 +83,8 @@ def read_deployment(
         raise UserError("data.n_min must be at most the number of records, got a larger one")
     check_fits(config, mechanism, dataset)
     given = {"vouched": vouched_by(loaded), "pairs": named_pairs(config, dataset), "views": views_of(loaded)}
-    released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
+    with progress.phase("the release"):
+        released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
     conditions: list[str] = []
     if config.data.n_min:
         conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
@@ -97,6 +102,8 @@ def read_deployment(
         n_outputs=released.n_outputs,
         mu_report=released.mu_report,
         jobs=jobs,
+        progress=progress,
+        deadline=deadline,
         notes={"conditions": tuple(conditions), "artefact": artefact, "released": released, **given},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
@@ -120,6 +127,10 @@ def decide(
     """Return the certificate: every claim decided, ``tell`` called after each."""
     findings = []
     for claim in deployment.config.claims:
+        if deployment.deadline is not None and deployment.deadline.reached():
+            findings.append(not_reached(deployment, claim))
+            tell(findings[-1])
+            continue
         match claim:
             case DPClaim():
                 finding = dp_finding(deployment, claim)
@@ -130,6 +141,23 @@ def decide(
         findings.append(finding)
         tell(finding)
     return Certificate(deployment, tuple(findings), mechanism_digest)
+
+
+def not_reached(deployment: Deployment, claim: Claim) -> Finding:
+    """Return the finding of a claim that was not begun when the time was over."""
+    everywhere = isinstance(claim, DPClaim | CoverageClaim)
+    seconds = deployment.config.budget.max_seconds
+    return Finding(
+        str(claim.name),
+        claim.type,
+        f"a claim of type {claim.type}",
+        "every data set in the public domain" if everywhere else "this data",
+        deployment.private and not everywhere,
+        (),
+        advice="More seconds (budget.max_seconds), or fewer draws (budget.profile, pairs, draws).",
+        imported=isinstance(deployment.mechanism, Imported),
+        unreached=f"not reached (budget.max_seconds = {seconds:g})",
+    )
 
 
 def _about_the_data(deployment: Deployment, claim: PDPClaim | ExPostClaim | UtilityClaim) -> Finding:

@@ -24,12 +24,14 @@ from .config import DPClaim
 from .counterexamples import WorstPair, worst_pair
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, white_box_of
-from .pair_audits import PairTask, run_tasks
-from .plots import record_figures
+from .pair_audits import PairTask, run_tasks, work_of
+from .plots import record_figures, roc_work
 from .universal import UniversalBound, t5_domain, universal_bound
 
 #: Records of the structured pairs, and how many of these are simulated.
 STRUCTURED_RECORDS, STRUCTURED_PAIRS = 6, 3
+#: Draws of the figure of a claim's profile.
+FIGURE_DRAWS = 20_000
 
 
 def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
@@ -44,15 +46,20 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         return examined_dp(deployment, claim, sentence, _chosen(deployment))
     bound = _bound(deployment, claim)
     privacy = privacy_claim(claim)
-    worst = worst_pair(deployment.mechanism, deployment.domain, privacy.epsilon, privacy.delta)
+    with deployment.progress.phase(f"{name}: the worst pair"):
+        worst = worst_pair(deployment.mechanism, deployment.domain, privacy.epsilon, privacy.delta)
     if claim.relation == "replace":
         worst = None  # its pairs add a record; a replacement is covered from above alone
     checks = [_worst_case(deployment, claim, bound, worst)]
     figures: list[tuple[bool, Figure]] = []
     checks += _sampled(deployment, claim, worst)
     if bound is not None and (worst is None or worst.profile is not None or worst.one_record is not None):
-        figures.append((False, _profile_figure(deployment, claim, bound, worst)))
-    with contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())):
+        with deployment.progress.phase(f"{name}: the profile's figure", 4 * FIGURE_DRAWS):
+            figures.append((False, _profile_figure(deployment, claim, bound, worst)))
+    with (
+        contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())),
+        deployment.progress.phase(f"{name}: figures of the records", roc_work(deployment)),
+    ):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
     chosen, way_out = _chosen(deployment)
     conditions = bound.conditions if bound else ()
@@ -193,7 +200,8 @@ def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) ->
         )
         for each in pairs
     ]
-    return checks + run_tasks(tasks, deployment.jobs)
+    with deployment.progress.phase(f"{claim.name}: simulated checks", work_of(tasks)) as step:
+        return checks + run_tasks(tasks, deployment.jobs, step)
 
 
 def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: float) -> Check:
@@ -273,7 +281,7 @@ def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, f
     mechanism = white_box_of(deployment.mechanism)
     if mechanism is None or _cut(mechanism):
         return []
-    budget = deployment.budget("figure", "profile", n_draws=20_000)
+    budget = deployment.budget("figure", "profile", n_draws=FIGURE_DRAWS)
     levels = [float(e) for e in epsilons]
     audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
     found = [(e, audit.delta(e)) for e in levels]

@@ -15,7 +15,9 @@ from typing import Any
 from audits import Estimate
 from audits.claims import PrivacyClaim
 from audits.data_pairs import own_data_pairs
-from audits.examine import Examination, Named, examine
+from audits.examine import Examination, examine
+from audits.examine_caps import LEARNED
+from audits.examine_choose import Named
 from audits.examine_pair import PairExamination, PairWork
 from audits.examined import VISIBLE, Demand
 from audits.pairs import PublicDomain, examination_pairs
@@ -34,6 +36,7 @@ from .finding import Check, Deployment, Examined, Finding, Power
 from .layout_words import CANNOT_CATCH
 from .mechanism_source import Imported, MechanismSource
 from .named_pairs import pairs_for
+from .pair_audits import ignore
 
 #: What a profile must have examined before anything may rest on it.
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
@@ -41,6 +44,8 @@ DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": D
 OWN_PAIRS = 3
 #: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
 READY = 4
+#: Pairs that an examination may add: one that a search finds, and the edge of what is refused.
+SEARCHED = 2
 POWERS = {Weight.DECIDES: Power.DECIDES, Weight.REFUTES: Power.REFUTES, Weight.REPORTS: Power.REPORTS}
 DRAWS_ALONE = "draws alone can refute and never support"
 
@@ -190,22 +195,32 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
             "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
         )
     assert isinstance(deployment.mechanism, Imported)
-    return examine(
-        deployment.mechanism.inner,
-        pairs,
-        claim,
-        deployment.budget(name, "examination", n_draws=2 * draws),
-        wanted=wanted + len(pairs) - len(structured),
-        own=own,
-        own_slots=own_wanted if claim.group == 1 else 0,
-        private=deployment.private,
-        demand=demand,
-        believe=False,
-        make=maker(deployment),
-        views=deployment.notes.get("views", ()),
-        max_draws=section.max_draws,
-        run=runner(deployment.jobs),
-    )
+    compared = wanted + len(pairs) - len(structured)
+    with deployment.progress.phase(f"{name}: examination", examination_work(deployment, compared + len(own))) as step:
+        return examine(
+            deployment.mechanism.inner,
+            pairs,
+            claim,
+            deployment.budget(name, "examination", n_draws=2 * draws),
+            wanted=compared,
+            own=own,
+            own_slots=own_wanted if claim.group == 1 else 0,
+            private=deployment.private,
+            demand=demand,
+            believe=False,
+            make=maker(deployment),
+            views=deployment.notes.get("views", ()),
+            max_draws=section.max_draws,
+            deadline=deployment.deadline,
+            run=runner(deployment.jobs, step),
+        )
+
+
+def examination_work(deployment: Deployment, n_pairs: int) -> int:
+    """Return about how many draws the examination of so many pairs takes: their own, and what finds out how to draw."""
+    cap = deployment.config.budget.max_draws
+    total = (n_pairs + SEARCHED) * (2 * examination_size(deployment)[1] + LEARNED)
+    return total if cap is None else min(total, cap)
 
 
 def labels_only(deployment: Deployment) -> bool:
@@ -245,11 +260,16 @@ class Factory:
 
 def runner(
     jobs: int,
+    step: Callable[[float], None] = ignore,
 ) -> Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]:
-    """Return a map over pairs that keeps their order and uses several processes."""
+    """Return a map over pairs that keeps their order and uses several processes, and tells of what these have drawn."""
 
     def run(function: Callable[[PairWork], PairExamination], works: Sequence[PairWork]) -> Iterator[PairExamination]:
-        done = {work.name: result for work, result in spread(function, list(works), jobs)}
+        done = {}
+        for work, result in spread(function, list(works), jobs):
+            done[work.name] = result
+            if jobs > 1 and len(works) > 1:  # in this process every call tells
+                step(work.budget.n_draws + LEARNED)
         return (done[work.name] for work in works)
 
     return run
@@ -274,10 +294,11 @@ def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) ->
 def examined_row(found: Examination, deployment: Deployment, relation: str) -> Examined:
     """Return what was examined, for the verdict, the record and the page."""
     compared = [pair for pair in found.pairs if not pair.skipped]
-    missing = found.missing
-    capped = deployment.config.budget.max_draws
-    if missing and capped is not None:
-        missing += f" (budget.max_draws = {capped})"
+    missing, budget = found.missing, deployment.config.budget
+    if found.unreached and budget.max_seconds is not None:
+        missing += f" (budget.max_seconds = {budget.max_seconds:g})"
+    elif missing and budget.max_draws is not None:
+        missing += f" (budget.max_draws = {budget.max_draws})"
     row: Row = {
         "relation": "one record replaced" if relation == "replace" else "one record added or removed",
         "pairs": [{"name": pair.name, "draws": pair.drawn.draws, "law": pair.law or "compared"} for pair in compared],

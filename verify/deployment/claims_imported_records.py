@@ -21,6 +21,7 @@ from .claims_imported import (
     DRAWS_ALONE,
     advice,
     examination_size,
+    examination_work,
     examined_row,
     maker,
     pair_checks,
@@ -133,20 +134,22 @@ def _examination(deployment: Deployment, name: str, pairs: list[NamedPair], clai
     pairs_needed, draws_needed = min(least.pairs, len(pairs)), min(least.draws, section.draws or least.draws)
     visible = VISIBLE if draws_needed < least.draws and claim is not None else 1.0
     assert isinstance(deployment.mechanism, Imported)
-    return examine(
-        deployment.mechanism.inner,
-        [],
-        claim,
-        deployment.budget(name, "examination", n_draws=2 * draws),
-        own=pairs,
-        private=deployment.private,
-        demand=Demand(pairs_needed, draws_needed, visible),
-        believe=False,
-        make=maker(deployment),
-        views=deployment.notes.get("views", ()),
-        max_draws=section.max_draws,
-        run=runner(deployment.jobs),
-    )
+    with deployment.progress.phase(f"{name}: examination", examination_work(deployment, len(pairs))) as step:
+        return examine(
+            deployment.mechanism.inner,
+            [],
+            claim,
+            deployment.budget(name, "examination", n_draws=2 * draws),
+            own=pairs,
+            private=deployment.private,
+            demand=Demand(pairs_needed, draws_needed, visible),
+            believe=False,
+            make=maker(deployment),
+            views=deployment.notes.get("views", ()),
+            max_draws=section.max_draws,
+            deadline=deployment.deadline,
+            run=runner(deployment.jobs, step),
+        )
 
 
 def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:

@@ -37,8 +37,8 @@ from .config import ExPostClaim, PDPClaim
 from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
 from .mechanism_source import Imported, law_of, white_box_of
-from .pair_audits import PairTask, run_tasks
-from .plots import histogram, roc
+from .pair_audits import PairTask, run_tasks, work_of
+from .plots import histogram, roc, roc_work
 from .record_losses import ex_post_losses, record_epsilons
 from .universal import Domain, gaussian_delta, universal_bound
 
@@ -80,7 +80,10 @@ def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> 
     if claim.scope != "records" or not claim.delta > 0:
         return finding
     # what an imported mechanism raises here was looked at in its examination
-    with contextlib.suppress(*((Exception,) if isinstance(deployment.mechanism, Imported) else ())):
+    with (
+        contextlib.suppress(*((Exception,) if isinstance(deployment.mechanism, Imported) else ())),
+        deployment.progress.phase(f"{claim.name}: figures of the records", roc_work(deployment)),
+    ):
         return replace(finding, figures=tuple(_records_figures(deployment, claim)))
     return finding
 
@@ -94,7 +97,8 @@ def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
     if claim.scope == "everyone":
         yield from _everyone(deployment, claim)
         return
-    worst = NeighbouringPair.remove(dataset, most_exposed(mechanism, dataset, claim.delta))
+    with deployment.progress.phase(f"{claim.name}: the laws of all records", dataset.n_records):
+        worst = NeighbouringPair.remove(dataset, most_exposed(mechanism, dataset, claim.delta))
     longest = float(row_norms(dataset.X).max(initial=0.0))
     yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", longest)
 
@@ -126,7 +130,8 @@ def _pair_checks(
         Power.REFUTES if law is None else Power.DECIDES,
         words,
     )
-    yield from run_tasks([task], 1)
+    with deployment.progress.phase(f"{claim.name}: the pair and its draws", work_of([task])):
+        yield from run_tasks([task], 1)
 
 
 def _beside_a_proof(budget: Budget, n_records: int) -> tuple[Budget, str]:

@@ -100,7 +100,8 @@ def _failures(
 def _simulated(deployment: Deployment, claim: CoverageClaim, dataset: Dataset, private: bool, name: str) -> Check:
     scales = scales_of(deployment)
     budget = deployment.budget(str(claim.name), name, share=1 / 3, n_draws=_coverage_draws(deployment))
-    audit = audit_coverage(lambda n, rng: _failures(deployment, dataset, scales, n, rng), budget)
+    with deployment.progress.phase(f"{claim.name}: {name}", budget.n_draws):
+        audit = audit_coverage(lambda n, rng: _failures(deployment, dataset, scales, n, rng), budget)
     shown = Claim("probability that one given person's bound fails", 0.0, claim.level, claim.level)
     return Check(name, Power.REFUTES, Evidence(shown, sampled=audit.joint), private)
 
@@ -148,7 +149,8 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
     shown = Claim(
         f"probability that {claim.metric} is {words} {floor:g}", claim.probability, math.inf, claim.probability
     )
-    evidence = Evidence(shown, sampled=audit_coverage(good, budget).joint)
+    with deployment.progress.phase(f"{claim.name}: simulated releases", budget.n_draws):
+        evidence = Evidence(shown, sampled=audit_coverage(good, budget).joint)
     checks = [Check("simulated releases", Power.DECIDES, evidence, deployment.private)]
     if deployment.released is not None:
         value = float(quality(deployment, claim, coefficients(deployment, deployment.released[None]))[0])

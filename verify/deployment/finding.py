@@ -8,12 +8,14 @@ from enum import Enum
 from typing import Any
 
 from audits import Budget, StreamKey
+from audits.deadline import Deadline
 from audits.examined import Enough
 from mechanisms import Dataset, Mechanism
 from mechanisms.data import FloatArray
 from mechanisms.privacy_report import PrivacyReport
 from reports.row import Figure
 
+from ..progress import SILENT, Phases
 from ..rows import Row
 from ..statement import Evidence
 from ..verdict import Outcome, Reason, judge
@@ -140,6 +142,8 @@ class Finding:
         The same claim found without the private records, where words and reasons would differ too.
     vouched : Vouched or None
         Whose word the law of an imported mechanism rests on.
+    unreached : str
+        Set where the claim was not begun: why; it is open, and nothing can allow it to be.
     """
 
     name: str
@@ -156,6 +160,7 @@ class Finding:
     examined: Examined | None = None
     public: Finding | None = None
     vouched: Vouched | None = None
+    unreached: str = ""
 
     def without_private(self) -> Finding:
         """Return the finding as the public may see it: no check and no figure that depends on private records."""
@@ -187,6 +192,8 @@ class Finding:
         for check, outcome, _ in judged:
             if outcome is Outcome.FAILS and check.power is not Power.AGREES:
                 return Ruling(Decision.FAIL, Ground.NONE, check.name)
+        if self.unreached:
+            return Ruling(Decision.UNDECIDED, Ground.NOT_EXAMINED, self.unreached)
         if self.imported and (self.examined is None or self.examined.missing):
             missing = self.examined.missing if self.examined is not None else "nothing was drawn"
             return Ruling(Decision.UNDECIDED, Ground.NOT_EXAMINED, missing)
@@ -235,6 +242,10 @@ class Deployment:
         Worker processes for sampled checks.
     draws : int or None
         Draws of a sampled check instead of the profile's (a dry run).
+    progress : Phases
+        Who is told how far it is; no number depends on it.
+    deadline : Deadline or None
+        From ``budget.max_seconds``: no claim, and no pair of an imported mechanism, is begun after it.
     """
 
     config: Configuration
@@ -247,6 +258,8 @@ class Deployment:
     mu_report: float = 0.0
     jobs: int = 1
     draws: int | None = None
+    progress: Phases = SILENT
+    deadline: Deadline | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property

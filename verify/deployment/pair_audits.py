@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from audits import Budget
@@ -30,11 +30,23 @@ class PairTask:
     words: str = ""
 
 
-def run_tasks(tasks: Sequence[PairTask], jobs: int) -> list[Check]:
-    """Return the checks of all tasks, in their order."""
+def ignore(_: float) -> None:
+    """Tell nobody."""
+
+
+def work_of(tasks: Sequence[PairTask]) -> int:
+    """Return how much there is to do: each draw, and its loss."""
+    return 2 * sum(task.budget.n_draws for task in tasks)
+
+
+def run_tasks(tasks: Sequence[PairTask], jobs: int, step: Callable[[float], None] = ignore) -> list[Check]:
+    """Return the checks of all tasks, in their order; ``step`` is told of what other processes have done."""
     if jobs == 1 or sum(task.budget.n_draws for task in tasks) < 20_000:
         return [run_task(task) for task in tasks]
-    done = {task.name: check for task, check in spread(run_task, list(tasks), jobs)}
+    done = {}
+    for task, check in spread(run_task, list(tasks), jobs):
+        done[task.name] = check
+        step(work_of([task]))
     return [done[task.name] for task in tasks]
 
 

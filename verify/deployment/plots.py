@@ -58,6 +58,12 @@ def roc(name: str, mechanism: WhiteBox, pair: NeighbouringPair, seed: int) -> Fi
     )
 
 
+def roc_work(deployment: Deployment) -> int:
+    """Return how much there is to do for the attack on a record of the data: each draw, and its loss."""
+    known = law_of(deployment.mechanism) is not None
+    return 2 * (ROC_DRAWS if known else thinned(ROC_DRAWS, deployment.dataset.n_records))
+
+
 def budget_curves(grid: FloatArray, curves: Mapping[str, Sequence[float]], epsilon: float, delta: float) -> Figure:
     """Return the proved profile of each release and of all together, with the claimed point."""
     floor = delta * 1e-6
