@@ -14,10 +14,14 @@ from .cli_typed import typed
 if TYPE_CHECKING:
     from reports.row import Audience
 
+    from .deployment.config import Loaded
     from .deployment.finding import Finding
     from .deployment.finished import Before, Request
+    from .progress import Phases
     from .rows import Row
 
+#: What the text of a report takes, in figures.
+PAGES = 2
 FILE = click.Path(path_type=Path)
 
 
@@ -69,31 +73,37 @@ def certify(
     from .deployment.config import load
     from .deployment.finished import Before, Request, finished_before
     from .deployment.mechanism_source import code_of
+    from .progress import progress
+    from .silence import silenced
     from .worker import one_blas_thread
 
     loaded = load(config)
     public = loaded.config.data.is_public
     reader = reader_of(loaded.config, audience)
-    if line := code_of(loaded, views=public or reader is Audience.CURATOR):
+    inside = public or reader is Audience.CURATOR
+    if line := code_of(loaded, views=inside):
         click.echo(line, err=True)
+    click.get_current_context().with_resource(silenced(not inside))
     jobs = jobs or loaded.config.budget.jobs or default_jobs()
+    following = progress(inside, lambda line: click.echo(line, err=True))
     if dry_run:
-        return _dry_run(config, jobs, reader)
+        with following as phases:
+            return _dry_run(loaded, jobs, reader, phases)
     wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
     request = Request(loaded, wanted, Asked(require == "proved", allow_undecided), draw_again)
-    with certificate_folder(out) as folder, one_blas_thread():
+    with certificate_folder(out) as folder, one_blas_thread(), following as phases:
         before = Before({}) if overwrite else finished_before(folder, request)
         if before.holds(request):
             code = _say_before(before, request)
         else:
-            code = _decide_and_write(request, before, folder, jobs)
-    for each in wanted if public or reader is Audience.CURATOR else [reader]:
+            code = _decide_and_write(request, before, folder, jobs, phases)
+    for each in wanted if inside else [reader]:
         click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
     click.echo(f"next     pdp-verify check {folder / reader.value}")
     return code
 
 
-def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int) -> int:
+def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int, phases: Phases) -> int:
     """Decide every claim, tell it, write what is not there yet, and return the exit code."""
     from reports.row import Audience
 
@@ -111,7 +121,7 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int)
             click.echo(verdict_line(finding if inside else finding.without_private(), names=inside))
 
     draw_again = request.draw_again and not before.rows
-    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again)
+    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again, progress=phases)
     certificate = decide(deployment, digest, tell=tell)
     found = certificate.standings(reader)
     code = exit_code(found, request.asked)
@@ -122,19 +132,20 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int)
         if (folder / audience.value / RECORD).read_bytes()
         == audience_record(certificate, loaded, audience, request.asked)[1]
     ]
-    parts = [
-        contents(
-            certificate,
-            loaded,
-            each,
-            date=date,
-            jobs=jobs,
-            about=about if each is Audience.CURATOR else None,
-            asked=request.asked,
-        )
-        for each in request.wanted
-        if each not in spared
-    ]
+    made = [each for each in request.wanted if each not in spared]
+    with phases.phase("setting the pages", len(made) * (PAGES + certificate.n_figures)):
+        parts = [
+            contents(
+                certificate,
+                loaded,
+                each,
+                date=date,
+                jobs=jobs,
+                about=about if each is Audience.CURATOR else None,
+                asked=request.asked,
+            )
+            for each in made
+        ]
     write_all(parts, folder, spared=spared)
     click.echo("")
     click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
@@ -183,18 +194,16 @@ def verdict_line(finding: Finding, *, names: bool) -> str:
     return f"{finding.name:<24} {ruling.words:<24} {ruling.reason}{line}"
 
 
-def _dry_run(config: Path, jobs: int, reader: Audience) -> int:
+def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int:
     from reports.row import Audience
 
     from .deployment.certificate import read_deployment
-    from .deployment.config import load
     from .deployment.dry_run import plan
     from .worker import one_blas_thread
 
-    loaded = load(config)
     start = time.perf_counter()
     with one_blas_thread():
-        deployment, _ = read_deployment(loaded, jobs=jobs, dry=True)
+        deployment, _ = read_deployment(loaded, jobs=jobs, dry=True, progress=phases)
         planned = plan(deployment, loaded, time.perf_counter() - start, reader)
     for claim, check in planned.checks:
         click.echo(f"{claim:<24} {check}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mechanisms.ticks import tick
 from reports.document import render_pdf
 from reports.figures import figure_svg
 from reports.junit import JUnitCase, junit_xml
@@ -25,7 +26,11 @@ def publish(record: Record, run: Mapping[str, Any], path: Path, *, jobs: int) ->
 def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:
     """Return the figures of a document as SVG, by name; few of them are not worth a process."""
     figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
-    return {figure.name: svg for figure, svg in spread(figure_svg, figures, jobs if len(figures) > 3 else 1)}
+    drawn = {}
+    for figure, svg in spread(figure_svg, figures, jobs if len(figures) > 3 else 1):
+        drawn[figure.name] = svg
+        tick(1)
+    return drawn
 
 
 def junit(record: Record) -> bytes:

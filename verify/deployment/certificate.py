@@ -49,6 +49,11 @@ class Certificate:
     findings: tuple[Finding, ...]
     mechanism_digest: str = ""
 
+    @property
+    def n_figures(self) -> int:
+        """How many figures the claims have."""
+        return sum(len(finding.figures) for finding in self.findings)
+
     def visible(self, audience: Audience) -> tuple[Finding, ...]:
         """Return what an audience may see: for release, verdicts are formed again without the private checks."""
         if audience is Audience.CURATOR or not self.deployment.private:

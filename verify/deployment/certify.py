@@ -85,6 +85,12 @@ def reader_of(config: Configuration, audience: str | None) -> Audience:
     if audience is not None and audience not in known:
         raise UserError(f"audience must be {' or '.join(known)}, got audience={audience}")
     reader = Audience(audience) if audience else (Audience.RELEASE if public else Audience.CURATOR)
+    if reader is Audience.RELEASE and not public and config.budget.max_seconds is not None:
+        raise UserError(
+            "budget.max_seconds must be absent for --audience release on private data, got "
+            f"budget.max_seconds={config.budget.max_seconds:g}; what is reached by then depends on how long the records "
+            "take (budget.max_draws caps what is drawn)"
+        )
     about_everyone = any(claim.type in ("dp", "report-coverage") for claim in config.claims)
     if reader is Audience.RELEASE and not public and not about_everyone:
         raise UserError(
