@@ -115,7 +115,7 @@ def test_a_linked_or_exchanged_folder_is_not_followed(copy: Path, capsys: Captur
     assert said(copy, capsys) == (1, "release: it is no folder\n")
     (copy / "release").unlink()
     shutil.copytree(copy / "curator", copy / "release")
-    code, out = said(copy, capsys)
+    code, out = said(copy / "release", capsys)
     assert (code, "release: audit.jsonl is for the audience curator" in out) == (1, True)
 
 
@@ -172,11 +172,11 @@ def test_signatures_lie_beside_the_attestation_and_are_named(copy: Path, capsys:
 
 def test_the_artefact_is_found_by_its_digest(finished: Path, capsys: Captured) -> None:
     model = finished.parent / "model.onnx"
-    code, out = said(finished, capsys, "--artefact", str(model))
-    assert (code, out.count("is the artefact that was attested; it was named, not examined")) == (0, 2)
+    code, out = said(finished / "release", capsys, "--artefact", str(model))
+    assert (code, "is the artefact that was attested; it was named, not examined" in out) == (0, True)
     other = finished.parent / "data.csv"
-    code, out = said(finished, capsys, "--artefact", str(other))
-    assert (code, out.count(f"{other} is not the artefact that was attested (model.onnx)")) == (1, 2)
+    code, out = said(finished / "release", capsys, "--artefact", str(other))
+    assert (code, f"{other} is not the artefact that was attested (model.onnx)" in out) == (1, True)
     assert invoke(["check", str(finished), "--artefact", "nowhere.onnx"]) == 2
     assert "--artefact must be a file that can be read" in capsys.readouterr().err
     for part in BOTH:

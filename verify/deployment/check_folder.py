@@ -5,6 +5,7 @@ Signatures are not checked. Nothing in a folder is trusted to be as it was writt
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -98,9 +99,7 @@ def check_folder(folder: Path, *, render: bool = True) -> Checked:
         found.wrong.append(f"{LAST} does not say what {RECORD} says")
         return found
     try:
-        pages = document(
-            parsed.rows, digest=sha256(files[RECORD]), date=str(parsed.run.get("date", "")), record=files[RECORD]
-        )
+        pages = document(parsed.rows, digest=sha256(files[RECORD]), date=parsed.run["date"], record=files[RECORD])
         found.wrong += _made_again(parsed, pages)
         _inputs(parsed, found)
     except Exception:  # the same, in the record
@@ -178,7 +177,17 @@ def _parse(files: Mapping[str, bytes], found: Checked) -> Parsed | None:
             found.wrong.append(f"{name} is not readable")
         except ValueError as stop:
             found.wrong.append(f"{name} is not readable ({stop})")
+    if not found.wrong and not _is_date(read[RUN].get("date")):
+        found.wrong.append(f"{RUN} is not readable (its date is none)")
     return None if found.wrong else Parsed(files, read[RECORD], read[LAST], read[RUN])
+
+
+def _is_date(value: object) -> bool:
+    """Return whether a value is the ISO date of a PDF, as ``certify`` writes it."""
+    try:
+        return isinstance(value, str) and datetime.date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def _object(data: bytes) -> dict[str, Any]:

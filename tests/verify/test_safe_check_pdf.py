@@ -1,0 +1,131 @@
+"""The PDF of a certificate: made again to the byte, or compared by its text, or not vouched for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toys.forgery import CONFIGURATION, attest_again, certify, lay_out
+
+from reports.document import pdf_bytes
+from reports.row import Callout, Document, Tone
+from verify.cli import invoke
+from verify.deployment.attestation import sha256
+from verify.deployment.layout import document
+from verify.deployment.output import parse_rows
+
+Captured = pytest.CaptureFixture[str]
+#: The same deployment with too little noise: FAIL.
+FALSE = CONFIGURATION.replace("epsilon = 4.0", "epsilon = 0.05").replace("[release]\ndraw = true\n", "")
+FALSE = FALSE.replace("[report]\nrho = 0.01\nsigma2 = 8.0\nsigma3 = 0.25\n", "")
+OTHER_TYPST = {"typst": "0.0.1"}
+OTHER_SOURCES = {"reports": "0" * 64}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The release folder of a certificate that says FAIL."""
+    folder = tmp_path_factory.mktemp("finished")
+    assert certify(lay_out(folder, FALSE), folder / "out") == 1
+    return folder / "out" / "release"
+
+
+@pytest.fixture
+def copy(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "release"))
+
+
+def pages_of(folder: Path, rows: list[dict[str, Any]] | None = None) -> Document:
+    """Return the pages of a record, or of other rows around the true record."""
+    record = (folder / "audit.jsonl").read_bytes()
+    date = json.loads((folder / "run.json").read_bytes())["date"]
+    return document(rows or parse_rows(record), digest=sha256(record), date=date, record=record)
+
+
+def forged_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows with PASS where they say FAIL."""
+    rows = parse_rows((folder / "audit.jsonl").read_bytes())
+    for row in rows:
+        if row["kind"] in ("header", "claim"):
+            row |= {"verdict": "PASS", "words": "PASS (proved)"} | ({"ground": "proved"} if "ground" in row else {})
+    return rows
+
+
+def put(folder: Path, pdf: bytes, **rendered: str) -> None:
+    (folder / "audit.pdf").write_bytes(pdf)
+    attest_again(folder, rendered=rendered)
+
+
+def said(folder: Path, capsys: Captured) -> tuple[int, str]:
+    capsys.readouterr()
+    code = invoke(["check", str(folder)])
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return code, printed.out
+
+
+def test_a_pdf_with_another_verdict_around_the_true_record_fails(copy: Path, capsys: Captured) -> None:
+    """Page 1 says PASS, the record FAIL: with the old digest, a new one, and other versions named."""
+    forged = pdf_bytes(pages_of(copy, forged_rows(copy)))
+    (copy / "audit.pdf").write_bytes(forged)
+    assert said(copy, capsys) == (1, "release: audit.pdf is not the file that was attested\n")
+    put(copy, forged)
+    assert said(copy, capsys) == (1, "release: audit.pdf is not made from this audit.jsonl\n")
+    for versions in (OTHER_TYPST, OTHER_SOURCES):
+        put(copy, forged, **versions)
+        words = "audit.pdf says another verdict than audit.jsonl on its first page"
+        assert said(copy, capsys) == (1, f"release: {words}\n")
+
+
+@pytest.mark.slow
+def test_a_pdf_of_other_versions_is_compared_by_its_text(copy: Path, capsys: Captured) -> None:
+    """The same pages in other bytes: not with the versions that are here, but another Typst may write them so."""
+    same = (copy / "audit.pdf").read_bytes() + b"% another producer\n"
+    put(copy, same)
+    assert said(copy, capsys)[0] == 1
+    put(copy, same, **OTHER_TYPST)
+    code, out = said(copy, capsys)
+    assert (code, "compared by its text alone, its figures not: it was made by typst 0.0.1" in out) == (0, True)
+    other = replace(pages_of(copy), subtitle="another mechanism")
+    put(copy, pdf_bytes(other), **OTHER_TYPST)
+    code, out = said(copy, capsys)
+    assert (code, "the same text was not found in it; not vouched for" in out) == (3, True)
+    assert "they belong together" not in out
+
+
+@pytest.mark.slow
+def test_a_pdf_of_other_sources_is_compared_by_its_verdicts(copy: Path, capsys: Captured) -> None:
+    other = replace(pages_of(copy), subtitle="other words")
+    put(copy, pdf_bytes(other), **OTHER_SOURCES)
+    code, out = said(copy, capsys)
+    assert (code, "its verdicts were looked for and found, the rest was not compared" in out) == (0, True)
+    silent = replace(other, summary=Callout(Tone.BAD, "Refuted", "in words that are not ours"))
+    put(copy, pdf_bytes(silent), **OTHER_SOURCES)
+    code, out = said(copy, capsys)
+    assert (code, "the verdict was not found in it; not vouched for" in out) == (3, True)
+    rows = parse_rows((copy / "audit.jsonl").read_bytes())
+    lost = pages_of(copy, [row for row in rows if row["kind"] not in ("claim", "check", "figure")])
+    put(copy, pdf_bytes(lost), **OTHER_SOURCES)
+    code, out = said(copy, capsys)
+    assert (code, "the verdict on dp was not found in it" in out) == (3, True)
+
+
+@pytest.mark.slow
+def test_a_pdf_without_the_record_or_that_is_none_fails(copy: Path, capsys: Captured) -> None:
+    put(copy, pdf_bytes(replace(pages_of(copy), attachment=None)), **OTHER_TYPST)
+    assert said(copy, capsys) == (1, "release: audit.pdf does not hold this audit.jsonl\n")
+    for junk in (b"", b"%PDF-1.7\n", b"\x00" * 100):
+        put(copy, junk, **OTHER_TYPST)
+        assert said(copy, capsys) == (1, "release: audit.pdf is not readable as a PDF\n")
+
+
+@pytest.mark.parametrize("date", ['{"date": "yesterday"}', '{"date": 5}', "{}"])
+def test_a_date_that_is_none_is_named(date: str, copy: Path, capsys: Captured) -> None:
+    (copy / "run.json").write_text(date)
+    attest_again(copy)
+    code, out = said(copy, capsys)
+    assert (code, out) == (1, "release: run.json is not readable (its date is none)\n")
