@@ -14,14 +14,14 @@ from ..errors import UserError
 from ..rows import Row
 from .artefact import artefact_of
 from .asked import Asked
-from .attestation import as_json, sha256
+from .attestation import sha256
 from .certificate_files import CHAIN, LAST, RUN, kind_of, shown
 from .check_folder import check_folder
 from .config import Loaded
 from .config_mechanisms import ImportSection
 from .data_files import read_dataset
 from .mechanism_source import MechanismSource
-from .output import inputs
+from .output import chain_bytes, inputs
 from .release_state import Entry
 from .releases import chain, folder_of
 from .vouched import vouched_by
@@ -113,7 +113,7 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request) -> str:
     changed = [each["name"] for each in now if each not in attested] + [e["name"] for e in attested if e not in now]
     if changed:
         return shown(changed[0])
-    if (curator / CHAIN).read_bytes() != as_json(chain_now(loaded)):
+    if (curator / CHAIN).read_bytes() != chain_bytes(chain_now(loaded)):
         return "its draws: more were made since"
     if read_dataset(loaded.config.data, loaded.folder).digest != rows[0]["data"]["digest"]:
         return "the data"

@@ -20,7 +20,7 @@ from reports.row import Audience
 
 from ..errors import UserError
 from ..publish import drawn_figures
-from ..rows import Row
+from ..rows import Row, encode
 from ..versions import library_versions
 from .asked import Asked, asked_of, exit_code, waived
 from .attestation import as_json, descriptor, predicate, result_of, sha256, statement, subjects
@@ -44,6 +44,7 @@ from .config_mechanisms import ImportSection
 from .layout import document
 from .mechanism_source import MechanismSource
 from .published import publishable
+from .release_state import Entry
 from .releases import folder_of
 from .rendering import rendered_with
 from .vouched import Vouched
@@ -108,13 +109,18 @@ def contents(
         files[report_name(vars(report))] = publishable(report, loaded.config.data, deployment.domain)
     if audience is Audience.CURATOR:
         files[CONFIGURATION] = loaded.text.encode()
-        files[CHAIN] = as_json(list(deployment.notes["released"].chain))
+        files[CHAIN] = chain_bytes(deployment.notes["released"].chain)
     own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
     spoken_of = subjects_of(certificate, loaded, audience)
     body = predicate(rows, [*own, *spoken_of], rendered_with())
     files[PREDICATE_FILE] = as_json(body)
     files[LAST] = as_json(statement(subjects(own, spoken_of, audience), body))
     return Contents(audience, rows, files, PRIVATE if audience is Audience.CURATOR and deployment.private else 0o666)
+
+
+def chain_bytes(entries: Sequence[Entry]) -> bytes:
+    """Return a copy of the chain of draws as strict JSON."""
+    return as_json([encode(entry) for entry in entries])
 
 
 def write_all(parts: Sequence[Contents], folder: Path, *, spared: Container[Audience] = ()) -> None:
