@@ -20,6 +20,8 @@ def of_the_system(stop: BaseException) -> str | None:
         return "the input must be nested less deeply, got more levels than can be read"
     if isinstance(stop, OSError):
         return _of_a_file(stop)
+    if type(stop).__name__ == "SolverError":  # of the mechanisms, which are not imported for a look at its class
+        return f"the mechanism's numbers must be within reach of float64: {stop}"
     if type(stop).__module__ == "sqlite3":  # not imported for a look at its class
         return _of_a_store(str(stop))
     return None

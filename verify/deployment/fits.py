@@ -23,6 +23,8 @@ Ridge = PosteriorSection | GaussianOutputSection
 EVERYWHERE = ("dp", "report-coverage")
 #: A record whose leverage is nearer to 1 than this leaves a singular matrix behind, to working precision.
 LEAST_LEFT = 1e-9
+#: Size that coefficients of a perturbed objective may have: the noise over the ridge.
+LARGEST_FIT = 1e7
 
 
 def check_fits(config: Configuration, mechanism: Any, dataset: Dataset) -> None:
@@ -40,6 +42,11 @@ def check_fits(config: Configuration, mechanism: Any, dataset: Dataset) -> None:
             mechanism.loss.check_response(dataset.y)
         except ValueError as stop:
             raise UserError(f"data.target: {stop}") from None
+        if mechanism.lam * LARGEST_FIT < mechanism.sigma:
+            raise UserError(
+                f"mechanism.lam must be at least sigma / {LARGEST_FIT:g}, got mechanism.lam={mechanism.lam:g}; float64 "
+                "does not carry the coefficients of a smaller one"
+            )
     most = getattr(config.mechanism, "n_public", None)
     if most and dataset.n_records > most:
         raise UserError(f"mechanism.n_public must be at least the number of records, got mechanism.n_public={most}")
