@@ -47,7 +47,9 @@ def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     used: list[int] = []
     runner = claims_imported.runner
-    monkeypatch.setattr("verify.deployment.claims_imported.runner", lambda jobs: used.append(jobs) or runner(jobs))
+    monkeypatch.setattr(
+        "verify.deployment.claims_imported.runner", lambda jobs, step: used.append(jobs) or runner(jobs, step)
+    )
     for jobs in ("1", "2"):
         assert invoke(["certify", "deployment.toml", "--jobs", jobs, "--out", f"out{jobs}"]) == 0
     assert used == [1, 2]

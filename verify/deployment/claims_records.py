@@ -254,7 +254,7 @@ def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool
     mechanism = white_box_of(deployment.mechanism)
     if mechanism is not None:
         pair = NeighbouringPair.remove(deployment.dataset, most_exposed(mechanism, deployment.dataset, claim.delta))
-        figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed))
+        figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed, deployment.draws))
     return [(deployment.private, figure) for figure in figures]
 
 

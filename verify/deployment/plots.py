@@ -45,13 +45,14 @@ def histogram(
     )
 
 
-def roc(name: str, mechanism: WhiteBox, pair: NeighbouringPair, seed: int) -> Figure:
-    """Return the ROC of the likelihood-ratio attack on the most exposed record."""
+def roc(name: str, mechanism: WhiteBox, pair: NeighbouringPair, seed: int, most: int | None = None) -> Figure:
+    """Return the ROC of the likelihood-ratio attack on the most exposed record; ``most`` draws in a dry run."""
     setting = "Attack by the likelihood ratio, which no other attack beats, on the most exposed record"
     law = law_of(mechanism)
     theory = None if law is None else law(pair)
-    n_draws = ROC_DRAWS if law is not None else thinned(ROC_DRAWS, pair.dataset.n_records)
-    if n_draws < ROC_DRAWS:
+    wanted = ROC_DRAWS if most is None else min(ROC_DRAWS, most)
+    n_draws = wanted if law is not None else thinned(wanted, pair.dataset.n_records)
+    if n_draws < wanted:
         setting += f" (fewer draws, as there are more than {LARGE:,} records)"
     return roc_figure(
         name, "Attack on the most exposed record", mechanism, pair, theory, seed, setting, n_draws=n_draws
@@ -108,5 +109,5 @@ def record_figures(deployment: Deployment, claim: str) -> list[Figure]:
             histogram(f"losses-{label}", "Ex-post loss over the records", words, "ex-post loss (natural log)", losses)
         )
     pair = NeighbouringPair.remove(dataset, int(row_norms(dataset.X).argmax()))
-    figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed))
+    figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed, deployment.draws))
     return figures
