@@ -11,10 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys.forgery import certify, flipped, lay_out, names_in
+from toys.forgery import BOTH, certify, flipped, lay_out, names_in
 
+from reports.row import Audience
 from verify.cli import invoke
 from verify.deployment import output
+from verify.deployment.asked import Asked
+from verify.deployment.certificate import decide, read_deployment
+from verify.deployment.check_folder import check_folder
+from verify.deployment.config import load
+from verify.deployment.finished import Request
+from verify.deployment.output import Contents, contents
 from verify.held import held
 
 Captured = pytest.CaptureFixture[str]
@@ -181,38 +188,55 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 STEPS = 2 + 2 + 9 + 7
 
 
-def finishes(step: int, work: Path, overwrite: tuple[str, ...]) -> bool:
-    """Kill a run at a step; the same command finishes with the output of before. Return whether it was killed."""
+@pytest.fixture(scope="module")
+def parts(origin: Path) -> list[Contents]:
+    """Both folders of the certificate, made and not written."""
+    loaded, asked = load(origin / "d.toml"), Asked()
+    both = (Audience.CURATOR, Audience.RELEASE)
+    certificate = decide(*read_deployment(loaded, jobs=1))
+    about = {"asked": Request(loaded, both, asked, draw_again=False).words}
+    return [
+        contents(certificate, loaded, each, date=output.today(), jobs=1, about=about if each is both[0] else None)
+        for each in both
+    ]
+
+
+def finishes(step: int, parts: list[Contents], work: Path, *arguments: str) -> None:
+    """Kill the writing at a step; the same command finishes, with the output of before."""
     kept = (work / "d.releases" / "output.json").read_bytes()
     with pytest.MonkeyPatch.context() as patch:
         killed_at(step, patch)
-        try:
-            stopped = certify(work / "d.toml", work / "out", *overwrite) != 0
-        except Killed:
-            stopped = True
-    assert certify(work / "d.toml", work / "out", *overwrite) == 0
-    assert invoke(["check", str(work / "out")]) == 0
+        with pytest.raises(Killed):
+            output.write_all(parts, work / "out")
+    assert certify(work / "d.toml", work / "out", *arguments) == 0
+    for part in BOTH:
+        assert check_folder(work / "out" / part, render=False).wrong == []
     assert (work / "d.releases" / "output.json").read_bytes() == kept
-    return stopped
 
 
-@pytest.mark.parametrize("step", [STEPS - 7])
-def test_a_run_that_was_killed_finishes_with_the_same_command(step: int, work: Path) -> None:
+def test_a_run_that_was_killed_between_the_folders_finishes(parts: list[Contents], work: Path) -> None:
     shutil.rmtree(work / "out")
-    assert finishes(step, work, ())
+    (work / "out").mkdir()
+    finishes(STEPS - 7, parts, work)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overwrite", [(), ("--overwrite",)])
-def test_killed_at_every_file_operation(overwrite: tuple[str, ...], work: Path) -> None:
-    steps = [step for step in range(1, STEPS + 3) if _again(step, work, overwrite)]
-    assert steps == list(range(1, STEPS + 1))
-
-
-def _again(step: int, work: Path, overwrite: tuple[str, ...]) -> bool:
-    if not overwrite:
+@pytest.mark.parametrize("step", range(1, STEPS + 1))
+def test_killed_at_every_file_operation(step: int, parts: list[Contents], work: Path) -> None:
+    """In a new folder, and where an older certificate is replaced."""
+    if step % 2:
         shutil.rmtree(work / "out")
-    return finishes(step, work, overwrite)
+        (work / "out").mkdir()
+        finishes(step, parts, work)
+    else:
+        finishes(step, parts, work, "--overwrite")
+
+
+def test_there_are_as_many_file_operations_as_were_killed(parts: list[Contents], work: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        killed_at(STEPS + 1, patch)
+        output.write_all(parts, work / "out")
+    assert certify(work / "d.toml", work / "out") == 0
 
 
 # --- folders ----------------------------------------------------------------------------------------------------------
