@@ -23,7 +23,7 @@ assert logging.getLogger("matplotlib").level == logging.NOTSET
 """
 
 
-@pytest.mark.parametrize("variable", ["MPLCONFIGDIR", "HOME"])
+@pytest.mark.parametrize("variable", ["MPLCONFIGDIR", pytest.param("HOME", marks=pytest.mark.slow)])
 def test_nothing_is_said_about_a_cache_that_cannot_be_kept(variable: str, tmp_path: Path) -> None:
     file = tmp_path / "no folder"
     file.write_text("")
