@@ -324,6 +324,43 @@ def test_a_dry_run_draws_and_writes_nothing(tmp_path: Path) -> None:
     assert after == before
 
 
+def test_a_report_of_a_loss_without_a_bound_costs_infinitely_much(tmp_path: Path) -> None:
+    """Its gradient has no bound over the public domain; the list stays strict JSON, and an old one is read."""
+    text = TOML.replace('"logistic"', '"squared"')
+    assert prepared(tmp_path, text).mu_report == np.inf
+    spent = tmp_path / "d.releases" / "spent.json"
+    assert entries(tmp_path)[1]["mu"] == "inf"
+    spent.write_text(spent.read_text().replace('"inf"', "Infinity"))
+    assert prepared(tmp_path, text).chain[1]["mu"] == "inf"
+    assert prepared(tmp_path, text, draw_again=True).mu_report == np.inf
+    assert "Infinity" not in spent.read_text()
+
+
+@pytest.mark.parametrize("how", ["file", "kept"])
+def test_an_output_of_another_length_is_refused(how: str, tmp_path: Path) -> None:
+    """The columns of the configuration are others than those that the output was made from."""
+    prepared(tmp_path)
+    (tmp_path / "o.json").write_text("[1.0, 2.0, 3.0]")
+    text = TOML.replace("draw = true", 'file = "o.json"') if how == "file" else TOML
+    (tmp_path / "d.toml").write_text(text)
+    loaded = load(tmp_path / "d.toml")
+    data = Dataset(np.full((3, 2 if how == "file" else 1), 0.1), DATA.y, 1.0, 1.0)
+    with pytest.raises(UserError, match=r"^the output must hold [12] numbers, one for each column, got .* with [32]$"):
+        releases.prepare(loaded, loaded.config.mechanism.build(data.dim), data)
+
+
+def test_a_link_to_a_configuration_shares_its_draws(tmp_path: Path) -> None:
+    first = prepared(tmp_path)
+    (tmp_path / "link.toml").symlink_to("d.toml")
+    loaded = load(tmp_path / "link.toml")
+    again = releases.prepare(loaded, loaded.config.mechanism.build(2), DATA)
+    np.testing.assert_array_equal(again.output, first.output)
+    assert not (tmp_path / "link.releases").exists()
+    (tmp_path / "d.releases").rename(tmp_path / "link.releases")  # as it was before
+    with pytest.raises(UserError, match=r"d\.releases must be the one folder of draws of d\.toml, got link\.releases"):
+        releases.prepare(loaded, loaded.config.mechanism.build(2), DATA)
+
+
 # --- several at once --------------------------------------------------------------------------------------------------
 
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from reports.files import make_folder, write_atomic
 
 from ..errors import UserError
 from ..held import held
+from ..rows import encode
 
 #: Only the owner may read what has not been published yet.
 PRIVATE_MODE = 0o600
@@ -46,7 +47,7 @@ class _Output(_Drawn):
 
 class _Report(_Drawn):
     what: Literal["report"]
-    mu: Annotated[FiniteFloat, Field(ge=0)]
+    mu: Annotated[float, Field(ge=0)] | Literal["inf"]
 
 
 _ENTRIES = TypeAdapter(list[Annotated[_Output | _Report, Field(discriminator="what")]])
@@ -134,7 +135,7 @@ class ReleaseState:
 
     def _write_entries(self) -> None:
         if self.writes:
-            text = json.dumps(self.entries, indent=1) + "\n"
+            text = json.dumps(self.entries, indent=1, allow_nan=False) + "\n"
             with _refused(self.folder):
                 write_atomic(self.folder / SPENT, text.encode(), mode=PRIVATE_MODE)
 
@@ -186,7 +187,7 @@ def read_chain(folder: Path) -> list[Entry]:
         return []
     try:
         _ENTRIES.validate_json(data)
-        entries: list[Entry] = json.loads(data)
+        entries: list[Entry] = encode(json.loads(data))  # an infinite mu was no strict JSON before
     except (ValidationError, ValueError, RecursionError):
         raise UserError(f"{folder.name}/{SPENT} must be the list of draws as it was written, got another") from None
     return entries

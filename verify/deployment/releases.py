@@ -25,6 +25,7 @@ from mechanisms.data import FloatArray
 from mechanisms.report_terms import ReportRequirement
 
 from ..errors import UserError
+from ..rows import encode, number
 from .config import Configuration, Loaded
 from .mechanism_source import Imported
 from .release_state import SPENT, Entry, ReleaseState, digest_of, looked_at, opened
@@ -69,8 +70,9 @@ class Released:
 
 
 def folder_of(loaded: Loaded) -> Path:
-    """Return the folder in which this configuration's releases are kept."""
-    return loaded.folder / f"{loaded.path.stem}.releases"
+    """Return the folder in which this configuration's releases are kept: of every link to it the same."""
+    real = loaded.path.resolve()
+    return real.parent / f"{real.stem}.releases"
 
 
 def chain(loaded: Loaded) -> list[Entry]:
@@ -125,19 +127,22 @@ def prepare(
     config = loaded.config
     scales = _scales(config, mechanism)
     mu = None if scales is None else _mu(scales, mechanism, dataset)
+    _require_one_folder(loaded)
     if config.release is None:
         return Released(None, None, 1, () if mu is None else (mu,))
     draws = _Draws(
         mechanism, dataset, audited_block(config) if isinstance(mechanism, Imported) else 1, draw_again, rng_source
     )
     given = _given(loaded)
+    if given is not None:
+        _require_length(given[0], mechanism, dataset, f"release.file={config.release.file}")
     dependent = None
     with _state(folder_of(loaded), reads=dry or (given is not None and scales is None)) as state:
         output, digest = _output(state, draws) if given is None else given
         if scales is not None and mu is not None:
             dependent = _report(state, draws, output, scales, mu)
         n_outputs = len(state.of("output")) + (given is not None and not _was_drawn(state, *given))
-        mus = tuple(float(entry["mu"]) for entry in state.of("report"))
+        mus = tuple(number(entry["mu"]) for entry in state.of("report"))
     return Released(output, dependent, n_outputs, mus, digest, tuple(state.entries))
 
 
@@ -157,6 +162,23 @@ def _was_drawn(state: ReleaseState, output: FloatArray, digest: str) -> bool:
         return True
     data = state.kept("output", again=True)
     return data is not None and np.array_equal(_kept_output(state, data)["output"], output)
+
+
+def _require_one_folder(loaded: Loaded) -> None:
+    """Refuse the folder that a link to the configuration had of its own before: its draws must not be forgotten."""
+    of_link, kept = loaded.folder / f"{loaded.path.stem}.releases", folder_of(loaded)
+    if of_link != kept and (of_link / SPENT).exists():
+        raise UserError(
+            f"{kept.name} must be the one folder of draws of {kept.stem}.toml, got {of_link.name} of a link to it as well; "
+            "make the link a configuration of its own, or take that folder away"
+        )
+
+
+def _require_length(output: FloatArray, mechanism: Mechanism, dataset: Dataset, shown: str) -> None:
+    if isinstance(mechanism, ObjectivePerturbation) and output.size != dataset.dim:
+        raise UserError(
+            f"the output must hold {dataset.dim} numbers, one for each column, got {shown} with {output.size}"
+        )
 
 
 @contextmanager
@@ -242,7 +264,9 @@ def _output(state: ReleaseState, draws: _Draws) -> tuple[FloatArray, str]:
                     f"mechanism must be the one that the kept output was drawn with, got {name} for an output of "
                     f"{raw['mechanism']}; --draw-again draws a second output and counts both"
                 )
-            return _vector(raw["output"], state.name("output"), "others"), digest_of(data)
+            output = _vector(raw["output"], state.name("output"), "others")
+            _require_length(output, draws.mechanism, draws.dataset, state.name("output"))
+            return output, digest_of(data)
     _require_draw(state)
     state.count("output", {"mechanism": name})
     with _counted(state):
@@ -280,7 +304,7 @@ def _report(state: ReleaseState, draws: _Draws, output: FloatArray, scales: Repo
             kept = PrivacyReport.from_json(data.decode())
         except (ValueError, LookupError, TypeError, RecursionError):
             raise UserError(f"{state.name('report')} must be a privacy report, got something else") from None
-        state.adopt("report", data, {"mu": mu})
+        state.adopt("report", data, {"mu": encode(mu)})
         if not draws.again and not _is_older(state, data):
             if kept.scales != scales or kept.theta != tuple(output.tolist()):
                 raise UserError(
@@ -289,7 +313,7 @@ def _report(state: ReleaseState, draws: _Draws, output: FloatArray, scales: Repo
                 )
             return kept
     _require_draw(state)
-    state.count("report", {"mu": mu})
+    state.count("report", {"mu": encode(mu)})
     with _counted(state):
         report = make_report(output, draws.dataset, scales, rng=draws.rng_source())
     state.keep("report", (report.to_json() + "\n").encode())
