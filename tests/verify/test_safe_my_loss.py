@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from leaks import MECHANISMS, drawn, worlds
 
 from mechanisms import Dataset, LogisticLoss, PrivacyReport, ReportScales, SquaredLoss, make_report
 from verify.cli import invoke
@@ -255,6 +256,27 @@ def test_files_without_end_and_with_a_mark_are_read(
     monkeypatch.setattr("sys.stdin", io.StringIO(" " * (2 << 20)))
     assert invoke(["my-loss", ours]) == 2
     assert "record must be a file of at most 1 MiB" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_what_certify_publishes_is_about_its_public_domain(tmp_path: Path, capsys: Captured) -> None:
+    """Both reports of a release, and the same bytes again from the release record alone."""
+    found = drawn(tmp_path / "w", MECHANISMS["data-dependent report"], worlds()["base"], tmp_path)
+    files = {name.rpartition("/")[2]: each[2] for name, each in found.files.items() if name.startswith("out/release/")}
+    header, *rows = [json.loads(line) for line in files["audit.jsonl"].splitlines()]
+    domain = (header["data"]["dim"], header["data"]["x_bound"], header["data"]["y_bound"])
+    for row, name in zip(
+        [row for row in rows if row["kind"] == "release" and "report" in row],
+        ["report-independent.json", "report-dependent.json"],
+        strict=True,
+    ):
+        assert published_bytes(row["report"], header["configuration"]["data"], domain) == files[name]
+        published = files[name].decode()
+        assert ask(tmp_path, published, prepared(0.6, 0.6), capsys)[0] == 0
+        code, _, err = ask(tmp_path, published, prepared(0.8, 0.8), capsys)
+        assert code == 2
+        assert OUTSIDE in err
+        assert ask(tmp_path, published, '{"a": 8, "b": 8, "y": -3}', capsys)[0] == 0  # its rules clip
 
 
 # --- whatever is given ------------------------------------------------------------------------------------------------
