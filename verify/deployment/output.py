@@ -18,6 +18,7 @@ from reports.files import make_folder, write_atomic
 from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
+from ..damaged import as_written
 from ..errors import UserError
 from ..publish import drawn_figures
 from ..rows import Row, encode
@@ -237,12 +238,10 @@ def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int)
         If the record is not whole.
     """
     data = record.read_bytes()
-    try:
+    with as_written(record, "certificate"):
         rows = read_rows(record)
         pages = document(rows, digest=sha256(data), date=str(run.get("date", "")), record=data)
         private = bool(rows[0]["contains_private"])
-    except (ValueError, KeyError, TypeError, AttributeError) as stop:
-        raise UserError(f"record must be a whole record of a certificate, got record={record}") from stop
     write_atomic(file, pdf_bytes(pages, figures=drawn_figures(pages, jobs)), mode=PRIVATE if private else 0o666)
 
 
