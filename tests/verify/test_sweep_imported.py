@@ -273,7 +273,7 @@ def test_pure_claims_and_refutations_by_other_numbers_are_shown(
 ) -> None:
     """delta = 0 is for imported mechanisms alone; a p-value is no delta and must not look like room to spare."""
     monkeypatch.setattr(schedulers, "LocalPool", lambda slots: Here())
-    with pytest.raises(UserError, match=r"grid.delta must be numbers in \(0, 1\), got grid.delta=0"):
+    with pytest.raises(UserError, match=r"grid.delta must be numbers from 1e-100 to 1 - 1e-9, got grid.delta=0"):
         grid(tmp_path, mechanism='["noisy", "ssp"]', delta="0")
     found = grid(
         tmp_path,

@@ -64,7 +64,7 @@ def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
         tuple(checks),
         ("the bound is evaluated in its corrected form",),
         "A smaller rho in the report.",
-        figures=((False, _figure(deployment, public, scales)),),
+        figures=((False, _figure(deployment, public, scales, f"coverage-{claim.name}")),),
     )
 
 
@@ -112,7 +112,7 @@ def _coverage_draws(deployment: Deployment) -> int:
     return {"quick": 500, "standard": 2_000, "full": 20_000}[deployment.config.budget.profile]
 
 
-def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales) -> Figure:
+def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales, name: str) -> Figure:
     budget = deployment.budget("figure", "coverage", n_draws=1000)
     points = []
     for rho in FIGURE_RHOS:
@@ -124,7 +124,7 @@ def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales) -> F
         points.append((max(found.value, 1e-4), max(found.low, 1e-4), found.high))
     multiple = 1.0 if scales.sigma2 is None else 3.0
     return coverage_figure(
-        "coverage",
+        name,
         "How often the published bound fails",
         [multiple * rho for rho in FIGURE_RHOS],
         {"public structured data, longest record": points},

@@ -13,7 +13,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$")]
 Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Delta = Annotated[float, Field(ge=0, lt=1)]
-Probability = Annotated[float, Field(gt=0, lt=1)]
+Probability = Annotated[float, Field(ge=1e-100, le=1 - 1e-9)]  # a share of it, and what it leaves, are numbers too
 
 #: The parameters of each form of a claim over all data sets; the point has no profile.
 FORMS: dict[str | None, tuple[str, ...]] = {

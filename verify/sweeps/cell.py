@@ -11,6 +11,7 @@ from typing import Any
 from audits import Budget, StreamKey
 from audits.reference import is_reference
 from mechanisms import Dataset, NeighbouringPair
+from mechanisms.perturbed_solver import SolverError
 
 from ..pair_evidence import DRAWS, QUANTITY, pair_evidence
 from ..rows import Row, dumps, encode
@@ -126,10 +127,16 @@ def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
     if own is not None:
         vouched = own.vouched is not None
         return pair_evidence(own.make(), pair, epsilon, delta, budget, vouched=vouched, views=own.looks())
-    setup = RECIPES[cell["mechanism"]].build(cell["loss"], pair, epsilon, delta)
+    try:
+        setup = RECIPES[cell["mechanism"]].build(cell["loss"], pair, epsilon, delta)
+    except (ValueError, ArithmeticError) as stop:  # a scale that is no finite number above 0, a root that is not there
+        return _no_claim(cell, f"the rule gives no mechanism here: {' '.join(str(stop).split())}")
     if setup.mechanism is None:
         return _no_claim(cell, setup.out_of_domain)
-    return pair_evidence(setup.mechanism, pair, epsilon, delta, budget, in_domain=not setup.out_of_domain)
+    try:
+        return pair_evidence(setup.mechanism, pair, epsilon, delta, budget, in_domain=not setup.out_of_domain)
+    except SolverError as stop:
+        return _no_claim(cell, f"float64 does not carry these numbers: {stop}")
 
 
 def out_of_place(cell: Cell, shared: Shared) -> str:

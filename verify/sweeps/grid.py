@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import Any
 
 from mechanisms import DataError, Dataset
 
+from ..deployment.config_mechanisms import REACH
 from ..errors import UserError
+from ..texts import read_text, read_toml
 from .cell import IMPORTED_DRAWS, Cell, Shared
 from .imported import LOSSES, ImportedMechanism, read_imported
 from .places import REPLACED, TARGETS
@@ -34,17 +35,20 @@ def _one_of(names: tuple[str, ...]) -> Rule:
     return f"among {', '.join(names)}", lambda v: isinstance(v, str) and v in names
 
 
+#: Sizes and shares that float64 is trusted with, as in a configuration of certify.
+_SIZE = _number("from 1e-12 to 1e+12", lambda v: REACH[0] <= v <= REACH[1])
+_SHARE = _number("from 1e-100 to 1 - 1e-9", lambda v: 1e-100 <= v <= 1 - 1e-9)
 #: Axis -> what its values must be; the order is that of the cells (the last axis varies fastest).
 AXES: Mapping[str, Rule] = {
     "mechanism": _one_of(tuple(RECIPES)),
     "loss": _one_of(ALL_LOSSES),
     "n": _whole(1),
     "dim": _whole(1),
-    "conditioning": _number("of at least 1", lambda v: math.isfinite(v) and v >= 1),
+    "conditioning": _number("from 1 to 1e+12", lambda v: 1 <= v <= REACH[1]),
     "seed": _whole(0),
     "target": _one_of((*TARGETS, REPLACED)),
-    "delta": _number("in (0, 1)", lambda v: 0 < v < 1),
-    "epsilon": _number("above 0", lambda v: math.isfinite(v) and v > 0),
+    "delta": _SHARE,
+    "epsilon": _SIZE,
 }
 FLOATS = ("conditioning", "delta", "epsilon")
 #: Axes that the user's own data fix.
@@ -53,7 +57,7 @@ BUDGET: Mapping[str, tuple[Rule, Any]] = {
     "seed": (_whole(0), 20210527),
     "n_draws": (_whole(2), 4000),
     "imported_draws": (_whole(2), IMPORTED_DRAWS),
-    "failure_prob": (_number("in (0, 1)", lambda v: 0 < v < 1), 1e-7),
+    "failure_prob": (_SHARE, 1e-7),
 }
 TABLES = ("name", "grid", "budget", "data", "imported")
 DATA_KEYS = ("file", "response", "x_bound", "y_bound", "public")
@@ -135,12 +139,7 @@ def read_grid(path: Path, tell: Callable[[str], None] = lambda _: None) -> Grid:
     UserError
         One line that names the key, the rule and the value.
     """
-    try:
-        text = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as stop:
-        raise UserError(f"grid must be a readable file, got grid={path} ({stop.strerror})") from stop
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as stop:
-        raise UserError(f"grid must be TOML, got {path}: {stop}") from stop
+    text = read_toml(read_text(path, "grid"), "grid", str(path))
     _known(text, TABLES, "")
     name = text.get("name", path.stem)
     if not isinstance(name, str) or not name.strip():
@@ -170,7 +169,9 @@ def _axes(table: Mapping[str, Any], data: Dataset | None, imported: tuple[str, .
         words = f"numbers of records, in [0, {data.n_records})"
         rules["target"] = words, lambda v: isinstance(v, int) and not isinstance(v, bool) and 0 <= v < data.n_records
     if imported and isinstance(table.get("mechanism"), list) and all(name in imported for name in table["mechanism"]):
-        rules["delta"] = _number("in [0, 1)", lambda v: 0 <= v < 1)  # our own rules need a delta
+        rules["delta"] = _number(
+            "0 or from 1e-100 to 1 - 1e-9", lambda v: v == 0 or _SHARE[1](v)
+        )  # our own rules need a delta
     axes: dict[str, tuple[Any, ...]] = {}
     for axis in wanted:
         key, (words, allowed) = f"grid.{axis}", rules[axis]
@@ -207,8 +208,8 @@ def _data(table: Mapping[str, Any], folder: Path) -> Dataset:
         if not isinstance(table[key], str):
             raise _refuse(f"data.{key}", "text", table[key])
     for key in ("x_bound", "y_bound"):
-        if not _number("", lambda v: v > 0)[1](table[key]):
-            raise _refuse(f"data.{key}", "a number above 0", table[key])
+        if not _SIZE[1](table[key]):
+            raise _refuse(f"data.{key}", "a number from 1e-12 to 1e+12", table[key])
     if not isinstance(table["public"], bool):
         raise _refuse("data.public", "true or false", table["public"])
     path = folder / table["file"]
