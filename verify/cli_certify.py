@@ -92,7 +92,7 @@ def certify(
     wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
     request = Request(loaded, wanted, Asked(require == "proved", allow_undecided), draw_again)
     with certificate_folder(out) as folder, one_blas_thread(), following as phases:
-        before = Before({}) if overwrite else finished_before(folder, request)
+        before = Before({}) if overwrite else finished_before(folder, request, phases)
         if before.holds(request):
             code = _say_before(before, request)
         else:

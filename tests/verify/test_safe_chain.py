@@ -80,7 +80,7 @@ def test_the_attestation_names_the_output_and_the_record_its_numbers(origin: Pat
 def test_a_second_draw_is_counted_in_its_own_certificate(tmp_path: Path, capsys: Captured) -> None:
     configuration = lay_out(tmp_path)
     assert certify(configuration, tmp_path / "one") == 0
-    assert certify(configuration, tmp_path / "two", "--draw-again") == 0
+    assert certify(configuration, tmp_path / "two", "--draw-again") == 3  # two draws cost more than the claim
     code, out = said(tmp_path / "two", capsys)
     assert (code, "later draw" in out) == (0, False)
     code, out = said(tmp_path / "one", capsys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -236,6 +237,23 @@ def test_there_are_as_many_file_operations_as_were_killed(parts: list[Contents],
     with pytest.MonkeyPatch.context() as patch:
         killed_at(STEPS + 1, patch)
         output.write_all(parts, work / "out")
+    assert certify(work / "d.toml", work / "out") == 0
+
+
+def test_a_full_disk_is_no_defect_and_the_same_command_finishes(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    shutil.rmtree(work / "out")
+
+    def full(path: Path, *_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    honest = output.write_atomic
+    monkeypatch.setattr(output, "write_atomic", full)
+    assert certify(work / "d.toml", work / "out") == 2
+    assert "the disk must have room" in capsys.readouterr().err
+    assert not (work / "out").exists()
+    monkeypatch.setattr(output, "write_atomic", honest)
     assert certify(work / "d.toml", work / "out") == 0
 
 

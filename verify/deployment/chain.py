@@ -76,8 +76,8 @@ def compare_chain(rows: Sequence[Row], attested: str | None, copied: list[Entry]
 
 def _compare_place(drawn: dict[str, set[str]], copied: list[Entry], place: object, found: Compared) -> None:
     """Hold the copied chain against the release folder, where that is at hand."""
-    folder = Path(place) if isinstance(place, str) and place and "\0" not in place else None
-    if folder is None or not folder.is_dir():
+    folder = _at_hand(place)
+    if folder is None:
         found.notes.append("the release folder is not at hand: its chain of draws was not compared")
         return
     try:
@@ -94,6 +94,15 @@ def _compare_place(drawn: dict[str, set[str]], copied: list[Entry], place: objec
         found.notes.append(
             f"{more} later draw{'s' if more > 1 else ''} in {folder}: this certificate counts none of them"
         )
+
+
+def _at_hand(place: object) -> Path | None:
+    """Return the folder that a text names, if there is one; the text may be anything."""
+    try:
+        folder = Path(place) if isinstance(place, str) and place else None
+        return folder if folder is not None and folder.is_dir() else None
+    except (OSError, ValueError):
+        return None
 
 
 def _digests(entries: list[Entry], what: str) -> set[str]:

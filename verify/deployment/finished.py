@@ -11,6 +11,7 @@ from typing import Any
 from reports.row import Audience
 
 from ..errors import UserError
+from ..progress import SILENT, Phases
 from ..rows import Row
 from .artefact import artefact_of
 from .asked import Asked
@@ -19,7 +20,7 @@ from .certificate_files import CHAIN, LAST, RUN, kind_of, shown
 from .check_folder import check_folder
 from .config import Loaded
 from .config_mechanisms import ImportSection
-from .data_files import read_dataset
+from .data_files import read_dataset, size
 from .mechanism_source import MechanismSource
 from .output import chain_bytes, inputs
 from .release_state import Entry
@@ -65,7 +66,7 @@ class Before:
         return set(request.wanted) <= set(self.rows)
 
 
-def finished_before(out: Path, request: Request) -> Before:
+def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> Before:
     """Return what ``out`` holds of this very request; nothing is drawn or written.
 
     Raises
@@ -84,7 +85,7 @@ def finished_before(out: Path, request: Request) -> Before:
         if checked.wrong:
             raise _refused(out, f"a damaged certificate: {audience.value}: {checked.wrong[0]}")
         rows[audience] = checked.rows
-    other = _other_input(out / Audience.CURATOR.value, rows[Audience.CURATOR], request)
+    other = _other_input(out / Audience.CURATOR.value, rows[Audience.CURATOR], request, progress)
     if other:
         raise _refused(out, f"a finished certificate that differs in {other}")
     return Before(rows)
@@ -97,7 +98,7 @@ def _refused(out: Path, what: str) -> UserError:
     )
 
 
-def _other_input(curator: Path, rows: Sequence[Row], request: Request) -> str:
+def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress: Phases) -> str:
     """Return the first input that is another one than then, in words; nothing of what it says."""
     loaded, run = request.loaded, json.loads((curator / RUN).read_bytes())
     for option, given in request.words.items():
@@ -115,9 +116,10 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request) -> str:
         return shown(changed[0])
     if (curator / CHAIN).read_bytes() != chain_bytes(chain_now(loaded)):
         return "its draws: more were made since"
-    if read_dataset(loaded.config.data, loaded.folder).digest != rows[0]["data"]["digest"]:
-        return "the data"
-    return ""
+    data = loaded.config.data
+    with progress.phase("reading the data", size(data, loaded.folder)) as step:
+        digest = read_dataset(data, loaded.folder, tell=step).digest
+    return "the data" if digest != rows[0]["data"]["digest"] else ""
 
 
 def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
