@@ -296,11 +296,11 @@ def build_dataset(
 
 def z_score(dataset: Dataset, *, x_bound: float = math.inf) -> Dataset:
     """Return the data set with centred, unit-variance columns; the statistics used become part of any claim."""
-    if dataset.n_records == 0:
-        raise DataError("n_records must be at least 1 for z-scores, got n_records=0")
-    mean, std = dataset.X.mean(axis=0), dataset.X.std(axis=0)
-    constant = std <= 1e-12 * np.abs(dataset.X).max(axis=0)  # a constant column's spread is rounding
-    X = (dataset.X - mean) / np.where(constant, 1.0, std)
+    X = dataset.X
+    if dataset.n_records:  # that there is no record must not be seen in an error
+        mean, std = X.mean(axis=0), X.std(axis=0)
+        constant = std <= 1e-12 * np.abs(X).max(axis=0)  # a constant column's spread is rounding
+        X = (X - mean) / np.where(constant, 1.0, std)
     note = "z-scores: column means and standard deviations read off the data"
     return replace(
         dataset, X=X, x_bound=x_bound, steps=(*dataset.steps, note), data_dependent=(*dataset.data_dependent, note)

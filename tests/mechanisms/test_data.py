@@ -211,5 +211,5 @@ def test_z_score_is_recorded_as_data_dependent() -> None:
     assert scored.data_dependent == scored.steps
     assert len(scored.steps) == 1
     assert scored.x_bound == math.inf
-    with pytest.raises(DataError, match="at least 1 for z-scores"):
-        z_score(Dataset(np.zeros((0, 2)), np.zeros(0), 1.0, 1.0))
+    empty = z_score(Dataset(np.zeros((0, 2)), np.zeros(0), 1.0, 1.0))
+    assert (empty.n_records, empty.x_bound, empty.data_dependent) == (0, np.inf, scored.data_dependent)
