@@ -16,8 +16,9 @@ CONTRACT_DRAWS, CONTRACT_SHARE = 6_000, 0.1
 WATCHED = 18
 #: Evaluations at most by which a pair is found to be accepted, and by which its outputs' layout is learned.
 PROBED, LEARNED = 2 * PROBE, 2 * PROBE + 2 * PILOT
-#: Draws of both data sets of a pair below which pairs are left out instead, and the pilot of each data set then.
-LEAST, SMALL_PILOT = 100, 10
+#: Draws of both data sets of a pair below which pairs are left out instead (fewer hardly refute anything), and the
+#: pilot of each data set then.
+LEAST, SMALL_PILOT = 400, 10
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ class Cap:
 
     @classmethod
     def _tight(cls, max_draws: int, n_draws: int, slots: int) -> Cap:
-        n_draws = min(n_draws, LEAST)
-        contract = max(0, int(CONTRACT_SHARE * max_draws) - WATCHED)
-        each = PROBED + 2 * PROBE + 2 * SMALL_PILOT + n_draws
-        most = min(slots, max(0, max_draws - contract - WATCHED) // each)
+        contract = max(1, int(CONTRACT_SHARE * max_draws) - WATCHED)
+        room, beside = max_draws - contract - WATCHED, PROBED + 2 * PROBE + 2 * SMALL_PILOT
+        n_draws = max(2, min(n_draws, LEAST, room - beside))  # all of it for one pair, where that is what there is
+        most = min(slots, max(0, room) // (beside + n_draws))
         spared = f"{slots - most} of {slots} pairs of data sets were left out" if most < slots else ""
         return cls(n_draws, contract, SMALL_PILOT, True, most, spared)

@@ -31,6 +31,8 @@ from .subject import PILOT, EncodedSubject, Subject
 from .tails import audit_tails
 from .witnesses import Note, Weight, Witness, WorstCase, of_test
 
+#: Draws of each data set without which the black box is not asked: it could refute nothing.
+BLACK_BOX = 50
 #: Shares of a pair's failure probability where the mechanism states a density.
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
@@ -147,7 +149,7 @@ def _examined(work: PairWork) -> PairExamination:
     law, why, spent = _believed(work, recorded, encoded)
     witnesses: tuple[Witness, ...] = ()
     visible = 1.0
-    if work.claim is not None:
+    if work.claim is not None and n_each >= BLACK_BOX:
         budget = work.budget.part("black box", share=1 - spent)
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
