@@ -63,7 +63,10 @@ def where(path: Path, schema: str) -> str:
 
     whole = json.loads(files("verify").joinpath(f"schemas/{schema}.schema.json").read_text(encoding="utf-8"))
     validators: dict[str, Any] = {}
+    before: dict[str, int] = {}
     for number, line in enumerate(path.read_bytes().decode().removesuffix("\n").split("\n"), start=1):
+        if before.setdefault(line, number) != number:
+            return f"line {number}: the same as line {before[line]}"
         try:
             row = read_json(line)
         except ValueError as stop:
@@ -77,7 +80,21 @@ def where(path: Path, schema: str) -> str:
         error = best_match(validator.iter_errors(row))
         if error is not None:
             return f"line {number}: {_in_words(error)}"
+        if (kind == "header") != (number == 1):
+            return f"line {number}: {'a second header' if kind == 'header' else 'no header'}"
+        if kind == "figure" and not _can_be_drawn(row["figure"]):
+            return f"line {number}: 'figure' has lists that do not fit together"
     return ""
+
+
+def _can_be_drawn(figure: Any) -> bool:
+    from reports.codec import from_plain
+    from reports.row import Figure, HeatMap
+
+    try:
+        return figure is None or bool(from_plain(figure, HeatMap if figure["kind"] == "HeatMap" else Figure))
+    except DAMAGE:
+        return False
 
 
 def _in_words(error: ValidationError) -> str:

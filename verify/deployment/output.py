@@ -19,7 +19,6 @@ from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
 from ..damaged import as_written
-from ..errors import UserError
 from ..publish import drawn_figures
 from ..rows import Row, encode
 from ..versions import library_versions
@@ -40,7 +39,7 @@ from .certificate_files import (
     kind_of,
     report_name,
 )
-from .config import Loaded
+from .config import Configuration, Loaded
 from .config_mechanisms import ImportSection
 from .layout import document
 from .mechanism_source import MechanismSource
@@ -48,7 +47,7 @@ from .published import publishable
 from .release_state import Entry
 from .releases import folder_of
 from .rendering import rendered_with
-from .vouched import Vouched
+from .vouched import Vouched, is_link
 
 PRIVATE = 0o600
 STATUS = {"PASSED": "passed", "FAILED": "failed", "WARNED": "skipped"}
@@ -183,6 +182,17 @@ def inputs(
         if word is not None and word.kind == "file":
             found.append(descriptor(word.proof, word.digest))
     return found + named_artefact(artefact)
+
+
+def input_names(config: Configuration) -> list[str]:
+    """Return the names under which :func:`inputs` lists what a configuration speaks about, after the configuration's own."""
+    release, mechanism = config.release, config.mechanism
+    names = [] if release is None else [Path(release.file).name if release.file else "output.json"]
+    if isinstance(mechanism, ImportSection):
+        names += dict.fromkeys(each.partition(":")[0] for each in (mechanism.origin, *mechanism.views))
+        word = mechanism.vouched_by
+        names += [] if word is None or is_link(word.proof) else [word.proof.strip()]
+    return names + ([] if config.artefact is None else [Path(config.artefact.file).name])
 
 
 def named_artefact(artefact: Mapping[str, str] | None) -> list[dict[str, Any]]:
