@@ -25,6 +25,7 @@ from mechanisms import Dataset, make_report
 from verify.cli import invoke
 from verify.deployment import releases
 from verify.deployment.config import parse
+from verify.deployment.config_mechanisms import ImportSection
 
 DATA = """
 [data]
@@ -56,6 +57,11 @@ delta = 1e-6
 type = "ex-post"
 epsilon = 0.05
 """
+COVERAGE = '[[claims]]\ntype = "report-coverage"\nlevel = 0.05\n'
+REPORT = "[report]\nrho = 0.01\n"
+REPLACING = EVERYONE + 'relation = "replace"\n'
+GROUPS = EVERYONE + "group = 3\n"
+CURVE = '[[claims]]\ntype = "dp"\nprofile = "gaussian-dp"\nmu = 0.5\n'
 UTILITY = '[[claims]]\ntype = "utility"\nmetric = "mean squared error"\nat_most = 0.4\n'
 LABELS = "threshold = 0.0\n"
 
@@ -71,15 +77,19 @@ def configuration(mechanism: str, claims: str, *, data: str = "", more: str = ""
 
 OBJECTIVE = mechanism("objective-perturbation", loss="logistic", sigma=8.0, lam=4.0)
 ADAPTIVE: dict[str, Any] = {"epsilon": 0.9, "delta": 1e-6}
-IMPORTED = '[mechanism]\nimport = "mine.py:Sums"\n'
+IMPORTED = """
+[mechanism]
+import = "mine.py:Sums"
+vouched_by = { who = "its author", proof = "10.1000/182" }
+"""
 #: Every mechanism of ours, the data-dependent report, and one that is imported.
 MECHANISMS = {
     "objective-perturbation": configuration(OBJECTIVE, EVERYONE + RECORDS, data=LABELS),
     "data-dependent report": configuration(
         OBJECTIVE,
-        EVERYONE.replace("1.0", "4.0") + '[[claims]]\ntype = "report-coverage"\nlevel = 0.05\n' + RECORDS,
+        EVERYONE.replace("1.0", "4.0") + COVERAGE + RECORDS,
         data=LABELS,
-        more="[report]\nrho = 0.01\nsigma2 = 8.0\nsigma3 = 0.25\n",
+        more=REPORT + "sigma2 = 8.0\nsigma3 = 0.25\n",
     ),
     "gaussian-output": configuration(mechanism("gaussian-output", sigma=8.0, lam=1.0), EVERYONE + RECORDS + UTILITY),
     "posterior-sampling": configuration(mechanism("posterior-sampling", gamma=0.02, lam=4.0), EVERYONE + RECORDS),
@@ -94,10 +104,21 @@ MECHANISMS = {
     "subsample-aggregate": configuration(
         mechanism("subsample-aggregate", n_blocks=5, epsilon=1.0, radius=1.0), EVERYONE + RECORDS
     ),
-    "imported": configuration(IMPORTED, EVERYONE + RECORDS).replace("jobs = 1", "jobs = 1\npairs = 1\ndraws = 300"),
+    "imported": configuration(IMPORTED, EVERYONE + RECORDS).replace("jobs = 1", "jobs = 1\npairs = 2\ndraws = 3000"),
+    "z-scores": configuration(OBJECTIVE, COVERAGE + RECORDS, data=LABELS + "standardise = true\n", more=REPORT),
+    "squared loss": configuration(OBJECTIVE.replace("logistic", "squared"), COVERAGE + RECORDS, more=REPORT),
+    "ranges and an intercept": configuration(
+        mechanism("ssp", sigma_gram=8.0, sigma_moment=8.0, lam=0.0),
+        EVERYONE + RECORDS,
+        data="ranges = { a = [-1, 1], b = [-1e-3, 1e300] }\nintercept = 0.5\n",
+    ),
+    "replacing, groups, whole curves": configuration(
+        mechanism("ssp", sigma_gram=8.0, sigma_moment=8.0, lam=1.0), REPLACING + GROUPS + CURVE
+    ),
 }
 CODE = '''
 import numpy as np
+from mechanisms import GaussianProfile
 
 class Sums:
     """The sum of the responses, with noise."""
@@ -109,6 +130,9 @@ class Sums:
 
     def log_density(self, outputs, dataset):
         return -0.5 * np.square((outputs[:, 0] - dataset.y.sum()) / 8.0)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(y_bound / 8.0)
 '''
 
 
@@ -255,12 +279,14 @@ def seen(folder: Path, text: str, data: str, *options: str, kept: Path | None = 
 def constant_releases(text: str) -> Iterator[None]:
     """Let every accounted release be made from the records, and then be another one, which comes from no data."""
     config = parse(text)
-    fixed = Dataset(base(5)[:, :2], np.where(base(5)[:, 2] > 0, 1.0, -1.0), 1.0, 1.0)
     honest_draw, honest_report = releases.draw_as_audited, make_report
-    imported = config.mechanism.__class__.__name__ == "ImportSection"
-    constant = (
-        np.array([0.5]) if imported else config.mechanism.build(2).draw(fixed, 1, rng=np.random.default_rng(7))[0]
-    )
+    dim = 2 + (config.data.intercept is not None)
+    X = np.column_stack([base(5)[:, :2], np.full(5, 0.1)])[:, :dim]
+    fixed = Dataset(X, np.where(base(5)[:, 2] > 0, 1.0, -1.0), 1.0, 1.0)
+    if isinstance(config.mechanism, ImportSection):
+        constant = np.array([0.5])
+    else:
+        constant = config.mechanism.build(dim).draw(fixed, 1, rng=np.random.default_rng(7))[0]
 
     def draw(*arguments: Any) -> Any:
         honest_draw(*arguments)
