@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +63,15 @@ def certify(configuration: Path, out: Path, *arguments: str) -> int:
     return invoke(["certify", str(configuration), "--audience", "release", "--out", str(out), *arguments])
 
 
-def attest_again(folder: Path, *, rendered: Mapping[str, str] | None = None, attested: bytes | None = None) -> None:
+def attest_again(
+    folder: Path, *, rendered: Mapping[str, str] | None = None, attested: bytes | None = None, more: Sequence[Any] = ()
+) -> None:
     """Write predicate and attestation to fit what the folder holds now."""
     before = json.loads(attested or (folder / "attestation.json").read_bytes())["predicate"]
     rows = parse_rows((folder / "audit.jsonl").read_bytes())
     names = attested_names(rows)
     own = [descriptor(name, sha256((folder / name).read_bytes())) for name in names]
-    spoken_of = before["configuration"][len(names) :]
+    spoken_of = [*before["configuration"][len(names) :], *more]
     with_versions = before["annotations"]["renderedWith"] | dict(rendered or {})
     body = predicate(rows, [*own, *spoken_of], with_versions)
     (folder / "predicate.json").write_bytes(as_json(body))

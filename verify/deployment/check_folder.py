@@ -41,7 +41,7 @@ from .chain import compare_chain
 from .check_pdf import Standing, compare_pdf
 from .config import Loaded, parse
 from .layout import document
-from .output import junit_cases, parse_rows
+from .output import input_names, junit_cases, parse_rows
 from .published import published_bytes
 
 #: What a folder cannot be compared without.
@@ -267,8 +267,8 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     text = sha256(parsed.files[CONFIGURATION])
     if digests[0] != text or header["configuration_digest"] != text:
         found.wrong.append(f"{CONFIGURATION} is not the configuration that was attested")
-    elif header["sources"] == source_digest() and _configured(parsed) != header["configuration"]:
-        found.wrong.append(f"{RECORD} is about another configuration than {CONFIGURATION}")
+    elif header["sources"] == source_digest():
+        found.wrong += _configured(parsed)
     if header["mechanism_digest"] and header["mechanism_digest"] not in digests:
         found.wrong.append(f"{LAST} names another mechanism than {RECORD}")
     released = "release" in header["configuration"]
@@ -279,13 +279,19 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     found.notes += compared.notes
 
 
-def _configured(parsed: Parsed) -> Row | None:
-    """Return what the record holds of the configuration, made again from the configuration itself."""
+def _configured(parsed: Parsed) -> list[str]:
+    """Return what record and subjects say that the configuration does not."""
     text = parsed.files[CONFIGURATION].decode()
     try:
-        return public_configuration(Loaded(parse(text), Path(CONFIGURATION), text), Audience.CURATOR)
+        loaded = Loaded(parse(text), Path(CONFIGURATION), text)
     except UserError:
-        return None
+        return [f"{CONFIGURATION} is no configuration"]
+    wrong = []
+    if public_configuration(loaded, Audience.CURATOR) != parsed.rows[0]["configuration"]:
+        wrong.append(f"{RECORD} is about another configuration than {CONFIGURATION}")
+    if input_names(loaded.config) != [each["name"] for each in parsed.spoken_of][1:]:
+        wrong.append(f"{LAST} names other inputs than {CONFIGURATION}")
+    return wrong
 
 
 def compare_parts(curator: Checked, release: Checked) -> list[str]:

@@ -103,6 +103,11 @@ class Vouched:
         return shown | ({"proof": self.proof} if self.kind == "DOI" else {})
 
 
+def is_link(proof: str) -> bool:
+    """Return whether a proof is a DOI or a URL, and so no file."""
+    return DOI.fullmatch(proof.strip()) is not None or URL.fullmatch(proof.strip()) is not None
+
+
 def vouched_by(loaded: Loaded) -> Vouched | None:
     """Return who vouches for a configuration's imported mechanism, or None; raises as :meth:`Vouched.read`."""
     section = getattr(loaded.config.mechanism, "vouched_by", None)
