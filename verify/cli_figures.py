@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import click
@@ -33,8 +34,14 @@ def figures(output: Path, seed: int, jobs: int | None) -> None:
     from .paper_figures.book import MODULES, document, draw
     from .pool import spread
 
-    if not output.absolute().parent.is_dir():
-        raise UserError(f"output must be in a folder that exists, got output={output}")
+    if output.is_dir():
+        raise UserError(f"output must be a file, got output={output} (a folder)")
+    try:
+        with tempfile.TemporaryFile(dir=output.absolute().parent):  # before minutes are spent
+            pass
+    except OSError as stop:
+        rule = "in a folder that exists and can be written"
+        raise UserError(f"output must be {rule}, got output={output} ({stop.strerror})") from stop
     jobs = jobs or default_jobs()
     tasks = [(module, seed) for module in MODULES]
     pages = {}

@@ -102,10 +102,17 @@ def _finish(work: Sweep, export: Path | None, report: Path | None) -> int:
     from reports.document import pdf_bytes
     from reports.files import write_atomic
 
+    from .damaged import DAMAGE
+    from .faults import keep_traceback
+    from .store import refused
     from .sweeps import table
     from .sweeps.summary import WORDS, document, exit_code, tally
 
-    found = tally(work)
+    try:
+        found = tally(work)
+    except DAMAGE as stop:
+        why = f"a row is not as it was written: {type(stop).__name__}, {keep_traceback(stop)}"
+        raise refused(work.store.path, why) from stop
     try:
         if export:
             table.export(work, export)

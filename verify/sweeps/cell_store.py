@@ -95,7 +95,13 @@ class CellStore:
     def get(self, key: str) -> Row | None:
         """Return the row of a key, crashes included."""
         found = next(self._select("SELECT rows FROM rows WHERE key = ?", [key]), None)
-        return None if found is None else json.loads(str(found[0]))[0]
+        if found is None:
+            return None
+        try:
+            (row,) = json.loads(str(found[0]))
+        except (ValueError, TypeError, RecursionError):
+            raise refused(self.path, "a row is not as it was written") from None
+        return dict(row) if isinstance(row, dict) else None
 
     def put(self, rows: Iterable[tuple[str, str]]) -> None:
         """Keep rows, given as key and JSON text, in one transaction; a row that is decided already stays."""
