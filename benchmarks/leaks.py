@@ -32,6 +32,7 @@ def compare(name: str) -> tuple[str, int, int, list[str]]:
         asked = {fresh: others} | {called: others[k :: len(further)] for k, called in enumerate(further)}
         for called, chosen in asked.items():
             first = CALLS[called](folder, text, data["base"], kept)
+            found += [f"{name}, {called}: exit code {first.code}, {first.err}"] if first.code in (2, 4) else []
             for world in chosen:
                 other = CALLS[called](folder, text, data[world], kept)
                 n_worlds, n_seen = n_worlds + 1, n_seen + 3 + len(first.files)
