@@ -78,7 +78,8 @@ def read_deployment(
     ``dry``: nothing is drawn for a release, and nothing written. The seconds of ``budget.max_seconds`` begin here.
     """
     config, deadline = loaded.config, Deadline.after(loaded.config.budget.max_seconds)
-    artefact = artefact_of(loaded)
+    with progress.phase("the artefact"):
+        artefact = artefact_of(loaded)
     with progress.phase("reading the data", size(config.data, loaded.folder)) as step:
         dataset = read_dataset(config.data, loaded.folder, tell=step)
     mechanism, source = build_mechanism(loaded, dataset.dim)
