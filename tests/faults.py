@@ -80,6 +80,8 @@ class Faults:
         place = EVENTS.get(event)
         if place is None or self.busy or (event == "open" and not (args[2] or 0) & WRITES):
             return
+        if event in ("os.remove", "os.rmdir") and args[1] != -1:
+            return  # below an open folder, as temporary folders are emptied: none of ours
         self.busy = True
         try:
             inside = self.below(args[place])

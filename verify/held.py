@@ -88,7 +88,8 @@ def _try(lock: BaseFileLock, seconds: float) -> bool:
 
 
 def _sign(folder: Path) -> None:
-    (folder / HOLDER).unlink(missing_ok=True)  # that of a killed process, should there be no room for ours
+    for left in (folder / HOLDER, *folder.glob(f".{HOLDER}.*.tmp")):  # of a killed process
+        left.unlink(missing_ok=True)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     write_atomic(folder / HOLDER, json.dumps({"pid": os.getpid(), "started": started}).encode(), mode=0o600)
 

@@ -32,8 +32,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if path.exists() and not path.is_file():
-            raise UserError(f"store must be a file, got store={path}")
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise UserError(f"store must be a file, got store={path}{' (a link)' if path.is_symlink() else ''}")
         try:
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=WAL")
@@ -75,6 +75,8 @@ def refused(path: Path, stop: Exception | str) -> Exception:
     why = " ".join(str(stop).split())
     if any(words in why for words in FULL_WORDS):
         return OSError(errno.ENOSPC, why, str(path))
+    if "disk I/O error" in why:  # the system says no more to SQLite: a quota, a file that may not grow, a broken disk
+        return OSError(errno.EIO, why, str(path))
     if "locked" in why:
         return UserError(f"store must be free, got store={path} in use by another process ({why})")
     if "readonly" in why or "unable to open" in why:

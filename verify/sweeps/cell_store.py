@@ -61,6 +61,8 @@ class CellStore:
                 f"store must be on a local disk, got store={path} on a network file system ({kind}); "
                 "name a local file with --store"
             )
+        if path.is_symlink():
+            raise UserError(f"store must be a file, got store={path} (a link); name the file itself with --store")
         try:
             if not path.exists():
                 _create(path, private=private)
