@@ -151,9 +151,9 @@ def main() -> int:
             seconds = time.monotonic() - start
             line = f"{done}/{len(parts)} parts, {tried} examples, {seconds:.0f} s, {broken} findings"
             print(line, file=sys.stderr, flush=True)
-    text = table(found, seed, time.monotonic() - start, options.jobs)
-    if options.out:
-        options.out.write_text(text, encoding="utf-8", errors="backslashreplace")
+            text = table(found, seed, seconds, options.jobs)
+            if options.out:  # after every part: what was found by an interrupted run is kept
+                options.out.write_text(text, encoding="utf-8", errors="backslashreplace")
     print(text.partition("\n## ")[0])
     return int(any(tally.broken for tally in found.values()))
 
