@@ -93,6 +93,14 @@ def test_every_draw_is_sealed_with_what_was_written(tmp_path: Path) -> None:
     assert releases.output_bytes(output["mechanism"], output["output"], 2) == (kept / "output.json").read_bytes()
 
 
+def test_what_others_keep_there_is_left_alone(tmp_path: Path) -> None:
+    first = prepared(tmp_path)
+    (tmp_path / "d.releases" / "notes").mkdir()
+    (tmp_path / "d.releases" / "README").write_text("mine")
+    assert prepared(tmp_path).digest == first.digest
+    assert (tmp_path / "d.releases" / "README").read_text() == "mine"
+
+
 def test_nothing_drawn_is_an_empty_chain(tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text(TOML)
     assert releases.chain(load(tmp_path / "d.toml")) == []

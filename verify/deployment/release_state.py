@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from reports.files import make_folder, write_atomic
 
 from ..errors import UserError
-from ..held import held
+from ..held import HOLDER, LOCK, held
 from ..rows import encode
 
 #: Only the owner may read what has not been published yet.
@@ -28,6 +28,7 @@ PRIVATE_MODE = 0o600
 #: For how long a run waits for another one that draws.
 WAIT_SECONDS = 600.0
 SPENT = "spent.json"
+OWN = frozenset({SPENT, "output.json", "report.json", LOCK, HOLDER})
 
 What = Literal["output", "report"]
 #: One draw, as ``spent.json`` holds it.
@@ -222,7 +223,8 @@ def _require_files(folder: Path) -> None:
         raise UserError(f"{folder.name} must be a folder, got {'a link' if folder.is_symlink() else 'a file'}")
     with _refused(folder):
         for path in sorted(folder.iterdir()):
-            _require_file(path)
+            if path.is_symlink() or path.name in OWN:
+                _require_file(path)
 
 
 def _require_file(path: Path) -> None:
