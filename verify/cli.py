@@ -109,7 +109,9 @@ def invoke(arguments: list[str] | None = None) -> int:
         return int(code or 0)
     except _Stopped as stop:
         return _failed(stop.cause, stop.goes_on)
-    except (Exception, KeyboardInterrupt, SystemExit) as stop:
+    except SystemExit as stop:  # click's own, after it completed a word for a shell
+        return int(stop.code or 0)
+    except (Exception, KeyboardInterrupt) as stop:
         return _failed(stop, "")
 
 
