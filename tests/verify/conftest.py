@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from toys import LEDGER, toy_registry
@@ -24,3 +25,13 @@ def _no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a run says of its phases depends on how busy the machine is: tests of progress have clocks of their own."""
     monkeypatch.setattr("verify.progress.LONG", math.inf)
     monkeypatch.setattr("verify.progress.QUIET", math.inf)
+
+
+@pytest.fixture(scope="session")
+def private_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One finished certificate of private data, with a deployed output, both reports and an artefact; to be copied."""
+    from toys.forgery import certify, lay_out
+
+    folder = tmp_path_factory.mktemp("certificate")
+    assert certify(lay_out(folder), folder / "out") == 0
+    return folder / "out"

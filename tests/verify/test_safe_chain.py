@@ -14,11 +14,9 @@ from verify.cli import invoke
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(scope="module")
-def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("origin")
-    assert certify(lay_out(folder), folder / "out") == 0
-    return folder
+@pytest.fixture
+def origin(private_certificate: Path) -> Path:
+    return private_certificate.parent
 
 
 @pytest.fixture

@@ -17,12 +17,9 @@ from verify.cli import invoke
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One finished certificate of private data, with a deployed output, both reports and an artefact."""
-    folder = tmp_path_factory.mktemp("finished")
-    assert certify(lay_out(folder), folder / "out") == 0
-    return folder / "out"
+@pytest.fixture
+def finished(private_certificate: Path) -> Path:
+    return private_certificate
 
 
 @pytest.fixture
@@ -159,9 +156,6 @@ def test_configuration_and_chain_are_compared_by_what_they_say(copy: Path, capsy
 
 
 def test_signatures_lie_beside_the_attestation_and_are_named(copy: Path, capsys: Captured) -> None:
-    code, out = said(copy / "release", capsys)
-    assert code == 0
-    assert "release: not signed: whoever rewrites the files and their digests is not noticed" in out
     for suffix in ("sig", "sigstore.json", "bundle", "asc"):
         (copy / "release" / f"attestation.json.{suffix}").write_bytes(b"signed")
     code, out = said(copy / "release", capsys)

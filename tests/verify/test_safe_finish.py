@@ -240,6 +240,7 @@ def test_there_are_as_many_file_operations_as_were_killed(parts: list[Contents],
     assert certify(work / "d.toml", work / "out") == 0
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_defect_and_the_same_command_finishes(
     work: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
