@@ -95,6 +95,7 @@ def _check_nobody(config: Configuration, mechanism: Any, dataset: Dataset) -> No
     try:
         mechanism.draw(nobody, 1, rng=np.random.default_rng(0))
     except (ValueError, ArithmeticError) as stop:
-        text = str(stop)
-        ours = text.partition(" ")[0] in type(config.mechanism).model_fields
-        raise UserError(f"mechanism.{text}" if ours else f"mechanism must be defined, got: {text}") from None
+        text, key = str(stop), str(stop).partition(" ")[0]
+        if key in type(config.mechanism).model_fields:
+            raise UserError(f"mechanism.{text.replace(f'got {key}=', f'got mechanism.{key}=')}") from None
+        raise UserError(f"mechanism must be defined, got: {text}") from None
