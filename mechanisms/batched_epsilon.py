@@ -8,21 +8,17 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import RectBivariateSpline
 from scipy.special import log_ndtr, ndtri
 
-from .base import BOTH, Direction, check_delta
+from .base import Direction, check_delta
 from .data import FloatArray
 from .gaussian_profile import gaussian_log_delta
 from .mills import HALF_LOG_2PI
 from .quadratic_profile import quadratic_log_delta, quadratic_log_tail
-from .ticks import tick
 
 #: Profiles solved together; bounds memory and keeps the arrays in cache.
 _CHUNK: Final = 8192
 _STEPS: Final = 200
-#: Leverages, and residuals, at which epsilon is tabulated for many records.
-_NODES: Final = 96
 
 #: log delta and log tail at an array of epsilon, for the profiles at the given positions.
 Law = Callable[[FloatArray, NDArray[np.intp]], tuple[FloatArray, FloatArray]]
@@ -72,8 +68,6 @@ def ops_epsilon(
     scaled_residual: ArrayLike,
     delta: float,
     direction: Direction,
-    *,
-    near: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
 ) -> FloatArray:
     """Return the smallest ``epsilon >= 0`` at ``delta`` of one-posterior sampling, elementwise.
 
@@ -86,8 +80,6 @@ def ops_epsilon(
         In [0, 1].
     direction : Direction
         FORWARD: drawn without the record.
-    near : callable, optional
-        About the answer for leverages and scaled residuals: where the search starts. It changes nothing but its length.
 
     Returns
     -------
@@ -124,10 +116,6 @@ def ops_epsilon(
         w = mean - spread * _edge(mean * spread, delta)
         guess = np.where(w > np.cbrt(cube), largest - 0.5 * w**2, upper)
 
-    if near is not None:
-        better = near(mu, a)
-        guess = np.where(np.isfinite(better), better, guess)
-
     def law(epsilon: FloatArray, at: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
         return (
             quadratic_log_delta(epsilon, mu[at], a[at], direction),
@@ -136,52 +124,6 @@ def ops_epsilon(
 
     bound = largest if direction is Direction.BACKWARD else np.full(mu.shape, math.inf)
     return np.where(lost, math.inf, _solve(law, delta, upper, guess, bound, mu > 0))
-
-
-def ops_epsilon_of_many(leverage: FloatArray, scaled_residual: FloatArray, delta: float, block: int) -> FloatArray:
-    """Return the larger epsilon of the two directions, for so many records that a table of starting points pays.
-
-    One direction is solved for every record, the one that is worse for most of the first few. A record whose divergence
-    in the other direction is at most ``delta`` there has no larger epsilon in it; for the rest it is solved too.
-    ``block`` records are handled together. Arguments and result as in :func:`ops_epsilon`.
-    """
-    some = slice(0, min(_CHUNK, leverage.size))
-    forward, backward = (ops_epsilon(leverage[some], scaled_residual[some], delta, d) for d in BOTH)
-    first = Direction.FORWARD if 2 * np.count_nonzero(forward >= backward) >= forward.size else Direction.BACKWARD
-    near, found = _table(leverage, scaled_residual, delta, first), np.empty(leverage.size)
-    for start in range(0, leverage.size, block):
-        part = slice(start, start + block)
-        mu, a = leverage[part], scaled_residual[part]
-        epsilon = ops_epsilon(mu, a, delta, first, near=near)
-        open_ = np.flatnonzero(np.isfinite(epsilon))
-        within = quadratic_log_delta(epsilon[open_], mu[open_], np.abs(a[open_]), first.opposite) <= math.log(delta)
-        rest = open_[~within]
-        epsilon[rest] = np.maximum(epsilon[rest], ops_epsilon(mu[rest], a[rest], delta, first.opposite))
-        found[part] = epsilon
-        tick(mu.size)
-    return found
-
-
-def _table(
-    leverage: FloatArray, scaled_residual: FloatArray, delta: float, direction: Direction
-) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
-    """Return a spline of epsilon through exact values on a grid over the records; None where there is none."""
-    inside = np.isfinite(leverage) & (leverage > 0)
-    if not 0 < delta < 1 or not inside.any():
-        return None
-    size = np.abs(scaled_residual, where=inside, out=np.zeros(leverage.size))
-    low, high, top = (float(v) for v in (leverage[inside].min(), leverage[inside].max(), size.max()))
-    if not (0 < low < high < math.inf and 0 < top < math.inf):
-        return None
-    logs, sizes = np.linspace(math.log(low), math.log(high), _NODES), np.linspace(0.0, top, _NODES)
-    mu, a = (part.ravel() for part in np.meshgrid(np.exp(logs), sizes, indexing="ij"))
-    spline = RectBivariateSpline(logs, sizes, ops_epsilon(mu, a, delta, direction).reshape(_NODES, _NODES))
-
-    def near(mu: FloatArray, a: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore"):
-            return np.asarray(spline.ev(np.log(np.maximum(mu, low)), np.abs(a)))
-
-    return near
 
 
 def _solve(

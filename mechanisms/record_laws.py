@@ -14,11 +14,12 @@ from typing import Protocol
 import numpy as np
 
 from .base import Direction, ExactLaw, PrivacyProfile, WhiteBox
-from .batched_epsilon import gaussian_epsilon, ops_epsilon, ops_epsilon_of_many
+from .batched_epsilon import gaussian_epsilon, ops_epsilon
 from .data import Dataset, FloatArray
 from .gaussian_output import GaussianOutput
 from .gaussian_profile import gaussian_log_delta
 from .leverage import record_quantities
+from .many_records import gaussian_epsilons, ops_epsilons
 from .neighbours import NeighbouringPair
 from .objective_loss_terms import HIGH_LEVERAGE
 from .objective_perturbation import ObjectivePerturbation
@@ -27,7 +28,6 @@ from .posterior_sampling import PosteriorSampling
 from .quadratic_profile import quadratic_log_delta
 from .ridge import RidgeMap, ridge_fit
 from .sufficient_statistics import SufficientStatistics
-from .ticks import tick
 
 #: Floats in the largest temporary array of a pass over draws and records.
 TILE_FLOATS = 2_000_000
@@ -51,7 +51,10 @@ class BatchedLaws(RecordLaws, Protocol):
     """The same in one vectorised pass."""
 
     def worse_epsilon_at(self, delta: float) -> FloatArray:
-        """Return every record's smallest ``epsilon >= 0`` at ``delta`` that serves both directions."""
+        """Return every record's smallest ``epsilon >= 0`` at ``delta`` that serves both directions.
+
+        Of more than :data:`BLOCK` records the largest is exact, and those below are interpolated between exact values.
+        """
         ...
 
 
@@ -73,8 +76,11 @@ class GaussianRecordLaws:
 
     def worse_epsilon_at(self, delta: float) -> FloatArray:
         """Return every record's smallest epsilon; the same in both directions."""
-        parts = [GaussianRecordLaws(self.mu[part]).epsilon_at(delta, Direction.FORWARD) for part in blocks(self.mu)]
-        return np.concatenate([np.empty(0), *parts])
+        lost = np.isinf(self.mu)
+        if self.mu.size <= BLOCK or not 0 < delta < 1 or lost.all():
+            return self.epsilon_at(delta, Direction.FORWARD)
+        found = gaussian_epsilons(np.where(lost, 0.0, self.mu), delta, BLOCK)
+        return np.where(lost, math.inf, found) if lost.any() else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +104,7 @@ class QuadraticRecordLaws:
     def worse_epsilon_at(self, delta: float) -> FloatArray:
         """Return the larger of every record's two epsilons."""
         if self.leverage.size > BLOCK and 0 < delta < 1:
-            return ops_epsilon_of_many(self.leverage, self.scaled_residual, delta, BLOCK)
+            return ops_epsilons(self.leverage, self.scaled_residual, delta, BLOCK)
         return np.maximum(self.epsilon_at(delta, Direction.FORWARD), self.epsilon_at(delta, Direction.BACKWARD))
 
 
@@ -150,13 +156,6 @@ def _sufficient_mu(mechanism: SufficientStatistics, dataset: Dataset) -> FloatAr
     square = np.einsum("ij,ij->i", X, X)
     packed = 0.5 * (square**2 + np.einsum("ij,ij,ij,ij->i", X, X, X, X))  # sum over i <= j of x_i^2 x_j^2
     return np.asarray(np.sqrt(packed / mechanism.sigma_gram**2 + square * y**2 / mechanism.sigma_moment**2))
-
-
-def blocks(values: FloatArray) -> Iterator[slice]:
-    """Yield slices that are handled together, so that temporary arrays do not grow with the data."""
-    for part in slices(len(values), BLOCK):
-        yield part
-        tick(len(values[part]))
 
 
 def ridge_shifts(lam: float, dataset: Dataset) -> Iterator[tuple[slice, FloatArray]]:

@@ -26,6 +26,7 @@ from mechanisms import (
 from mechanisms.data import row_norms
 from mechanisms.posterior_bound import LARGEST_DELTA, loss_bound
 from mechanisms.proved_profile import proved_profile
+from mechanisms.record_laws import BLOCK
 from mechanisms.ridge import RidgeMap, ridge_fit
 from mechanisms.sufficient_statistics import SufficientStatistics
 from reports.row import Figure, Mark
@@ -44,6 +45,8 @@ from .universal import Domain, gaussian_delta, universal_bound
 
 #: Largest rounding error of a loss in float64, relative to its size or 1.
 ROUNDING = 1e-8
+#: What a figure of very many records says.
+INTERPOLATED = " The largest was solved for; most of those below are interpolated between exact values."
 
 
 def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
@@ -245,7 +248,8 @@ def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool
             histogram(
                 f"records-{label}",
                 "Per-instance epsilon over the records",
-                f"Exact epsilon of every record at delta = {claim.delta:g}, the worse of the two directions.",
+                f"Exact epsilon of every record at delta = {claim.delta:g}, the worse of the two directions."
+                + (INTERPOLATED if deployment.dataset.n_records > BLOCK else ""),
                 "per-instance epsilon",
                 exact,
                 (Mark("x", claim.epsilon, "claimed"),),

@@ -42,6 +42,8 @@ def record_epsilons(mechanism: object, dataset: Dataset, delta: float) -> FloatA
     delta : float
         In (0, 1).
 
+    Of more than 65,536 records the largest is exact, and those below are interpolated between exact values.
+
     Returns
     -------
     (n_records,) array or None

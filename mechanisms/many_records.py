@@ -1,0 +1,124 @@
+"""Epsilons of very many records: exact where they are largest, interpolated between exact values below.
+
+What is claimed about all records rests on the largest epsilon, which is proved to be the largest: at it, no record's
+divergence exceeds delta. The others fill a histogram; they are interpolated, as long as the interpolation is right to
+:data:`CLOSE` of the largest wherever it is tried, and solved one by one otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline, RectBivariateSpline
+
+from .base import BOTH, Direction
+from .batched_epsilon import gaussian_epsilon, ops_epsilon
+from .data import FloatArray
+from .perturbed_objective import slices
+from .quadratic_profile import quadratic_log_delta
+from .ticks import tick
+
+#: Records at which an interpolation is tried, and how far it may be off, in units of the largest epsilon.
+TRIED, CLOSE = 2_048, 1e-4
+#: Exact values on an axis: for one number a record, and for two.
+LINE, GRID = 4_096, 128
+#: Records whose interpolated epsilon is so close to the largest are solved for.
+NEAR: Final = 1e-3
+
+Near = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def gaussian_epsilons(mu: FloatArray, delta: float, block: int) -> FloatArray:
+    """Return the epsilon of every record between normal laws at distance ``mu`` (finite), which grows with ``mu``."""
+    low, high = float(mu.min()), float(mu.max())
+    if not low < high:
+        return np.full(mu.size, gaussian_epsilon(mu[:1], delta)[0])
+    nodes = np.linspace(low, high, LINE)
+    values = gaussian_epsilon(nodes, delta)
+    spline, top = CubicSpline(nodes, values), float(values[-1])
+    some = mu[_spread(mu.size)]
+    if np.abs(spline(some) - gaussian_epsilon(some, delta)).max() > CLOSE * top:
+        return np.concatenate([gaussian_epsilon(mu[part], delta) for part in _told(mu.size, block)])
+    found = np.empty(mu.size)
+    for part in _told(mu.size, block):
+        found[part] = spline(mu[part])
+    largest = mu == high
+    found[largest] = top
+    return _below(found, largest, top)
+
+
+def ops_epsilons(leverage: FloatArray, scaled_residual: FloatArray, delta: float, block: int) -> FloatArray:
+    """Return the larger epsilon of both directions of one-posterior sampling for every record."""
+    a = np.abs(scaled_residual)
+    lost = np.isinf(leverage)
+    mu, a = np.where(lost, 0.0, leverage), np.where(lost, 0.0, a)
+    near = _surface(mu, a, delta)
+    if near is None:
+        found = np.concatenate([_both(mu[part], a[part], delta) for part in _told(mu.size, block)])
+        return np.where(lost, math.inf, found)
+    found = np.empty(mu.size)
+    for part in _told(mu.size, block):
+        found[part] = near(mu[part], a[part])
+    solved = found >= (1 - NEAR) * found.max()
+    found[solved] = _both(mu[solved], a[solved], delta)
+    top = float(found[solved].max())
+    for part in slices(mu.size, block):  # a record that is told apart further than that is solved for as well
+        beyond = np.flatnonzero(_exceeds(mu[part], a[part], top, delta) & ~solved[part]) + part.start
+        found[beyond], solved[beyond] = _both(mu[beyond], a[beyond], delta), True
+    found = _below(found, solved, float(found[solved].max()))
+    return np.where(lost, math.inf, found)
+
+
+def _told(size: int, block: int) -> Iterator[slice]:
+    """Yield blocks, and tell whoever listens of each that is done."""
+    for part in slices(size, block):
+        yield part
+        tick(part.stop - part.start)
+
+
+def _spread(size: int) -> slice:
+    return slice(None, None, max(1, size // TRIED))
+
+
+def _below(found: FloatArray, exact: NDArray[np.bool_], top: float) -> FloatArray:
+    """Return the epsilons, those that are interpolated brought between 0 and what lies just below the largest."""
+    return np.where(exact, found, np.clip(found, 0.0, math.nextafter(top, 0.0)))
+
+
+def _both(mu: FloatArray, a: FloatArray, delta: float) -> FloatArray:
+    """Return the larger epsilon of both directions; mostly it is the forward one, which is tried in the other."""
+    epsilon = ops_epsilon(mu, a, delta, Direction.FORWARD)
+    rest = np.flatnonzero(quadratic_log_delta(epsilon, mu, a, Direction.BACKWARD) > math.log(delta))
+    epsilon[rest] = np.maximum(epsilon[rest], ops_epsilon(mu[rest], a[rest], delta, Direction.BACKWARD))
+    return epsilon
+
+
+def _exceeds(mu: FloatArray, a: FloatArray, epsilon: float, delta: float) -> NDArray[np.bool_]:
+    """Return whose divergence at ``epsilon`` is above ``delta``, in either direction."""
+    return np.logical_or(*(quadratic_log_delta(epsilon, mu, a, each) > math.log(delta) for each in BOTH))
+
+
+def _surface(mu: FloatArray, a: FloatArray, delta: float) -> Near | None:
+    """Return a spline of epsilon through exact values on a grid over the records; None where it is not close enough."""
+    positive = mu > 0
+    if not positive.any():
+        return None
+    low, high, top = float(mu.min(where=positive, initial=math.inf)), float(mu.max()), float(a.max())
+    if not (low < high and top > 0):
+        return None
+    # finer where the residual is small: there epsilon bends
+    logs, roots = np.linspace(math.log(low), math.log(high), GRID), np.linspace(0.0, math.sqrt(top), GRID)
+    grid = [part.ravel() for part in np.meshgrid(np.exp(logs), roots**2, indexing="ij")]
+    spline = RectBivariateSpline(logs, roots, _both(grid[0], grid[1], delta).reshape(GRID, GRID))
+
+    def near(mu: FloatArray, a: FloatArray) -> FloatArray:
+        inside = np.asarray(spline.ev(np.log(np.maximum(mu, low)), np.sqrt(a)), dtype=np.float64)
+        return np.where(mu > 0, inside, 0.0)
+
+    some = _spread(mu.size)
+    exact = _both(mu[some], a[some], delta)
+    return near if np.abs(near(mu[some], a[some]) - exact).max() <= CLOSE * exact.max() else None
