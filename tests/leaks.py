@@ -202,7 +202,7 @@ BROKEN = {
     "fewer records than are allowed": ("n_min = 20", (table(base(19)), table(base(3)))),
     "rows too long": ('rows = "refuse"', (table(base(), "3,4,0\n"), table(_with(base(), 7, [1e200, 0, 0])))),
     "responses too large": ('response = "refuse"', (table(base(), "0,0,7\n"), table(_with(base(), 2, [0, 0, -88])))),
-    "a missing value": ('missing = "refuse"', (table(base(), "0,,0\n"), table(base()[:3], "nan,0,0\n" * 4))),
+    "a missing value": ('missing = "refuse"', (table(base(), "0,,0\n"), table(base()[:3], "0,nan,0\n" * 4))),
 }
 
 
