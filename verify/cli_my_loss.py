@@ -40,11 +40,13 @@ def my_loss(report: Path, record: Path | None, as_json: bool) -> None:
 
 
 def _text(name: str, path: Path | None, most: int) -> str:
-    """Return the text of a file, or of standard input, which may be a stranger's or without end."""
+    """Return the text of a file, or of standard input, which may be a stranger's or without end; pipes go there."""
     try:
         if path is None:
-            text = sys.stdin.read(most + 1)
+            text = sys.stdin.read(most + 1) if sys.stdin is not None else ""
             size = len(text)
+        elif path.exists() and not path.is_file():
+            raise UserError(f"{name} must be a regular file, got {'a folder' if path.is_dir() else 'another kind'}")
         else:
             with path.open("rb") as file:
                 data = file.read(most + 1)

@@ -10,6 +10,7 @@ import copy
 import io
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -242,13 +243,18 @@ def test_files_without_end_and_with_a_mark_are_read(
 ) -> None:
     (tmp_path / "report.json").write_text(BARE, encoding="utf-8-sig")
     (tmp_path / "record.json").write_text(prepared(0.1, 0.1, 0.1), encoding="utf-8-sig")
-    ours, zero = str(tmp_path / "report.json"), "/dev/zero"
+    with (tmp_path / "long").open("wb") as file:
+        file.truncate((64 << 20) + 1)  # a hole, which takes no room
+    os.mkfifo(tmp_path / "pipe")
+    ours, long, pipe = (str(tmp_path / name) for name in ("report.json", "long", "pipe"))
     assert invoke(["my-loss", ours, str(tmp_path / "record.json")]) == 0
     capsys.readouterr()
     for arguments, words in (
-        ([zero], "report must be a file of at most 64 MiB, got a larger one"),
-        ([ours, zero], "record must be a file of at most 1 MiB, got a larger one"),
-        ([ours, str(tmp_path)], "got an unreadable record (Is a directory)"),
+        ([long], "report must be a file of at most 64 MiB, got a larger one"),
+        ([ours, long], "record must be a file of at most 1 MiB, got a larger one"),
+        ([pipe], "report must be a regular file, got another kind"),
+        ([ours, "/dev/zero"], "record must be a regular file, got another kind"),
+        ([ours, str(tmp_path)], "record must be a regular file, got a folder"),
         ([str(tmp_path / "none"), ours], "got an unreadable report (No such file or directory)"),
     ):
         assert invoke(["my-loss", *arguments]) == 2
