@@ -22,10 +22,11 @@ from .perturbed_objective import slices
 from .quadratic_profile import quadratic_log_delta
 from .ticks import tick
 
-#: Records at which an interpolation is tried, and how far it may be off, in units of the largest epsilon.
-TRIED, CLOSE = 2_048, 1e-4
+#: Records at which an interpolation is tried, and how far it may be off, in units of the largest epsilon: a fiftieth of
+#: a bar in a histogram.
+TRIED, CLOSE = 2_048, 5e-4
 #: Exact values on an axis: for one number a record, and for two.
-LINE, GRID = 4_096, 128
+LINE, GRID = 4_096, 192
 #: Records whose interpolated epsilon is so close to the largest are solved for.
 NEAR: Final = 1e-3
 
