@@ -66,9 +66,9 @@ def certify(
     """
     from reports.row import Audience
 
+    from .cli_certify_folder import certificate_folder
     from .cli_run import default_jobs
     from .deployment.asked import Asked
-    from .deployment.certificate_folder import certificate_folder
     from .deployment.certify import reader_of
     from .deployment.config import load
     from .deployment.finished import Before, Request, finished_before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -225,8 +226,6 @@ def test_an_adapter_without_enough_noise_is_refuted_by_draws_alone(work: Path) -
 def test_check_notices_every_file_that_was_changed(
     name: str, change: Any, words: str, finished: Path, tmp_path: Path, capsys: Captured
 ) -> None:
-    import shutil
-
     shutil.copytree(finished, tmp_path / "copy")
     path = tmp_path / "copy" / "curator" / name
     if change is None:
@@ -283,8 +282,8 @@ def test_mistakes_are_one_line_and_exit_2(
     text: str, arguments: list[str], message: str, work: Path, capsys: Captured
 ) -> None:
     (work / "bad.py").write_text("1 / 0\n")
-    (work / "empty.py").write_text("")
-    (work / "plain.py").write_text("def f():\n    return 1\n")
+    (work / "empty.py").touch()
+    (work / "plain.py").write_text("f = lambda: 1\n")
     assert certify(work, text + BUDGET, *arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -385,8 +384,8 @@ def test_my_loss_never_quotes_the_record(record: str, message: str, work: Path, 
 def test_report_makes_the_same_pdf_from_the_record_alone(work: Path, audience: str) -> None:
     assert certify(work, DATA + ssp(8.0) + DP + RECORDS + BUDGET, "--audience", audience) == 0
     written = work / "out" / audience
-    (work / "data.csv").unlink()
-    (work / "deployment.toml").unlink()
+    for name in ("data.csv", "deployment.toml"):
+        (work / name).unlink()
     assert invoke(["report", str(written), "-o", "again.pdf"]) == 0
     assert (work / "again.pdf").read_bytes() == (written / "audit.pdf").read_bytes()
     if audience == "curator":

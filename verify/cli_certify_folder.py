@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..cli_run import prepare_folder
-from ..errors import UserError
-from ..held import HOLDER, LOCK, held
-from .certificate_files import PARTS, foreign, is_left_over, kind_of, refuse_links, shown
+from .cli_run import prepare_folder
+from .deployment.certificate_files import PARTS, foreign, is_left_over, kind_of, refuse_links, shown
+from .errors import UserError
+from .held import HOLDER, LOCK, held
 
 #: Where a certificate goes when no folder is named.
 DEFAULT = Path("pdp-verify-out")
