@@ -6,6 +6,7 @@ The pairs fork from one process that has imported everything and wait for one si
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 
 from verify.cli import invoke
-from verify.deployment import output, releases
+from verify.deployment import releases
 
 TOML = """
 [data]
@@ -46,6 +47,11 @@ epsilon = 3.0
 delta = 1e-6
 """
 RUNS = ("o1", "o2")
+#: What every run imports sooner or later.
+NEEDED = [
+    *("verify.cli_certify", "verify.cli_run", "verify.run", "verify.deployment.output", "filelock"),
+    *("reports.figures", "matplotlib.figure", "matplotlib.backends.backend_svg", "typst"),
+]
 
 
 def command(folder: Path, out: str, again: bool, reads: int, writes: int) -> int:
@@ -135,7 +141,8 @@ def checked(folder: Path) -> list[str]:
 
 def main(pairs: int, again: bool) -> None:
     """Print what was wrong with so many pairs."""
-    assert output.today()  # imported with all that it needs, before anything forks
+    for name in NEEDED:  # once for all that fork
+        importlib.import_module(name)
     os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
     index, found = np.arange(20), []
     rows = np.column_stack([0.5 * np.sin(index), 0.5 * np.cos(index), np.sin(1.7 * index)])
@@ -175,7 +182,7 @@ def test_two_runs_at_once_publish_one_output_that_is_counted_once() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("pairs", "again"), [(20, False), (5, True)])
+@pytest.mark.parametrize(("pairs", "again"), [(20, False), (3, True)])
 def test_many_pairs_of_runs_at_once(pairs: int, again: bool) -> None:
     assert wrong(pairs, again) == []
 
