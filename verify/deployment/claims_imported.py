@@ -147,7 +147,11 @@ def advice(found: Examination, worst: WorstCase | None) -> str:
             )
         return f"Refuted on: {pair.name}. More noise, a larger epsilon, or a mechanism that does what it states."
     low = epsilon_seen(found)
-    seen = f"No violation found; epsilon is at least {low:.3g} at the claimed delta, certified. "
+    seen = f"No violation found; epsilon is at least {low:.3g} at the claimed delta, certified. " if found.drawn else ""
+    if found.unreached:
+        return seen + "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
+    if found.spared:
+        return seen + "Let it draw more (budget.max_draws)."
     if found.missing:
         return seen + "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
     if found.law:
