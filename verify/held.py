@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from reports.files import write_atomic
 
@@ -64,7 +63,7 @@ def _locked(folder: Path, what: str, wait: float) -> Iterator[None]:
     try:
         if not _try(lock, 0.0):
             if wait > 0:
-                click.echo(f"waiting for {_holder(folder)}, which holds {what}", err=True)
+                print(f"waiting for {_holder(folder)}, which holds {what}", file=sys.stderr, flush=True)
             if wait <= 0 or not _try(lock, wait):
                 raise UserError(f"{what} must not be in use by another run, got {_holder(folder)}")
     except OSError as stop:

@@ -16,40 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from drawn import DATA, TOML
 from faults import FAIL, KILL, Ended, Faults, ended, every
 
-from mechanisms import Dataset
 from verify.deployment import releases
 from verify.deployment.config import load
 from verify.errors import UserError
 from verify.held import held
 
-TOML = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = 8.0
-lam = 4.0
-[release]
-draw = true
-[report]
-rho = 0.01
-sigma2 = 8.0
-sigma3 = 0.25
-[[claims]]
-type = "dp"
-epsilon = 4.0
-delta = 1e-5
-"""
-DATA = Dataset(np.array([[0.5, 0.1], [0.2, -0.4], [0.1, 0.3]]), np.array([1.0, -1.0, 1.0]), 1.0, 1.0)
 STATES = [
     "output alone",
     *(pytest.param(state, marks=pytest.mark.slow) for state in ("new", "again", "of before", "of before, stopped")),
