@@ -54,7 +54,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
     figures: list[tuple[bool, Figure]] = []
     checks += _sampled(deployment, claim, worst)
     if bound is not None and (worst is None or worst.profile is not None or worst.one_record is not None):
-        with deployment.progress.phase(f"{name}: the profile's figure", 4 * FIGURE_DRAWS):
+        with deployment.progress.phase(f"{name}: the profile's figure", 2 * FIGURE_DRAWS):
             figures.append((False, _profile_figure(deployment, claim, bound, worst)))
     with (
         contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())),
