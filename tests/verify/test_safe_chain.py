@@ -7,9 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from toys.forgery import CONFIGURATION, certify, lay_out, release_folder
+from toys.forgery import CONFIGURATION, attest_again, certify, lay_out, release_folder
 
 from verify.cli import invoke
+from verify.deployment.attestation import sha256
 
 Captured = pytest.CaptureFixture[str]
 
@@ -63,8 +64,6 @@ def test_a_release_folder_that_is_not_there_is_a_note(origin: Path, place: Path,
 
 
 def test_the_attestation_names_the_output_and_the_record_its_numbers(origin: Path, place: Path) -> None:
-    from verify.deployment.attestation import sha256
-
     attested = json.loads((origin / "out" / "curator" / "attestation.json").read_bytes())
     assert [each["name"] for each in attested["subject"]] == ["d.toml", "output.json", "model.onnx"]
     assert attested["subject"][1]["digest"]["sha256"] == sha256((place / "output.json").read_bytes())
@@ -97,3 +96,12 @@ def test_a_file_of_ones_own_is_released_without_a_chain(tmp_path: Path, capsys: 
     assert certify(configuration, tmp_path / "out") == 0
     assert said(tmp_path / "out", capsys)[0] == 0
     assert (tmp_path / "out" / "curator" / "releases.json").read_text() == "[]\n"
+    (tmp_path / "theta.json").write_text("[0.5, 0.5]")
+    code, out = said(tmp_path / "out" / "curator", capsys)
+    assert (code, "release.file is not at hand as it was: its numbers were not compared" in out) == (0, True)
+    folder, digest = tmp_path / "out" / "curator", sha256((tmp_path / "theta.json").read_bytes())
+    attested = json.loads((folder / "attestation.json").read_bytes())
+    attested["predicate"]["configuration"][-2]["digest"]["sha256"] = digest
+    attest_again(folder, attested=json.dumps(attested).encode())
+    code, out = said(folder, capsys)
+    assert (code, "audit.jsonl holds other numbers than the output that was attested" in out) == (1, True)

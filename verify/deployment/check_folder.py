@@ -43,6 +43,7 @@ from .config import Loaded, parse
 from .layout import document
 from .output import input_names, junit_cases, parse_rows
 from .published import published_bytes
+from .releases import given_output
 
 #: What a folder cannot be compared without.
 NEEDED = (RECORD, "audit.pdf", "audit.md", "junit.xml", PREDICATE_FILE, RUN, LAST)
@@ -268,7 +269,7 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     if digests[0] != text or header["configuration_digest"] != text:
         found.wrong.append(f"{CONFIGURATION} is not the configuration that was attested")
     elif header["sources"] == source_digest():
-        found.wrong += _configured(parsed)
+        found.wrong += _configured(parsed, found)
     if header["mechanism_digest"] and header["mechanism_digest"] not in digests:
         found.wrong.append(f"{LAST} names another mechanism than {RECORD}")
     released = "release" in header["configuration"]
@@ -279,11 +280,11 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     found.notes += compared.notes
 
 
-def _configured(parsed: Parsed) -> list[str]:
-    """Return what record and subjects say that the configuration does not."""
+def _configured(parsed: Parsed, found: Checked) -> list[str]:
+    """Return what record and subjects say that the configuration, or the file of the output that it names, does not."""
     text = parsed.files[CONFIGURATION].decode()
     try:
-        loaded = Loaded(parse(text), Path(CONFIGURATION), text)
+        loaded = Loaded(parse(text), Path(str(parsed.run.get("configuration"))), text)
     except UserError:
         return [f"{CONFIGURATION} is no configuration"]
     wrong = []
@@ -291,7 +292,23 @@ def _configured(parsed: Parsed) -> list[str]:
         wrong.append(f"{RECORD} is about another configuration than {CONFIGURATION}")
     if input_names(loaded.config) != [each["name"] for each in parsed.spoken_of][1:]:
         wrong.append(f"{LAST} names other inputs than {CONFIGURATION}")
-    return wrong
+    return wrong + _given(parsed, loaded, found)
+
+
+def _given(parsed: Parsed, loaded: Loaded, found: Checked) -> list[str]:
+    """Read the user's own file of the output again, where it still is what it was."""
+    release = loaded.config.release
+    if release is None or release.file is None:
+        return []
+    numbers = next(row["numbers"] for row in parsed.rows if row["kind"] == "release" and row["name"] == "output")
+    try:
+        given = given_output(loaded)
+    except (UserError, OSError, ValueError):
+        given = None
+    if given is None or given[1] != parsed.spoken_of[1]["digest"]["sha256"]:
+        found.notes.append("release.file is not at hand as it was: its numbers were not compared")
+        return []
+    return [] if given[0].tolist() == numbers else [f"{RECORD} holds other numbers than the output that was attested"]
 
 
 def compare_parts(curator: Checked, release: Checked) -> list[str]:

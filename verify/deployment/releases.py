@@ -133,7 +133,7 @@ def prepare(
     draws = _Draws(
         mechanism, dataset, audited_block(config) if isinstance(mechanism, Imported) else 1, draw_again, rng_source
     )
-    given = _given(loaded)
+    given = given_output(loaded)
     if given is not None:
         _require_length(given[0], mechanism, dataset, f"release.file={config.release.file}")
     dependent = None
@@ -146,7 +146,7 @@ def prepare(
     return Released(output, dependent, n_outputs, mus, digest, tuple(state.entries))
 
 
-def _given(loaded: Loaded) -> tuple[FloatArray, str] | None:
+def given_output(loaded: Loaded) -> tuple[FloatArray, str] | None:
     """Return the output of the user's own file and its digest, or None where we draw."""
     file = loaded.config.release.file if loaded.config.release is not None else None
     if file is None:
