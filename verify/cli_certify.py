@@ -113,7 +113,7 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int,
     from .deployment.output import audience_record, contents, run_about, today, write_all
 
     loaded, reader = request.loaded, request.wanted[-1]
-    inside = reader is Audience.CURATOR or loaded.config.data.is_public
+    inside = request.inside
     started, clock, date = datetime.now(UTC), time.monotonic(), today()
 
     def tell(finding: Finding) -> None:
@@ -126,12 +126,11 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int,
     found = certificate.standings(reader)
     code = exit_code(found, request.asked)
     about = run_about(started, time.monotonic() - clock, typed(), jobs, code, loaded, request.words)
-    spared = [
-        audience
-        for audience in before.rows
-        if (folder / audience.value / RECORD).read_bytes()
-        == audience_record(certificate, loaded, audience, request.asked)[1]
-    ]
+    spared = []
+    for audience in before.rows:
+        again = audience_record(certificate, loaded, audience, request.asked)[1]
+        if before.spares(request, audience, again, (folder / audience.value / RECORD).read_bytes()):
+            spared.append(audience)
     made = [each for each in request.wanted if each not in spared]
     with phases.phase("setting the pages", len(made) * (PAGES + certificate.n_figures)):
         parts = [
@@ -154,22 +153,22 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int,
 
 def _say_before(before: Before, request: Request) -> int:
     """Say what a certificate says that was finished before, and return its exit code; nothing is drawn or written."""
-    from reports.row import Audience
 
     from .deployment.asked import exit_code, overall, standings
     from .versions import source_digest
 
     reader = request.wanted[-1]
     rows = before.rows[reader]
-    inside = reader is Audience.CURATOR or request.loaded.config.data.is_public
     for row in rows:
         if row["kind"] == "claim":
-            click.echo(recorded_line(row, names=inside))
+            click.echo(recorded_line(row, names=request.inside))
     found, header = standings(rows), rows[0]
     ours = header["sources"] == source_digest()
     by = "these sources" if ours else f"pdp-verify {header['versions']['pdp-verify']}, sources {header['sources'][:12]}"
     click.echo("")
-    click.echo(f"finished before: of the same inputs, by {by}; nothing was drawn or written")
+    unseen = "; whether the records are still those it was made from is not looked at here (the curator's run says it)"
+    line = f"finished before: of the same inputs, by {by}; nothing was drawn or written"
+    click.echo(line + ("" if request.inside else unseen))
     click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
     return exit_code(found, request.asked)
 

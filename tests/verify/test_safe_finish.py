@@ -93,7 +93,9 @@ def test_a_finished_one_says_so_and_keeps_its_own_code(work: Path, capsys: Captu
     assert certify(work / "d.toml", work / "out") == 0
     out = capsys.readouterr().out
     assert out.startswith("dp                       PASS (proved)            worst case over all data sets\n")
-    assert out.count("finished before: of the same inputs, by these sources; nothing was drawn or written\n") == 1
+    assert (
+        out.count("finished before: of the same inputs, by these sources; nothing was drawn or written; whether") == 1
+    )
     assert certify(work / "d.toml", work / "out", "--audience", "curator") == 0
     assert everything(work) == before
 
@@ -117,10 +119,32 @@ def write(name: str, data: str) -> Callable[[Path], None]:
     return lambda work: (work / name).write_text(data) and None
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_release_does_not_say_whether_the_records_changed(missing: bool, work: Path, capsys: Captured) -> None:
+    """What it says holds whatever they are, and the curator's folder stays: nothing that others see depends on them."""
+    other = Path(shutil.copytree(work, work.parent / "other"))
+    another_record(other)
+    seen = []
+    for folder in (work, other):
+        if missing:
+            (folder / "out" / "release" / "attestation.json").unlink()
+        curator = everything(folder / "out" / "curator")
+        capsys.readouterr()
+        code = certify(folder / "d.toml", folder / "out")
+        assert everything(folder / "out" / "curator") == curator
+        files = {name: data for name, (_, data) in everything(folder / "out" / "release").items()}
+        printed = capsys.readouterr()
+        seen.append((code, printed.out.replace(str(folder), ""), printed.err, files))
+    assert seen[0] == seen[1]
+    assert seen[0][0] == 0
+    assert ("finished before" in seen[0][1]) is not missing
+    assert invoke(["check", str(other / "out")]) == 0
+
+
 @pytest.mark.parametrize(
     ("change", "arguments", "words"),
     [
-        (another_record, (), "differs in the data;"),
+        (another_record, ("--audience", "curator"), "differs in data.file;"),
         (write("d.toml", TEXT + "\n"), (), "differs in the configuration d.toml"),
         (write("model.onnx", "others"), (), "differs in model.onnx"),
         (lambda work: (work / "d.releases" / "output.json").unlink(), (), "output.json, which is not there any more"),

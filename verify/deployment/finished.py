@@ -13,6 +13,7 @@ from reports.row import Audience
 from ..errors import UserError
 from ..progress import SILENT, Phases
 from ..rows import Row
+from ..versions import library_versions, platform_tag, source_digest
 from .artefact import artefact_of
 from .asked import Asked
 from .attestation import sha256
@@ -46,6 +47,11 @@ class Request:
     draw_again: bool
 
     @property
+    def inside(self) -> bool:
+        """Whether who reads the answer may see what depends on the records."""
+        return self.wanted[-1] is Audience.CURATOR or self.loaded.config.data.is_public
+
+    @property
     def words(self) -> dict[str, bool]:
         """The options that bear on record and exit code, as ``run.json`` keeps them."""
         return {
@@ -61,6 +67,17 @@ class Before:
 
     rows: Mapping[Audience, Sequence[Row]]
 
+    def spares(self, request: Request, audience: Audience, record: bytes, kept: bytes) -> bool:
+        """Return whether a finished folder stays as it is beside the one that is missing.
+
+        It does when its record would be the same; and, for release on private data, when it was made by these versions:
+        nothing that others see may say whether the records are still the same.
+        """
+        here = (source_digest(), library_versions(), platform_tag())
+        header = self.rows[audience][0]
+        same = (header["sources"], header["versions"], header["platform"]) == here
+        return record == kept or (same and not request.inside)
+
     def holds(self, request: Request) -> bool:
         """Return whether nothing is left to do."""
         return set(request.wanted) <= set(self.rows)
@@ -68,6 +85,8 @@ class Before:
 
 def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> Before:
     """Return what ``out`` holds of this very request; nothing is drawn or written.
+
+    For release on private data the records are not looked at: what a release folder says holds whatever they are.
 
     Raises
     ------
@@ -116,10 +135,12 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress:
         return shown(changed[0])
     if (curator / CHAIN).read_bytes() != chain_bytes(chain_now(loaded)):
         return "its draws: more were made since"
+    if not request.inside:
+        return ""
     data = loaded.config.data
     with progress.phase("reading the data", size(data, loaded.folder)) as step:
         digest = read_dataset(data, loaded.folder, tell=step).digest
-    return "the data" if digest != rows[0]["data"]["digest"] else ""
+    return f"data.{'file' if data.source is None else 'source'}" if digest != rows[0]["data"]["digest"] else ""
 
 
 def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
