@@ -5,7 +5,6 @@ Nothing here enters a record, and no number depends on it.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,8 @@ from rich.table import Column
 from rich.text import Text
 
 from mechanisms.ticks import listening
+
+from .bars import Cut, console_of_errors, has_bars
 
 Step = Callable[[float], None]
 #: Seconds after which a phase is worth a line, and between two lines of one phase.
@@ -121,7 +122,7 @@ class Bar(Phases):
             TextColumn("{task.percentage:>3.0f}%", table_column=Column(min_width=4, no_wrap=True)),
             Left(table_column=Column(min_width=6, no_wrap=True)),
             BarColumn(bar_width=min(20, max(4, self.console.width // 4))),
-            TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+            Cut(table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
             console=self.console,
             transient=True,
             expand=True,
@@ -132,7 +133,7 @@ class Bar(Phases):
     def _begin(self, name: str, total: float | None) -> Step:
         for task in self.bar.task_ids:
             self.bar.remove_task(task)
-        shown = self.bar.add_task(name.replace("[", "\\["), total=total)
+        shown = self.bar.add_task(name, total=total)
         done = 0.0
 
         def count(more: float) -> None:
@@ -159,8 +160,8 @@ def progress(visible: bool, say: Callable[[str], None], *, console: Console | No
     say : callable
         Where plain lines go.
     """
-    console = console or Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")) or None)
-    if console.is_terminal and not console.is_dumb_terminal:
+    console = console or console_of_errors()
+    if has_bars(console):
         bar = Bar(visible, console)
         with bar.bar:
             yield bar
