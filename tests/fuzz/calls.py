@@ -23,6 +23,8 @@ from verify.cli import invoke
 
 #: Seconds of processor time that a command may take, and bytes of memory that it may ask for beyond what there is.
 CPU_LIMIT, MEMORY_LIMIT = 60, 6 * 2**30
+#: Seconds by the clock, even on a busy machine: beyond, a command waits for what never comes.
+WAITING = 600
 #: Warnings that Python does not show to a user.
 QUIET = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 ENVIRONMENT = {"SOURCE_DATE_EPOCH": "1700000000", "NO_COLOR": "1"}
@@ -69,7 +71,7 @@ def call(arguments: tuple[str, ...], folder: Path, scratch: Path, *, rendered: b
             with limits():
                 code = invoke(list(arguments))
         except TooLong:
-            noticed.append(f"more than {CPU_LIMIT} s of processor time")
+            noticed.append(f"more than {CPU_LIMIT} s of processor time, or {WAITING} s by the clock")
         except BaseException as stop:
             noticed.append(f"escaped: {type(stop).__name__}: {stop}")
     noticed += [f"warning: {each.category.__name__}: {each.message} ({each.filename})" for each in seen]
@@ -84,21 +86,24 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 @contextlib.contextmanager
 def limits() -> Iterator[None]:
-    """Bound processor time and memory of what runs inside."""
+    """Bound processor time, time and memory of what runs inside."""
 
     def late(*_: Any) -> None:
         raise TooLong
 
-    handler = signal.signal(signal.SIGPROF, late)
+    before = [(number, signal.signal(number, late)) for number in (signal.SIGPROF, signal.SIGALRM)]
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY_LIMIT, hard))
     signal.setitimer(signal.ITIMER_PROF, CPU_LIMIT)
+    signal.setitimer(signal.ITIMER_REAL, WAITING)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before:
+            signal.signal(number, handler)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fuzz.bases import SECRET, table
+from fuzz.edits import KINDS, Edit
 from fuzz.promise import Case
 from fuzz.toml import written
 
@@ -223,6 +224,7 @@ def data_files(draw: st.DrawFn, *, rendered: st.SearchStrategy[bool]) -> Case:
     if draw(st.integers(0, 11)) == 0:
         suffix = draw(st.sampled_from((*WRONG, *SUFFIXES)))
     name = f"records{suffix}"
+    edits = (Edit(name, draw(st.sampled_from(sorted(KINDS)))),) if draw(st.integers(0, 24)) == 24 else ()
     if draw(st.integers(0, 2)) == 0:
         target = draw(st.sampled_from(("y", "y", "y", "a", "c", "2", "Y", "")))
         more = draw(
@@ -238,7 +240,9 @@ def data_files(draw: st.DrawFn, *, rendered: st.SearchStrategy[bool]) -> Case:
                 )
             )
         )
-        return Case("data", "empty", (("init", name, "--target", target, *more),), ((name, data),), rendered=False)
+        return Case(
+            "data", "empty", (("init", name, "--target", target, *more),), ((name, data),), edits, rendered=False
+        )
     numbered = suffix in (".npy", ".npz")
     section: dict[str, Any] = {"file": name, "features": ["0", "1"] if numbered else ["a", "b"]}
     section |= {"target": "2" if suffix == ".npy" else "y", "x_bound": 1.0, "y_bound": 1.0}
@@ -249,7 +253,7 @@ def data_files(draw: st.DrawFn, *, rendered: st.SearchStrategy[bool]) -> Case:
         section["delimiter"] = draw(st.sampled_from((",", "\t")))
     text = written({"data": section}) + MECHANISM + CLAIM
     commands = (("certify", "c.toml", "--out", "out", "--jobs", "1"), ("check", "out"))
-    return Case("data", "empty", commands, ((name, data), ("c.toml", text)), rendered=draw(rendered))
+    return Case("data", "empty", commands, ((name, data), ("c.toml", text)), edits, rendered=draw(rendered))
 
 
 OPTIONS: tuple[tuple[str, Any], ...] = (

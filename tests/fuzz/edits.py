@@ -1,8 +1,9 @@
-"""Damage to a file: to its bytes, to its lines, or to one place of a line of JSON."""
+"""Damage to a file: to its bytes, its lines, one place of a line of JSON, or to what kind of file it is."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,10 @@ class Edit:
 def apply(edit: Edit, folder: Path) -> None:
     """Damage a file."""
     path = folder / edit.file
+    if edit.what in KINDS:
+        path.unlink()
+        KINDS[edit.what](path)
+        return
     data = path.read_bytes()
     if edit.what in BYTES:
         path.write_bytes(BYTES[edit.what](data, int(edit.at * len(data)), edit.value))
@@ -57,6 +62,15 @@ LINES: dict[str, Any] = {
     "cut line": lambda lines, at: (
         lines[:at] + [line[: len(line) // 2] for line in lines[at : at + 1]] + lines[at + 1 :]
     ),
+}
+#: What stands where the file was.
+KINDS: dict[str, Any] = {
+    "gone": lambda _: None,
+    "folder": lambda path: path.mkdir(),
+    "pipe": os.mkfifo,
+    "link to nothing": lambda path: path.symlink_to("nothing"),
+    "link to itself": lambda path: path.symlink_to(path.name),
+    "link to a device": lambda path: path.symlink_to("/dev/zero"),
 }
 JSON = ("replace", "rename", "remove", "double key", "deep value")
 

@@ -81,7 +81,7 @@ FOUND: dict[str, Case] = {
     "100,000 brackets in a certificate": _damaged(
         "certificate", ("check", "out"), Edit("out/release/audit.jsonl", "deep")
     ),
-    "a configuration of a release that was forged": _damaged(
+    "an output that was forged, refused: an empty folder was left": _damaged(
         "certificate",
         ("certify", "c.toml", "--out", "new", "--jobs", "1"),
         Edit("c.releases/output.json", "flip", 0.5, "0"),

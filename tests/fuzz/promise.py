@@ -148,7 +148,7 @@ def _refusal(ran: Ran, errors: list[str], changed: list[str]) -> list[str]:
     if len(lines) != 1 or len(errors) != 1:
         wrong.append(f"not one line: {ran.err[:300]!r}")
     written = [path for path in changed if ".releases" not in path and "__pycache__" not in path]
-    if written:
+    if written and "goes on from here" not in ran.err:  # what was done is kept then, and whole
         wrong.append(f"refused, and changed {', '.join(sorted(written)[:4])}")
     return wrong
 
