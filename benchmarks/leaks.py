@@ -1,6 +1,6 @@
 """All that the public sees of ``certify`` in worlds that differ in private records alone: a difference is a leak.
 
-Each world is compared with the base twice: on a fresh draw, and in turn on a kept one, on one more draw, as a dry run.
+Each world is compared with the base twice: on a fresh draw, and in turn in the other ways to call it.
 Usage: python benchmarks/leaks.py [--jobs N] [MECHANISM …]. Prints a line for each difference, then the count; exits
 with 1 if there is one. The worlds, and what is compared, are in ``tests/leaks.py``.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from leaks import BROKEN, CALLS, MECHANISMS, drawn, kept_releases, strict, worlds
+from leaks import BROKEN, CALLS, LABELS, MECHANISMS, drawn, kept_releases, strict, worlds
 
 
 def compare(name: str) -> tuple[str, int, int, list[str]]:
@@ -40,7 +40,8 @@ def compare(name: str) -> tuple[str, int, int, list[str]]:
         for rule, (line, broken) in BROKEN.items():
             first, *others = (drawn(folder, strict(text, line), each, kept) for each in broken)
             n_worlds, n_seen = n_worlds + len(others), n_seen + (3 + len(first.files)) * len(others)
-            found += [f"{name}, {rule}: exit code {first.code}"] if first.code != 2 else []
+            unbroken = LABELS in text and rule == "responses too large"  # every response becomes a label there
+            found += [f"{name}, {rule}: exit code {first.code}"] if first.code != 2 and not unbroken else []
             found += [f"{name}, {rule}: {door}" for other in others for door in first.differences(other)]
     return name, n_worlds, n_seen, found
 

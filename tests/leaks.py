@@ -259,6 +259,11 @@ def seen(folder: Path, text: str, data: str, *options: str, kept: Path | None = 
     (folder / "mine.py").write_text(CODE, encoding="utf-8")
     if kept is not None:
         shutil.copytree(kept, folder / "d.releases")
+    return seen_again(folder, *options)
+
+
+def seen_again(folder: Path, *options: str) -> Seen:
+    """Return the same in a folder as it stands."""
     out, err, before = io.StringIO(), io.StringIO(), Path.cwd()
     try:
         os.chdir(folder)
@@ -307,7 +312,7 @@ def kept_releases(folder: Path, text: str) -> Path:
     return folder / "d.releases"
 
 
-#: The ways in which the command is called: fresh, with a kept release, once more, and without doing anything.
+#: The ways in which the command is called: fresh, with a kept release, once more, after it finished, as a dry run.
 Call = Callable[[Path, str, str, Path], Seen]
 
 
@@ -325,8 +330,21 @@ def drawn_again(folder: Path, text: str, data: str, kept: Path) -> Seen:
         return seen(folder, text, data, "--draw-again", kept=kept)
 
 
+def finished(folder: Path, text: str, data: str, kept: Path) -> Seen:
+    """Return what a second run says, into the folder of one that finished; the records may be others by then."""
+    seen(folder, text, table(base()), kept=kept)
+    (folder / "data.csv").write_text(data, encoding="utf-8")
+    return seen_again(folder)
+
+
 def dry(folder: Path, text: str, data: str, kept: Path) -> Seen:
     return seen(folder, text, data, "--dry-run", kept=kept)
 
 
-CALLS: dict[str, Call] = {"drawn": drawn, "reused": reused, "drawn again": drawn_again, "dry run": dry}
+CALLS: dict[str, Call] = {
+    "drawn": drawn,
+    "reused": reused,
+    "drawn again": drawn_again,
+    "finished": finished,
+    "dry run": dry,
+}

@@ -58,8 +58,8 @@ def test_no_mechanism_shows_its_records(name: str, world: str, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_no_call_shows_the_records(kept: Path, tmp_path: Path) -> None:
-    """Also with a kept release, drawn once more, and as a dry run."""
-    for (name, call), world in zip(CALLS.items(), ("one record", *FEW), strict=True):
+    """Also with a kept release, drawn once more, after it finished with other records, and as a dry run."""
+    for (name, call), world in zip(CALLS.items(), ("one record", *FEW, "one removed"), strict=True):
         if name != "drawn":
             base, other = (call(tmp_path / "w", SHORT, WORLDS[each], kept) for each in ("base", world))
             assert base.code in (0, 3)  # what is drawn twice costs twice
