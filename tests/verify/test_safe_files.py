@@ -263,3 +263,13 @@ def test_what_is_told_while_reading_adds_up_to_the_file(
     read_dataset(data, tmp_path, tell=told.append)
     assert sum(told) == size(data, tmp_path) == len(content)
     assert len(told) > 1
+
+
+@pytest.mark.parametrize("name", [name for name in BOTH if name not in ("blank.csv",)])
+def test_a_grid_refuses_the_same_files(name: str, tmp_path: Path, capsys: Captured) -> None:
+    content, message = BOTH[name]
+    (tmp_path / name).write_bytes(content)
+    table = f'[data]\nfile = "{name}"\nresponse = "y"\nx_bound = 2.0\ny_bound = 1.0\npublic = true\n'
+    (tmp_path / "g.toml").write_text(f"[grid]\n{table}")
+    assert invoke(["sweep", str(tmp_path / "g.toml"), "--status"]) == 2
+    one_line(capsys, "nothing but commas delimits here" if name == "semicolon.csv" else message)

@@ -144,6 +144,6 @@ def test_a_mistake_in_own_data_never_quotes_a_cell(tmp_path: Path) -> None:
         grid(tmp_path, OWN.format(bound="0.1"))
     assert "0.12345" not in str(stop.value)
     (tmp_path / "own.csv").write_text("a,b,y\nsecret,0.2,0.5\n")
-    with pytest.raises(UserError, match=r"data.file: X must be an array of numbers") as stop:
+    with pytest.raises(UserError, match=r"column a must hold numbers only, got text$") as stop:
         grid(tmp_path, OWN.format(bound="0.1"))
     assert "secret" not in str(stop.value)

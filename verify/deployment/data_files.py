@@ -21,11 +21,12 @@ from mechanisms.data import FloatArray, z_score
 
 from ..errors import UserError
 from .config import DataSection
+from .data.headers import column_names, not_there
 from .data.preparation import Preparation, expanded_names
 from .data.source import Source, check_memory, ignore, reading
 from .data.tables import records, source_of, table_records
 
-__all__ = ["Preparation", "expanded_names", "read_dataset", "size", "table_records"]
+__all__ = ["Preparation", "expanded_names", "read_dataset", "read_plain", "size", "table_records"]
 
 
 def size(data: DataSection, folder: Path) -> int:
@@ -66,6 +67,32 @@ def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None]
                 return z_score(dataset) if data.standardise else dataset
     except DataError as stop:
         raise UserError(f"data.{stop}" if str(stop)[:1] in "Xy" else str(stop)) from None
+
+
+def read_plain(path: Path, shown: str, response: str) -> tuple[FloatArray, FloatArray]:
+    """Return the features and responses of a file of numbers as they are: every other column is a feature.
+
+    Raises
+    ------
+    UserError
+        One line with the column and the rule, never a cell.
+    """
+    source = Source(path, shown, key_of_delimiter="", key_of_encoding="")
+    names = column_names(source)
+    if response not in names:
+        meant = not_there(source, response, names)
+        raise UserError(f"data.response must be a column of data.file, got data.response={response}{meant}")
+    features = [name for name in names if name != response]
+    data = DataSection.model_construct(file=shown, features=features, target=response)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            parts = list(records(source, data, ignore))
+            if not parts:
+                raise DataError("data.file must hold at least one record, got none")
+            return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    except DataError as stop:
+        raise UserError(str(stop).partition("; list its public levels")[0]) from None
 
 
 def _prepared(

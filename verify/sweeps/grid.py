@@ -198,7 +198,7 @@ def _axes(table: Mapping[str, Any], data: Dataset | None, imported: tuple[str, .
 
 def _data(table: Mapping[str, Any], folder: Path) -> Dataset:
     """Return the user's own data: a CSV file of numbers, its response column and public bounds."""
-    import pandas as pd
+    from ..deployment.data_files import read_plain
 
     _known(table, DATA_KEYS, "data.")
     for key in DATA_KEYS:
@@ -212,22 +212,14 @@ def _data(table: Mapping[str, Any], folder: Path) -> Dataset:
             raise _refuse(f"data.{key}", "a number from 1e-12 to 1e+12", table[key])
     if not isinstance(table["public"], bool):
         raise _refuse("data.public", "true or false", table["public"])
-    path = folder / table["file"]
-    try:
-        frame = pd.read_csv(path)
-    except OSError as stop:
-        raise UserError(f"data.file must be a readable file, got data.file={path} ({stop.strerror})") from stop
-    except (ValueError, UnicodeDecodeError):  # its message may quote a line of the file
-        raise UserError(f"data.file must be a CSV file with a header, got data.file={path}") from None
-    if table["response"] not in frame:
-        raise UserError(f"data.response must be a column of data.file, got data.response={table['response']}")
+    X, y = read_plain(folder / table["file"], table["file"], table["response"])
     try:
         return Dataset(
-            frame.drop(columns=table["response"]).to_numpy(),
-            frame[table["response"]].to_numpy(),
+            X,
+            y,
             float(table["x_bound"]),
             float(table["y_bound"]),
-            name=path.name,
+            name=Path(table["file"]).name,
             public=table["public"],
         )
     except DataError as stop:

@@ -69,6 +69,8 @@ def not_there(source: Source, name: str, names: list[str]) -> str:
     if len(names) == 1 and source.kind == "csv":
         other = max(";\t|,", key=names[0].count)
         if other in names[0]:
+            if not source.key_of_delimiter:
+                return "; the header is one column, and nothing but commas delimits here"
             given = source.key_of_delimiter + (" " if source.key_of_delimiter.startswith("-") else " = ")
             shown = other.replace("\t", "\\t")
             return f'; with delimiter "{source.delimiter}" the header is one column: try {given}"{shown}"'

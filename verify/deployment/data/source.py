@@ -92,7 +92,7 @@ def reading(source: Source) -> Iterator[None]:
         found = "data that end too early" if isinstance(stop, EOFError) else "damaged data"
         raise source.must("be gzip data, whole" if zipped else "be a whole file", found) from None
     except UnicodeError:
-        remedy = f"; {source.key_of_encoding} names another encoding"
+        remedy = f"; {source.key_of_encoding} names another encoding" if source.key_of_encoding else ""
         raise source.must(f"be {source.encoding} text", "other bytes", remedy) from None
     except MemoryError:
         raise source.must("fit into memory", "more") from None
