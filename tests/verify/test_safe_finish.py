@@ -321,6 +321,15 @@ def test_a_folder_that_is_reached_through_a_link_serves(work: Path) -> None:
     assert certify(work / "d.toml", work / "link") == 0
 
 
+def test_a_pipe_in_the_place_of_a_file_is_named_before_anything_is_taken_away(work: Path, capsys: Captured) -> None:
+    (work / "out" / "curator" / "audit.pdf").unlink()
+    os.mkfifo(work / "out" / "curator" / "audit.pdf")
+    before = names_in(work / "out" / "curator")
+    assert certify(work / "d.toml", work / "out", "--overwrite") == 2
+    assert f"got out={work / 'out'} with curator/audit.pdf" in capsys.readouterr().err
+    assert names_in(work / "out" / "curator") == before
+
+
 @pytest.mark.parametrize("theirs", ["notes.txt", "curator/notes.txt", "release/audit.jsonl.bak", ".hidden"])
 def test_what_is_no_part_of_a_certificate_is_named_and_kept(theirs: str, work: Path, capsys: Captured) -> None:
     (work / "out" / theirs).write_text("keep me")

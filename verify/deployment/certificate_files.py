@@ -82,11 +82,12 @@ def refuse_links(out: Path) -> None:
 
 
 def foreign(out: Path) -> Iterator[Path]:
-    """Yield what is neither a file of a certificate nor of the lock that a run holds."""
+    """Yield what is neither a file of a certificate nor of the lock that a run holds; a pipe or a folder is no file."""
     for path in _inside(out.resolve()):
         if path.name in PARTS and kind_of(path) == "folder":
             for each in _inside(path):
-                if not (each.name in KNOWN or is_signature(each.name) or is_left_over(each.name)):
+                named = each.name in KNOWN or is_signature(each.name) or is_left_over(each.name)
+                if not named or kind_of(each) != "file":
                     yield each
         elif path.name not in OWN and not is_left_over(path.name):
             yield path
