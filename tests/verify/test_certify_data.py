@@ -12,8 +12,8 @@ import pytest
 from oracles.deployment import read_csv
 
 from mechanisms import load as load_embedded
-from verify.deployment.data import source as data_files
 from verify.deployment.config import DataSection
+from verify.deployment.data import source as data_files
 from verify.deployment.data_files import read_dataset
 from verify.errors import UserError
 
