@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 #: What a reader raises that meets something else than was written. Good records pay nothing for it.
-DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError, AssertionError, Warning)
+DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RuntimeError, AssertionError, Warning)
 _KINDS = {
     "object": "an object",
     "array": "a list",
