@@ -303,3 +303,14 @@ def test_public_data_may_have_one(work: Path) -> None:
 def test_few_draws_are_too_few_and_no_defect(work: Path) -> None:
     """Below 50 draws of a data set the black box is not asked; before, this ended with exit code 4."""
     assert invoke(["certify", str(write(work, MINE, "pairs = 1\ndraws = 30")), "--out", "few"]) == 3
+
+
+@pytest.mark.slow
+def test_two_processes_share_one_stop(work: Path) -> None:
+    """A stop travels to workers: one far away changes no row, and one that is over leaves nothing reached."""
+    more = "pairs = 2\ndraws = 100\nmax_seconds = 1e6"
+    rows = [certify(write(work, MINE, more), jobs=jobs).rows for jobs in (1, 2)]
+    assert rows[0] == rows[1]
+    path = write(work, MINE, "pairs = 2\ndraws = 100\nmax_seconds = 1e-9")
+    over = certify(path, jobs=2)
+    assert set(over.words.values()) == {"UNDECIDED (not examined)"}
