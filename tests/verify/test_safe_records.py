@@ -143,7 +143,12 @@ DAMAGE: dict[str, tuple[str, str, Callable[[str], str], str]] = {
         lambda line: change(line, "about", to=SECRET),
         "'about' is not an obj",
     ),
-    "number for a word": ("certificate", "header", lambda line: change(line, "contains_private", to=-1), "true or false"),
+    "number for a word": (
+        "certificate",
+        "header",
+        lambda line: change(line, "contains_private", to=-1),
+        "true or false",
+    ),
     "short curve": (
         "certificate",
         "figure",
