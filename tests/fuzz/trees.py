@@ -153,7 +153,7 @@ def changed(
     tree = copy.deepcopy(tree)
     how = draw(
         st.sampled_from(
-            ("value",) * 12 + ("odd",) * 2 + ("add",) * 6 + ("add odd", "remove", "rename", "move", "double")
+            ("value",) * 18 + ("odd",) * 2 + ("add",) * 6 + ("add odd", "remove", "rename", "move", "double")
         )
     )
     fitting = [(place, value) for place, value in further if _fits(tree, place)]

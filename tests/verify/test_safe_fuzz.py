@@ -26,8 +26,9 @@ from hypothesis import strategies as st
 
 from verify.deployment.config import parse
 
-#: Of the configurations as they are drawn, the least share that must get as far as the checks.
-LEAST_SHARE = 0.5
+#: More than half of the configurations get as far as the checks (0.57 of 667, docs/reliability.md). Of 67, a share
+#: that is four standard deviations smaller is still above this.
+LEAST_SHARE = 0.32
 
 
 def of_the_commit() -> int:
