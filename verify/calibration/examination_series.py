@@ -5,7 +5,8 @@ black box. Here all of it runs at once (``audits.examine_pair`` on draws that ``
 hold with equality; any refutation, and any breach of the contract, is a false alarm. A claim is one of
 ``audits.claims``, whose curves (``audits.claim_curves``) are exact; ``audits.pairs``, ``audits.pair_designs`` and
 ``audits.data_pairs`` lay out data sets and draw nothing. ``audits.pair_delta`` chooses between audits that are
-calibrated, ``audits.stated_worst`` reads what is stated, ``audits.reference`` says whom to believe; ``audits.witnesses`` and ``audits.examined`` hold what was found.
+calibrated, ``audits.stated_worst`` reads what is stated, ``audits.reference`` says whom to believe; ``audits.examine_choose``
+names the pairs, ``audits.examine_caps`` and ``audits.deadline`` leave some of them out; ``audits.witnesses`` and ``audits.examined`` hold what was found.
 """
 
 from __future__ import annotations

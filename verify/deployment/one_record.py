@@ -28,8 +28,22 @@ Slopes = Callable[[Ball, Ball], tuple[Ball, Ball]]
 
 
 def _sigmoid_slopes(margin: Ball, y: Ball, width: Ball) -> tuple[Ball, Ball]:
-    rising, falling = margin.exp(), (-margin).exp()
-    return -y / (1 + falling), 1 / (width * (2 + rising + falling))
+    """Return ``-y s(m)`` and ``s'(m)/width`` of the logistic function, by their values at the ends of the margins.
+
+    ``s`` rises and ``s'`` falls with ``|m|``; evaluated on a wide ball as a whole both would say nothing.
+    """
+    ends = [end.exp() for end in (arb(margin.lower()), arb(margin.upper()))]
+    first = [-y * (1 - 1 / (1 + rising)) for rising in ends]
+    second = [1 / (width * (2 + rising + 1 / rising)) for rising in ends]
+    highest = [1 / (4 * width)] if margin.contains(0) else []
+    return _hull(*first), _hull(*second, *highest)
+
+
+def _hull(first: Ball, *others: Ball) -> Ball:
+    """Return a ball around all of some."""
+    for other in others:
+        first = first.union(other)
+    return first
 
 
 def slopes_of(loss: GlmLoss) -> Slopes:
@@ -44,15 +58,23 @@ def slopes_of(loss: GlmLoss) -> Slopes:
 
         def huber(u: Ball, y: Ball) -> tuple[Ball, Ball]:
             t = (u - y) / scale
-            root = (1 + t * t).sqrt()
-            return scale * t / root, 1 / root**3
+            ends = [arb(t.lower()), arb(t.upper())]
+            roots = [(1 + end * end).sqrt() for end in ends]
+            highest = [arb(1)] if t.contains(0) else []  # the slope rises with t, the curvature falls with |t|
+            slope = _hull(*(scale * end / root for end, root in zip(ends, roots, strict=True)))
+            return slope, _hull(*(1 / root**3 for root in roots), *highest)
 
         return huber
     if isinstance(loss, SquaredLoss):
         factor = arb(loss.scale)
         return lambda u, y: (factor * (u - y), factor)
     if isinstance(loss, PoissonLoss):
-        return lambda u, y: (u.exp() - y, u.exp())
+
+        def poisson(u: Ball, y: Ball) -> tuple[Ball, Ball]:
+            rising = _hull(arb(u.lower()).exp(), arb(u.upper()).exp())
+            return rising - y, rising
+
+        return poisson
     raise TypeError(f"loss must be one of the reference losses, got {type(loss).__name__}")
 
 
