@@ -85,13 +85,16 @@ def test_a_calibration_that_is_killed_leaves_its_profile(
 ) -> None:
     """Whatever ends it without warning: the folder says what it is of from the start."""
 
+    class Killed(BaseException):
+        pass
+
     def killed(*_: object, **__: object) -> None:
-        raise SystemExit(9)
+        raise Killed
 
     out = tmp_path / "cal"
     with monkeypatch.context() as patch:
         patch.setattr(run, "calibrate", killed)
-        with pytest.raises(SystemExit):
+        with pytest.raises(Killed):
             calibrate(out, "--profile", "quick")
     header = read(out / "calibration.jsonl").header
     assert (header["profile"], header["complete"], header["tasks_done"]) == ("quick", False, 0)

@@ -178,7 +178,7 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
                 before = answer(made, 1, zeros)
         if leak.how == "twice":
             before = answer(made, 1)
-        now = answer(made, 1, Dataset(dataset.X, dataset.y, entry.x_bound, entry.y_bound))
+        now = answer(made, 1, Dataset(dataset.X.copy(), dataset.y.copy(), entry.x_bound, entry.y_bound))
         found.append(np.ravel(now[0]) - np.ravel(before[0]) if leak.how in ("zeros", "twice") else now[0])
     return found
 
