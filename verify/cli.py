@@ -141,7 +141,8 @@ def _failed(stop: BaseException, goes_on: str) -> int:
     if isinstance(stop, OSError) and stop.filename is None:
         _silence()  # what could not be printed would be tried again at the end
     if refused is not None:
-        return _fail(refused + (f"; {goes_on} goes on from here" if goes_on else ""), 2)
+        anew = goes_on and not isinstance(stop, RuntimeError)  # the input itself stops it again
+        return _fail(refused + (f"; {goes_on} goes on from here" if anew else ""), 2)
     return _fail(f"{type(stop).__name__}: {stop} (a defect of ours; {keep_traceback(stop)})", 4)
 
 

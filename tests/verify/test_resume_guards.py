@@ -94,8 +94,7 @@ def test_a_calibration_that_is_killed_leaves_its_profile(
     out = tmp_path / "cal"
     with monkeypatch.context() as patch:
         patch.setattr(run, "calibrate", killed)
-        with pytest.raises(Killed):
-            calibrate(out, "--profile", "quick")
+        assert calibrate(out, "--profile", "quick") == 4
     header = read(out / "calibration.jsonl").header
     assert (header["profile"], header["complete"], header["tasks_done"]) == ("quick", False, 0)
     assert calibrate(out, "--profile", "full", "--resume") == 2

@@ -12,6 +12,7 @@ import numpy as np
 
 from audits.deadline import Deadline
 from mechanisms import GaussianProfile
+from mechanisms.perturbed_solver import SolverError
 from reports.codec import to_plain
 from reports.row import Audience, Figure
 
@@ -176,7 +177,7 @@ def _about_the_data(deployment: Deployment, claim: PDPClaim | ExPostClaim | Util
                 return ex_post_finding(deployment, claim)
             case UtilityClaim():
                 return utility_finding(deployment, claim)
-    except (UserError, ValueError, ArithmeticError) as stop:
+    except (UserError, SolverError, ValueError, ArithmeticError) as stop:
         if not deployment.private and isinstance(stop, UserError):
             raise
         why = f"the check stopped: {' '.join(str(stop).split())}"

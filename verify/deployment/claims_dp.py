@@ -14,6 +14,7 @@ from audits.pair_delta import sampled_delta
 from audits.tails import audit_tails
 from audits.worst_case import NamedPair, adversarial_pairs
 from mechanisms import GaussianProfile, ObjectivePerturbation, WhiteBox
+from mechanisms.perturbed_solver import SolverError
 from reports.row import Figure, Mark, Series, Style
 
 from ..evidence import vacuous
@@ -57,7 +58,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         with deployment.progress.phase(f"{name}: the profile's figure", 2 * FIGURE_DRAWS):
             figures.append((False, _profile_figure(deployment, claim, bound, worst)))
     with (
-        contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())),
+        contextlib.suppress(SolverError, *((ValueError, ArithmeticError) if deployment.private else ())),
         deployment.progress.phase(f"{name}: figures of the records", roc_work(deployment)),
     ):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
@@ -210,11 +211,15 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
     assert isinstance(mechanism, WhiteBox)
     budget = deployment.budget(str(claim.name), "agreement", share=share)
     privacy = privacy_claim(claim)
-    sampled = sampled_delta(mechanism, worst.pair, privacy.epsilon, budget)
+    sampled, reason = None, ""
+    if not _cut(mechanism):
+        try:
+            sampled = sampled_delta(mechanism, worst.pair, privacy.epsilon, budget)
+        except SolverError as stop:
+            reason = f"no finite test: {stop}"
     exact = Estimate.proved(worst.delta.low, worst.delta.high, "ball arithmetic")
     shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, privacy.delta, privacy.epsilon)
-    same = not _cut(mechanism)
-    evidence = Evidence(shown, exact=exact, sampled=sampled if same else None)
+    evidence = Evidence(shown, exact=exact, sampled=sampled, reason=reason)
     return Check("the worst pair, simulated", Power.AGREES, evidence, False, worst.words)
 
 
@@ -241,7 +246,7 @@ def _structured(deployment: Deployment) -> list[NamedPair]:
                 try:
                     deployment.mechanism.draw(each.pair.first, 1, rng=rng)
                     deployment.mechanism.draw(each.pair.second, 1, rng=rng)
-                except ValueError:
+                except (ValueError, SolverError):
                     continue  # outside what the mechanism accepts (labels only, a singular design)
                 chosen.append(each)
                 break
@@ -283,7 +288,10 @@ def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, f
         return []
     budget = deployment.budget("figure", "profile", n_draws=FIGURE_DRAWS)
     levels = [float(e) for e in epsilons]
-    audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
+    try:
+        audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
+    except SolverError:  # float64 cannot draw there: the proved curves remain
+        return []
     found = [(e, audit.delta(e)) for e in levels]
     seen = [(e, each) for e, each in found if each.low > floor]
     if not seen:

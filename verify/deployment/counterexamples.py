@@ -114,16 +114,18 @@ def _objective(mechanism: ObjectivePerturbation, domain: Domain, epsilon: float,
         low = 0.0 if isinstance(loss, PoissonLoss) else -domain.y_bound
         responses = np.linspace(low, domain.y_bound, 5).tolist()
     candidates = [
-        (OneRecord(loss, mechanism.sigma, mechanism.lam, float(share) * domain.x_bound, float(y)), d)
-        for share, y, d in itertools.product(np.linspace(1.0, 0.05, 20), responses, BOTH)
+        OneRecord(loss, mechanism.sigma, mechanism.lam, float(share) * domain.x_bound, float(y))
+        for share, y in itertools.product(np.linspace(1.0, 0.05, 20), responses)
     ]
     if not candidates:
         return None
-    values = [record.delta_float(epsilon, direction) for record, direction in candidates]
-    best, direction = candidates[int(np.argmax(values))]
+    values = [max(record.delta_float(epsilon, d) for d in BOTH) for record in candidates]
+    best = candidates[int(np.argmax(values))]
     # delta = 0 or tiny claims are decided on the divergence's own scale
     scale = max(delta, 1e-9 * max(values), 1e-30)
-    enclosed = best.delta(epsilon, direction, scale=scale)
+    both = {d: best.delta(epsilon, d, scale=scale) for d in BOTH}  # the guess chooses the pair alone
+    direction = max(BOTH, key=lambda d: both[d].low)
+    enclosed = Bracket(both[direction].low, max(each.high for each in both.values()))
     pair = NeighbouringPair.add(_empty(domain), _axis(domain.dim, best.x_norm), best.y)
     return WorstPair(
         pair,

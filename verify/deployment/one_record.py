@@ -16,6 +16,7 @@ from flint import arb, ctx
 
 from mechanisms import Bracket, Direction, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
 from mechanisms.balls import Ball, ndtr_ball, outward
+from mechanisms.data import FloatArray
 from mechanisms.losses import GlmLoss
 
 #: Outputs beyond this many standard deviations of the noise are counted in full.
@@ -23,6 +24,8 @@ REACH = 40.0
 #: Cells whose sign is open at this mass, as a share of the tolerance, are counted in full.
 SHARE = 1e-5
 BITS = 128
+#: Standard deviations of the noise within which the fine sum is taken.
+WIDE = 14.0
 
 Slopes = Callable[[Ball, Ball], tuple[Ball, Ball]]
 
@@ -148,8 +151,8 @@ class OneRecord:
 
     def delta_float(self, epsilon: float, direction: Direction) -> float:
         """Return the same in float64 by a fine sum: a guess for searches, not a bound."""
-        z = np.linspace(-14.0, 14.0, 6001)
-        t = z * self.sigma / self.lam
+        t = self._grid()
+        z = t * self.lam / self.sigma
         response = np.asarray(self.y)
         first = self.x_norm * self.loss.first(self.x_norm * t, response)
         second = self.x_norm**2 * self.loss.second(self.x_norm * t, response) / self.lam
@@ -161,4 +164,16 @@ class OneRecord:
             else:
                 loss, log_density = -loss, -0.5 * moved**2 + np.log1p(second)
             gains = np.exp(log_density) * -np.expm1(np.minimum(epsilon - loss, 0.0))
-        return float(np.nansum(gains) * (z[1] - z[0]) / np.sqrt(2 * np.pi))
+        return float(np.trapezoid(np.nan_to_num(gains, nan=0.0), z) / np.sqrt(2 * np.pi))
+
+    def _grid(self) -> FloatArray:
+        """Return coefficients that are close where the noise is spread, and on every scale around the loss's bend.
+
+        The bend of a narrow loss under much noise lies between two points of any even grid.
+        """
+        spread = np.linspace(-WIDE, WIDE, 6001) * self.sigma / self.lam
+        width = getattr(self.loss, "width", 1.0)
+        bend = self.y if isinstance(self.loss, SmoothedHingeLoss | PseudoHuberLoss) else 0.0
+        near = np.concatenate([np.linspace(-60.0, 60.0, 2401), np.sinh(np.linspace(-40.0, 40.0, 3001))])
+        around = (bend + width * near) / self.x_norm
+        return np.unique(np.concatenate([spread, around[np.abs(around) <= spread[-1]]]))

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from audits import Budget
 from mechanisms import NeighbouringPair, WhiteBox
+from mechanisms.perturbed_solver import SolverError
 
-from ..pair_evidence import pair_evidence
+from ..pair_evidence import QUANTITY, pair_evidence
 from ..pool import spread
-from ..statement import Evidence
+from ..statement import Claim, Evidence, Observer
 from ..verdict import Outcome, judge
 from .finding import Check, Power
 
@@ -61,4 +62,11 @@ def run_task(task: PairTask) -> Check:
 
 
 def _delta_evidence(task: PairTask, budget: Budget) -> Evidence:
-    return pair_evidence(task.mechanism, task.pair, task.epsilon, task.delta, budget)
+    """Return the evidence; draws that float64 cannot make are none, and refute nothing."""
+    try:
+        return pair_evidence(task.mechanism, task.pair, task.epsilon, task.delta, budget)
+    except SolverError as stop:
+        shown = Claim(
+            QUANTITY, 0.0, task.delta, task.epsilon, relation=task.pair.relation, observer=Observer.TRANSCRIPT
+        )
+        return Evidence(shown, reason=f"no finite test: {stop}")
