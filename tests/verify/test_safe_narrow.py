@@ -1,0 +1,116 @@
+"""A loss that bends within a hair's breadth under much noise: decided in a moment, in the right direction."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from mechanisms import BOTH, Direction, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss
+from mechanisms.losses import GlmLoss
+from mechanisms.perturbed_solver import SolverError
+from verify.cli import invoke
+from verify.deployment import claims_dp, pair_audits
+from verify.deployment.counterexamples import worst_pair
+from verify.deployment.one_record import OneRecord, slopes_of
+from verify.deployment.universal import Domain
+
+NARROW = SmoothedHingeLoss(0.01)
+LOSSES: tuple[GlmLoss, ...] = (LogisticLoss(), NARROW, PseudoHuberLoss(0.1), PoissonLoss())
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@given(low=st.floats(-30, 30), width=st.floats(1e-9, 60), share=st.floats(0, 1))
+def test_slopes_of_a_wide_ball_hold_those_of_every_point_and_no_more(
+    loss: GlmLoss, low: float, width: float, share: float
+) -> None:
+    with ctx.workprec(128):
+        ends = arb(low), arb(low + width)
+        first, second = slopes_of(loss)(ends[0].union(ends[1]), arb(1))
+        inside = arb(low) + (ends[1] - ends[0]) * share
+        at = slopes_of(loss)(arb(inside.mid()), arb(1))
+        assert first.overlaps(at[0])
+        assert second.overlaps(at[1])
+        assert second > -1e-8 * arb(second.rad()) - 1e-30  # convex, up to the rounding of a ball's radius
+        sides = [slopes_of(loss)(end, arb(1))[0] for end in ends]
+        assert float(first.rad()) <= abs(float(sides[1] - sides[0])) / 2 * (1 + 1e-6) + 1e-20
+
+
+def literal(record: OneRecord, epsilon: float, direction: Direction) -> float:
+    """The integral of the positive part, in pieces around the bend."""
+    s, lam, sigma, width = record.x_norm, record.lam, record.sigma, record.loss.width  # type: ignore[attr-defined]
+    y = np.asarray(record.y)
+
+    def gain(t: float) -> float:
+        pull, bent = s * float(record.loss.first(s * t, y)), s * s * float(record.loss.second(s * t, y))
+        without = math.exp(-0.5 * (lam * t / sigma) ** 2) * lam / sigma
+        with_record = math.exp(-0.5 * ((lam * t + pull) / sigma) ** 2) * (lam + bent) / sigma
+        drawn, other = (without, with_record) if direction is Direction.FORWARD else (with_record, without)
+        return max(0.0, drawn - math.exp(epsilon) * other) / math.sqrt(2 * math.pi)
+
+    far = 12 * sigma / lam
+    ends = [-far, *(record.y + k * width for k in range(-40, 41)), far]
+    return sum(quad(gain, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(ends))
+
+
+@pytest.mark.parametrize("direction", BOTH)
+def test_a_narrow_hinge_is_enclosed_and_guessed(direction: Direction) -> None:
+    """On 39dc713 the enclosure took minutes, and the guess was 0 where the truth is .0497."""
+    record = OneRecord(NARROW, 8.0, 0.001, 1.0, 1.0)
+    found, truth = record.delta(1.0, direction, scale=1e-6), literal(record, 1.0, direction)
+    assert found.low - 1e-9 <= truth <= found.high + 1e-9
+    assert record.delta_float(1.0, direction) == pytest.approx(truth, rel=1e-3, abs=1e-9)
+
+
+def test_the_worst_pair_of_a_narrow_hinge_is_the_worse_direction() -> None:
+    from mechanisms import ObjectivePerturbation
+
+    worst = worst_pair(ObjectivePerturbation(NARROW, 8.0, 0.001), Domain(3, 1.0, 1.0), 1.0, 1e-6)
+    assert worst is not None
+    assert worst.direction is Direction.BACKWARD
+    assert worst.delta.low == pytest.approx(0.0497181, rel=1e-5)
+
+
+CONFIGURATION = """
+[data]
+source = "fair"
+[mechanism]
+name = "objective-perturbation"
+loss = "logistic"
+sigma = {sigma}
+lam = 0.5
+[[claims]]
+type = "dp"
+epsilon = 1.0
+delta = 1e-6
+[budget]
+profile = "quick"
+jobs = 1
+"""
+
+
+@pytest.mark.parametrize(("sigma", "code"), [(11.0, 0), (2.75, 1)])
+def test_draws_that_cannot_be_made_are_no_evidence_and_no_exit(
+    sigma: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What decides is proved: a solver that gives up takes away what only accompanies it."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise SolverError("residual must be within reach of float64, got residual=1e-08")
+
+    monkeypatch.setattr(pair_audits, "pair_evidence", stop)
+    for name in ("sampled_delta", "audit_tails", "record_figures"):
+        monkeypatch.setattr(claims_dp, name, stop)
+    (tmp_path / "d.toml").write_text(CONFIGURATION.format(sigma=sigma))
+    assert invoke(["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out")]) == code
+    assert capsys.readouterr().err == ""
+    assert invoke(["check", str(tmp_path / "out")]) == 0
+    record = (tmp_path / "out" / "release" / "audit.jsonl").read_text()
+    assert "within reach of float64" in record or "NO_FINITE_TEST" in record
