@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,9 @@ class Store:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise UserError(f"store must be a file, got store={path}{' (a link)' if path.is_symlink() else ''}")
         try:
-            self._db = sqlite3.connect(path, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, rows TEXT NOT NULL)")
+            self._db = logged(path)
+            with closed_if_refused(self._db):
+                self._db.execute("CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, rows TEXT NOT NULL)")
         except sqlite3.Error as stop:
             raise refused(path, stop) from stop
 
@@ -68,6 +68,25 @@ class Store:
     def close(self) -> None:
         """Close the file (its log is folded in)."""
         self._db.close()
+
+
+def logged(path: Path, *, timeout: float = 5.0) -> sqlite3.Connection:
+    """Return a connection with a write-ahead log, which waits so many seconds for another writer."""
+    db = sqlite3.connect(path, isolation_level=None, timeout=timeout)
+    with closed_if_refused(db):
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+    return db
+
+
+@contextlib.contextmanager
+def closed_if_refused(db: sqlite3.Connection) -> Iterator[None]:
+    """Close a file that turns out to be damaged: else its log would stay beside it."""
+    try:
+        yield
+    except sqlite3.Error:
+        db.close()
+        raise
 
 
 def refused(path: Path, stop: Exception | str) -> Exception:

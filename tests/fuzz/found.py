@@ -86,4 +86,9 @@ FOUND: dict[str, Case] = {
         ("certify", "c.toml", "--out", "new", "--jobs", "1"),
         Edit("c.releases/output.json", "flip", 0.5, "0"),
     ),
+    "a store that was cut, refused: its log was left beside it": _damaged(
+        "run",
+        ("run", "RW21-L31", "--profile", "quick", "--jobs", "1", "--out", "out", "--resume"),
+        Edit("out/store.sqlite", "cut", 0.258),
+    ),
 }

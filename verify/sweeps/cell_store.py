@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..rows import Row
-from ..store import refused
+from ..store import logged, refused
 
 #: Marks the file in its header (bytes 68 to 71), readable without opening the database: "PDPS".
 APPLICATION_ID = 0x50445053
@@ -67,9 +67,7 @@ class CellStore:
             if not path.exists():
                 _create(path, private=private)
             _check(path)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=BUSY / 1000)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db = logged(path, timeout=BUSY / 1000)
         except OSError as stop:
             raise UserError(f"store must be a file that can be written, got store={path} ({stop.strerror})") from stop
         except sqlite3.Error as stop:
