@@ -42,7 +42,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(in_
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(in_reach)]
 Delta = Annotated[float, Field(ge=1e-100, le=1 - 1e-9)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
-Records = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
+MOST_RECORDS = 10**12
 ORIGIN = r"^[^:]+:[A-Za-z_]\w*$"
 
 
@@ -156,7 +156,7 @@ class AdaOPS2019Section(Section):
     epsilon: Positive
     delta: Delta
     kappa: Positive
-    n_public: Records = 0
+    n_public: int = Field(0, ge=0, le=MOST_RECORDS)
     form: Literal["corrected", "printed"] = "corrected"
 
     def build(self, dim: int) -> Mechanism:
@@ -175,7 +175,7 @@ class NoisySGDSection(Section):
     step_size: Positive
     clip: Positive
     radius: Positive
-    n_public: Annotated[Records, Field(ge=1)]
+    n_public: int = Field(ge=1, le=MOST_RECORDS)  # pydantic 2.11 shares the default of an annotated type
 
     def build(self, dim: int) -> Mechanism:
         """Return the mechanism."""
