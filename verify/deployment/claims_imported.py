@@ -209,15 +209,22 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
             wanted=compared,
             own=own,
             own_slots=own_wanted if claim.group == 1 else 0,
-            private=deployment.private,
             demand=demand,
-            believe=False,
-            make=maker(deployment),
-            views=deployment.notes.get("views", ()),
-            max_draws=section.max_draws,
-            deadline=deployment.deadline,
-            run=runner(deployment.jobs, step),
+            **conduct(deployment, step),
         )
+
+
+def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, Any]:
+    """Return how every examination of the deployment's own mechanism is made, whatever the claim."""
+    return {
+        "private": deployment.private,
+        "believe": False,
+        "make": maker(deployment),
+        "views": deployment.notes.get("views", ()),
+        "max_draws": deployment.config.budget.max_draws,
+        "deadline": deployment.deadline,
+        "run": runner(deployment.jobs, step),
+    }
 
 
 def examination_work(deployment: Deployment, n_pairs: int) -> int:

@@ -20,12 +20,11 @@ from .claims_imported import (
     DEMANDED,
     DRAWS_ALONE,
     advice,
+    conduct,
     examination_size,
     examination_work,
     examined_row,
-    maker,
     pair_checks,
-    runner,
 )
 from .config import ExPostClaim, PDPClaim
 from .exposed import most_exposed, target_pair, targets_at_the_edge
@@ -141,14 +140,8 @@ def _examination(deployment: Deployment, name: str, pairs: list[NamedPair], clai
             claim,
             deployment.budget(name, "examination", n_draws=2 * draws),
             own=pairs,
-            private=deployment.private,
             demand=Demand(pairs_needed, draws_needed, visible),
-            believe=False,
-            make=maker(deployment),
-            views=deployment.notes.get("views", ()),
-            max_draws=section.max_draws,
-            deadline=deployment.deadline,
-            run=runner(deployment.jobs, step),
+            **conduct(deployment, step),
         )
 
 
