@@ -54,13 +54,14 @@ def gaussian_epsilons(mu: FloatArray, delta: float, block: int) -> FloatArray:
 
 def ops_epsilons(leverage: FloatArray, scaled_residual: FloatArray, delta: float, block: int) -> FloatArray:
     """Return the larger epsilon of both directions of one-posterior sampling for every record."""
-    a = np.abs(scaled_residual)
-    lost = np.isinf(leverage)
-    mu, a = np.where(lost, 0.0, leverage), np.where(lost, 0.0, a)
+    lost = np.flatnonzero(np.isinf(leverage))
+    if lost.size:
+        mu, a = _replaced(leverage, lost, 0.0), _replaced(scaled_residual, lost, 0.0)
+        return _replaced(ops_epsilons(mu, a, delta, block), lost, math.inf)
+    mu, a = leverage, np.abs(scaled_residual)
     near = _surface(mu, a, delta)
     if near is None:
-        found = np.concatenate([_both(mu[part], a[part], delta) for part in _told(mu.size, block)])
-        return np.where(lost, math.inf, found)
+        return np.concatenate([_both(mu[part], a[part], delta) for part in _told(mu.size, block)])
     found = np.empty(mu.size)
     for part in _told(mu.size, block):
         found[part] = near(mu[part], a[part])
@@ -70,8 +71,14 @@ def ops_epsilons(leverage: FloatArray, scaled_residual: FloatArray, delta: float
     for part in slices(mu.size, block):  # a record that is told apart further than that is solved for as well
         beyond = np.flatnonzero(_exceeds(mu[part], a[part], top, delta) & ~solved[part]) + part.start
         found[beyond], solved[beyond] = _both(mu[beyond], a[beyond], delta), True
-    found = _below(found, solved, float(found[solved].max()))
-    return np.where(lost, math.inf, found)
+    return _below(found, solved, float(found[solved].max()))
+
+
+def _replaced(values: FloatArray, where: NDArray[np.intp], by: float) -> FloatArray:
+    """Return a copy with some values replaced."""
+    copy = values.copy()
+    copy[where] = by
+    return copy
 
 
 def _told(size: int, block: int) -> Iterator[slice]:
@@ -86,8 +93,8 @@ def _spread(size: int) -> slice:
 
 
 def _below(found: FloatArray, exact: NDArray[np.bool_], top: float) -> FloatArray:
-    """Return the epsilons, those that are interpolated brought between 0 and what lies just below the largest."""
-    return np.where(exact, found, np.clip(found, 0.0, math.nextafter(top, 0.0)))
+    """Bring the epsilons that are interpolated between 0 and what lies just below the largest, in place."""
+    return np.clip(found, 0.0, math.nextafter(top, 0.0), out=found, where=~exact)
 
 
 def _both(mu: FloatArray, a: FloatArray, delta: float) -> FloatArray:

@@ -27,7 +27,9 @@ from mechanisms import (
 )
 from mechanisms.adassp import AdaSSP
 from mechanisms.data import FloatArray
+from mechanisms.gaussian_profile import gaussian_log_delta
 from mechanisms.losses import LogisticLoss, PoissonLoss, SmoothedHingeLoss
+from mechanisms.quadratic_profile import quadratic_log_delta
 from mechanisms.ridge import RidgeMap
 from mechanisms.sufficient_statistics import SufficientStatistics
 
@@ -160,17 +162,12 @@ def _ridge_family(
     """Return the worst of: ``m`` equal records on the first axis, and a target on it that points the other way."""
     most = MOST_RECORDS if domain.n_public is None else min(MOST_RECORDS, max(domain.n_public - 1, 0))
     sizes = sorted({0, *(int(m) for m in np.geomspace(1, most, 24))}) if most else [0]
-    best: tuple[float, int, float] | None = None
-    for m, share in itertools.product(sizes, np.geomspace(1.0, 1e-2, 17)):
-        profile = _line_profile(mechanism, lam, domain, m, float(share) * domain.x_bound)
-        if profile is None:
-            continue
-        value = max(profile.log_delta_at(epsilon, d) for d in BOTH)
-        if best is None or value > best[0]:
-            best = (value, m, float(share) * domain.x_bound)
-    if best is None:
+    lines = [(m, float(share) * domain.x_bound) for m in sizes for share in np.geomspace(1.0, 1e-2, 17)]
+    counts, lengths = (np.array(each, dtype=np.float64) for each in zip(*lines, strict=True))
+    values = _line_log_deltas(mechanism, lam, domain, counts, lengths, epsilon)
+    if np.isnan(values).all():
         return None
-    _, m, length = best
+    m, length = lines[int(np.nanargmax(values))]
     line = _line_pair(domain, m, length, 1)
     law = mechanism if isinstance(mechanism, PosteriorSampling) else _one_coordinate(mechanism)
     profile = law.profile(line)
@@ -203,19 +200,24 @@ def _line_pair(domain: Domain, m: int, length: float, dim: int) -> NeighbouringP
     return NeighbouringPair.add(data, _axis(dim, domain.x_bound), -domain.y_bound)
 
 
-def _line_profile(
-    mechanism: PosteriorSampling | GaussianOutput, lam: float, domain: Domain, m: int, length: float
-) -> PrivacyProfile | None:
-    """Return the exact profile of such a pair, from one dimension's arithmetic."""
-    from mechanisms import QuadraticProfile
-
-    curvature = lam + m * length**2
-    if curvature <= 0:
-        return None
-    theta = m * length * domain.y_bound / curvature
-    residual = domain.y_bound + domain.x_bound * theta
+def _line_log_deltas(
+    mechanism: PosteriorSampling | GaussianOutput,
+    lam: float,
+    domain: Domain,
+    counts: FloatArray,
+    lengths: FloatArray,
+    epsilon: float,
+) -> FloatArray:
+    """Return log delta of such pairs, worse direction, from one dimension's arithmetic; nan where nothing is defined."""
+    curvature = lam + counts * lengths**2
+    defined = curvature > 0
+    curvature = np.where(defined, curvature, 1.0)
+    residual = domain.y_bound + domain.x_bound * counts * lengths * domain.y_bound / curvature
     leverage = domain.x_bound**2 / curvature
     if isinstance(mechanism, PosteriorSampling):
-        return QuadraticProfile(leverage, math.sqrt(mechanism.gamma) * residual)
-    moved = domain.x_bound * residual / (curvature * (1 + leverage))
-    return GaussianProfile(moved * math.sqrt(mechanism.gamma * float(mechanism.precision[0, 0])))
+        scaled = math.sqrt(mechanism.gamma) * residual
+        found = np.maximum(*(quadratic_log_delta(epsilon, leverage, scaled, d) for d in BOTH))
+    else:
+        moved = domain.x_bound * residual / (curvature * (1 + leverage))
+        found = gaussian_log_delta(epsilon, moved * math.sqrt(mechanism.gamma * float(mechanism.precision[0, 0])))
+    return np.where(defined, found, np.nan)
