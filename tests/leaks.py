@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import shutil
 import stat
@@ -20,6 +19,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, SSP, claim, dp, imported, mechanism, pdp
 
 from mechanisms import Dataset, make_report
 from verify.cli import invoke
@@ -27,61 +27,24 @@ from verify.deployment import releases
 from verify.deployment.config import parse
 from verify.deployment.config_mechanisms import ImportSection
 
-DATA = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-rows = "clip"
-response = "clip"
-missing = "drop"
-n_public = 60
-{data}
-[budget]
-profile = "quick"
-jobs = 1
-[release]
-draw = true
-"""
+LIMITS = 'response = "clip"\nmissing = "drop"\nn_public = 60\n'
 #: About everyone, then about the records: what is found there is the curator's.
-EVERYONE = '[[claims]]\ntype = "dp"\nepsilon = 1.0\ndelta = 1e-5\n'
-RECORDS = """
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = 0.02
-delta = 1e-6
-[[claims]]
-type = "ex-post"
-epsilon = 0.05
-"""
-COVERAGE = '[[claims]]\ntype = "report-coverage"\nlevel = 0.05\n'
-REPORT = "[report]\nrho = 0.01\n"
+EVERYONE = dp(1.0, 1e-5)
+RECORDS = pdp(0.02) + claim("ex-post", epsilon=0.05)
+COVERAGE = claim("report-coverage", level=0.05)
 REPLACING = EVERYONE + 'relation = "replace"\n'
 GROUPS = EVERYONE + "group = 3\n"
-CURVE = '[[claims]]\ntype = "dp"\nprofile = "gaussian-dp"\nmu = 0.5\n'
-UTILITY = '[[claims]]\ntype = "utility"\nmetric = "mean squared error"\nat_most = 0.4\n'
+CURVE = claim("dp", profile="gaussian-dp", mu=0.5)
+UTILITY = claim("utility", metric="mean squared error", at_most=0.4)
 LABELS = "threshold = 0.0\n"
 
 
-def mechanism(name: str, **parameters: Any) -> str:
-    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in parameters.items())
-    return f'[mechanism]\nname = "{name}"\n{lines}'
-
-
 def configuration(mechanism: str, claims: str, *, data: str = "", more: str = "") -> str:
-    return DATA.format(data=data) + mechanism + more + claims
+    return CLIPPED + LIMITS + data + QUICK + DRAWN + mechanism + more + claims
 
 
-OBJECTIVE = mechanism("objective-perturbation", loss="logistic", sigma=8.0, lam=4.0)
 ADAPTIVE: dict[str, Any] = {"epsilon": 0.9, "delta": 1e-6}
-IMPORTED = """
-[mechanism]
-import = "mine.py:Sums"
-vouched_by = { who = "its author", proof = "10.1000/182" }
-"""
+IMPORTED = imported("mine.py:Sums") + 'vouched_by = { who = "its author", proof = "10.1000/182" }\n'
 #: Every mechanism of ours, the data-dependent report, and one that is imported.
 MECHANISMS = {
     "objective-perturbation": configuration(OBJECTIVE, EVERYONE + RECORDS, data=LABELS),
@@ -89,11 +52,11 @@ MECHANISMS = {
         OBJECTIVE,
         EVERYONE.replace("1.0", "4.0") + COVERAGE + RECORDS,
         data=LABELS,
-        more=REPORT + "sigma2 = 8.0\nsigma3 = 0.25\n",
+        more=REPORT + SCALES,
     ),
     "gaussian-output": configuration(mechanism("gaussian-output", sigma=8.0, lam=1.0), EVERYONE + RECORDS + UTILITY),
     "posterior-sampling": configuration(mechanism("posterior-sampling", gamma=0.02, lam=4.0), EVERYONE + RECORDS),
-    "ssp": configuration(mechanism("ssp", sigma_gram=8.0, sigma_moment=8.0, lam=1.0), EVERYONE + RECORDS + UTILITY),
+    "ssp": configuration(SSP, EVERYONE + RECORDS + UTILITY),
     "adassp": configuration(mechanism("adassp", **ADAPTIVE), EVERYONE + RECORDS),
     "adaops-2018": configuration(mechanism("adaops-2018", **ADAPTIVE), EVERYONE + RECORDS),
     "adaops-2019": configuration(mechanism("adaops-2019", kappa=0.1, n_public=60, **ADAPTIVE), EVERYONE + RECORDS),
@@ -112,9 +75,7 @@ MECHANISMS = {
         EVERYONE + RECORDS,
         data="ranges = { a = [-1, 1], b = [-1e-3, 1e300] }\nintercept = 0.5\n",
     ),
-    "replacing, groups, whole curves": configuration(
-        mechanism("ssp", sigma_gram=8.0, sigma_moment=8.0, lam=1.0), REPLACING + GROUPS + CURVE
-    ),
+    "replacing, groups, whole curves": configuration(SSP, REPLACING + GROUPS + CURVE),
 }
 CODE = '''
 import numpy as np

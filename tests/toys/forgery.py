@@ -8,52 +8,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from reports.row import Audience
+from toys.deployments import ARTEFACT, CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, dp, write_labelled
 from verify.cli import invoke
 from verify.deployment.attestation import as_json, descriptor, predicate, sha256, statement, subjects
 from verify.deployment.certificate_files import attested_names
 from verify.deployment.output import parse_rows
 
-CONFIGURATION = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-rows = "clip"
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = 8.0
-lam = 4.0
-[release]
-draw = true
-[report]
-rho = 0.01
-sigma2 = 8.0
-sigma3 = 0.25
-[artefact]
-file = "model.onnx"
-[budget]
-profile = "quick"
-jobs = 1
-[[claims]]
-type = "dp"
-epsilon = 4.0
-delta = 1e-5
-"""
+CONFIGURATION = CLIPPED + OBJECTIVE + DRAWN + REPORT + SCALES + ARTEFACT + QUICK + dp(4.0, 1e-5)
 BOTH = ("curator", "release")
 
 
 def lay_out(folder: Path, text: str = CONFIGURATION) -> Path:
     """Write data, artefact and configuration, and return the configuration."""
     folder.mkdir(exist_ok=True, parents=True)
-    index = np.arange(25)
-    rows = np.column_stack([0.5 * np.sin(index), 0.5 * np.cos(index), np.where(index % 3 > 0, 1, -1)])
-    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_labelled(folder)
     (folder / "model.onnx").write_bytes(b"weights")
     (folder / "d.toml").write_text(text, encoding="utf-8")
     return folder / "d.toml"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from toys.deployments import DATA, QUICK, dp, imported, write_uniform
 
 from mechanisms import Dataset
 from mechanisms.sufficient_statistics import SufficientStatistics
@@ -19,23 +20,7 @@ from verify.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 DATASET = Dataset(np.full((4, 2), 0.3), np.full(4, 0.5), 1.0, 1.0)
-TOML = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-import = "mine.py:Mine"
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-jobs = 1
-"""
+TOML = DATA + imported("mine.py:Mine") + dp(1.0) + QUICK
 CODE = """
 class Mine:
     name = "mine"
@@ -126,8 +111,7 @@ def test_what_cannot_be_released_is_one_line_that_quotes_nothing(returned: str) 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rows = np.random.default_rng(1).uniform(-0.6, 0.6, size=(9, 3))
-    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_uniform(tmp_path, 9)
     (tmp_path / "mine.py").write_text(CODE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -5,36 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
+from toys.deployments import DATA, dp, imported, section, write_uniform
 
 from verify.cli import invoke
 from verify.deployment import claims_imported
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CONFIGURATION = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-
-[mechanism]
-import = "my_mechanism.py:NoisyMoment"
-parameters = { sigma = 5.0 }
-vouched_by = { who = "the test", proof = "10.1000/182" }
-
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-
-[budget]
-profile = "quick"
-pairs = 3
-draws = 2000
-"""
+CONFIGURATION = DATA + imported("my_mechanism.py:NoisyMoment")
+CONFIGURATION += 'parameters = { sigma = 5.0 }\nvouched_by = { who = "the test", proof = "10.1000/182" }\n'
+CONFIGURATION += dp(1.0) + section("[budget]", profile="quick", pairs=3, draws=2000)
 
 
 def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,8 +22,7 @@ def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.
     blocks = re.findall(r"```python\n(.*?)```", readme[readme.index("## Certify a deployment") :], re.DOTALL)
     (tmp_path / "my_mechanism.py").write_text(blocks[0], encoding="utf-8")
     (tmp_path / "deployment.toml").write_text(CONFIGURATION, encoding="utf-8")
-    rows = np.random.default_rng(1).uniform(-0.6, 0.6, size=(30, 3))
-    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_uniform(tmp_path)
     monkeypatch.chdir(tmp_path)
     used: list[int] = []
     runner = claims_imported.runner

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from toys import deployments
+from toys.deployments import DRAWN, QUICK, REPORT, SCALES, claim, dp, pdp, write_rows
 
 from audits import Budget, StreamKey
 from audits.black_box import BlackBoxClaim, BlackBoxOutcome, black_box_audit
@@ -37,80 +39,10 @@ from verify.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 
-OBJECTIVE = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-rows = "clip"
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = 8.0
-lam = 4.0
-[release]
-draw = true
-[report]
-rho = 0.01
-sigma2 = 8.0
-sigma3 = 0.25
-[budget]
-profile = "quick"
-jobs = 1
-[[claims]]
-type = "dp"
-epsilon = 4.0
-delta = 1e-5
-[[claims]]
-type = "report-coverage"
-level = 0.05
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = 1.0
-delta = 1e-6
-[[claims]]
-type = "ex-post"
-epsilon = 0.02
-[[claims]]
-type = "utility"
-metric = "accuracy"
-at_least = 0.5
-"""
-
-SSP = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-rows = "clip"
-[mechanism]
-name = "ssp"
-sigma_gram = 8.0
-sigma_moment = 8.0
-lam = 1.0
-[release]
-draw = true
-[budget]
-profile = "quick"
-jobs = 1
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = 0.02
-delta = 1e-6
-[[claims]]
-type = "ex-post"
-epsilon = 0.05
-"""
+OBJECTIVE = deployments.CLIPPED + deployments.OBJECTIVE + DRAWN + REPORT + SCALES + QUICK
+OBJECTIVE += dp(4.0, 1e-5) + claim("report-coverage", level=0.05) + pdp(1.0) + claim("ex-post", epsilon=0.02)
+OBJECTIVE += claim("utility", metric="accuracy", at_least=0.5)
+SSP = deployments.CLIPPED + deployments.SSP + DRAWN + QUICK + dp(1.0) + pdp(0.02) + claim("ex-post", epsilon=0.05)
 
 
 def records(n: int) -> np.ndarray:
@@ -122,7 +54,7 @@ def records(n: int) -> np.ndarray:
 def run_release(folder: Path, rows: np.ndarray, text: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Any:
     """Return everything that the public sees: each file's bytes, standard output and error, the exit code."""
     folder.mkdir()
-    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_rows(folder, rows)
     (folder / "deployment.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")

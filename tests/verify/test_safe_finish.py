@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from toys.deployments import ARTEFACT, DATA, DRAWN, QUICK, SSP, dp, write_rows
 from toys.forgery import BOTH, certify, flipped, lay_out, names_in
 
 from reports.row import Audience
@@ -26,30 +27,7 @@ from verify.deployment.output import Contents, contents
 from verify.held import held
 
 Captured = pytest.CaptureFixture[str]
-TEXT = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-name = "ssp"
-sigma_gram = 8.0
-sigma_moment = 8.0
-lam = 1.0
-[release]
-draw = true
-[artefact]
-file = "model.onnx"
-[budget]
-profile = "quick"
-jobs = 1
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-"""
+TEXT = DATA + SSP + DRAWN + ARTEFACT + QUICK + dp(1.0)
 
 
 class Killed(BaseException):
@@ -112,7 +90,7 @@ def test_another_version_still_counts_as_finished(
 def another_record(work: Path) -> None:
     rows = np.loadtxt(work / "data.csv", delimiter=",", skiprows=1)
     rows[3, 0] = 0.123456
-    np.savetxt(work / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_rows(work, rows)
 
 
 def write(name: str, data: str) -> Callable[[Path], None]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from toys.deployments import DATA, QUICK, dp, mechanism, section, write_rows
 
 from reports.document import render_markdown
 from verify import certify
@@ -19,26 +20,7 @@ from verify.deployment.config import parse
 from verify.deployment.layout import document
 
 Captured = pytest.CaptureFixture[str]
-
-BASE = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-name = "ssp"
-sigma_gram = {sigma}
-sigma_moment = {sigma}
-lam = 1.0
-[release]
-file = "theta.json"
-[budget]
-profile = "quick"
-jobs = 1
-"""
-DP = '[[claims]]\ntype = "dp"\nepsilon = 1.0\ndelta = 1e-6\n'
+DP = dp(1.0)
 PRIVATE = """
 [[claims]]
 type = "pdp"
@@ -63,11 +45,17 @@ at_most = 0.78125
 SECRETS = ("clinic records", "0.0625", "1.5e-07", "1.5e-7", "no one above", "0.140625", "good enough", "0.78125")
 
 
+def base(sigma: float = 8.0) -> str:
+    """Return everything but the claims."""
+    ssp = mechanism("ssp", sigma_gram=sigma, sigma_moment=sigma, lam=1.0)
+    return DATA + ssp + section("[release]", file="theta.json") + QUICK
+
+
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     index = np.arange(12)
     rows = np.column_stack([0.5 * np.sin(index), 0.5 * np.cos(2.5 * index), np.sin(1.7 * index)])
-    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_rows(tmp_path, rows)
     (tmp_path / "theta.json").write_text("[0.5, 0.25, 1.0, 0.1, 0.2]")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
@@ -76,7 +64,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def seen(work: Path, claims: str, capsys: Captured, *more: str, sigma: float = 8.0) -> tuple[object, ...]:
     """Return all that the public sees of a certificate: exit code, both streams, and the files of the release."""
-    (work / "d.toml").write_text(BASE.format(sigma=sigma) + claims, encoding="utf-8")
+    (work / "d.toml").write_text(base(sigma) + claims, encoding="utf-8")
     code = invoke(["certify", "d.toml", "--audience", "release", "--out", "out", "--overwrite", *more])
     printed = capsys.readouterr()
     folder = work / "out" / "release"
@@ -111,7 +99,7 @@ def test_any_private_claims_leave_no_trace(more: tuple[str, ...], work: Path, ca
 
 
 def test_what_is_declared_public_is_published_without_its_verdict(work: Path) -> None:
-    (work / "d.toml").write_text(BASE.format(sigma=8.0) + DP + PRIVATE.format(public="public = true"), encoding="utf-8")
+    (work / "d.toml").write_text(base() + DP + PRIVATE.format(public="public = true"), encoding="utf-8")
     rows = certify("d.toml", audience="release").rows
     assert rows[0]["not_shown"] == ["clinic records", "good enough", "no one above"]
     assert [claim["type"] for claim in rows[0]["configuration"]["claims"]] == ["dp", "pdp", "ex-post", "utility"]
@@ -126,7 +114,7 @@ def test_a_private_claim_takes_no_public_claims_name() -> None:
     """Whatever private claims are called, public ones keep their names, and no two claims share one."""
     private = '[[claims]]\ntype = "pdp"\nname = "{}"\nscope = "records"\nepsilon = 1.0\ndelta = 1e-6\n'
     claims = private.format("dp") + DP + private.format("dp-2") + DP + private.format("dp-2")
-    found = parse(BASE.format(sigma=8.0) + claims).claims
+    found = parse(base() + claims).claims
     assert [claim.name for claim in found] == ["dp-3", "dp", "dp-2-2", "dp-2", "dp-2-3"]
     assert [claim.name for claim in found if claim.is_public] == ["dp", "dp-2"]
 
@@ -136,13 +124,13 @@ def test_the_failure_probability_is_spent_once() -> None:
     from mechanisms import Dataset
     from verify.deployment.finding import Deployment
 
-    config = parse(BASE.format(sigma=8.0) + DP + DP + PRIVATE.format(public=""))
+    config = parse(base() + DP + DP + PRIVATE.format(public=""))
     data = Dataset(np.zeros((2, 2)), np.zeros(2), 1.0, 1.0)
     deployment = Deployment(config, data, config.mechanism.build(2))
     shares = [deployment.budget(str(claim.name), "all").failure_prob for claim in config.claims]
     assert shares == pytest.approx([2.5e-5, 2.5e-5, *[5e-5 / 3] * 3])
     assert sum(shares) <= config.budget.failure_prob * (1 + 1e-12)
-    alone = parse(BASE.format(sigma=8.0) + DP + DP)
+    alone = parse(base() + DP + DP)
     same = Deployment(alone, data, alone.mechanism.build(2)).budget("dp", "all")
     assert same.failure_prob == shares[0]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from toys.deployments import DATA, MOMENT, dp, imported, mechanism, pdp, section, write_uniform
 
 from mechanisms import LogisticLoss, NeighbouringPair, ObjectivePerturbation
 from mechanisms.noisy_sgd import NoisySGD
@@ -173,53 +174,23 @@ def test_a_slow_mechanism_counts_its_draws_and_their_losses(mechanism: Objective
     assert sum(lost) == pytest.approx(300)
 
 
-CONFIGURATION = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-{mechanism}
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-pairs = 2
-draws = 400
-"""
-OBJECTIVE = 'name = "objective-perturbation"\nloss = "squared"\nsigma = 20.0\nlam = 5.0'
-MINE = 'import = "mine.py:make"'
-CODE = """
-import numpy as np
-class Mine:
-    def draw(self, dataset, n_draws, *, rng):
-        return dataset.X.T @ dataset.y + 8.0 * rng.standard_normal((n_draws, dataset.dim))
-def make():
-    return Mine()
-"""
+CLAIMS = dp(1.0) + pdp(1.0)
+BUDGET = section("[budget]", profile="quick", pairs=2, draws=400)
+OBJECTIVE = mechanism("objective-perturbation", loss="squared", sigma=20.0, lam=5.0)
+MINE = imported("mine.py:make")
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rows = np.random.default_rng(1).uniform(-0.6, 0.6, size=(30, 3))
-    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
-    (tmp_path / "mine.py").write_text(CODE, encoding="utf-8")
+    write_uniform(tmp_path)
+    (tmp_path / "mine.py").write_text(MOMENT, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("mechanism", [OBJECTIVE, MINE])
 def test_who_follows_changes_no_row_and_sees_every_phase(mechanism: str, work: Path) -> None:
-    (work / "d.toml").write_text(CONFIGURATION.format(mechanism=mechanism), encoding="utf-8")
+    (work / "d.toml").write_text(DATA + mechanism + CLAIMS + BUDGET, encoding="utf-8")
     loaded, counted = load(work / "d.toml"), Counted()
     followed, digest = read_deployment(loaded, jobs=1, progress=counted)
     certificate = decide(followed, digest)
@@ -235,7 +206,7 @@ def test_who_follows_changes_no_row_and_sees_every_phase(mechanism: str, work: P
 
 @pytest.mark.slow
 def test_what_other_processes_have_drawn_is_counted_as_they_finish(work: Path) -> None:
-    (work / "d.toml").write_text(CONFIGURATION.format(mechanism=MINE), encoding="utf-8")
+    (work / "d.toml").write_text(DATA + MINE + CLAIMS + BUDGET, encoding="utf-8")
     counted = Counted()
     decide(*read_deployment(load(work / "d.toml"), jobs=2, progress=counted))
     total, done = counted.of("dp: examination")
@@ -248,7 +219,7 @@ def test_a_release_on_private_data_is_silent_on_standard_error(
 ) -> None:
     """Every phase takes long here: the curator is told, whoever reads what is published is not."""
     monkeypatch.setattr(module, "LONG", 0.0)
-    (work / "d.toml").write_text(CONFIGURATION.format(mechanism=OBJECTIVE), encoding="utf-8")
+    (work / "d.toml").write_text(DATA + OBJECTIVE + CLAIMS + BUDGET, encoding="utf-8")
     invoke(["certify", "d.toml", "--audience", audience, "--out", "out", "--jobs", "1"])
     err = capsys.readouterr().err
     if audience == "release":

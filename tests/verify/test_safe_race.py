@@ -19,33 +19,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from toys.deployments import CLIPPED, DRAWN, QUICK, SSP, dp, write_rows
 
 from verify.cli import invoke
 from verify.deployment import releases
 
-TOML = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-rows = "clip"
-[mechanism]
-name = "ssp"
-sigma_gram = 8.0
-sigma_moment = 8.0
-lam = 1.0
-[release]
-draw = true
-[budget]
-profile = "quick"
-jobs = 1
-[[claims]]
-type = "dp"
-epsilon = 3.0
-delta = 1e-6
-"""
+TOML = CLIPPED + SSP + DRAWN + QUICK + dp(3.0)
 RUNS = ("o1", "o2")
 #: What every run imports sooner or later.
 NEEDED = [
@@ -149,7 +128,7 @@ def main(pairs: int, again: bool) -> None:
     with tempfile.TemporaryDirectory() as root:
         first = Path(root) / "first"
         first.mkdir()
-        np.savetxt(first / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+        write_rows(first, rows)
         (first / "c.toml").write_text(TOML)
         if again:
             assert race(first, ["o0"], again=False) == [0]
@@ -162,8 +141,9 @@ def main(pairs: int, again: bool) -> None:
 
 
 def wrong(pairs: int, again: bool) -> list[str]:
-    root = Path(__file__).resolve().parents[2]
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+    tests = Path(__file__).resolve().parents[1]
+    paths = os.pathsep.join([str(tests), str(tests.parent)])
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": paths}
     done = subprocess.run(
         [sys.executable, __file__, str(pairs), "again" if again else "once"],
         capture_output=True,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from toys.deployments import DATA, QUICK, mechanism, pdp, write_rows
 
 from audits import Budget, StreamKey, draws, pair_delta
 from audits.draws import FEWEST, LARGE, thinned
@@ -16,28 +17,6 @@ from verify.deployment.certificate import decide, read_deployment
 from verify.deployment.config import load
 from verify.deployment.finding import DRAWS, Decision, Finding, Power
 from verify.deployment.plots import ROC_DRAWS
-
-TEXT = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = 11.0
-lam = 2.0
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = {epsilon}
-delta = 1e-6
-[budget]
-profile = "quick"
-jobs = 1
-"""
 
 
 @pytest.mark.parametrize(
@@ -62,7 +41,8 @@ def test_draws_never_grow_with_the_records() -> None:
 
 
 def found(work: Path, epsilon: float) -> Finding:
-    (work / "d.toml").write_text(TEXT.format(epsilon=epsilon), encoding="utf-8")
+    text = DATA + mechanism("objective-perturbation", loss="logistic", sigma=11.0, lam=2.0) + pdp(epsilon) + QUICK
+    (work / "d.toml").write_text(text, encoding="utf-8")
     return decide(*read_deployment(load(work / "d.toml"), jobs=1)).findings[0]
 
 
@@ -71,7 +51,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with 400 records, which are many here."""
     rng = np.random.default_rng(1)
     table = np.column_stack([rng.uniform(-0.6, 0.6, (400, 2)), rng.choice([-1.0, 1.0], 400)])
-    np.savetxt(tmp_path / "data.csv", table, delimiter=",", header="a,b,y", comments="")
+    write_rows(tmp_path, table)
     monkeypatch.setattr(draws, "LARGE", 40)
     return tmp_path
 
