@@ -7,26 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from toys.deployments import QUICK, SSP, dp, section
 
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]
-PUBLIC = """
-[data]
-source = "anes96"
-[mechanism]
-name = "ssp"
-sigma_gram = 8.0
-sigma_moment = 8.0
-lam = 1.0
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-jobs = 1
-"""
+PUBLIC = section("[data]", source="anes96") + SSP + dp(1.0) + QUICK
 
 
 @pytest.fixture(scope="module")

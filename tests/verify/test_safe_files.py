@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from toys.deployments import dp, mechanism, section
 
 from verify.cli import invoke
 from verify.deployment.config import DataSection
@@ -22,29 +23,6 @@ Captured = pytest.CaptureFixture[str]
 SECRET = "31337"
 GOOD = "a,b,y\n" + f"0.5,0.25,1\n0.1,0.7,-1\n0.3,0.{SECRET},0.5\n" * 40
 MATRIX = np.column_stack([np.full(9, 0.5), np.arange(9) / 10, np.ones(9)])
-
-CONFIGURATION = """
-[data]
-file = "{file}"
-features = {features}
-target = "{target}"
-x_bound = 2.0
-y_bound = 1.0
-rows = "clip"
-response = "clip"
-public = true
-{more}
-[mechanism]
-name = "gaussian-output"
-sigma = 1.0
-lam = 1.0
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-"""
 
 
 def saved(array: Any, **more: Any) -> bytes:
@@ -77,7 +55,9 @@ def one_line(capsys: Captured, message: str) -> None:
 
 def certify(folder: Path, file: str, more: str = "", *, numbered: bool = False) -> int:
     names = ('["0", "1"]', "2") if numbered else ('["a", "b"]', "y")
-    text = CONFIGURATION.format(file=file, features=names[0], target=names[1], more=more)
+    text = f'[data]\nfile = "{file}"\nfeatures = {names[0]}\ntarget = "{names[1]}"\nx_bound = 2.0\ny_bound = 1.0\n'
+    text += f'rows = "clip"\nresponse = "clip"\npublic = true\n{more}\n'
+    text += mechanism("gaussian-output", sigma=1.0, lam=1.0) + dp(1.0) + section("[budget]", profile="quick")
     (folder / "c.toml").write_text(text, encoding="utf-8")
     return invoke(["certify", str(folder / "c.toml"), "--out", str(folder / "out"), "--jobs", "1"])
 

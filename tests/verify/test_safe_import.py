@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from toys.deployments import dp, imported, section
 
 from verify.cli import invoke
 
@@ -23,26 +24,9 @@ class Noise:
 def digit(output):
     return float(output[0])
 """
-CONFIGURATION = """
-[data]
-file = "data.csv"
-features = ["a"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-import = "mine.py:Noise"
-views = ["looks.py:digit", "mine.py:digit"]
-[[claims]]
-type = "dp"
-epsilon = 9.0
-delta = 1e-6
-[budget]
-profile = "quick"
-pairs = 1
-draws = 200
-jobs = 1
-"""
+CONFIGURATION = section("[data]", file="data.csv", features=["a"], target="y", x_bound=1.0, y_bound=1.0)
+CONFIGURATION += imported("mine.py:Noise", views=["looks.py:digit", "mine.py:digit"]) + dp(9.0)
+CONFIGURATION += section("[budget]", profile="quick", pairs=1, draws=200, jobs=1)
 GRID = """
 [grid]
 mechanism = ["ours"]

@@ -12,6 +12,7 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from toys.deployments import QUICK, dp, mechanism, section
 
 from mechanisms import BOTH, Direction, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss
 from mechanisms.losses import GlmLoss
@@ -78,24 +79,6 @@ def test_the_worst_pair_of_a_narrow_hinge_is_the_worse_direction() -> None:
     assert worst.delta.low == pytest.approx(0.0497181, rel=1e-5)
 
 
-CONFIGURATION = """
-[data]
-source = "fair"
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = {sigma}
-lam = 0.5
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-jobs = 1
-"""
-
-
 @pytest.mark.parametrize(("sigma", "code"), [(11.0, 0), (2.75, 1)])
 def test_draws_that_cannot_be_made_are_no_evidence_and_no_exit(
     sigma: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -108,7 +91,8 @@ def test_draws_that_cannot_be_made_are_no_evidence_and_no_exit(
     monkeypatch.setattr(pair_audits, "pair_evidence", stop)
     for name in ("sampled_delta", "audit_tails", "record_figures"):
         monkeypatch.setattr(claims_dp, name, stop)
-    (tmp_path / "d.toml").write_text(CONFIGURATION.format(sigma=sigma))
+    mine = mechanism("objective-perturbation", loss="logistic", sigma=sigma, lam=0.5)
+    (tmp_path / "d.toml").write_text(section("[data]", source="fair") + mine + dp(1.0) + QUICK)
     assert invoke(["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out")]) == code
     assert capsys.readouterr().err == ""
     assert invoke(["check", str(tmp_path / "out")]) == 0

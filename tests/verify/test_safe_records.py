@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from toys import LEDGER, toy_registry
+from toys.deployments import dp, mechanism, section
 
 from verify import record as records
 from verify import registry
@@ -26,20 +27,8 @@ from verify.worker import Settings
 
 Captured = pytest.CaptureFixture[str]
 SECRET = "31337"
-CERTIFIED = """
-[data]
-source = "fair"
-[mechanism]
-name = "adassp"
-epsilon = 1.0
-delta = 1e-6
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-"""
+CERTIFIED = section("[data]", source="fair") + mechanism("adassp", epsilon=1.0, delta=1e-6) + dp(1.0)
+CERTIFIED += section("[budget]", profile="quick")
 RATE = {
     "kind": "rate",
     "auditor": "tails",
