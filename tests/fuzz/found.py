@@ -91,4 +91,10 @@ FOUND: dict[str, Case] = {
         ("run", "RW21-L31", "--profile", "quick", "--jobs", "1", "--out", "out", "--resume"),
         Edit("out/store.sqlite", "cut", 0.258),
     ),
+    "an epsilon of 1e12 for a replaced record: exit 4": _configuration(
+        "objective-logistic", DP | {"epsilon": 1e12, "relation": "replace"}
+    ),
+    "a Poisson loss of records as long as 1e9: minutes, and a warning with a source path": _configuration(
+        "objective-poisson", DP, data={"target": "c", "x_bound": 1e9, "y_bound": 3.0}
+    ),
 }

@@ -28,20 +28,32 @@ LOSSES: tuple[GlmLoss, ...] = (LogisticLoss(), NARROW, PseudoHuberLoss(0.1), Poi
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-@given(low=st.floats(-30, 30), width=st.floats(1e-9, 60), share=st.floats(0, 1))
-def test_slopes_of_a_wide_ball_hold_those_of_every_point_and_no_more(
+@given(low=st.floats(-30, 30), width=st.floats(0, 60), share=st.floats(0, 1))
+def test_slopes_over_a_range_are_those_of_its_ends_and_of_the_bend(
     loss: GlmLoss, low: float, width: float, share: float
 ) -> None:
     with ctx.workprec(128):
-        ends = arb(low), arb(low + width)
-        first, second = slopes_of(loss)(ends[0].union(ends[1]), arb(1))
-        inside = arb(low) + (ends[1] - ends[0]) * share
-        at = slopes_of(loss)(arb(inside.mid()), arb(1))
-        assert first.overlaps(at[0])
-        assert second.overlaps(at[1])
-        assert second > -1e-8 * arb(second.rad()) - 1e-30  # convex, up to the rounding of a ball's radius
-        sides = [slopes_of(loss)(end, arb(1))[0] for end in ends]
-        assert float(first.rad()) <= abs(float(sides[1] - sides[0])) / 2 * (1 + 1e-3) + 1e-20  # radii have 30 bits
+        slopes = slopes_of(loss, arb(1))
+        ends = arb(low), arb(low) + arb(width)
+        (first_low, first_high), (second_low, second_high) = slopes.over(*ends)
+        inside = arb((ends[0] + (ends[1] - ends[0]) * share).mid())
+        inside = inside.max(ends[0]).min(ends[1])
+        assert not (slopes.first(inside) < first_low)
+        assert not (slopes.first(inside) > first_high)
+        assert not (slopes.second(inside) < second_low)
+        assert not (slopes.second(inside) > second_high)
+        at, y = np.asarray(float(inside)), np.asarray(1.0)
+        assert float(slopes.first(arb(float(at)))) == pytest.approx(float(loss.first(at, y)), rel=1e-9, abs=1e-12)
+        assert float(slopes.second(arb(float(at)))) == pytest.approx(float(loss.second(at, y)), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("direction", BOTH)
+@pytest.mark.parametrize("x_norm", [1.0, 1e3, 1e9])
+def test_the_poisson_loss_of_long_records_is_enclosed_at_once(x_norm: float, direction: Direction) -> None:
+    """On the way here a record of norm 1e9 took minutes: e^u spans more than a ball's radius can."""
+    found = OneRecord(PoissonLoss(), 8.0, 4.0, x_norm, 3.0).delta(1.0, direction, scale=1e-6)
+    assert found.high - found.low < 1e-9
+    assert (found.low > 0.999) == (x_norm > 1)
 
 
 def literal(record: OneRecord, epsilon: float, direction: Direction) -> float:

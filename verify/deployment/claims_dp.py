@@ -88,7 +88,7 @@ def _bound(deployment: Deployment, claim: DPClaim) -> UniversalBound | None:
         return one
 
     def delta_at(epsilon: float, delta: float) -> float:
-        each = epsilon / (outputs * steps)
+        each = min(epsilon / (outputs * steps), 700.0 / steps)  # delta falls with epsilon; exp stays finite
         # basic composition adds over outputs; records one after the other: delta (1 + e^each + e^(2 each) + ...)
         factor = math.fsum(math.exp(i * each) for i in range(steps))
         share = one.delta_at(each, delta / (outputs * factor))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from flint import arb, ctx
@@ -27,58 +28,69 @@ BITS = 128
 #: Standard deviations of the noise within which the fine sum is taken.
 WIDE = 14.0
 
-Slopes = Callable[[Ball, Ball], tuple[Ball, Ball]]
+
+Range = tuple[Ball, Ball]
 
 
-def _sigmoid_slopes(margin: Ball, y: Ball, width: Ball) -> tuple[Ball, Ball]:
-    """Return ``-y s(m)`` and ``s'(m)/width`` of the logistic function, by their values at the ends of the margins.
+@dataclass(frozen=True)
+class Slopes:
+    """A convex loss's first and second derivative by the predictor, in ball arithmetic.
 
-    ``s`` rises and ``s'`` falls with ``|m|``; evaluated on a wide ball as a whole both would say nothing.
+    The first rises with the predictor; the second rises up to ``bend`` and falls beyond it (everywhere, for None). So the
+    ends of a range give both; a ball around a wide range would say nothing.
     """
-    ends = [end.exp() for end in (arb(margin.lower()), arb(margin.upper()))]
-    first = [-y * (1 - 1 / (1 + rising)) for rising in ends]
-    second = [1 / (width * (2 + rising + 1 / rising)) for rising in ends]
-    highest = [1 / (4 * width)] if margin.contains(0) else []
-    return _hull(*first), _hull(*second, *highest)
+
+    first: Callable[[Ball], Ball]
+    second: Callable[[Ball], Ball]
+    bend: Ball | None
+
+    def over(self, low: Ball, high: Ball) -> tuple[Range, Range]:
+        """Return the least and the largest of both derivatives between two predictors."""
+        ends = self.second(low), self.second(high)
+        inside = self.bend is not None and not (self.bend < low or self.bend > high)
+        top = self.second(self.bend) if inside else ends[0].max(ends[1])
+        return (self.first(low), self.first(high)), (ends[0].min(ends[1]), top)
 
 
-def _hull(first: Ball, *others: Ball) -> Ball:
-    """Return a ball around all of some."""
-    for other in others:
-        first = first.union(other)
-    return first
+def slopes_of(loss: GlmLoss, y: Ball) -> Slopes:
+    """Return the derivatives of a loss at a response."""
+    if isinstance(loss, LogisticLoss | SmoothedHingeLoss):
+        hinge = isinstance(loss, SmoothedHingeLoss)
+        width, offset = (arb(loss.width), arb(1)) if isinstance(loss, SmoothedHingeLoss) else (arb(1), arb(0))
 
+        def falling(u: Ball) -> Ball:
+            return ((y * u - offset) / width).exp()
 
-def slopes_of(loss: GlmLoss) -> Slopes:
-    """Return ``(predictor, response) -> (f', f'')`` of a loss in ball arithmetic."""
-    if isinstance(loss, LogisticLoss):
-        return lambda u, y: _sigmoid_slopes(-y * u, y, arb(1))
-    if isinstance(loss, SmoothedHingeLoss):
-        width = arb(loss.width)
-        return lambda u, y: _sigmoid_slopes((1 - y * u) / width, y, width)
+        return Slopes(
+            lambda u: -y / (1 + falling(u)),
+            lambda u: 1 / (width * (2 + falling(u) + 1 / falling(u))),
+            y if hinge else arb(0),  # a response is -1 or 1
+        )
     if isinstance(loss, PseudoHuberLoss):
         scale = arb(loss.width)
 
-        def huber(u: Ball, y: Ball) -> tuple[Ball, Ball]:
-            t = (u - y) / scale
-            ends = [arb(t.lower()), arb(t.upper())]
-            roots = [(1 + end * end).sqrt() for end in ends]
-            highest = [arb(1)] if t.contains(0) else []  # the slope rises with t, the curvature falls with |t|
-            slope = _hull(*(scale * end / root for end, root in zip(ends, roots, strict=True)))
-            return slope, _hull(*(1 / root**3 for root in roots), *highest)
+        def root(u: Ball) -> Ball:
+            return (1 + ((u - y) / scale) ** 2).sqrt()
 
-        return huber
+        return Slopes(lambda u: (u - y) / root(u), lambda u: 1 / root(u) ** 3, y)
     if isinstance(loss, SquaredLoss):
         factor = arb(loss.scale)
-        return lambda u, y: (factor * (u - y), factor)
+        return Slopes(lambda u: factor * (u - y), lambda _: factor, None)
     if isinstance(loss, PoissonLoss):
-
-        def poisson(u: Ball, y: Ball) -> tuple[Ball, Ball]:
-            rising = _hull(arb(u.lower()).exp(), arb(u.upper()).exp())
-            return rising - y, rising
-
-        return poisson
+        return Slopes(lambda u: u.exp() - y, lambda u: u.exp(), None)
     raise TypeError(f"loss must be one of the reference losses, got {type(loss).__name__}")
+
+
+def _product(first: Range, second: Range) -> Range:
+    """Return the least and the largest product of two numbers in their ranges."""
+    corners = [a * b for a in first for b in second]
+    return reduce(arb.min, corners), reduce(arb.max, corners)
+
+
+def _square(values: Range) -> Range:
+    ends = values[0] ** 2, values[1] ** 2
+    across = not (values[0] > 0 or values[1] < 0)
+    return (arb(0) if across else ends[0].min(ends[1])), ends[0].max(ends[1])
 
 
 @dataclass(frozen=True)
@@ -108,19 +120,24 @@ class OneRecord:
             return Bracket(max(0.0, outward(low).low), min(1.0, outward(high).high))
 
     def _cells(self, epsilon: Ball, direction: Direction, tolerance: Ball) -> tuple[Ball, Ball]:
-        slopes = slopes_of(self.loss)
-        sigma, lam, s, y = arb(self.sigma), arb(self.lam), arb(self.x_norm), arb(self.y)
+        slopes = slopes_of(self.loss, arb(self.y))
+        sigma, lam, s = arb(self.sigma), arb(self.lam), arb(self.x_norm)
         sign = 1 if direction is Direction.FORWARD else -1
 
         def edges(t: Ball) -> tuple[Ball, Ball]:
             """The two distribution functions' arguments at ``t``: the data set drawn from, then the other."""
-            without, with_record = lam * t / sigma, (lam * t + s * slopes(s * t, y)[0]) / sigma
+            without, with_record = lam * t / sigma, (lam * t + s * slopes.first(s * t)) / sigma
             return (without, with_record) if sign > 0 else (with_record, without)
 
-        def loss(cell: Ball) -> Ball:
-            first, second = slopes(s * cell, y)
-            pull = s * first
-            return sign * ((2 * lam * cell + pull) * pull / (2 * sigma**2) - (s * s * second / lam).log1p())
+        def loss(left: Ball, right: Ball) -> Range:
+            """The least and the largest loss between two outputs: (2 lam t + p) p/(2 sigma^2) - log(1 + s^2 f''/lam)."""
+            first, second = slopes.over(s * left, s * right)
+            pull = s * first[0], s * first[1]
+            square, cross = _square(pull), _product((2 * lam * left, 2 * lam * right), pull)
+            bent = [(s * s * each / lam).log1p() for each in second]
+            least = (square[0] + cross[0]) / (2 * sigma**2) - bent[1]
+            largest = (square[1] + cross[1]) / (2 * sigma**2) - bent[0]
+            return (least, largest) if sign > 0 else (-largest, -least)
 
         def mass(low: Ball, high: Ball) -> Ball:
             return ndtr_ball(-low) - ndtr_ball(-high) if low > 0 else ndtr_ball(high) - ndtr_ball(low)
@@ -133,12 +150,12 @@ class OneRecord:
         stack = [(-end, end)]
         while stack:
             left, right = stack.pop()
-            seen = loss(left.union(right))
-            if seen <= epsilon:
+            least, largest = loss(left, right)
+            if largest <= epsilon:
                 continue
             (p_low, q_low), (p_high, q_high) = edges(left), edges(right)
             drawn = mass(p_low, p_high)
-            if seen > epsilon:
+            if least > epsilon:
                 gain = drawn - growth * mass(q_low, q_high)
                 below, above = below + gain, above + gain
             elif drawn < tolerance / 64 or right - left < arb(2) ** (-BITS // 2):
@@ -154,9 +171,9 @@ class OneRecord:
         t = self._grid()
         z = t * self.lam / self.sigma
         response = np.asarray(self.y)
-        first = self.x_norm * self.loss.first(self.x_norm * t, response)
-        second = self.x_norm**2 * self.loss.second(self.x_norm * t, response) / self.lam
         with np.errstate(over="ignore", invalid="ignore"):
+            first = self.x_norm * self.loss.first(self.x_norm * t, response)
+            second = self.x_norm**2 * self.loss.second(self.x_norm * t, response) / self.lam
             moved = z + first / self.sigma
             loss = (first * (2 * self.lam * t + first)) / (2 * self.sigma**2) - np.log1p(second)
             if direction is Direction.FORWARD:
