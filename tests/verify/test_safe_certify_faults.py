@@ -23,40 +23,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn import note_draws
 from faults import Ended, Faults, ended, every
+from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, dp, write_labelled
 
 from verify import versions
 from verify.cli import invoke
 from verify.deployment import certificate, check_pdf, output, releases
 from verify.held import held
 
-TOML = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-rows = "clip"
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = 8.0
-lam = 4.0
-[release]
-draw = true
-[report]
-rho = 0.01
-sigma2 = 8.0
-sigma3 = 0.25
-[budget]
-profile = "quick"
-jobs = 1
-[[claims]]
-type = "dp"
-epsilon = 40.0
-delta = 1e-5
-"""
+TOML = CLIPPED + OBJECTIVE + DRAWN + REPORT + SCALES + QUICK + dp(40.0, 1e-5)
 CERTIFY = ["certify", "d.toml", "--audience", "release", "--out", "out"]
 NEEDED = ["verify.cli_certify", "verify.cli_check", "verify.cli_run", "verify.run", "verify.deployment.check_folder"]
 ENDINGS = {".pdf": b"%%EOF", ".xml": b"</testsuites>", ".jsonl": b"}", ".json": b"", ".md": b"", ".toml": b""}
@@ -102,17 +78,7 @@ def prepare(shelf: Path) -> None:
 
 def work(faults: Faults) -> int:
     """Certify, noting each draw."""
-    drawn, reported = releases.draw_as_audited, releases.make_report
-
-    def noted(*given: Any) -> Any:
-        faults.note("output")
-        return drawn(*given)
-
-    def noted_report(*given: Any, **more: Any) -> Any:
-        faults.note("report")
-        return reported(*given, **more)
-
-    releases.draw_as_audited, releases.make_report = noted, noted_report
+    note_draws(faults)
     return invoke(CERTIFY)
 
 
@@ -187,9 +153,8 @@ def problems_later(folder: Path, expected: set[str]) -> list[str]:
 def main() -> None:
     """Print what was tried and what was wrong."""
     os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
-    index, found, operations, expected = np.arange(25), [], [], set()
+    found, operations, expected = [], [], set()
     states: set[tuple[tuple[str, str], ...]] = set()
-    rows = np.column_stack([0.5 * np.sin(index), 0.5 * np.cos(index), np.where(index % 3 > 0, 1, -1)])
     with tempfile.TemporaryDirectory() as place:
         root, shelf = Path(place) / "runs", Path(place) / "shelf"
         first = root / "first"
@@ -200,7 +165,7 @@ def main() -> None:
         for name in NEEDED:  # once for all that fork
             importlib.import_module(name)
         versions.source_digest()
-        np.savetxt(first / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+        write_labelled(first)
         (first / "d.toml").write_text(TOML)
         for name, folder, end in every(work, lambda _: Path(shutil.copytree(first, root / "now"))):
             expected = expected or set(visible(folder))

@@ -14,10 +14,9 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from drawn import DATA, TOML
+from drawn import DATA, TOML, note_draws
 from faults import FAIL, KILL, Ended, Faults, ended, every
 
 from verify.deployment import releases
@@ -33,17 +32,7 @@ STATES = [
 
 def work(faults: Faults, *, again: bool) -> int:
     """Prepare the releases, noting each draw."""
-    drawn, reported = releases.draw_as_audited, releases.make_report
-
-    def noted(*given: Any) -> Any:
-        faults.note("output")
-        return drawn(*given)
-
-    def noted_report(*given: Any, **more: Any) -> Any:
-        faults.note("report")
-        return reported(*given, **more)
-
-    releases.draw_as_audited, releases.make_report = noted, noted_report
+    note_draws(faults)
     loaded = load(Path("d.toml"))
     try:
         found = releases.prepare(loaded, loaded.config.mechanism.build(2), DATA, draw_again=again)
