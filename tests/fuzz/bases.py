@@ -10,6 +10,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from unittest import mock
 
+from toys.deployments import DATA, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, claim, dp, pdp
+
 from fuzz.calls import call
 
 #: Stands in every private number of ``data.csv``; the start of it is what a message with few digits would show.
@@ -37,39 +39,8 @@ def view(output):
     return float(output[0])
 """
 
-DEPLOYMENT = """[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-name = "objective-perturbation"
-loss = "logistic"
-sigma = 8.0
-lam = 4.0
-[release]
-draw = true
-[report]
-rho = 0.01
-sigma2 = 8.0
-sigma3 = 0.25
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-4
-[[claims]]
-type = "report-coverage"
-level = 0.1
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = 1.0
-delta = 1e-4
-[budget]
-profile = "quick"
-jobs = 1
-"""
+DEPLOYMENT = DATA + OBJECTIVE + DRAWN + REPORT + SCALES + dp(1.0, 1e-4) + claim("report-coverage", level=0.1)
+DEPLOYMENT += pdp(1.0, 1e-4) + QUICK
 
 GRID = """[grid]
 mechanism = ["ssp", "gaussian-printed"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from toys.deployments import DATA, MOMENT, QUICK, SSP, dp, imported, pdp, write_uniform
 
 from audits import Budget, StreamKey
 from audits.claims import point_claim
@@ -163,47 +164,13 @@ def test_a_leak_is_still_found_under_a_tight_cap() -> None:
 
 # --- certificates -----------------------------------------------------------------------------------------------------
 
-DATA = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-public = {public}
-[mechanism]
-{mechanism}
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-[[claims]]
-type = "pdp"
-scope = "records"
-epsilon = 1.0
-delta = 1e-6
-[budget]
-profile = "quick"
-jobs = 1
-{more}
-"""
-SSP = 'name = "ssp"\nsigma_gram = 8.0\nsigma_moment = 8.0\nlam = 1.0'
-MINE = 'import = "mine.py:make"'
-CODE = """
-import numpy as np
-class Mine:
-    name = "mine"
-    def draw(self, dataset, n_draws, *, rng):
-        return dataset.X.T @ dataset.y + 8.0 * rng.standard_normal((n_draws, dataset.dim))
-def make():
-    return Mine()
-"""
+MINE = imported("mine.py:make")
+CODE = MOMENT.replace("class Mine:\n", 'class Mine:\n    name = "mine"\n')
 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rows = np.random.default_rng(1).uniform(-0.6, 0.6, size=(30, 3))
-    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    write_uniform(tmp_path)
     (tmp_path / "mine.py").write_text(CODE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -211,7 +178,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(work: Path, mechanism: str = SSP, more: str = "", public: str = "false") -> Path:
     path = work / "d.toml"
-    path.write_text(DATA.format(mechanism=mechanism, more=more, public=public), encoding="utf-8")
+    path.write_text(DATA + f"public = {public}\n" + mechanism + dp(1.0) + pdp(1.0) + QUICK + more, encoding="utf-8")
     return path
 
 

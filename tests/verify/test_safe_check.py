@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from toys.deployments import DATA, QUICK, dp, imported
 from toys.forgery import BOTH, attest_again, certify, flipped, lay_out, names_in, paths_of, replaced
 
 from verify.cli import invoke
@@ -186,27 +187,8 @@ def test_a_subject_that_nothing_speaks_about_is_named(part: str, copy: Path, cap
     assert (code, f"{part}: attestation.json names " in out) == (1, True)
 
 
-IMPORTED = """
-[data]
-file = "data.csv"
-features = ["a", "b"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-[mechanism]
-import = "mine.py:Mine"
-views = ["mine.py:first", "views.py:first"]
-vouched_by = { who = "us", proof = "proof.txt" }
-[budget]
-profile = "quick"
-jobs = 1
-pairs = 1
-draws = 200
-[[claims]]
-type = "dp"
-epsilon = 1.0
-delta = 1e-6
-"""
+IMPORTED = DATA + imported("mine.py:Mine", views=["mine.py:first", "views.py:first"])
+IMPORTED += 'vouched_by = { who = "us", proof = "proof.txt" }\n' + QUICK + "pairs = 1\ndraws = 200\n" + dp(1.0)
 MINE = """
 class Mine:
     name = "mine"
