@@ -40,7 +40,9 @@ def compare(name: str) -> tuple[str, int, int, list[str]]:
         for rule, (line, broken) in BROKEN.items():
             first, *others = (drawn(folder, strict(text, line), each, kept) for each in broken)
             n_worlds, n_seen = n_worlds + len(others), n_seen + (3 + len(first.files)) * len(others)
-            unbroken = LABELS in text and rule == "responses too large"  # every response becomes a label there
+            unbroken = (LABELS in text and rule == "responses too large") or (  # every response becomes a label
+                "standardise" in text and rule == "rows too long"  # z-scores have no bound
+            )
             found += [f"{name}, {rule}: exit code {first.code}"] if first.code != 2 and not unbroken else []
             found += [f"{name}, {rule}: {door}" for other in others for door in first.differences(other)]
     return name, n_worlds, n_seen, found

@@ -11,6 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 from .data import Dataset, FloatArray, row_norms
 from .neighbours import NeighbouringPair, Relation
 from .perturbed_objective import PerturbedObjective, slices
+from .perturbed_solver import SolverError
 from .ticks import tick
 
 #: Above this ``f'' mu`` a record's leverage is recomputed without it, as 1 - f'' mu would cancel.
@@ -68,6 +69,11 @@ def target_terms(
 
     Everything is computed from the smaller of the two data sets: ``1 - f'' mu`` of the larger one equals
     ``1/(1 + f'' mu)`` of the smaller (Sherman-Morrison), which does not cancel however high the leverage.
+
+    Raises
+    ------
+    SolverError
+        If a loss is no number: slopes of the target beyond float64.
     """
     gradient = objective.gradient(theta)
     leverages = np.empty((len(targets), len(theta)))
@@ -79,15 +85,17 @@ def target_terms(
     terms = []
     for (x, y), leverage in zip(targets, leverages, strict=True):
         predictor, response = theta @ x, np.asarray(y)
-        first = objective.loss.first(predictor, response)
-        second = objective.loss.second(predictor, response)
-        terms.append(
-            LossTerms(
+        with np.errstate(over="ignore", invalid="ignore"):
+            first = objective.loss.first(predictor, response)
+            second = objective.loss.second(predictor, response)
+            found = LossTerms(
                 -np.log1p(second * leverage),  # RW21, C7: -log(1 + f'' mu)
                 np.square(first) * (x @ x) / (2.0 * sigma**2),
                 first * (gradient @ x) / sigma**2,
             )
-        )
+            if np.isnan(found.total).any():
+                raise SolverError("the loss must be within reach of float64 at every output, got infinite slopes")
+        terms.append(found)
     return terms
 
 

@@ -198,3 +198,15 @@ def test_z_scores_are_named_as_read_off_the_data(tmp_path: Path) -> None:
     assert found.data_dependent
     np.testing.assert_allclose(found.X.std(axis=0), 1.0, rtol=1e-12)
     assert np.isinf(found.x_bound)
+
+
+def test_the_largest_number_there_is_becomes_a_long_row(tmp_path: Path) -> None:
+    """Divided by a narrow public range it would be infinite: what a stated rule allows must not stop the run."""
+    (tmp_path / "d.csv").write_text("a,b,y\n1.7e308,-1.7e308,1\n0.01,0,-1\n")
+    section = DataSection(
+        file="d.csv", features=["a", "b"], target="y", x_bound=1.0, y_bound=1.0, rows="clip",
+        ranges={"a": (-0.1, 0.1), "b": (-0.1, 0.1)},
+    )  # fmt: skip
+    found = read_dataset(section, tmp_path)
+    assert np.linalg.norm(found.X, axis=1)[0] == pytest.approx(1.0)
+    assert found.X[0, 0] == -found.X[0, 1] > 0

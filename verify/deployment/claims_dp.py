@@ -58,7 +58,9 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         with deployment.progress.phase(f"{name}: the profile's figure", 2 * FIGURE_DRAWS):
             figures.append((False, _profile_figure(deployment, claim, bound, worst)))
     with (
-        contextlib.suppress(SolverError, *((ValueError, ArithmeticError) if deployment.private else ())),
+        contextlib.suppress(
+            SolverError, np.linalg.LinAlgError, *((ValueError, ArithmeticError) if deployment.private else ())
+        ),
         deployment.progress.phase(f"{name}: figures of the records", roc_work(deployment)),
     ):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
@@ -215,7 +217,7 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
     if not _cut(mechanism):
         try:
             sampled = sampled_delta(mechanism, worst.pair, privacy.epsilon, budget)
-        except SolverError as stop:
+        except (SolverError, np.linalg.LinAlgError) as stop:
             reason = f"no finite test: {stop}"
     exact = Estimate.proved(worst.delta.low, worst.delta.high, "ball arithmetic")
     shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, privacy.delta, privacy.epsilon)
@@ -290,7 +292,7 @@ def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, f
     levels = [float(e) for e in epsilons]
     try:
         audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
-    except SolverError:  # float64 cannot draw there: the proved curves remain
+    except (SolverError, np.linalg.LinAlgError):  # float64 cannot draw there: the proved curves remain
         return []
     found = [(e, audit.delta(e)) for e in levels]
     seen = [(e, each) for e, each in found if each.low > floor]

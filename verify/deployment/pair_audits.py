@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from numpy.linalg import LinAlgError
+
 from audits import Budget
 from mechanisms import NeighbouringPair, WhiteBox
 from mechanisms.perturbed_solver import SolverError
@@ -65,7 +67,7 @@ def _delta_evidence(task: PairTask, budget: Budget) -> Evidence:
     """Return the evidence; draws that float64 cannot make are none, and refute nothing."""
     try:
         return pair_evidence(task.mechanism, task.pair, task.epsilon, task.delta, budget)
-    except SolverError as stop:
+    except (SolverError, LinAlgError) as stop:
         shown = Claim(
             QUANTITY, 0.0, task.delta, task.epsilon, relation=task.pair.relation, observer=Observer.TRANSCRIPT
         )

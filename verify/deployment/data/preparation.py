@@ -12,6 +12,9 @@ from mechanisms.data import FloatArray, row_norms
 
 from ..config import DataSection
 
+#: Largest coordinate of a row before it is scaled down: its norm is finite.
+LARGEST = 1e300
+
 
 class Preparation:
     """The record-wise steps of a configuration, applied chunk by chunk; ``steps`` says them in words."""
@@ -77,7 +80,8 @@ class Preparation:
             whole = ~(np.isnan(X).any(axis=1) | np.isnan(y))
             X, y = X[whole], y[whole]
         if data.ranges:
-            X = (X - self.centres) / self.scales
+            with np.errstate(over="ignore"):
+                X = np.clip((X - self.centres) / self.scales, -LARGEST, LARGEST)  # a long row, never an infinite one
         if data.intercept is not None:
             value = data.intercept / math.sqrt(self.dim) if data.ranges else data.intercept
             X = np.column_stack([X, np.full(len(X), value)])
