@@ -5,12 +5,12 @@ Usage: python benchmarks/certify_csv.py [ROWS]. Each part runs in a process of i
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from measured_child import run
 
 FEATURES = 20
 
@@ -58,17 +58,6 @@ losses = ex_post_losses(mechanism, np.full(dataset.dim, 0.1), dataset)
 done(before, start, rows=losses.size, read=read, largest=float(abs(losses).max()))
 """
 
-HEAD = """
-import json, sys, time
-from pathlib import Path
-path = sys.argv[1]
-def peak():  # of this program alone: getrusage would count what its parent held before it started
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-def done(before, start, **more):
-    print(json.dumps({"seconds": time.perf_counter() - start, "bytes": peak() - before, **more}))
-"""
-
 
 def write_csv(path: Path, n_rows: int) -> None:
     import numpy as np
@@ -81,14 +70,6 @@ def write_csv(path: Path, n_rows: int) -> None:
         frame = pd.DataFrame(X, columns=names)
         frame["y"] = np.where(X[:, 0] + rng.logistic(size=len(X)) > 0, 1, -1)
         frame.to_csv(path, mode="a", header=start == 0, index=False)
-
-
-def run(code: str, path: Path) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", HEAD + code, str(path)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    result: dict[str, float] = json.loads(done.stdout)
-    return result
 
 
 def main() -> None:

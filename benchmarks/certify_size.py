@@ -8,13 +8,12 @@ about every record, profile quick, one process; every part in a process of its o
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+
+from measured_child import run
 
 NAMES = ("a", "b", "c", "d")
 MECHANISMS = {
@@ -47,27 +46,26 @@ profile = "quick"
 jobs = 1
 """
 
-HEAD = """
-import json, os, sys, time, warnings
+QUIET = """
+import os, warnings
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 warnings.simplefilter("ignore")
 import pandas as pd
-path = sys.argv[1]
-def peak():  # of this program alone: getrusage would count what its parent held before it started
-    lines = open("/proc/self/status").read().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-def done(before, start, **more):
-    print(json.dumps({"seconds": time.perf_counter() - start, "bytes": peak() - before, **more}))
 """
 
-PLAIN = """
+PLAIN = (
+    QUIET
+    + """
 precise = {"float_precision": "round_trip"} if int(pd.__version__.partition(".")[0]) < 3 else {}
 before, start = peak(), time.perf_counter()
 frame = pd.read_csv(path, **precise)
 done(before, start, rows=len(frame))
 """
+)
 
-OURS = """
+OURS = (
+    QUIET
+    + """
 import matplotlib.figure, matplotlib.backends.backend_svg, scipy.interpolate, typst
 import reports.document, reports.figures, verify.deployment.certify
 from pathlib import Path
@@ -87,6 +85,7 @@ with one_blas_thread():
 verdicts = [finding.verdict.words for finding in certificate.findings]
 done(before, start, read=read, decided=decided, verdicts=verdicts, pdf=len(files["audit.pdf"]))
 """
+)
 
 
 def write_csv(path: Path, n_rows: int) -> None:
@@ -101,14 +100,6 @@ def write_csv(path: Path, n_rows: int) -> None:
         frame["y"] = np.clip(0.3 * score + 0.1 * rng.normal(size=len(X)), -1, 1)
         frame["label"] = np.where(score + rng.normal(size=len(X)) > 0, 1, -1)
         frame.to_csv(path, mode="a", header=start == 0, index=False)
-
-
-def run(code: str, path: Path) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", HEAD + code, str(path)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    result: dict[str, float] = json.loads(done.stdout)
-    return result
 
 
 def measured(

@@ -1,8 +1,8 @@
 """Epsilons of very many records: exact where they are largest, interpolated between exact values below.
 
-What is claimed about all records rests on the largest epsilon, which is proved to be the largest: at it, no record's
-divergence exceeds delta. The others fill a histogram; they are interpolated, as long as the interpolation is right to
-:data:`CLOSE` of the largest wherever it is tried, and solved one by one otherwise.
+What is claimed about all records rests on the largest epsilon, which is held against every record: at it, no record's
+divergence, in float64, exceeds delta. The others fill a histogram; they are interpolated, as long as the interpolation
+is right to :data:`CLOSE` of the largest wherever it is tried, and solved one by one otherwise.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 COMPARED = "every file is the one that was attested, and what the record makes was made again: they belong together"
+BUT_PAGES = "every file is the one that was attested, and what the record makes, the PDF aside, was made again"
 
 
 @click.command()
@@ -75,7 +76,7 @@ def _say(name: str, found: Checked) -> None:
     for line in found.undecided:
         click.echo(f"{name}: {line}")
     if not found.undecided:
-        click.echo(f"{name}: {COMPARED}")
+        click.echo(f"{name}: {COMPARED if found.pages_made_again else BUT_PAGES}")
     for line in found.notes:
         click.echo(f"{name}: {line}")
     if found.signatures:

@@ -14,6 +14,7 @@ from toys.forgery import attest_again
 from reports.document import pdf_bytes
 from reports.row import Callout, Document, Tone
 from verify.cli import invoke
+from verify.deployment import check_folder
 from verify.deployment.attestation import sha256
 from verify.deployment.layout import document
 from verify.deployment.output import parse_rows
@@ -84,6 +85,8 @@ def test_a_pdf_of_other_versions_is_compared_by_its_text(copy: Path, capsys: Cap
     put(copy, same, **OTHER_TYPST)
     code, out = said(copy, capsys)
     assert (code, "compared by its text alone, its figures not: it was made by typst 0.0.1" in out) == (0, True)
+    assert "the PDF aside" in out
+    assert "they belong together" not in out
     other = replace(pages_of(copy), subtitle="another mechanism")
     put(copy, pdf_bytes(other), **OTHER_TYPST)
     code, out = said(copy, capsys)
@@ -97,6 +100,8 @@ def test_a_pdf_of_other_sources_is_compared_by_its_verdicts(copy: Path, capsys: 
     put(copy, pdf_bytes(other), **OTHER_SOURCES)
     code, out = said(copy, capsys)
     assert (code, "its verdicts were looked for and found, the rest was not compared" in out) == (0, True)
+    assert "the PDF aside" in out
+    assert "they belong together" not in out
     silent = replace(other, summary=Callout(Tone.GOOD, "Supported", "in words that are not ours"))
     put(copy, pdf_bytes(silent), **OTHER_SOURCES)
     code, out = said(copy, capsys)
@@ -123,3 +128,23 @@ def test_a_date_that_is_none_is_named(date: str, copy: Path, capsys: Captured) -
     attest_again(copy)
     code, out = said(copy, capsys)
     assert (code, out) == (1, "release: run.json is not readable (its date is none)\n")
+
+
+@pytest.mark.slow
+def test_the_same_text_by_other_sources_is_said_to_be_the_same(copy: Path, capsys: Captured) -> None:
+    put(copy, (copy / "audit.pdf").read_bytes() + b"% another producer\n", **OTHER_SOURCES)
+    code, out = said(copy, capsys)
+    assert (code, "compared by its text alone" in out) == (0, True)
+
+
+def test_a_configuration_that_other_sources_read_differently_is_not_silently_passed(
+    private_certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curator = private_certificate / "curator"
+    monkeypatch.setattr(check_folder, "public_configuration", lambda *_: {})
+    ours = check_folder.check_folder(curator, render=False)
+    assert ours.wrong == ["audit.jsonl is about another configuration than configuration.toml"]
+    monkeypatch.setattr(check_folder, "source_digest", lambda: "0" * 64)
+    others = check_folder.check_folder(curator, render=False)
+    assert others.wrong == []
+    assert any("another configuration" in line and "not compared" in line for line in others.notes)

@@ -244,14 +244,14 @@ def test_no_warning_of_a_library_reaches_the_user(tmp_path: Path) -> None:
 def test_a_letter_that_a_terminal_has_not_is_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     from verify import cli
 
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="latin-1", write_through=True)
-    monkeypatch.setattr(sys, "stdout", stream)
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1", write_through=True))
     monkeypatch.setattr(sys, "warnoptions", ["error"])  # leaves the filters of the tests alone
     monkeypatch.setattr(cli, "invoke", lambda _: click.echo("β") or 0)
     with pytest.raises(SystemExit) as end:
         cli.main([])
     assert end.value.code == 0
-    assert stream.buffer.getvalue() == b"\\u03b2\n"  # type: ignore[attr-defined]
+    assert written.getvalue() == b"\\u03b2\n"
 
 
 @pytest.mark.slow

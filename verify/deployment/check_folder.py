@@ -51,13 +51,17 @@ NEEDED = (RECORD, "audit.pdf", "audit.md", "junit.xml", PREDICATE_FILE, RUN, LAS
 
 @dataclass
 class Checked:
-    """What does not fit; what could not be decided; what is worth a line; and what lies there as a signature."""
+    """What does not fit; what could not be decided; what is worth a line; and what lies there as a signature.
+
+    ``pages_made_again``: whether the PDF was made again, the same to the byte.
+    """
 
     wrong: list[str] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     signatures: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
+    pages_made_again: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,7 @@ def _compare_pdf(parsed: Parsed, pages: Document, found: Checked) -> None:
     except Exception:  # the record, or what is attested about the PDF
         found.wrong.append(f"audit.pdf cannot be made again from {RECORD} and {RUN}")
         return
+    found.pages_made_again = compared.standing is Standing.FITS and not compared.line
     lines = {Standing.WRONG: found.wrong, Standing.OPEN: found.undecided, Standing.FITS: found.notes}
     lines[compared.standing].extend([compared.line] if compared.line else [])
 
@@ -268,8 +273,12 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     text = sha256(parsed.files[CONFIGURATION])
     if digests[0] != text or header["configuration_digest"] != text:
         found.wrong.append(f"{CONFIGURATION} is not the configuration that was attested")
-    elif header["sources"] == source_digest():
-        found.wrong += _configured(parsed, found)
+    else:
+        different = _configured(parsed, found)
+        if header["sources"] == source_digest():
+            found.wrong += different
+        else:  # other sources may read a configuration in another way
+            found.notes += [f"{line}, by these sources; it was made by others: not compared" for line in different]
     if header["mechanism_digest"] and header["mechanism_digest"] not in digests:
         found.wrong.append(f"{LAST} names another mechanism than {RECORD}")
     released = "release" in header["configuration"]

@@ -1,7 +1,7 @@
 """Whether a certificate's PDF is the one that its record makes.
 
-Made again with the versions that were attested, it is the same to the byte. With others it is compared by its text, all of
-it where our sources are the same; with other sources by the verdicts on its pages, as those words can be looked for.
+Made again with the versions that were attested, it is the same to the byte. With others it is compared by its text; where
+that differs and our sources are others too, by the verdicts on its pages, as those words can be looked for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class ComparedPDF:
-    """The result, and a line where there is something to say."""
+    """The result, and a line where there is something to say: then the PDF is not the same to the byte."""
 
     standing: Standing
     line: str = ""
@@ -69,7 +69,7 @@ def compare_pdf(pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapp
     if record != (pages.attachment.data if pages.attachment is not None else None):
         return ComparedPDF(Standing.WRONG, f"{PDF} does not hold this audit.jsonl")
     made_by = f"made by {', '.join(others) or 'other sources'}"
-    if same_sources and found == _texts(again)[0]:
+    if found == _texts(again)[0]:
         return ComparedPDF(Standing.FITS, f"{PDF} was compared by its text alone, its figures not: it was {made_by}")
     return _by_verdicts(found, rows, made_by, same_sources=same_sources)
 

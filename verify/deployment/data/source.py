@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from mechanisms import DataError
 
@@ -123,13 +123,13 @@ class _Counted(io.RawIOBase):
     """The bytes of a file; every one that is read is told."""
 
     def __init__(self, file: IO[bytes], tell: Callable[[int], None]) -> None:
-        self._file, self._tell = file, tell
+        self._file, self._tell = cast("io.BufferedIOBase", file), tell
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        n: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        n = self._file.readinto(buffer)
         self._tell(n)
         return n
 
