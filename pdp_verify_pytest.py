@@ -121,7 +121,7 @@ def statement_of(item: pytest.Item) -> str:
 def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Return ``audit(mechanism, pair, claim)``: fail the test unless the claim holds between the two data sets.
 
-    ``claim`` is ``(epsilon, delta)``, a ``Guarantee`` or a ``PrivacyClaim`` of ``audits.claims``. With
+    ``claim`` is ``(epsilon, delta)``, a ``Guarantee`` or a ``PrivacyClaim`` of ``audits.black_box.claims``. With
     ``expect="fails"`` the test fails unless the claim is refuted (a negative control). A reference mechanism is decided
     by its own law. Any other one is examined: its ``log_density`` is held against its draws, the black box always runs,
     and the claim can hold only with ``vouched_by={"who": ..., "proof": ...}``; ``expect="not refuted"`` asks for no
@@ -130,7 +130,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
     words = shadowed()
     if words:
         pytest.fail(words, pytrace=False)
-    from verify.pytest_audit import AuditFailure, Auditor
+    from verify.plugin.pytest_audit import AuditFailure, Auditor
 
     option = request.config.option
     auditor = Auditor(
@@ -199,8 +199,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 def _chosen(ids: str) -> list[str]:
     """Return the ids of the statements that an option asks for."""
-    from verify.errors import UserError
-    from verify.pytest_statements import select
+    from verify.messages.errors import UserError
+    from verify.plugin.pytest_statements import select
 
     try:
         return select([each for each in ids.split(",") if each])
@@ -218,7 +218,7 @@ class StatementItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide the statement; unexpected verdicts fail the test."""
-        from verify.pytest_statements import decide
+        from verify.plugin.pytest_statements import decide
 
         option = self.config.option
         rows, unexpected = decide(
@@ -278,7 +278,7 @@ class Collected:
             return
         if session.shouldstop or session.shouldfail:
             self.complete = False
-        from verify.pytest_record import Session, write_record, write_report
+        from verify.plugin.pytest_record import Session, write_record, write_report
 
         found = Session(
             tuple(self._ordered()),

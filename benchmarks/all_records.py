@@ -13,9 +13,9 @@ from statistics import median
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mechanisms.data import Dataset
-from mechanisms.leverage import all_records_epsilon, record_quantities
-from mechanisms.synthetic import linear_unit_rows
+from mechanisms.data.dataset import Dataset
+from mechanisms.data.synthetic import linear_unit_rows
+from mechanisms.records.leverage import all_records_epsilon, record_quantities
 
 DELTA, GAMMA, LAM = 1e-6, 1.0, 1.0
 

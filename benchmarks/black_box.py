@@ -23,27 +23,18 @@ import numpy as np
 from scipy import stats
 
 from audits import Budget, StreamKey
-from audits.black_box import (
-    BlackBoxClaim,
-    BlackBoxOutcome,
-    audit_claim,
-    audit_epsilon,
-    audit_gaussian_dp,
-    black_box_audit,
-    gaussian_dp_delta,
-    gaussian_dp_epsilon,
-)
-from audits.black_box_events import FixedEvent, RankEvent, epsilon_lower
-from audits.exact import exact_delta
-from audits.intervals import clopper_pearson_lower, clopper_pearson_upper
-from mechanisms import Dataset, NeighbouringPair, PrivacyProfile, Relation
-from mechanisms.gaussian_calibration import analytic_mu
-from mechanisms.profiles import GaussianProfile, LaplaceProfile
-from verify.statement import Claim
-from verify.verdict import decide
+from audits.black_box.black_box_audit import audit_claim, audit_epsilon, audit_gaussian_dp, black_box_audit
+from audits.black_box.black_box_events import FixedEvent, RankEvent, epsilon_lower
+from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
+from audits.stats.intervals import clopper_pearson_lower, clopper_pearson_upper
+from audits.white_box.exact import exact_delta
+from mechanisms import Dataset, GaussianProfile, LaplaceProfile, NeighbouringPair, PrivacyProfile, Relation
+from mechanisms.laws.gaussian_calibration import analytic_mu
+from verify.kernel.statement import Claim
+from verify.kernel.verdict import decide
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from oracles.black_box_bank import HARD, PAIR, TIGHT, Law
+from oracles.audits.black_box_bank import HARD, PAIR, TIGHT, Law
 
 LEVEL = 0.05
 #: sigma of the analytic Gaussian mechanism at (1, 1e-5), sensitivity 1 (Balle and Wang 2018).
@@ -90,7 +81,7 @@ def one_bound(
     """Certified epsilon, the Gaussian-DP line, both ceilings, from one seed; and the seconds of the first."""
     kept: dict[int, list[np.ndarray]] = {}
     budget = Budget(2 * n, LEVEL, StreamKey(seed, ("benchmark", noise, str(n), str(delta))))
-    low = audit_epsilon(Location(noise, 1.0, kept), pair(), delta, budget).estimate.low
+    low = audit_epsilon(Location(noise, 1.0, kept), pair(), budget, delta=delta).estimate.low
     first, second = (np.concatenate(kept[records]) for records in (2, 1))  # the pair's second data set has the shift
     threshold = np.partition(first, n - rank)[n - rank]
     ceiling = epsilon_lower(RankEvent(rank, n, int((second >= threshold).sum()), n), delta, LEVEL)
@@ -103,13 +94,13 @@ def one_bound(
 
 def one_gaussian(n: int, seed: int) -> float:
     budget = Budget(2 * n, LEVEL, StreamKey(seed, ("benchmark", "gaussian-dp", str(n))))
-    return audit_gaussian_dp(Location("gaussian", 1.0), pair(), 1e-5, budget).estimate.low
+    return audit_gaussian_dp(Location("gaussian", 1.0), pair(), budget, delta=1e-5).estimate.low
 
 
 def claims() -> dict[str, tuple[str, float, BlackBoxClaim, int]]:
     """Noise, scale, claim and N per data set of every detection row, the correct mechanisms among them."""
     mu = 1.0 / SIGMA_CLAIMED
-    curve = BlackBoxClaim(1.0, 1e-5, (Relation.ADD,), partial(gaussian_dp_delta, mu=mu))
+    curve = BlackBoxClaim(1.0, 1e-5, (Relation.ADD,), GaussianProfile(mu))
     pure = BlackBoxClaim(1.0, 0.0, (Relation.ADD,))
     return {
         "Laplace, half scale": ("laplace", 0.5, pure, 200),
@@ -180,7 +171,7 @@ def bounds(run: Callable, seeds: int) -> None:
 
 
 def gaussian(run: Callable, seeds: int) -> None:
-    truth = gaussian_dp_epsilon(1.0, 1e-5)
+    truth = GaussianProfile(1.0).epsilon_at(1e-5)
     for n in (10_000, 100_000, 1_000_000):
         values = np.array(run(partial(one_gaussian, n), range(seeds))) / truth
         print(
@@ -253,7 +244,7 @@ def seconds() -> None:
             black_box_audit(Law(outputs), PAIR, claim, budget)
             spent["audit"].append(time.perf_counter() - start)
             start = time.perf_counter()
-            audit_epsilon(Law(outputs), PAIR, claim.delta, budget)
+            audit_epsilon(Law(outputs), PAIR, budget, delta=claim.delta)
             spent["epsilon alone"].append(time.perf_counter() - start)
         print(f"{name:30s}", ", ".join(f"{what} {np.median(each):.2f} s" for what, each in spent.items()), flush=True)
 

@@ -10,7 +10,6 @@ import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,9 @@ import numpy as np
 from audits import Budget, StreamKey
 from audits.adapters.diffprivlib import DiffprivlibMechanism, DiffprivlibRegression
 from audits.adapters.opendp import OpenDPNoise, OpenDPTheilSen, zcdp_curve
-from audits.black_box import BlackBoxClaim, BlackBoxOutcome, BlackBoxResult, black_box_audit, gaussian_dp_delta
-from mechanisms import Dataset, Mechanism, NeighbouringPair, Relation
+from audits.black_box.black_box_audit import black_box_audit
+from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome, BlackBoxResult
+from mechanisms import Dataset, GaussianProfile, Mechanism, NeighbouringPair, Relation
 
 SIGMA = 3.730632  # analytic Gaussian mechanism at (1, 1e-5), sensitivity 1 (Balle and Wang 2018)
 COUNT = NeighbouringPair.add(Dataset(np.ones((1, 1)), np.zeros(1), 1.0, 1.0), [1.0], 0.0)
@@ -54,7 +54,7 @@ def scalar(kind: str, integer: bool = False, curve: Callable | None = None, **pa
 
 
 def audits() -> list[Audit]:
-    gauss = partial(gaussian_dp_delta, mu=1 / SIGMA)
+    gauss = GaussianProfile(1 / SIGMA).delta_at
     both = (Relation.ADD, Relation.REMOVE)
     open_gauss = zcdp_curve(SIGMA)
     theil_sen = OpenDPTheilSen((0.0, 10.0), (0.0, 10.0), scale=1.0, candidates_count=12)

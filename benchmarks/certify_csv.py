@@ -25,9 +25,9 @@ done(before, start, rows=len(frame))
 OURS = """
 import numpy as np, scipy.linalg, pandas as pd
 from mechanisms import ObjectivePerturbation, LogisticLoss
-from verify.deployment.config import parse
-from verify.deployment.data_files import read_dataset
-from verify.deployment.record_losses import ex_post_losses
+from verify.certificates.config.config import parse
+from verify.certificates.reading.data_files import read_dataset
+from verify.certificates.claims.record_losses import ex_post_losses
 features = [f"c{i}" for i in range(20)]
 ranges = ", ".join(f"{name} = [-1, 1]" for name in features)
 config = parse(f'''

@@ -67,13 +67,13 @@ OURS = (
     QUIET
     + """
 import matplotlib.figure, matplotlib.backends.backend_svg, scipy.interpolate, typst
-import reports.document, reports.figures, verify.deployment.certify
+import reports.document, reports.figures, verify.certificates.certify_call
 from pathlib import Path
 from reports.row import Audience
-from verify.deployment.certificate import decide, read_deployment
-from verify.deployment.config import load
-from verify.deployment.output import contents
-from verify.worker import one_blas_thread
+from verify.certificates.certificate import decide, read_deployment
+from verify.certificates.config.config import load
+from verify.certificates.folder.output import contents
+from verify.engine.worker import one_blas_thread
 loaded = load(Path(path))
 before, start = peak(), time.perf_counter()
 with one_blas_thread():

@@ -11,9 +11,9 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from audits import Budget, StreamKey, attack, exposure
+from audits import Budget, StreamKey, exposure, likelihood_ratio_attack
 from mechanisms import BOTH, Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PosteriorSampling
-from mechanisms.synthetic import linear_unit_rows
+from mechanisms.data.synthetic import linear_unit_rows
 
 KEY = StreamKey(20261121, ("benchmark", "exposure"))
 FEW = 4
@@ -53,7 +53,7 @@ def sampled() -> None:
     whole = time.perf_counter() - start
     start = time.perf_counter()
     for index in range(FEW):
-        attack(mechanism, NeighbouringPair.remove(data, index), Budget(n_draws, 1e-4, KEY))
+        likelihood_ratio_attack(mechanism, NeighbouringPair.remove(data, index), Budget(n_draws, 1e-4, KEY))
     each = (time.perf_counter() - start) / FEW
     top = found.advantage.ranking[0]
     advantage = [float(end[top]) for end in (found.advantage.low, found.advantage.value, found.advantage.high)]

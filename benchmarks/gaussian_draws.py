@@ -13,12 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from audits.draws import CHUNK
+from audits.white_box.draws import CHUNK
 from mechanisms import Dataset
-from mechanisms.gaussian_output import GaussianOutput
-from mechanisms.gaussian_shift import draw_shifted
-from mechanisms.posterior_sampling import PosteriorSampling
-from mechanisms.ridge import RidgeMap
+from mechanisms.linear.gaussian_output import GaussianOutput
+from mechanisms.linear.posterior_sampling import PosteriorSampling
+from mechanisms.linear.ridge import RidgeMap
+from mechanisms.releases.gaussian_shift import draw_shifted
 
 DIMS = (1, 2, 10, 30, 100)
 VALUES = 1_000_000

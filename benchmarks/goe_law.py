@@ -10,8 +10,8 @@ import argparse
 import statistics
 import time
 
-from mechanisms.goe import Extreme, GoeLaw, Normalisation, _isf
-from mechanisms.goe_brackets import sf_bracket
+from mechanisms.numerics.goe import Extreme, GoeLaw, Normalisation, _isf
+from mechanisms.numerics.goe_brackets import sf_bracket
 
 TAILS = (0.9, 0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 

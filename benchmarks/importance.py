@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from rare_events import example
 
 from audits import Budget, StreamKey
-from audits.importance import audit_rare_lower
+from audits.rare.importance import audit_rare_lower
 from mechanisms import Direction, GaussianOutput, LogisticLoss, ObjectivePerturbation, PosteriorSampling
-from mechanisms.loss_points import LossPoints, noise_points, output_points
+from mechanisms.envelopes.loss_points import LossPoints, noise_points, output_points
 
 #: Half of it goes to the tail and half to the divergence: each lower end holds at 99 %.
 FAILURE_PROB = 0.02
@@ -36,7 +36,9 @@ class Case:
     tail_at: Callable[[float], float] | None = None  # exact, where there is a closed form
 
     def audit(self, epsilon: float, n_draws: int, *names: str):
-        return audit_rare_lower(self.source, epsilon, Budget(n_draws, FAILURE_PROB, KEY.child(self.name, *names)))
+        return audit_rare_lower(
+            self.source, Budget(n_draws, FAILURE_PROB, KEY.child(self.name, *names)), epsilon=epsilon
+        )
 
     def epsilon(self, tail: float, n_pilot: int) -> float:
         """Return an epsilon whose tail is about ``tail``: exactly where that can be, else by pilot audits."""

@@ -18,10 +18,10 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from mechanisms.data import Dataset, FloatArray
-from mechanisms.losses import LogisticLoss
-from mechanisms.objective_calibration import calibrate_t5
-from mechanisms.objective_perturbation import ObjectivePerturbation
+from mechanisms.data.dataset import Dataset, FloatArray
+from mechanisms.objective.losses import LogisticLoss
+from mechanisms.objective.objective_calibration import calibrate_t5
+from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 
 RECORDS, FEATURES, DRAWS, ONE_BY_ONE, ROUNDS = 30_000, 21, 10_000, 8, 3
 LAM, SIGMA = 0.5, calibrate_t5(LogisticLoss(), 1.0, 1e-6, x_bound=1.0, y_bound=1.0).sigma_corrected

@@ -14,12 +14,12 @@ import time
 import numpy as np
 
 from audits import Budget, StreamKey
-from audits.rare_events import RareAudit, audit_rare
+from audits.rare.rare_events import RareAudit, audit_rare
 from mechanisms import Dataset, Direction, LogisticLoss, NeighbouringPair, ObjectivePerturbation
-from mechanisms.gaussian_envelopes import posterior_envelope
-from mechanisms.logistic_envelope import logistic_envelope
-from mechanisms.posterior_sampling import PosteriorSampling
-from mechanisms.tail_envelopes import Envelope
+from mechanisms.envelopes.gaussian_envelopes import posterior_envelope
+from mechanisms.envelopes.logistic_envelope import logistic_envelope
+from mechanisms.envelopes.tail_envelopes import Envelope
+from mechanisms.linear.posterior_sampling import PosteriorSampling
 
 #: Half of it goes to the tail and half to the divergence: the tail's interval is a 99 % one.
 FAILURE_PROB = 0.02

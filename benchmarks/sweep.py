@@ -18,18 +18,20 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from verify.sweeps import schedulers
-from verify.sweeps.batch import Batch, Decided, decide_one, identity, prepare_process
-from verify.sweeps.cell_store import CellStore
-from verify.sweeps.engine import Sweep
+from verify.engine import executors
+from verify.engine.store import Store
+from verify.engine.task import Batch
+from verify.engine.versions import identity
+from verify.engine.worker import one_blas_thread, quiet_worker
+from verify.sweeps.cell import decide
 from verify.sweeps.grid import read_grid
-from verify.worker import one_blas_thread
+from verify.sweeps.sweep_run import Sweep
 
 GRID = """
 [grid]
@@ -50,24 +52,18 @@ CELLS_PER_SEED = 80
 class Silent:
     """Listens to nothing."""
 
-    def estimate(self, n_cells: int, seconds: float) -> None:
+    def begin(self, n_tasks: int, seconds: float | None = None) -> None:
         pass
 
-    def decided(self, cells: Sequence[Decided]) -> None:
-        pass
-
-    def say(self, line: str) -> None:
+    def advance(self, name: str, n_tasks: int = 1) -> None:
         pass
 
 
-class HeavyPool(schedulers.LocalPool):
-    """The pool of a sweep, with cells that take 100 ms of processor time each."""
+class HeavyPool(executors.Processes):
+    """The processes of a sweep, with cells that take 100 ms of processor time each."""
 
-    def submit(self, batch: Batch) -> Future[Any]:
-        if self._executor is None:
-            super().submit(Batch(batch.shared, ()))
-        assert self._executor is not None
-        return self._executor.submit(heavy_batch, batch)
+    def submit(self, batch: Batch[Any, Any]) -> Future[Any]:
+        return super().submit(replace(batch, function=partial(heavy_cell, batch.function)))
 
 
 def spin(seconds: float = 0.1) -> int:
@@ -78,19 +74,9 @@ def spin(seconds: float = 0.1) -> int:
     return count
 
 
-def heavy_batch(batch: Batch) -> tuple[Decided, ...]:
-    found = []
-    for key, cell in batch.cells:
-        start = time.perf_counter()
-        spin()
-        done = decide_one(key, cell, batch.shared)
-        found.append(Decided(done.key, done.text, done.word, time.perf_counter() - start))
-    return tuple(found)
-
-
-def heavy_cell(task: tuple[Any, ...]) -> str:
+def heavy_cell(function: Any, cell: Any) -> Any:
     spin()
-    return decide_one(*task).text
+    return function(cell)
 
 
 def make(folder: Path, cells: int) -> Any:
@@ -104,9 +90,8 @@ def sweep(folder: Path, grid: Any, pool: Any) -> float:
     path = folder / "s.sqlite"
     path.unlink(missing_ok=True)
     start = time.perf_counter()
-    with CellStore(path) as store:
-        work = Sweep(grid, store, Silent())
-        work.run(pool)
+    with Store(path) as store:
+        Sweep(grid, store, Silent()).run(pool)
         assert len(store.keys()) == len(grid)
     return time.perf_counter() - start
 
@@ -117,18 +102,18 @@ def loop(grid: Any) -> float:
     with one_blas_thread():
         start = time.perf_counter()
         for cell in grid.cells():
-            decide_one("", cell, shared)
+            decide(shared, cell)
         return time.perf_counter() - start
 
 
 def bare(grid: Any, jobs: int) -> float:
     """Seconds of a bare pool that maps the same heavy cells, the start of its processes included."""
     shared = grid.shared(identity())
+    function = partial(heavy_cell, partial(decide, shared))
+    context = multiprocessing.get_context("spawn")
     start = time.perf_counter()
-    with ProcessPoolExecutor(
-        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=prepare_process
-    ) as pool:
-        assert len(list(pool.map(heavy_cell, [("", cell, shared) for cell in grid.cells()]))) == len(grid)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=quiet_worker) as pool:
+        assert len(list(pool.map(function, grid.cells()))) == len(grid)
     return time.perf_counter() - start
 
 
@@ -145,7 +130,7 @@ def light(folder: Path, cells: int, pairs: int) -> None:
     loop(make(folder, CELLS_PER_SEED))  # what is loaded at first use is loaded
     over: dict[str, list[float]] = {"wall": [], "processor": []}
     for number in range(pairs):
-        runs = [lambda: loop(grid), lambda: sweep(folder, grid, schedulers.LocalPool(1))]
+        runs = [lambda: loop(grid), lambda: sweep(folder, grid, executors.Processes(1))]
         seconds, used = [0.0, 0.0], [0.0, 0.0]
         for which in (0, 1) if number % 2 == 0 else (1, 0):
             before = processor()
@@ -181,7 +166,7 @@ def heavy(folder: Path, cells: int, pairs: int) -> None:
 def scaling(folder: Path, cells: int) -> None:
     grid = make(folder, cells)
     for jobs in (1, 2):
-        seconds = sweep(folder, grid, schedulers.LocalPool(jobs))
+        seconds = sweep(folder, grid, executors.Processes(jobs))
         print(f"scaling: {jobs} workers {seconds:.2f} s, {len(grid) / seconds:.0f} cells/s")
 
 

@@ -23,14 +23,14 @@ import numpy as np
 
 from audits import StreamKey
 from mechanisms import DataError, Dataset, LogisticLoss, ObjectivePerturbation, SquaredLoss
-from mechanisms.data import FloatArray, row_norms
-from mechanisms.embedded import load
-from mechanisms.gaussian_calibration import analytic_sigma, gaussian_epsilons
-from mechanisms.goe import goe_tau
-from mechanisms.objective_calibration import variance_t5
-from mechanisms.report_terms import ReportScales, draw_releases
-from mechanisms.uci import as_in_wang2018, read_regression
-from verify.paper_figures.rw21_worst_case import bounds
+from mechanisms.data.dataset import FloatArray, row_norms
+from mechanisms.data.embedded import load
+from mechanisms.data.uci import as_in_wang2018, read_regression
+from mechanisms.laws.gaussian_calibration import analytic_sigma, gaussian_epsilons
+from mechanisms.numerics.goe import goe_tau
+from mechanisms.objective.objective_calibration import variance_t5
+from mechanisms.releases.report_terms import ReportScales, draw_releases
+from verify.papers.redberg_wang2021.figures.rw21_worst_case import bounds
 
 DELTA = 1e-6
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)

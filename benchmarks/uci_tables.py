@@ -19,10 +19,10 @@ from pathlib import Path
 
 from audits import StreamKey
 from mechanisms import DataError, Dataset
-from mechanisms.embedded import load
-from mechanisms.uci import as_in_wang2018, read_regression, regression_files
-from verify.paper_figures.cross_validation import cross_validated, folds
-from verify.paper_figures.regression_methods import TABLE_METHODS, Target
+from mechanisms.data.embedded import load
+from mechanisms.data.uci import as_in_wang2018, read_regression, regression_files
+from verify.figures.cross_validation import cross_validated, folds
+from verify.figures.regression_methods import TABLE_METHODS, Target
 
 
 def data_sets(folder: Path | None, target: str | int) -> Iterator[Dataset]:

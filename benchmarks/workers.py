@@ -13,17 +13,17 @@ import statistics
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from verify.pool import spread
-from verify.worker import one_blas_thread, quiet_worker
+from verify.engine.work import mapped
+from verify.engine.worker import one_blas_thread, quiet_worker
 
 EPSILONS = (0.0, 0.5, 1.0)
 
 
 def task(number: int) -> float:
     from audits import Budget, StreamKey
-    from audits.tails import audit_tails
+    from audits.white_box.tails import audit_tails
     from mechanisms.catalogue import example_pair
-    from mechanisms.posterior_sampling import PosteriorSampling
+    from mechanisms.linear.posterior_sampling import PosteriorSampling
 
     budget = Budget(100_000, 1e-4, StreamKey(1, ("workers", str(number))))
     return audit_tails(PosteriorSampling(3.0, 1.0), example_pair(), EPSILONS, budget).points[0].delta.value
@@ -31,7 +31,7 @@ def task(number: int) -> float:
 
 def ours(n_tasks: int, jobs: int) -> float:
     start = time.perf_counter()
-    list(spread(task, range(n_tasks), jobs))
+    mapped(task, range(n_tasks), jobs)
     return time.perf_counter() - start
 
 

@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from .data import Dataset, FloatArray
-from .neighbours import NeighbouringPair
+from .data.dataset import Dataset, FloatArray
+from .data.neighbours import NeighbouringPair
 
 
 class Direction(Enum):
@@ -53,27 +53,21 @@ class PrivacyProfile(Protocol):
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
         """Return the hockey-stick divergence ``E[(1 - exp(epsilon - L))_+]``."""
-        ...
 
     def log_delta_at(self, epsilon: float, direction: Direction) -> float:
         """Return its logarithm, accurate far below the smallest float."""
-        ...
 
     def epsilon_at(self, delta: float, direction: Direction) -> float:
         """Return the smallest ``epsilon >= 0`` whose divergence is at most ``delta`` (infinite if there is none)."""
-        ...
 
     def tail_at(self, epsilon: float, direction: Direction) -> float:
         """Return ``P(L > epsilon)``, the stronger quantity that is reported beside delta."""
-        ...
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of :meth:`delta_at` (ball arithmetic)."""
-        ...
+        """Return a proved enclosure of ``delta_at`` (ball arithmetic)."""
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of :meth:`tail_at` (ball arithmetic)."""
-        ...
+        """Return a proved enclosure of ``tail_at`` (ball arithmetic)."""
 
 
 @runtime_checkable
@@ -83,11 +77,9 @@ class Mechanism(Protocol):
     @property
     def name(self) -> str:
         """Short name for reports."""
-        ...
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
         """Return independent outputs, shape ``(n_draws, k)``."""
-        ...
 
 
 @runtime_checkable
@@ -96,11 +88,9 @@ class WhiteBox(Mechanism, Protocol):
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the log density of each output, shape ``(n_draws,)``, w.r.t. one measure for all data sets."""
-        ...
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
         """Return ``log p_D(o) - log p_D'(o)`` for each output, shape ``(n_draws,)``."""
-        ...
 
 
 @runtime_checkable
@@ -109,7 +99,6 @@ class ExactLaw(WhiteBox, Protocol):
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
         """Return the exact law of the loss between the two members of ``pair``."""
-        ...
 
 
 def check_positive(name: str, value: float) -> float:

@@ -1,30 +1,29 @@
-"""Every reference mechanism with a small example: what the conformance suite runs over."""
+"""The mechanisms of the project, collected from the modules that the folders list, and the examples they are tried on.
+
+A module that holds a mechanism may have: ``examples()`` and ``misstatements()``, both a mapping of names to
+``Example``, ``recipes()``, and a model of its parameters (``mechanisms.parameters``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018
-from .adaops_wang2019 import AdaOPS2019, CorrectedRule2019, PublishedRule2019
-from .adassp import AdaSSP, AdaSSPPublished
 from .base import WhiteBox
-from .composition import Composition
-from .data import Dataset
-from .eigenvalue_release import EigenvalueRelease
-from .gaussian_output import DemocraticOutput, GaussianOutput
-from .gradient_release import GradientRelease
-from .hessian_release import HessianRelease, analyze_gauss
-from .losses import LogisticLoss, PoissonLoss, SmoothedHingeLoss, SquaredLoss
-from .neighbours import NeighbouringPair
-from .noisy_sgd import NoisySGD
-from .objective_perturbation import ObjectivePerturbation
-from .posterior_sampling import PosteriorSampling
-from .ridge import RidgeMap
-from .subsample_aggregate import SubsampleAggregate
-from .sufficient_statistics import SufficientStatistics
+from .data.dataset import Dataset
+from .data.neighbours import NeighbouringPair
+from .parameters import Parameters
+
+if TYPE_CHECKING:
+    from .recipes import Recipe
+
+#: Folders whose ``__init__`` lists the modules that hold a mechanism.
+FOLDERS = ("objective", "linear", "releases")
 
 
 @dataclass(frozen=True)
@@ -72,33 +71,43 @@ def example_pair(kind: str = "linear", *, n_records: int = 30) -> NeighbouringPa
     return NeighbouringPair.add(example_data(n_records, kind=kind), [0.8, -0.5], response[kind])
 
 
+def modules(*folders: str) -> Iterator[ModuleType]:
+    """Yield the modules that hold a mechanism, as the ``__init__`` of the folders lists them."""
+    for folder in folders:
+        listed = import_module(f"mechanisms.{folder}").MECHANISMS
+        yield from (import_module(f"mechanisms.{folder}.{name}") for name in listed)
+
+
+def parameters() -> dict[str, type[Parameters]]:
+    """Return the parameters of every mechanism that a configuration may name, by its word there."""
+    values = (value for module in modules(*FOLDERS) for value in vars(module).values())
+    models = [value for value in values if isinstance(value, type) and issubclass(value, Parameters)]
+    return {model.word(): model for model in models if model is not Parameters}
+
+
 def reference_mechanisms() -> dict[str, Example]:
-    """Return every reference mechanism with a density, by a short key."""
-    linear, labels, counts = example_pair(), example_pair("labels"), example_pair("counts")
-    theta, metric = np.array([0.4, -0.3]), np.array([[2.0, 0.5], [0.5, 1.0]])
-    ssp, ops = SufficientStatistics(1.2, 1.0, lam=0.5), PosteriorSampling(3.0, 1.0)
-    cut = {0: 0.0}
-    return {
-        "gaussian-output": Example(GaussianOutput(metric, 30.0, RidgeMap(1.0)), linear),
-        "gaussian-isotropic": Example(GaussianOutput.isotropic(0.1, 2, RidgeMap(1.0)), linear),
-        "gaussian-democratic": Example(DemocraticOutput(1.2, 1.0), linear),
-        "ops": Example(ops, linear),
-        "adaops-2019-printed": Example(AdaOPS2019(PublishedRule2019(4.0, 1e-2, kappa=1.0)), linear),
-        "adaops-2019": Example(AdaOPS2019(CorrectedRule2019(6.0, 1e-2, kappa=1.0, n_public=31)), linear),
-        "adaops-2018-printed": Example(AdaOPS2018(PublishedRule2018(6.0, 1e-2)), linear, cut),
-        "adaops-2018": Example(AdaOPS2018(CorrectedRule2018(10.0, 1e-2)), linear, cut),
-        "ssp": Example(ssp, linear),
-        "adassp": Example(AdaSSP(5.0, 1e-2), linear, cut),
-        "adassp-printed": Example(AdaSSPPublished(5.0, 1e-2), linear, cut),
-        "noisy-sgd": Example(NoisySGD(2, 8.0, 0.02, clip=0.3, radius=0.6, n_public=32), linear),
-        "subsample-aggregate": Example(SubsampleAggregate(4, 3.0, 1.5, lam=0.1), linear),
-        "composition": Example(Composition((ssp, GaussianOutput(metric, 30.0, RidgeMap(1.0))), (5, 2)), linear),
-        "objective-logistic": Example(ObjectivePerturbation(LogisticLoss(), 1.5, 1.0), labels),
-        "objective-squared": Example(ObjectivePerturbation(SquaredLoss(), 1.5, 1.0), linear),
-        "objective-poisson": Example(ObjectivePerturbation(PoissonLoss(), 2.0, 2.0), counts),
-        "objective-hinge": Example(ObjectivePerturbation(SmoothedHingeLoss(), 1.5, 1.0), labels),
-        "hessian": Example(HessianRelease(theta, LogisticLoss(), 1.0, 0.2), labels),
-        "analyze-gauss": Example(analyze_gauss(theta, LogisticLoss(), 1.0, 0.2), labels),
-        "gradient": Example(GradientRelease(theta, LogisticLoss(), 1.0, 0.6), labels),
-        "eigenvalue": Example(EigenvalueRelease(theta, LogisticLoss(), 1.0, 0.05), labels),
-    }
+    """Return every reference mechanism with a density, by a short key: what the ``examples`` of the modules give."""
+    return _collected("examples", *FOLDERS)
+
+
+def broken_twins() -> dict[str, Example]:
+    """Return every mechanism that misstates a density, a loss or a profile, by name, in their order.
+
+    The broken privacy reports are not here: coverage is what refutes them.
+    """
+    return dict(sorted(_collected("misstatements", "broken", *FOLDERS).items()))
+
+
+def recipes() -> dict[str, Recipe]:
+    """Return how the mechanisms are set up by their own rules, by the name on the axis of a sweep."""
+    return _collected("recipes", *FOLDERS)
+
+
+def _collected(function: str, *folders: str) -> dict[str, Any]:
+    collected: dict[str, Any] = {}
+    for module in modules(*folders):
+        more: dict[str, Any] = getattr(module, function, dict)()
+        if taken := collected.keys() & more.keys():
+            raise ValueError(f"{function} must have names of their own, got {', '.join(sorted(taken))} twice")
+        collected |= more
+    return collected

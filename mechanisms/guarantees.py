@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from .base import check_delta
-from .neighbours import Relation
+from .data.neighbours import Relation
 
 #: DP: every pair of neighbours; pDP: one data set and one target; ex-post: one output as well.
 Scope = Literal["DP", "pDP", "ex-post"]

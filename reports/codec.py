@@ -45,7 +45,7 @@ def dumps(value: object) -> str:
 
 
 def loads(text: str, expected: type[T]) -> T:
-    """Return the dataclass ``expected`` from JSON text written by :func:`dumps`.
+    """Return the dataclass ``expected`` from JSON text written by ``dumps``.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def loads(text: str, expected: type[T]) -> T:
 
 
 def from_plain(plain: object, expected: type[T]) -> T:
-    """Return the dataclass ``expected`` from JSON types; raises as :func:`loads`."""
+    """Return the dataclass ``expected`` from JSON types; raises as ``loads``."""
     result: T = _decode(plain, expected, expected.__name__)
     return result
 

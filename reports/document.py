@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -13,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from .figures import figure_svg
-from .files import write_atomic
 from .layout import Composer
-from .markdown import render_markdown
 from .row import Document, Figure, FormulaBlock, HeatMap
 
-__all__ = ["STANDARDS", "check_formulas", "pdf_bytes", "render_markdown", "render_pdf"]
+__all__ = ["STANDARDS", "check_formulas", "pdf_bytes"]
 
 STANDARDS = ("1.7", "ua-1", "a-3a")
 """PDF 1.7, accessible (PDF/UA-1) and archivable with a file attached (PDF/A-3a)."""
@@ -27,16 +24,6 @@ _TEMPLATES = ("main.typ", "theme.typ", "blocks.typ")
 _ATTACHMENT = "attachment.bin"
 _NOT_IN_FONT = re.compile(r'the text `"(.*?)"` could not be displayed', re.DOTALL)
 _ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]+)\}|\\(.)")
-
-
-def render_pdf(
-    document: Document,
-    path: str | os.PathLike[str],
-    *,
-    figures: Mapping[str, bytes] | None = None,
-) -> None:
-    """Write the document as PDF, whole or not at all; parameters and errors as :func:`pdf_bytes`, and OSError."""
-    write_atomic(path, pdf_bytes(document, figures=figures))
 
 
 def pdf_bytes(document: Document, *, figures: Mapping[str, bytes] | None = None) -> bytes:
@@ -49,7 +36,7 @@ def pdf_bytes(document: Document, *, figures: Mapping[str, bytes] | None = None)
     document : Document
         What to set.
     figures : mapping of str to bytes, optional
-        SVG per figure name, drawn elsewhere (:func:`reports.figures.figure_svg`); those missing are drawn here.
+        SVG per figure name, drawn elsewhere (``figure_svg``); those missing are drawn here.
 
     Returns
     -------
@@ -86,6 +73,11 @@ def pdf_bytes(document: Document, *, figures: Mapping[str, bytes] | None = None)
 
 def check_formulas(formulas: Iterable[FormulaBlock]) -> None:
     """Compile each formula on its own; a few milliseconds each.
+
+    Parameters
+    ----------
+    formulas : iterable of FormulaBlock
+        Typst math with a label.
 
     Raises
     ------

@@ -27,6 +27,15 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666
     OSError
         As the system gives it, with the path in it; the temporary file is gone and an older file is untouched. Also if
         the name is that of a device, a pipe or a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from reports import write_atomic
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomic(Path(folder) / "page.txt", b"whole")
+    ...     (Path(folder) / "page.txt").read_bytes()
+    b'whole'
     """
     target = Path(path)
     temporary = target.parent / f".{target.name[:80]}.{secrets.token_hex(8)}.tmp"
@@ -91,18 +100,18 @@ def _take_folder(folder: Path, *, private: bool) -> None:
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        found = os.fstat(descriptor)
-        if found.st_mode & 0o077:
-            _tighten(descriptor, found, folder)
+        status = os.fstat(descriptor)
+        if status.st_mode & 0o077:
+            _tighten(descriptor, status, folder)
     finally:
         os.close(descriptor)
 
 
-def _tighten(descriptor: int, found: os.stat_result, folder: Path) -> None:
+def _tighten(descriptor: int, status: os.stat_result, folder: Path) -> None:
     try:
-        os.fchmod(descriptor, stat.S_IMODE(found.st_mode) & ~0o077)
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~0o077)
     except PermissionError as stop:
-        if found.st_uid != os.geteuid():  # otherwise a file system without permissions
+        if status.st_uid != os.geteuid():  # otherwise a file system without permissions
             raise PermissionError(stop.errno, "a folder of somebody else", str(folder)) from stop
 
 

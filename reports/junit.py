@@ -14,7 +14,17 @@ _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 @dataclass(frozen=True)
 class JUnitCase:
-    """One test case: ``status`` is passed, failed, error or skipped; the first line of ``message`` is its headline."""
+    """One test case: ``status`` is passed, failed, error or skipped; the first line of ``message`` is its headline.
+
+    Attributes
+    ----------
+    name, classname : str
+        As CI shows them.
+    status : str
+        ``passed``, ``failed``, ``error`` or ``skipped``.
+    message : str
+        Its first line is the headline.
+    """
 
     name: str
     classname: str
@@ -38,6 +48,18 @@ def junit_xml(suite_name: str, cases: Iterable[JUnitCase]) -> bytes:
         </testcase>
       </testsuite>
     </testsuites>
+
+    Parameters
+    ----------
+    suite_name : str
+        Name of the one suite.
+    cases : iterable of JUnitCase
+        In the order in which they are to be listed.
+
+    Returns
+    -------
+    bytes
+        UTF-8, with an XML declaration; characters that XML forbids are replaced.
     """
     from xml.etree import ElementTree
 

@@ -32,7 +32,25 @@ _LINE_START = re.compile(r"(?m)^(\s*)([-+=]|\d+(?=[.)]))")
 
 
 def render_markdown(document: Document) -> str:
-    """Return the document as Markdown: formulas in plain text, figures as their caption and alternative text."""
+    """Return the document as Markdown: formulas in plain text, figures as their caption and alternative text.
+
+    Parameters
+    ----------
+    document : Document
+        What to render.
+
+    Returns
+    -------
+    str
+        Markdown that ends with a newline.
+
+    Examples
+    --------
+    >>> from reports import Document, Section, Table, render_markdown
+    >>> table = Table("Numbers", ("n", "value"), (("1", "0.5"),))
+    >>> print(render_markdown(Document("A page", (Section("Results", 1, (table,)),))).splitlines()[0])
+    # A page
+    """
     marked = [f"**{BANNER}**"] if document.confidential else []
     parts = [*marked, f"# {_inline(document.title)}"]
     if document.subtitle:

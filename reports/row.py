@@ -132,6 +132,12 @@ class Table:
 
     Attributes
     ----------
+    caption : str
+        Above the table.
+    columns : tuple of str
+        Headers, at least one.
+    rows : tuple of tuple
+        As many cells each as there are headers.
     alignments : tuple of str
         ``left``, ``right`` or ``center`` per column; empty: numbers to the right, text to the left.
     widths : tuple of float
@@ -175,7 +181,19 @@ class FormulaBlock:
 
 @dataclass(frozen=True)
 class Series:
-    """One curve: ``x`` and ``y`` of equal length; ``low``/``high`` empty or of that length (error bars, or a band)."""
+    """One curve: ``x`` and ``y`` of equal length; ``low``/``high`` empty or of that length (error bars, or a band).
+
+    Attributes
+    ----------
+    label : str
+        In the legend.
+    x, y : tuple of float
+        Of equal length.
+    low, high : tuple of float
+        Empty, or of that length.
+    style : Style
+        How it is drawn.
+    """
 
     label: str
     x: tuple[float, ...]
@@ -211,7 +229,25 @@ def _need_figure(name: str, alt: str) -> None:
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot of curves. ``name`` is unique in a document; ``alt`` says in words what the figure shows."""
+    """A plot of curves. ``name`` is unique in a document; ``alt`` says in words what the figure shows.
+
+    Attributes
+    ----------
+    name : str
+        Letters, digits, ``.``, ``_`` or ``-``; unique in a document.
+    title, caption : str
+        Above and below the plot.
+    alt : str
+        What the figure shows, in words.
+    x_label, y_label : str
+        Of the axes, with units.
+    series : tuple of Series
+        The curves.
+    marks : tuple of Mark
+        Straight lines across.
+    x_scale, y_scale : str
+        ``linear`` or ``log``.
+    """
 
     name: str
     title: str
@@ -232,7 +268,27 @@ class Figure:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """One number over a grid: ``values[i][j]`` at ``y_ticks[i]`` (upwards) and ``x_ticks[j]``; nan is blank."""
+    """One number over a grid: ``values[i][j]`` at ``y_ticks[i]`` (upwards) and ``x_ticks[j]``; nan is blank.
+
+    Attributes
+    ----------
+    name : str
+        Letters, digits, ``.``, ``_`` or ``-``; unique in a document.
+    title, caption : str
+        Above and below the map.
+    alt : str
+        What the map shows, in words.
+    x_label, y_label : str
+        Of the axes, with units.
+    x_ticks, y_ticks : tuple of str
+        At least one each.
+    values : tuple of tuple of float
+        A row for each of ``y_ticks``.
+    value_label : str
+        Beside the scale.
+    scale : str
+        ``linear`` or ``log``.
+    """
 
     name: str
     title: str
@@ -272,7 +328,25 @@ Block = Paragraph | Bullets | Code | Facts | Table | FormulaBlock | Figure | Hea
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it; level 1 starts a page, level 2 and 3 do not."""
+    """A heading and what stands under it; level 1 starts a page, level 2 and 3 do not.
+
+    Attributes
+    ----------
+    title : str
+        The heading.
+    level : int
+        1, 2 or 3.
+    blocks : tuple of Block
+        What stands under it.
+    audience : Audience
+        Who may see it.
+    badges : tuple of Badge
+        Beside the title.
+    kicker : str
+        A few words above the title.
+    id : str
+        What a reference points to.
+    """
 
     title: str
     level: int
@@ -308,14 +382,32 @@ class Document:
 
     Attributes
     ----------
+    title, subtitle : str
+        On the first page.
+    sections : tuple of Section
+        After the first page.
+    language : str
+        As in ``en`` or ``en-GB``.
     date : str
         ISO date of the document; with the content it fixes every byte of the PDF. Empty: undated.
+    author : str
+        On the first page and in the metadata.
+    keywords : tuple of str
+        In the metadata.
     summary : Callout or None
         The verdict, on the first page.
-    confidential : bool
-        Whether every page is marked as containing private information.
+    front : tuple of Block
+        On the first page, after the summary.
+    running_header : str
+        On every page.
     audience : Audience
         For ``RELEASE`` a section for the curator, or ``confidential``, is refused.
+    confidential : bool
+        Whether every page is marked as containing private information.
+    paper : str
+        ``a4`` or ``us-letter``.
+    attachment : Attachment or None
+        A file that travels inside the PDF.
     """
 
     title: str

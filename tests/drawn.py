@@ -12,8 +12,8 @@ from toys import deployments
 from toys.deployments import DRAWN, OBJECTIVE, REPORT, SCALES, dp
 
 from mechanisms import Dataset
-from verify.deployment import releases
-from verify.deployment.config import load
+from verify.certificates.config.config import load
+from verify.certificates.release import releases
 
 TOML = deployments.DATA + OBJECTIVE + DRAWN + REPORT + SCALES + dp(4.0, 1e-5)
 DATA = Dataset(np.array([[0.5, 0.1], [0.2, -0.4], [0.1, 0.3]]), np.array([1.0, -1.0, 1.0]), 1.0, 1.0)

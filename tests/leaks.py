@@ -22,10 +22,10 @@ import numpy as np
 from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, SSP, claim, dp, imported, mechanism, pdp
 
 from mechanisms import Dataset, make_report
+from verify.certificates.config.config import parse
+from verify.certificates.config.config_mechanisms import ImportSection
+from verify.certificates.release import releases
 from verify.cli import invoke
-from verify.deployment import releases
-from verify.deployment.config import parse
-from verify.deployment.config_mechanisms import ImportSection
 
 LIMITS = 'response = "clip"\nmissing = "drop"\nn_public = 60\n'
 #: About everyone, then about the records: what is found there is the curator's.

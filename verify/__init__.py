@@ -1,27 +1,6 @@
-"""Every published statement, decided: the registry, the run, the record, the command line.
+"""Every published statement, decided: the registry, the run, the record, the command line."""
 
-The public names are loaded when they are first used, so that the command line starts at once.
-"""
+import lazy_loader
 
-from __future__ import annotations
-
-import importlib
-from typing import Any
-
-#: Public name -> the module that holds it.
-_PUBLIC = {
-    "Statement": "statement",
-    "Verdict": "verdict",
-    "certify": "deployment.certify",
-    "read": "record",
-    "statements": "registry",
-}
-
-__all__ = ["Statement", "Verdict", "certify", "read", "statements"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name from its module."""
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_PUBLIC[name]}", __name__), name)
+# The public names are listed in __init__.pyi; each is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

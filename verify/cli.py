@@ -9,32 +9,34 @@ import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
 from .cli_typed import goes_on
-from .errors import Defect, UserError
-from .faults import keep_traceback, of_the_system
+from .messages.errors import Defect, UserError
+from .messages.faults import keep_traceback, of_the_system
 
 #: Command -> the module that holds it, its function, and the line that ``--help`` shows without importing it.
 COMMANDS: Mapping[str, tuple[str, str, str]] = {
-    "run": ("cli_run", "run", "Decide the published statements, and write a record and a report."),
-    "list": ("cli_show", "list_", "Every statement: id, kind, title, file, expected verdict."),
-    "show": ("cli_show", "show", "One statement: formula, domain, file, reference; its verdict in a record."),
-    "replay": ("cli_record", "replay", "Draw one recorded case again; it must give the same row."),
-    "report": ("cli_record", "report", "Render a record as PDF; draws nothing."),
-    "errata": ("cli_errata", "errata", "What the papers say and what is true, from a record."),
-    "calibrate": ("cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
-    "init": ("cli_init", "init", "Draft the configuration of a certificate."),
-    "certify": ("cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
-    "check": ("cli_check", "check", "Do the files of a certificate belong together?"),
-    "my-loss": ("cli_my_loss", "my_loss", "Bound one's own loss from a published report."),
-    "figures": ("cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
-    "sweep": ("cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
+    "run": ("runs.cli_run", "run", "Decide the published statements, and write a record and a report."),
+    "list": ("runs.cli_show", "list_", "Every statement, or those that answer to words: id, kind, verdict, title."),
+    "show": ("runs.cli_show", "show", "One statement: formula, domain, file, reference; its verdict in a record."),
+    "replay": ("runs.cli_record", "replay", "Draw one recorded case again; it must give the same row."),
+    "report": ("runs.cli_record", "report", "Render a record as PDF; draws nothing."),
+    "errata": ("runs.cli_errata", "errata", "What the papers say and what is true, from a record."),
+    "calibrate": ("calibration.cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
+    "init": ("certificates.cli_init", "init", "Draft the configuration of a certificate."),
+    "certify": ("certificates.cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
+    "check": ("certificates.cli_check", "check", "Do the files of a certificate belong together?"),
+    "my-loss": ("certificates.cli_my_loss", "my_loss", "Bound one's own loss from a published report."),
+    "figures": ("figures.cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
+    "sweep": ("sweeps.cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
 }
 
 
@@ -94,9 +96,15 @@ def main(arguments: list[str] | None = None) -> None:
     if not sys.warnoptions:  # a warning of a library is not for the user, here and in the workers; -W shows them
         warnings.simplefilter("ignore")
         os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    signal.signal(signal.SIGTERM, _terminated)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that cannot write a letter gets its number
         sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(invoke(arguments))
+
+
+def _terminated(_: int, __: FrameType | None) -> NoReturn:
+    """Take SIGTERM for Ctrl-C: what was done is kept."""
+    raise KeyboardInterrupt
 
 
 def invoke(arguments: list[str] | None = None) -> int:
@@ -131,7 +139,10 @@ def _failed(stop: BaseException, goes_on: str) -> int:
         case Defect():
             return _fail(str(stop), 4)
         case KeyboardInterrupt() | click.Abort():
-            return _fail("interrupted", 130)
+            code = _fail("interrupted", 130)
+            if goes_on:
+                _say(f"next    {goes_on}")
+            return code
         case BrokenPipeError():
             _silence()  # the reader of our output has gone: no error
             return 0
@@ -154,6 +165,10 @@ def _silence() -> None:
 
 def _fail(message: str, code: int) -> int:
     line = " ".join(message.split())
-    with contextlib.suppress(OSError):
-        click.echo(f"error: {line}", err=True)
+    _say(f"error: {line}")
     return code
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):
+        click.echo(line, err=True)

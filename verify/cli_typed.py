@@ -1,15 +1,38 @@
-"""What was typed after ``pdp-verify``: kept in the command's context, so that it is right however it was invoked."""
+"""What was typed after ``pdp-verify``, kept in the command's context; and files that a document is written to."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
+from typing import Any
 
 import click
+
+from .messages.errors import UserError
 
 #: Where the context keeps the command that goes on with what was begun.
 KEY = "verify.goes_on"
 #: Commands that go on by themselves when they are typed again.
 AGAIN = ("certify", "sweep")
+
+
+class DocumentPath(click.Path):
+    """A file that a document is written to; its suffix is one of the formats that there are."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse another suffix before any work is done."""
+        from reports.formats import FORMATS
+
+        path = Path(str(super().convert(value, param, ctx)))
+        if path.suffix not in FORMATS:
+            raise UserError(f"output must end in {' or '.join(FORMATS)}, got output={path}")
+        return path
+
+
+DOCUMENT = DocumentPath()
 
 
 def typed() -> list[str]:

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanisms import Dataset
-
-FloatArray = NDArray[np.float64]
+from mechanisms.data.dataset import FloatArray
 
 
 def count_records(dataset: Dataset) -> float:

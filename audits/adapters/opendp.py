@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanisms import Dataset
+from mechanisms.data.dataset import FloatArray
 
 from .diffprivlib import count_records
-
-FloatArray = NDArray[np.float64]
 
 #: Scalars are released as one vector per this many draws where that gives the same law.
 BLOCK = 4096
@@ -30,7 +28,7 @@ def _prelude() -> Any:
 
 
 @dataclass(frozen=True)
-class ZcdpCurve:
+class OpenDPCurve:
     """The curve that OpenDP claims for Gaussian noise: concentrated DP turned into ``delta(epsilon)``."""
 
     profile: Any
@@ -44,11 +42,11 @@ class ZcdpCurve:
         return float(self.profile.epsilon(delta))
 
 
-def zcdp_curve(sigma: float, sensitivity: float = 1.0) -> ZcdpCurve:
+def zcdp_curve(sigma: float, sensitivity: float = 1.0) -> OpenDPCurve:
     """Return the library's own claim for Gaussian noise of standard deviation ``sigma``."""
     dp = _prelude()
     noise = dp.m.make_gaussian(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), sigma)
-    return ZcdpCurve(dp.c.make_zCDP_to_approxDP(noise).map(sensitivity))
+    return OpenDPCurve(dp.c.make_zCDP_to_approxDP(noise).map(sensitivity))
 
 
 @dataclass(frozen=True)

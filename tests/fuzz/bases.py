@@ -120,13 +120,13 @@ def _sweep(folder: Path, rendered: bool) -> None:
 
 def _calibration(folder: Path, rendered: bool) -> None:
     """A small calibration: three series and a mutant, few repetitions."""
-    from verify.calibration import run
-    from verify.calibration.interval_series import interval_series
-    from verify.calibration.mutant import Mutant
+    from verify.calibration import calibration_run as run
+    from verify.calibration.bank.mutant import BankMutant
+    from verify.calibration.series.interval_series import interval_series
 
     names = ("Clopper-Pearson: Bernoulli 0.5", "Holm: true", "CONTROL unpaid looks")
     few = {each.name: each for each in interval_series() if each.name.startswith(names)}
-    sure = Mutant("sure", (0.1, 1.0), lambda strength, _: strength > 0.5, 1.0, 1)
+    sure = BankMutant("sure", (0.1, 1.0), lambda strength, _: strength > 0.5, 1.0, 1)
     with (
         mock.patch.object(run, "all_series", return_value=few),
         mock.patch.object(run, "all_mutants", return_value={"sure": sure}),

@@ -11,8 +11,8 @@ from fuzz.bases import N_RECORDS
 from fuzz.promise import Case
 from fuzz.toml import written
 from fuzz.trees import changed
-from verify.deployment.config_claims import BY_TYPE
-from verify.deployment.config_mechanisms import BY_TAG, mechanism_tag
+from verify.certificates.claims.types import BY_TYPE
+from verify.certificates.config.config_mechanisms import BY_TAG, mechanism_tag
 
 PRIVATE = {"file": "data.csv", "features": ["a", "b"], "target": "y", "x_bound": 1.0, "y_bound": 1.0}
 EMBEDDED = {"source": "anes96"}

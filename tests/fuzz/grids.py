@@ -11,7 +11,7 @@ from fuzz.promise import Case
 from fuzz.toml import written
 from fuzz.trees import changed
 from verify.sweeps.grid import AXES
-from verify.sweeps.recipes import ALL_LOSSES, RECIPES
+from verify.sweeps.mechanism_axis import ALL_LOSSES, RECIPES
 
 OURS: dict[str, Any] = {
     "grid": {

@@ -31,7 +31,7 @@ class Case:
     edits : tuple of Edit
         Damage to files of the folder.
     rendered : bool
-        Whether figures and pages are really drawn; see :func:`fuzz.calls.unrendered`.
+        Whether figures and pages are really drawn; see ``fuzz.calls.unrendered``.
     """
 
     kind: str

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from mechanisms.data.neighbours import Relation
 from mechanisms.guarantees import Guarantee
-from mechanisms.neighbours import Relation
 
 
 def test_a_guarantee_is_data() -> None:

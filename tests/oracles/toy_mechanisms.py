@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from mechanisms.balls import enclose
+from mechanisms import GaussianProfile
 from mechanisms.base import Bracket, Direction
-from mechanisms.data import Dataset
-from mechanisms.neighbours import NeighbouringPair
-from mechanisms.profiles import GaussianProfile
+from mechanisms.data.dataset import Dataset
+from mechanisms.data.neighbours import NeighbouringPair
+from mechanisms.numerics.balls import enclose
 
 
 def toy_pair(size: float = 1.0, n_records: int = 3) -> NeighbouringPair:

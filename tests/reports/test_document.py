@@ -10,7 +10,8 @@ import sys
 import pypdf
 import pytest
 
-from reports.document import STANDARDS, check_formulas, pdf_bytes, render_pdf
+from reports.document import STANDARDS, check_formulas, pdf_bytes
+from reports.formats import write_document
 from reports.row import (
     Attachment,
     Audience,
@@ -240,7 +241,7 @@ def test_a_wrong_formula_is_named(tmp_path):
     wrong = FormulaBlock("as printed", "frac(1", "one over")
     path = tmp_path / "a.pdf"
     with pytest.raises(ValueError, match=r"typst must be Typst math .* got typst='frac\(1' in formula 'as printed'"):
-        render_pdf(Document("t", (), front=(FormulaBlock("right", "x", "x"), wrong)), path)
+        write_document(Document("t", (), front=(FormulaBlock("right", "x", "x"), wrong)), path)
     assert not path.exists()
     check_formulas([FormulaBlock("right", "x", "x")])
     with pytest.raises(ValueError, match="unknown variable: epsilonn"):
@@ -261,8 +262,8 @@ def test_figures_drawn_elsewhere_are_used(demo):
 
 def test_equal_bytes_in_two_processes(demo, demo_pdf, tmp_path):
     program = (
-        "import sys, pathlib; from reports.document import render_pdf; from reports.row import Document; "
-        "render_pdf(Document.from_json(pathlib.Path('demo.json').read_text()), 'demo.pdf')"
+        "import sys, pathlib; from reports.formats import write_document; from reports.row import Document; "
+        "write_document(Document.from_json(pathlib.Path('demo.json').read_text()), 'demo.pdf')"
     )
     for name, zone, seed in (("one", "UTC", "1"), ("another place", "Asia/Tokyo", "2")):
         folder = tmp_path / name

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from verify import registry
-from verify.ledger import Expected
-from verify.statement import Statement
+from verify.kernel.statement import Statement
+from verify.papers import registry
+from verify.papers.paper import Expected
 
 TOYS = {"W19-T4.1": "thm_1", "RW21-T17": "thm_2", "W18-L4": "thm_3", "W18-L5": "thm_4"}
 LEDGER = {
@@ -27,8 +28,9 @@ def load_toy(name: str) -> Statement:
 
 
 def toy_registry(*ids: str) -> registry.Registry:
-    """Return the real catalogue with toy files for ``ids``."""
+    """Return the real catalogue with toy files for ``ids``, with their titles and parts."""
     folder = Path(__file__).resolve().parent
-    catalogue = registry.read_catalogue(Path(registry.__file__).parent / "catalogue.csv")
+    known = {id_: entry for id_, entry in registry.catalogue().items() if entry.parent not in ids or id_ in LEDGER}
+    known |= {id_: replace(known[id_], title=load_toy(TOYS[id_]).title) for id_ in ids}
     sources = {id_: registry.Source(id_, f"toys.{TOYS[id_]}", folder / f"{TOYS[id_]}.py") for id_ in ids}
-    return registry.Registry(catalogue, sources)
+    return registry.Registry(known, sources)

@@ -6,8 +6,8 @@ import sys
 
 if __name__ == "__main__":
     from toys import LEDGER, toy_registry
-    from verify import ledger, registry
     from verify.cli import invoke
+    from verify.papers import ledger, registry
 
     chosen = toy_registry(*sys.argv.pop(1).split(","))
     registry.default = lambda: chosen

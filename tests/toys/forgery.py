@@ -10,10 +10,10 @@ from typing import Any
 
 from reports.row import Audience
 from toys.deployments import ARTEFACT, CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, dp, write_labelled
+from verify.certificates.folder.attestation import as_json, descriptor, predicate, sha256, statement, subjects
+from verify.certificates.folder.certificate_files import attested_names
+from verify.certificates.folder.output import parse_rows
 from verify.cli import invoke
-from verify.deployment.attestation import as_json, descriptor, predicate, sha256, statement, subjects
-from verify.deployment.certificate_files import attested_names
-from verify.deployment.output import parse_rows
 
 CONFIGURATION = CLIPPED + OBJECTIVE + DRAWN + REPORT + SCALES + ARTEFACT + QUICK + dp(4.0, 1e-5)
 BOTH = ("curator", "release")

@@ -1,4 +1,4 @@
-"""Sweeps as processes of their own, for tests that kill them."""
+"""Commands as processes of their own, for tests that kill them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,17 @@ def write_grid(path: Path, n_seeds: int) -> int:
 
 
 def start(
-    arguments: Sequence[str | Path], *, log: Path, environment: dict[str, str] | None = None
+    arguments: Sequence[str | Path],
+    *,
+    log: Path,
+    environment: dict[str, str] | None = None,
+    command: str = "sweep",
+    code: str = "from verify.cli import main; main()",
 ) -> subprocess.Popen[bytes]:
-    """Start ``pdp-verify sweep`` with these arguments; what it prints goes to a file."""
-    command = [sys.executable, "-c", "from verify.cli import main; main()", "sweep", *map(str, arguments)]
+    """Start a command with these arguments; what it prints goes to a file."""
+    words = [sys.executable, "-c", code, command, *map(str, arguments)]
     with log.open("ab") as file:
-        return subprocess.Popen(command, stdout=file, stderr=file, env={**os.environ, **(environment or {})})
+        return subprocess.Popen(words, stdout=file, stderr=file, env={**os.environ, **(environment or {})})
 
 
 def finish(process: subprocess.Popen[bytes], log: Path, codes: Sequence[int] = (1,)) -> None:
@@ -66,7 +71,9 @@ def until(condition: Callable[[], bool], process: subprocess.Popen[bytes] | None
 
 def children(pid: int) -> list[int]:
     """Return the processes of a local pool that a process has started."""
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    found = [
+        child for thread in Path(f"/proc/{pid}/task").iterdir() for child in (thread / "children").read_text().split()
+    ]
     return [int(child) for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 

@@ -1,16 +1,15 @@
-"""A scheduler that decides in this process, and can be told to misbehave (for tests of a sweep)."""
+"""An executor that decides in this process, and can be told to misbehave (for tests of a sweep)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from verify.sweeps.batch import Batch, Decided, Refused, decide_one
+from verify.engine.executors import Executor, WorkerDied
+from verify.engine.task import Batch, Refused
 from verify.sweeps.cell import cell_name
-from verify.sweeps.schedulers import Result
 
 LIGHT = """
 [grid]
@@ -27,13 +26,13 @@ epsilon = [0.5, 1, 2, 4]
 
 
 @dataclass
-class Here:
-    """Decides a batch when it is handed in.
+class Here(Executor):
+    """Does a batch of cells when it is handed in.
 
     Attributes
     ----------
     deadly : str
-        Cells whose name contains it kill the worker, and with it all batches of the same moment.
+        Cells whose name contains it kill the worker.
     different : int
         So many first batches reach a worker that differs.
     """
@@ -44,60 +43,51 @@ class Here:
     broken: str = ""
     sizes: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    closed: list[bool] = field(default_factory=list)
+    closed: int = 0
     refusals: int = 0
-    dead: bool = False
 
-    def submit(self, batch: Batch) -> Future[Result]:
-        future: Future[Result] = Future()
-        names = [cell_name(cell) for _, cell in batch.cells]
+    def __post_init__(self) -> None:
+        self.room = 3 * self.slots
+
+    def submit(self, batch: Batch[Any, Any]) -> Future[Any]:
+        future: Future[Any] = Future()
+        names = [cell_name(cell) for cell in batch.contents]
         self.sizes.append(len(names))
         if self.different:
             self.different -= 1
             future.set_result(Refused({"sources": "other"}))
         elif self.broken:
             future.set_exception(RuntimeError(self.broken))
-        elif self.deadly and (self.dead or any(self.deadly in name for name in names)):
-            self.dead = True
-            future.set_exception(BrokenProcessPool("died"))
+        elif self.deadly and any(self.deadly in name for name in names):
+            future.set_exception(WorkerDied("died"))
         else:
             self.names += names
-            future.set_result(tuple(decide_one(key, cell, batch.shared) for key, cell in batch.cells))
+            future.set_result(batch.perform())
         return future
-
-    def lost(self, stop: BaseException) -> bool:
-        self.dead = False
-        return isinstance(stop, BrokenProcessPool)
 
     def refuse(self) -> None:
         self.refusals += 1
 
-    def stalled(self) -> bool:
-        return False
-
-    def close(self, *, finished: bool) -> None:
-        self.closed.append(finished)
+    def __exit__(self, *_: object) -> None:
+        self.closed += 1
 
 
 @dataclass
 class Listener:
-    """Remembers what it is told; ``stop_after`` so many cells it presses Ctrl-C."""
+    """Remembers what it is told; after ``stop_after`` rows it presses Ctrl-C."""
 
     stop_after: int = 10**9
-    cells: list[Decided] = field(default_factory=list)
-    estimates: list[tuple[int, float]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
+    done: int = 0
+    last: str = ""
+    estimates: list[tuple[int, float | None]] = field(default_factory=list)
 
-    def estimate(self, n_cells: int, seconds: float) -> None:
-        self.estimates.append((n_cells, seconds))
+    def begin(self, n_tasks: int, seconds: float | None = None) -> None:
+        self.estimates.append((n_tasks, seconds))
 
-    def decided(self, cells: Sequence[Decided]) -> None:
-        self.cells += cells
-        if len(self.cells) >= self.stop_after:
+    def advance(self, name: str, n_tasks: int = 1) -> None:
+        self.done, self.last = self.done + n_tasks, name
+        if self.done >= self.stop_after:
             raise KeyboardInterrupt
-
-    def say(self, line: str) -> None:
-        self.lines.append(line)
 
 
 def light_grid(folder: Path, extra: str = "") -> Path:

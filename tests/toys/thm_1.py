@@ -6,7 +6,7 @@ import math
 
 from audits import Budget, Estimate
 from reports.row import Figure, Series
-from verify.statement import Case, Claim, Evidence, Formula, Part, Role, Standing, Statement
+from verify.kernel.statement import Case, Claim, Evidence, Formula, Part, Role, Standing, Statement
 
 ID = "W19-T4.1"
 
@@ -42,7 +42,7 @@ STATEMENT = Statement(
     title="A fair coin is not too unfair",
     locator="Toy 1",
     domain="a fair coin",
-    parts=(Part(ID, "heads", Formula("p <= 0.6", "p <= 0.6")),),
+    parts=(Part(ID, "heads", Formula("p <= 0.6")),),
     cases=(
         Case(ID, "sampled", Standing.PRINTED, {"fair": 1}, draws=DRAWS),
         Case(ID, "both witnesses", Standing.PRINTED, {"fair": 1}, Role.EDGE, draws=DRAWS),

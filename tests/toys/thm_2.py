@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits import Budget
-from verify.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
+from verify.kernel.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
 
 from .thm_1 import DRAWS, heads
 
@@ -25,9 +25,9 @@ STATEMENT = Statement(
     locator="Toy 2",
     domain="a coin that falls on heads with probability 0.7",
     parts=(
-        Part(f"{ID}.1", "small", Formula("p <= 0.6", "p <= 0.6"), Formula("p <= 0.8", "p <= 0.8"), "0.7 > 0.6"),
-        Part(f"{ID}.2", "large", Formula("p <= 0.9", "p <= 0.9")),
-        Part(f"{ID}#half", "a display without an id of its own", Formula("p >= 0.5", "p >= 0.5")),
+        Part(f"{ID}.1", "small", Formula("p <= 0.6"), Formula("p <= 0.8"), "0.7 > 0.6"),
+        Part(f"{ID}.2", "large", Formula("p <= 0.9")),
+        Part(f"{ID}#half", "a display without an id of its own", Formula("p >= 0.5")),
     ),
     cases=(
         Case(f"{ID}.1", "printed", Standing.PRINTED, {"p": 0.7}, draws=DRAWS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audits import Budget
-from verify.statement import Case, Evidence, Formula, Part, Standing, Statement
+from verify.kernel.statement import Case, Evidence, Formula, Part, Standing, Statement
 
 ID = "W18-L4"
 
@@ -19,7 +19,7 @@ STATEMENT = Statement(
     title="A broken check",
     locator="Toy 3",
     domain="nowhere",
-    parts=(Part(ID, "broken", Formula("0 = 1", "0 = 1")),),
+    parts=(Part(ID, "broken", Formula("0 = 1")),),
     cases=(Case(ID, "broken", Standing.PRINTED, {}),),
     check=check,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from audits import Budget, Estimate
-from verify.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
+from verify.kernel.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
 
 ID = "W18-L5"
 
@@ -22,7 +22,7 @@ STATEMENT = Statement(
     title="Slow but true",
     locator="Toy 4",
     domain="everywhere",
-    parts=(Part(ID, "slow", Formula("0 <= 1", "0 <= 1")),),
+    parts=(Part(ID, "slow", Formula("0 <= 1")),),
     cases=tuple(Case(ID, f"case {i}", Standing.PRINTED, {"i": i}) for i in range(600)),
     check=check,
 )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from audits.intervals import clopper_pearson, clopper_pearson_lower
+from audits.stats.intervals import clopper_pearson, clopper_pearson_lower
 
-from .mutant import DEFAULT_FAILURE_PROB, Mutant
-from .series import Series
+from ..engine.rows import Row
+from .bank.mutant import DEFAULT_FAILURE_PROB, BankMutant
+from .series.series import AuditSeries
 
-Row = dict[str, Any]
 #: Name, level and strength of what is counted.
 Cell = tuple[str, str, str]
 Counts = Mapping[Cell, Counter[str]]
@@ -24,32 +23,32 @@ FAILURE_PROB = 1e-3
 CONFIDENCE, FOUND = 0.95, 0.95
 
 
-def rows_of(counts: Counts, series: Mapping[str, Series], mutants: Mapping[str, Mutant]) -> list[Row]:
+def rows_of(counts: Counts, series: Mapping[str, AuditSeries], mutants: Mapping[str, BankMutant]) -> list[Row]:
     """Return the rows of a calibration, rates first; what has no count yet has no row."""
     return [*_exact_rows(), *_rate_rows(counts, series), *_bank_rows(counts, mutants)]
 
 
 def _exact_rows() -> Iterator[Row]:
-    from .interval_series import exact_rates
+    from .series.interval_series import exact_rates
 
     for row in exact_rates():
         half = 0.5 * row["level"] * (1 + 1e-9)
         yield {"kind": "exact", "auditor": "Clopper-Pearson", **row, "compatible": max(row["low"], row["high"]) <= half}
 
 
-def _rate_rows(counts: Counts, every: Mapping[str, Series]) -> Iterator[Row]:
+def _rate_rows(counts: Counts, every: Mapping[str, AuditSeries]) -> Iterator[Row]:
     planned = [(series, level) for series in every.values() for level in series.levels]
     share = FAILURE_PROB / sum(3 if series.halves else 1 for series, _ in planned)
     for series, level in planned:
-        found = counts.get((series.name, str(level), "nan"))
-        if not found:
+        count = counts.get((series.name, str(level), "nan"))
+        if not count:
             continue
-        n = found["repeats"]
+        n = count["repeats"]
         parts = {"any": level} | ({"low": level / 2, "high": level / 2} if series.halves else {})
-        compatible = all(clopper_pearson_lower(found[part], n, share) <= nominal for part, nominal in parts.items())
+        compatible = all(clopper_pearson_lower(count[part], n, share) <= nominal for part, nominal in parts.items())
         if series.predicted:
-            compatible = level in clopper_pearson(found["any"], n, share)
-        shown = clopper_pearson(found["any"], n, 1 - CONFIDENCE)
+            compatible = level in clopper_pearson(count["any"], n, share)
+        shown = clopper_pearson(count["any"], n, 1 - CONFIDENCE)
         yield {
             "kind": series.kind,
             "auditor": series.auditor,
@@ -57,9 +56,9 @@ def _rate_rows(counts: Counts, every: Mapping[str, Series]) -> Iterator[Row]:
             "level": level,
             "n_draws": series.n_draws,
             "repeats": n,
-            "low": found["low"],
-            "high": found["high"],
-            "any": found["any"],
+            "low": count["low"],
+            "high": count["high"],
+            "any": count["any"],
             "interval": [shown.low, shown.high],
             "smallest_rate_refused": smallest_refused(n, level, share),
             "compatible": compatible,
@@ -78,7 +77,7 @@ def smallest_refused(n: int, level: float, share: float) -> float:
     return low / n
 
 
-def _bank_rows(counts: Counts, every: Mapping[str, Mutant]) -> Iterator[Row]:
+def _bank_rows(counts: Counts, every: Mapping[str, BankMutant]) -> Iterator[Row]:
     for mutant in every.values():
         grades: list[Row] = []
         for strength in mutant.strengths:
@@ -128,7 +127,8 @@ def unexpected(rows: Sequence[Row], *, complete: bool = True) -> list[str]:
             )
         elif row["kind"] == "rate" and not row["compatible"]:
             lines.append(
-                f"{row['auditor']}: {row['law']}: {row['any']} false alarms in {row['repeats']} at level {row['level']:g}"
+                f"{row['auditor']}: {row['law']}: {row['any']} false alarms in {row['repeats']} "
+                f"at level {row['level']:g}"
             )
         elif row["kind"] == "prediction" and not row["compatible"]:
             lines.append(

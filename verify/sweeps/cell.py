@@ -9,18 +9,19 @@ from functools import partial
 from typing import Any
 
 from audits import Budget, StreamKey
-from audits.reference import is_reference
 from mechanisms import Dataset, NeighbouringPair
-from mechanisms.perturbed_solver import SolverError
+from mechanisms.objective.perturbed_solver import SolverError
+from mechanisms.recipes import LABELS
+from mechanisms.reference import is_reference
 
-from ..pair_evidence import DRAWS, QUANTITY, pair_evidence
-from ..rows import Row, dumps, encode
-from ..shares import CaseShare
-from ..statement import Claim, Evidence
-from ..worker import look_twice
-from .imported import LOSSES, ImportedMechanism
+from ..engine.looks import Looks, decided_row, died_row
+from ..engine.rows import Row, dumps, encode, word_of
+from ..kernel.pair_evidence import DRAWS, QUANTITY, pair_evidence
+from ..kernel.shares import CaseShare
+from ..kernel.statement import Claim, Evidence
+from .imported_axis import LOSSES, ImportedMechanism
+from .mechanism_axis import RECIPES
 from .places import REPLACED, make_pair
-from .recipes import LABELS, RECIPES
 
 Cell = Mapping[str, Any]
 #: Draws of one look at an imported mechanism, both data sets together: what makes an examination of one pair.
@@ -67,8 +68,8 @@ class Shared:
             "data": self.data.digest if self.data else None,
         }
         own = {
-            name: dumps({"imported": encode(each.identity()), "n_draws": self.imported_draws}).encode()
-            for name, each in self.imported.items()
+            name: dumps({"imported": encode(mechanism.identity()), "n_draws": self.imported_draws}).encode()
+            for name, mechanism in self.imported.items()
         }
         return Hasher(hashlib.sha256(dumps({"sweep": encode(content)}).encode()), own)
 
@@ -89,10 +90,10 @@ def cell_name(cell: Cell) -> str:
 
 
 def cell_key(hasher: Hasher, cell: Cell) -> str:
-    """Return the content hash of a cell's row, from :meth:`Shared.hasher`."""
-    mine = hasher.common.copy()
-    mine.update(cell_name(cell).encode() + hasher.imported.get(cell["mechanism"], b""))
-    return str(mine.hexdigest())
+    """Return the content hash of a cell's row, from ``Shared.hasher``."""
+    digest = hasher.common.copy()
+    digest.update(cell_name(cell).encode() + hasher.imported.get(cell["mechanism"], b""))
+    return str(digest.hexdigest())
 
 
 def pair_of(cell: Cell, shared: Shared) -> NeighbouringPair:
@@ -111,9 +112,31 @@ def decide_cell(cell: Cell, shared: Shared) -> Row:
     spent = 0.0 if n_draws == 0 else shared.failure_prob
     half = CaseShare(0.5 * shared.failure_prob, 0.5 * shared.failure_prob)
     key = StreamKey(shared.seed).child("sweep", cell_name(cell))
-    found = look_twice(partial(check_cell, cell, shared), n_draws=n_draws, share=half, key=key)
+    decided = decided_row(partial(check_cell, cell, shared), n_draws=n_draws, share=half, key=key)
     about = {"kind": "cell", "cell": encode(dict(cell)), "n_draws": n_draws, "failure_prob": spent}
-    return about | found | {"ground": _ground(cell, shared, found)}
+    return about | decided | {"ground": _ground(cell, shared, decided)}
+
+
+def decide(shared: Shared, cell: Cell) -> tuple[str, str]:
+    """Return the row of a cell as JSON text, and the word it counts under; nothing but an exit ends the sweep."""
+    try:
+        row = decide_cell(cell, shared)
+    except (Exception, SystemExit):
+        raise
+    except BaseException as stop:  # of the user's mechanism: a sweep decides in processes, which Ctrl-C does not reach
+        return _stopped(shared, cell, Looks(None, error=RuntimeError(type(stop).__name__)).row())
+    return dumps(row), word_of(row)
+
+
+def died(shared: Shared, cell: Cell) -> tuple[str, str]:
+    """Return the same for a cell whose worker process died every time."""
+    return _stopped(shared, cell, died_row(cell_name(cell)))
+
+
+def _stopped(shared: Shared, cell: Cell, why: Row) -> tuple[str, str]:
+    row: Row = {"kind": "cell", "cell": encode(dict(cell)), "n_draws": 0, "failure_prob": shared.failure_prob}
+    row |= why | {"ground": ""}
+    return dumps(row), word_of(row)
 
 
 def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from mechanisms import DataError, Dataset
+from mechanisms.parameters import REACH
 
-from ..deployment.config_mechanisms import REACH
-from ..errors import UserError
-from ..texts import read_text, read_toml
+from ..messages.errors import UserError
+from ..messages.texts import read_text, read_toml
 from .cell import IMPORTED_DRAWS, Cell, Shared
-from .imported import LOSSES, ImportedMechanism, read_imported
+from .imported_axis import LOSSES, ImportedMechanism, read_imported
+from .mechanism_axis import ALL_LOSSES, RECIPES
 from .places import REPLACED, TARGETS
-from .recipes import ALL_LOSSES, RECIPES
 
 Rule = tuple[str, Callable[[Any], bool]]
 
@@ -198,7 +198,7 @@ def _axes(table: Mapping[str, Any], data: Dataset | None, imported: tuple[str, .
 
 def _data(table: Mapping[str, Any], folder: Path) -> Dataset:
     """Return the user's own data: a CSV file of numbers, its response column and public bounds."""
-    from ..deployment.data_files import read_plain
+    from ..certificates.reading.data_files import read_plain
 
     _known(table, DATA_KEYS, "data.")
     for key in DATA_KEYS:

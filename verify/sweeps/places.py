@@ -41,7 +41,7 @@ def make_data(
 def make_pair(
     root: int, seed: int, n: int, dim: int, conditioning: float, target: str, *, labels: bool
 ) -> NeighbouringPair:
-    """Return the pair of a target: a ``member`` removed, or added: a ``typical`` one, a ``lonely`` or an ``extreme`` one.
+    """Return the pair of a target: a ``member`` removed, or a ``typical``, ``lonely`` or ``extreme`` record added.
 
     The added unit vector of ``lonely`` lies where the data know least, that of ``extreme`` where they know most; the
     response is the end of its range that is farther from the prediction of ridge regression with ``lam = 1``. At

@@ -2,7 +2,7 @@
 
 Each module of this folder is a file that ``certify`` can import by its path; it imports numpy, scipy and ``mechanisms``
 alone and lists its mechanisms in ``ROWS`` (name, class, parameters, what differs from the usual claim, why). Here they
-become :class:`Entry` objects. The bank is written from how authors err; it knows no detector. ``leaks`` holds an event
+become ``Entry`` objects. The bank is written from how authors err; it knows no detector. ``leaks`` holds an event
 for every broken one, whose probabilities break the claim.
 """
 

@@ -88,7 +88,7 @@ def copy_mechanism(entry: Entry, folder: Path) -> None:
 
 def certify(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     """Write a folder as a user has it, and decide it."""
-    from verify.deployment.certify import certify as decide
+    from verify.certificates.certify_call import certify as decide
 
     dataset = entry.data()
     with tempfile.TemporaryDirectory() as name:
@@ -119,7 +119,7 @@ def pairs(entry: Entry) -> Iterator[Any]:
 def neighbours(entry: Entry, first: Dataset, second: Dataset) -> Any:
     """Return two data sets as a pair of the claim's relation."""
     if entry.claim.group > 1:
-        from audits.black_box_pairs import BlackBoxPair  # k records apart: a type of its own
+        from audits.black_box.black_box_pairs import BlackBoxPair  # k records apart: a type of its own
 
         relation = Relation.REMOVE if first.n_records > second.n_records else Relation.ADD
         apart = abs(first.n_records - second.n_records)
@@ -133,8 +133,8 @@ def neighbours(entry: Entry, first: Dataset, second: Dataset) -> Any:
 
 
 def privacy_claim(claim: Claim, relation: str) -> Any:
-    """Return a claim of the bank in the form of :mod:`audits.claims`."""
-    from audits import claims
+    """Return a claim of the bank in the form of ``audits.black_box.claims``."""
+    from audits.black_box import claims
 
     both = (Relation.REPLACE,) if relation == "replace" else (Relation.ADD, Relation.REMOVE)
     made = {
@@ -148,7 +148,7 @@ def privacy_claim(claim: Claim, relation: str) -> Any:
 
 
 def stated(claim: Claim, relation: str) -> Any:
-    """Return a claim as the fixture takes it: two numbers, or the form of :mod:`audits.claims`."""
+    """Return a claim as the fixture takes it: two numbers, or the form of ``audits.black_box.claims``."""
     if claim.type == "point" and claim.group == 1:
         return claim.epsilon, claim.delta
     return privacy_claim(claim, relation)
@@ -156,7 +156,7 @@ def stated(claim: Claim, relation: str) -> Any:
 
 def fixture(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     """Run ``privacy_audit``'s auditor on each pair: the worst outcome counts."""
-    from verify.pytest_audit import AuditFailure, Auditor
+    from verify.plugin.pytest_audit import AuditFailure, Auditor
 
     n_draws = entry.budget.get("draws", PROFILES[profile])
     auditor = Auditor(test=entry.name, statement="", seed=seed, n_draws=n_draws, failure_prob=1e-4)
@@ -235,11 +235,11 @@ def sweep(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
 def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     """Examine it in Python, with the sizes of certify's profile; PASS where its law is supported on the pairs."""
     from audits import Budget, StreamKey
-    from audits.examine import Outcome, examine
-    from audits.examined import VISIBLE, Demand
-    from audits.pairs import PublicDomain, examination_pairs
-    from verify.deployment.claims_imported import DEMANDED
-    from verify.deployment.config import EXAMINED
+    from audits.examination.examined import VISIBLE, Demand
+    from audits.examination.examined_claim import ExaminationOutcome, examine
+    from audits.search.pairs import PublicDomain, examination_pairs
+    from verify.certificates.claims.claims_imported import DEMANDED
+    from verify.certificates.config.config import EXAMINED
 
     wanted, draws = (entry.budget.get(k, d) for k, d in zip(("pairs", "draws"), EXAMINED[profile], strict=True))
     claim = privacy_claim(entry.claim, entry.relation)
@@ -258,7 +258,7 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         wanted=wanted,
         demand=own if entry.budget else least,
     )
-    outcome = {Outcome.REFUTED: "FAIL", Outcome.SUPPORTED: "PASS"}.get(found.outcome, "UNDECIDED")
+    outcome = {ExaminationOutcome.REFUTED: "FAIL", ExaminationOutcome.SUPPORTED: "PASS"}.get(found.outcome, "UNDECIDED")
     if found.refutations:
         pair, witness = found.refutations[0]
         return outcome, f"{witness.about}: {pair.name}: {witness.words}", DRAWN[0]

@@ -1,0 +1,1 @@
+"""What draws alone can refute of a privacy claim."""

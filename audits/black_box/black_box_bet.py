@@ -1,0 +1,316 @@
+"""Betting against a claim on many learned sets at once: one wealth per claimed point, valid at any stopping time.
+
+A claim bounds ``P(S) <= exp(epsilon) Q(S) + delta`` for every set ``S``. For a pair of draws X ~ P, Y ~ Q and a stake
+``0 <= l <= 1 / (exp(epsilon) + delta)``, the factor ``1 + l (1{X in S} - exp(epsilon) 1{Y in S} - delta)`` is
+non-negative with mean at most 1. Sets, stakes and weights of each block of draws depend on earlier draws only, so the
+wealth is a supermartingale and exceeds ``1 / level`` with probability ``level`` at most (Ville's inequality), whatever
+the laws are: atoms, NaN and infinities included. Derivation: ``docs/derivations/black_box.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from mechanisms.data.dataset import FloatArray
+
+from .black_box_families import FAMILIES, TREES, Family
+from .black_box_scores import Score
+
+Pair = tuple[FloatArray, FloatArray]
+
+#: Where blocks end, as shares of all pairs of draws; the first block is only learned from.
+ENDS = (0.06, 0.25, 0.55, 1.0)
+#: Shares of the past up to which scores are fitted and up to which sets are found; the rest predicts what they earn.
+FITTED, FOUND = 0.35, 0.7
+#: Stakes, as shares of the largest one allowed.
+STAKES = (0.25, 0.6, 0.93)
+#: Share of the wealth that follows the predicted growth; the rest is spread evenly.
+TRUSTED = 0.8
+#: Most draws per data set that a score is fitted on.
+MAX_FIT = 20_000
+#: Fewest pairs of draws with which this line plays.
+LEAST_PAIRS = 250
+#: Beyond this epsilon nothing that can be counted breaks a claim.
+MAX_EPSILON = 50.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """A claimed point: epsilon, and delta in the two directions."""
+
+    epsilon: float
+    forward: float
+    backward: float
+
+    def delta(self, forward: bool) -> float:
+        """Return the claimed delta of a direction."""
+        return self.forward if forward else self.backward
+
+
+@dataclass(frozen=True)
+class Bet:
+    """A stake on the set ``{score in interval}``; a ``forward`` one says that the first data set has too much of it."""
+
+    score: Score
+    interval: ScoreInterval
+    forward: bool
+    stake: float
+    weight: float = 1.0
+
+    @property
+    def event(self) -> str:
+        """The set in words."""
+        return f"{self.score.name} {self.interval}"
+
+    def counts(self, scores: Pair) -> Counts:
+        """Return how often the set was hit, given the scores of paired draws of both data sets."""
+        p, q = (self.interval.holds(s) for s in (scores if self.forward else scores[::-1]))
+        return Counts(int(p.sum()), int(q.sum()), int((p & q).sum()), len(p))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of ``n`` pairs: hits under P, hits under Q, pairs in which both hit."""
+
+    p: int
+    q: int
+    both: int
+    n: int
+
+    def growth(self, stake: float, epsilon: float, delta: float) -> float:
+        """Return the log of the product of all factors."""
+        factor = math.exp(epsilon)
+        only_p, only_q = self.p - self.both, self.q - self.both
+        logs = (1 - delta, -factor - delta, 1 - factor - delta, -delta)
+        times = (only_p, only_q, self.both, self.n - only_p - only_q - self.both)
+        return math.fsum(t * math.log1p(stake * x) if t else 0.0 for t, x in zip(times, logs, strict=True))
+
+
+@dataclass(frozen=True)
+class Played:
+    """The bets of one block on one claimed point, with what they hit; bets without counts kept their stake in hand."""
+
+    bets: tuple[Bet, ...]
+    counts: tuple[Counts | None, ...]
+
+    def log_wealth(self, epsilon: float, more: float, point: Point) -> float:
+        """Return the log factor of this block for a claim of ``epsilon`` and ``more`` delta than the point's."""
+        return float(special.logsumexp(self._logs(epsilon, more, point), b=[bet.weight for bet in self.bets]))
+
+    def best(self, point: Point) -> int:
+        """Return the place of the bet that earned most, its weight included."""
+        logs = self._logs(point.epsilon, 0.0, point)
+        return int(np.argmax([log + math.log(bet.weight) for log, bet in zip(logs, self.bets, strict=True)]))
+
+    def _logs(self, epsilon: float, more: float, point: Point) -> list[float]:
+        return [
+            0.0 if counts is None else counts.growth(bet.stake, epsilon, point.delta(bet.forward) + more)
+            for bet, counts in zip(self.bets, self.counts, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class BettingTest:
+    """All blocks played against one claimed point; ``places`` points are attacked side by side (Bonferroni)."""
+
+    point: Point
+    played: tuple[Played, ...]
+    places: int = 1
+
+    def p_value(self, epsilon: float | None = None, more: float = 0.0) -> float:
+        """Return the p-value of the claim, or of a weaker one by the same sets and stakes: 1 over the most wealth."""
+        epsilon = self.point.epsilon if epsilon is None else epsilon
+        wealth = np.cumsum([block.log_wealth(epsilon, more, self.point) for block in self.played])
+        return min(1.0, self.places * math.exp(-min(max(0.0, float(wealth.max(initial=0.0))), 690.0)))
+
+    def best(self) -> tuple[Bet, Counts]:
+        """Return the bet that earned most in any block, with its counts there."""
+        best_of_blocks = [(block, block.best(self.point)) for block in self.played]
+        earned = [
+            -math.inf if counts is None else counts.growth(bet.stake, self.point.epsilon, self.point.delta(bet.forward))
+            for bet, counts in ((block.bets[i], block.counts[i]) for block, i in best_of_blocks)
+        ]
+        block, i = best_of_blocks[int(np.argmax(earned))]
+        return block.bets[i], block.counts[i] or Counts(0, 0, 0, 0)
+
+    def more_delta(self, level: float) -> float:
+        """Return how much delta could be added to the claim with the same bets and it would still be refuted."""
+        room = (1 - 1e-6) * math.exp(self.point.epsilon) * (1 / max(STAKES) - 1)
+        room = min(room, 1 - max(self.point.forward, self.point.backward))
+        return largest_refuted(lambda more: self.p_value(more=more) <= level, room)
+
+    def more_epsilon(self, level: float) -> float:
+        """Return how much epsilon could be added to the claim with the same bets and it would still be refuted."""
+        room = -(1 - 1e-6) * math.log(max(STAKES))
+        return largest_refuted(lambda more: self.p_value(self.point.epsilon + more) <= level, room)
+
+
+def largest_refuted(refuted: Callable[[float], bool], room: float) -> float:
+    """Return (almost) the largest number in ``[0, room]`` that is still refuted; refutation is monotone."""
+    low, high = 0.0, max(room, 0.0)
+    if refuted(high):
+        return high
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def bet_against(
+    first: FloatArray, second: FloatArray, points: Sequence[Point], *, trees: bool = False
+) -> list[BettingTest]:
+    """Return the test of each claimed point, in the order given; none where the draws are too few.
+
+    Parameters
+    ----------
+    first, second : (n, k) arrays
+        Independent draws on both data sets, in the order in which they were made; equally many.
+    points : sequence of Point
+        Fixed beforehand.
+    trees : bool
+        Also bet on the score of boosted trees (needs scikit-learn).
+    """
+    n = min(len(first), len(second))
+    points = [point for point in points if point.epsilon <= MAX_EPSILON]
+    if n < LEAST_PAIRS or not points:
+        return []
+    families = (*FAMILIES, TREES) if trees else FAMILIES
+    ends = [max(round(share * n), 30) for share in ENDS]
+    played: list[list[Played]] = [[] for _ in points]
+    for start, end in pairwise(ends):
+        tried = _learn((first[:start], second[:start]), points, families)
+        scored: dict[int, Pair] = {}
+        for blocks, bets, grown in zip(played, *zip(*tried, strict=True), strict=True):
+            counts = [
+                _play(bet, growth, bets, (first[start:end], second[start:end]), scored)
+                for bet, growth in zip(bets, grown, strict=True)
+            ]
+            blocks.append(Played(bets, tuple(counts)))
+    return [BettingTest(point, tuple(blocks), len(points)) for point, blocks in zip(points, played, strict=True)]
+
+
+def _play(bet: Bet, predicted: float, bets: Sequence[Bet], draws: Pair, scored: dict[int, Pair]) -> Counts | None:
+    """Return what a bet hits; None where the past promised it nothing and it is not worth the time."""
+    if bet.weight < 0.3 / len(bets) and predicted < -3:
+        return None
+    if id(bet.score) not in scored:
+        scored[id(bet.score)] = bet.score(draws[0]), bet.score(draws[1])
+    return bet.counts(scored[id(bet.score)])
+
+
+def _learn(
+    past: Pair, points: Sequence[Point], families: Sequence[Family]
+) -> list[tuple[tuple[Bet, ...], tuple[float, ...]]]:
+    """Return, for each point, the bets with their weights, and the growth that past draws predict for each."""
+    first, second = past
+    n, k = first.shape
+    fitted, chosen_to = round(FITTED * n), round(FOUND * n)
+    bets: list[list[Bet]] = [[] for _ in points]
+    grown: list[list[float]] = [[] for _ in points]
+    for family in families:
+        score = family.fit(first[:fitted][:MAX_FIT], second[:fitted][:MAX_FIT])
+        if score is None:
+            continue
+        begin = fitted if family.labelled[k > 1] else 0
+        counted = Counted.of(score(first[begin:chosen_to]), score(second[begin:chosen_to]))
+        held = score(first[chosen_to:]), score(second[chosen_to:])
+        for place, point in enumerate(points):
+            for bet in _bets(score, counted, point):
+                bets[place].append(bet)
+                counts = bet.counts(held)
+                grown[place].append(counts.growth(bet.stake, point.epsilon, point.delta(bet.forward)))
+    return [(_weigh(b, np.array(g)), tuple(g)) for b, g in zip(bets, grown, strict=True)]
+
+
+def _bets(score: Score, counted: Counted, point: Point) -> list[Bet]:
+    """Return the bets on the sets of one score that would have grown most, in both directions, at every stake."""
+    factor, made = math.exp(point.epsilon), []
+    for forward in (True, False):
+        most = 1 / (factor + point.delta(forward))
+        for share in STAKES:
+            stake = share * most
+            gain, loss = math.log1p(stake), math.log1p(-stake * factor)
+            interval = counted.best(gain, loss) if forward else counted.best(loss, gain)
+            made.append(Bet(score, interval, forward, stake))
+    return made
+
+
+def _weigh(bets: Sequence[Bet], growth: FloatArray) -> tuple[Bet, ...]:
+    trust = np.exp(np.clip(growth, -5.0, 12.0))
+    weights = TRUSTED * trust / trust.sum() + (1 - TRUSTED) / len(bets)
+    return tuple(
+        Bet(bet.score, bet.interval, bet.forward, bet.stake, float(weight))
+        for bet, weight in zip(bets, weights, strict=True)
+    )
+
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ScoreInterval:
+    """Values from ``low`` to ``high``, both included; either end may be infinite."""
+
+    low: float
+    high: float
+
+    def holds(self, scores: FloatArray) -> BoolArray:
+        """Return whether each score lies in the interval, same shape."""
+        return np.asarray((scores >= self.low) & (scores <= self.high))
+
+    def __str__(self) -> str:
+        """Return the interval in words."""
+        if self.low == self.high:
+            return f"equal to {self.low:.6g}"
+        if math.isinf(self.low):
+            return "anywhere" if math.isinf(self.high) else f"at most {self.high:.6g}"
+        return f"at least {self.low:.6g}" if math.isinf(self.high) else f"in [{self.low:.6g}, {self.high:.6g}]"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Distinct values of a score, ascending, and how often each occurs in two samples; shape ``(n_values,)`` each."""
+
+    values: FloatArray
+    first: FloatArray
+    second: FloatArray
+
+    @classmethod
+    def of(cls, first: FloatArray, second: FloatArray) -> Counted:
+        """Return the counts of two samples of scores (no NaN), shapes ``(n,)`` and ``(m,)``."""
+        values, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+        counts = (np.bincount(part, minlength=len(values)) for part in (place[: len(first)], place[len(first) :]))
+        in_first, in_second = (np.asarray(count, dtype=np.float64) for count in counts)
+        return cls(values, in_first, in_second)
+
+    def best(self, gain_first: float, gain_second: float) -> ScoreInterval:
+        """Return the interval with the largest ``gain_first * hits in first + gain_second * hits in second``.
+
+        Ends lie half-way to the next value outside, or are infinite where there is none.
+        """
+        total = np.r_[0.0, np.cumsum(gain_first * self.first + gain_second * self.second)]
+        gains = total[1:] - np.minimum.accumulate(total[:-1])
+        end = int(np.argmax(gains))
+        start = int(np.argmin(total[: end + 1]))
+        return ScoreInterval(self._low(start), self._high(end))
+
+    def _low(self, start: int) -> float:
+        if start == 0:
+            return -math.inf
+        below, at = self.values[start - 1], self.values[start]
+        middle = 0.5 * below + 0.5 * at
+        return float(middle if below < middle <= at else at)  # no middle beside an infinity or within one rounding
+
+    def _high(self, end: int) -> float:
+        if end == len(self.values) - 1:
+            return math.inf
+        at, above = self.values[end], self.values[end + 1]
+        middle = 0.5 * at + 0.5 * above
+        return float(middle if at <= middle < above else at)

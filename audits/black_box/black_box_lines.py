@@ -1,0 +1,274 @@
+"""The lines of a black-box audit: what each certifies, its share of the failure probability, what it bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mechanisms import Direction
+
+from ..estimate import Budget, Estimate
+from .black_box_bet import LEAST_PAIRS, BettingTest, Point, bet_against
+from .black_box_blind import BlindTest, label_test
+from .black_box_events import PointTradeOff, RankEvent, delta_lower, epsilon_lower
+from .black_box_results import BlackBoxClaim, ClaimTest, CurvePoints, Hits, LowerBound
+from .black_box_samples import Certified, Choice, Learned, choose_attack, choose_epsilon, preset_choices
+
+#: Shares of the failure probability of one test of a claim. They add up to 1.
+RANK_SHARE, BETTING_SHARE, BLIND_SHARE = 0.8, 0.1, 0.1
+#: Share of an audit's failure probability that each line beside the test of the claim gets.
+LINE_SHARE = 0.05
+#: Lines beside the test of the claim.
+LINES = ("epsilon", "bits")
+#: A claimed curve is bet against, and its labels tested, where its delta first falls to these.
+CURVE_DELTAS = (0.1, 1e-3, 1e-6)
+
+
+@dataclass(frozen=True)
+class RankPlan:
+    """What one line of rank events will certify, decided before the draws; ``weights`` share its failure prob."""
+
+    learned: Learned
+    choices: tuple[Choice, ...]
+    weights: tuple[float, ...]
+    delta: float
+    failure_prob: float
+
+    def best(
+        self, events: Sequence[RankEvent], bound: Callable[[RankEvent, float], float]
+    ) -> tuple[float, Choice, RankEvent]:
+        """Return the best of the bounds of the events, each at its own share (Bonferroni)."""
+        values = [bound(event, weight * self.failure_prob) for event, weight in zip(events, self.weights, strict=True)]
+        place = int(np.argmax(values))
+        return values[place], self.choices[place], events[place]
+
+    def estimate(self, value: float, low: float, high: float) -> Estimate:
+        """Return the estimate of this line; the point value is moved into the interval."""
+        value = min(max(value, low), high)
+        return Estimate(value, low, high, self.failure_prob, self.learned.n_draws, self.learned.method)
+
+
+def equal_plan(learned: Learned, choices: Sequence[Choice], delta: float, failure_prob: float) -> RankPlan:
+    """Return the plan in which every choice has the same weight."""
+    return RankPlan(learned, tuple(choices), (1.0 / len(choices),) * len(choices), delta, failure_prob)
+
+
+def plan_epsilon(learned: Learned, delta: float, failure_prob: float, *, bits: bool = False) -> RankPlan:
+    """Return the plan of a lower bound on epsilon: one chosen event, or the preset ones."""
+    options = learned.bit_options if bits else learned.options
+    if not options:
+        return equal_plan(learned, preset_choices(learned, None), delta, failure_prob)
+    return equal_plan(learned, [choose_epsilon(options, learned.n_certify, delta, failure_prob)], delta, failure_prob)
+
+
+def plan_claim(learned: Learned, claim: BlackBoxClaim, points: CurvePoints, failure_prob: float) -> RankPlan:
+    """Return the rank events of a claim: the chosen one has half of the failure prob, the preset ones the rest."""
+    preset = preset_choices(learned, points)
+    if not learned.options:
+        return equal_plan(learned, preset, claim.delta, failure_prob)
+    chosen = choose_attack(learned.options, learned.n_certify, points.epsilons, points.forward, points.backward)
+    weights = (0.5, *(0.5 / len(preset) for _ in preset))
+    return RankPlan(learned, (chosen, *preset), weights, claim.delta, failure_prob)
+
+
+def direction(forward: bool) -> Direction:
+    """Return the direction in which the event happens too often."""
+    return Direction.FORWARD if forward else Direction.BACKWARD
+
+
+def epsilon_line(plan: RankPlan, events: Sequence[RankEvent]) -> LowerBound:
+    """Return the lower bound on epsilon that counted events give."""
+    low, choice, event = plan.best(events, lambda e, level: epsilon_lower(e, plan.delta, level))
+    p, q = event.masses
+    excess = p - plan.delta
+    value = -math.inf if excess <= 0 else (math.inf if q == 0 else math.log(excess / q))
+    return LowerBound(plan.estimate(value, low, math.inf), plan.delta, direction(choice.forward), choice.event)
+
+
+class Line(Protocol):
+    """One line of a claim's test. ``p_value`` is its own, not yet divided by its share."""
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        ...
+
+    @property
+    def p_value(self) -> float:
+        """Valid for the claim at every level."""
+        ...
+
+    def bounds(self, level: float) -> LineBounds:
+        """Return the event and its bounds at the line's own ``level``."""
+        ...
+
+
+@dataclass(frozen=True)
+class LineBounds:
+    """The point attacked, the event, and the lower bounds on delta there and on epsilon at the claimed delta."""
+
+    epsilon: float
+    claimed_delta: float
+    delta_low: float
+    delta_value: float
+    epsilon_low: float
+    forward: bool
+    event: str
+    hits: Hits
+    method: str
+
+
+@dataclass(frozen=True)
+class RankLine:
+    """Rank events, with the claimed point that each attacks."""
+
+    plan: RankPlan
+    events: tuple[RankEvent, ...]
+    name: str = "rank events"
+
+    @property
+    def p_value(self) -> float:
+        """The smallest over the events, each divided by its weight."""
+        return min(1.0, min(self._p_values()))
+
+    def _p_values(self) -> list[float]:
+        return [
+            event.p_value(PointTradeOff(choice.epsilon, choice.delta)) / weight
+            for event, choice, weight in zip(self.events, self.plan.choices, self.plan.weights, strict=True)
+        ]
+
+    def bounds(self, level: float) -> LineBounds:
+        """Return the bounds of the event with the smallest p-value."""
+        place = int(np.argmin(self._p_values()))
+        choice, event, own = self.plan.choices[place], self.events[place], level * self.plan.weights[place]
+        low = delta_lower(event, choice.epsilon, own, choice.delta)
+        p, q = event.masses
+        hits, other = (event.k, event.n), (event.count, event.m)
+        return LineBounds(
+            choice.epsilon,
+            choice.delta,
+            low,
+            p - math.exp(min(choice.epsilon, 700.0)) * q,
+            epsilon_lower(event, choice.delta, own),
+            choice.forward,
+            choice.event,
+            Hits(*hits, *other) if choice.forward else Hits(*other, *hits),
+            self.plan.learned.method,
+        )
+
+
+@dataclass(frozen=True)
+class BettingLine:
+    """Bets against each claimed point."""
+
+    tests: tuple[BettingTest, ...]
+    name: str = "betting"
+
+    @property
+    def p_value(self) -> float:
+        """The smallest over the points."""
+        return min(test.p_value() for test in self.tests)
+
+    def bounds(self, level: float) -> LineBounds:
+        """Return the bounds of the point with the smallest p-value."""
+        test = min(self.tests, key=lambda t: t.p_value())
+        bet, counts = test.best()
+        point = test.point
+        claimed, n = point.delta(bet.forward), max(counts.n, 1)
+        low, epsilon = _beyond(test, claimed, level)
+        hits = (counts.p, counts.n, counts.q, counts.n) if bet.forward else (counts.q, counts.n, counts.p, counts.n)
+        value = (counts.p - math.exp(point.epsilon) * counts.q) / n
+        method = "black box, betting on learned sets, all draws"
+        return LineBounds(point.epsilon, claimed, low, value, epsilon, bet.forward, bet.event, Hits(*hits), method)
+
+
+@dataclass(frozen=True)
+class BlindLine:
+    """The label-blind test of each claimed point."""
+
+    tests: tuple[BlindTest, ...]
+    name: str = "label-blind"
+
+    @property
+    def p_value(self) -> float:
+        """The smallest over the points."""
+        return min(test.p_value() for test in self.tests)
+
+    def bounds(self, level: float) -> LineBounds:
+        """Return the bounds of the point with the smallest p-value."""
+        test = min(self.tests, key=lambda t: t.p_value())
+        point, (p, q) = test.point, test.hits
+        claimed, n = point.delta(test.forward), test.n_labels // 2
+        low, epsilon = _beyond(test, claimed, level)
+        hits = Hits(p, n, q, n) if test.forward else Hits(q, n, p, n)
+        value = (p - math.exp(min(point.epsilon, 700.0)) * q) / max(n, 1)
+        method = "black box, label-blind betting, all draws"
+        return LineBounds(point.epsilon, claimed, low, value, epsilon, test.forward, test.event, hits, method)
+
+
+def _beyond(test: BettingTest | BlindTest, claimed: float, level: float) -> tuple[float, float]:
+    """Return lower bounds on delta and on epsilon: above the claim exactly when it is refuted, otherwise 0."""
+    if test.p_value() > level:
+        return 0.0, 0.0
+    more_delta, more_epsilon = test.more_delta(level), test.more_epsilon(level)
+    return (
+        max(claimed + more_delta, math.nextafter(claimed, 2.0)),
+        max(test.point.epsilon + more_epsilon, math.nextafter(test.point.epsilon, math.inf)),
+    )
+
+
+def bet_points(claim: BlackBoxClaim, points: CurvePoints) -> list[Point]:
+    """Return the claimed point, or a few points of the claimed curve; fixed before the draws."""
+    if claim.curve is None:
+        return [Point(claim.epsilon, claim.delta, claim.delta)]
+    deltas = np.maximum(points.forward, points.backward)
+    places = sorted({int(np.argmax(deltas <= at)) if (deltas <= at).any() else len(deltas) - 1 for at in CURVE_DELTAS})
+    return [Point(float(points.epsilons[i]), float(points.forward[i]), float(points.backward[i])) for i in places]
+
+
+def claim_shares(n_each: int) -> dict[str, float]:
+    """Return the share of each line of a claim's test for ``n_each`` draws per data set; too few are not bet on."""
+    if n_each < LEAST_PAIRS:
+        return {"rank events": RANK_SHARE + BETTING_SHARE, "label-blind": BLIND_SHARE}
+    return {"rank events": RANK_SHARE, "betting": BETTING_SHARE, "label-blind": BLIND_SHARE}
+
+
+def claim_lines(
+    plan: RankPlan, claim: BlackBoxClaim, points: CurvePoints, certified: Certified, budget: Budget, *, trees: bool
+) -> list[Line]:
+    """Return the lines of the test of a claim; ``budget.failure_prob`` is that of the whole test."""
+    first, second, at = certified.first, certified.second, bet_points(claim, points)
+    lines: list[Line] = [RankLine(plan, tuple(certified.events[0]))]
+    bets = bet_against(first, second, at, trees=trees)
+    if bets:
+        lines.append(BettingLine(tuple(bets)))
+    blind = label_test(first, second, at, budget.key.child("labels").rng())
+    if blind:
+        lines.append(BlindLine(tuple(blind)))
+    return lines
+
+
+def claim_test(lines: Sequence[Line], shares: dict[str, float], failure_prob: float, n_draws: int) -> ClaimTest:
+    """Return the test of a claim by the line with the smallest p-value (Bonferroni by shares)."""
+    p_values = tuple((line.name, min(1.0, line.p_value / shares[line.name])) for line in lines)
+    name, p_value = min(p_values, key=lambda named: named[1])
+    bounds = next(line for line in lines if line.name == name).bounds(shares[name] * failure_prob)
+    above = math.nextafter(bounds.claimed_delta, 1.0)
+    low = max(bounds.delta_low, above) if p_value <= failure_prob else min(bounds.delta_low, bounds.claimed_delta)
+    value = min(max(bounds.delta_value, low), 1.0)
+    return ClaimTest(
+        epsilon=bounds.epsilon,
+        claimed_delta=bounds.claimed_delta,
+        delta=Estimate(value, low, 1.0, failure_prob, n_draws, bounds.method),
+        p_value=p_value,
+        failure_prob=failure_prob,
+        direction=direction(bounds.forward),
+        event=bounds.event,
+        line=name,
+        hits=bounds.hits,
+        p_values=p_values,
+    )

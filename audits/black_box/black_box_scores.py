@@ -1,0 +1,331 @@
+"""Scores that rank outputs from "surely the second data set" to "surely the first", learned on the training draws only.
+
+A score decides which event is certified, never whether it is valid: a bad score costs power and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, special
+
+from mechanisms.data.dataset import FloatArray
+
+IntArray = NDArray[np.int64]
+
+#: At most this many training draws per data set enter a logistic fit.
+MAX_FIT = 20_000
+#: Most coordinates for which an additive score is fitted.
+MAX_ADDITIVE = 30
+#: Training draws per data set for each bin, and the most bins.
+PER_BIN, MAX_BINS = 6, 64
+#: Outputs beyond this, infinite ones among them, count as this where they are scaled (sums of squares stay finite).
+LARGEST = 1e150
+#: Cells seen fewer times than this carry no evidence.
+RARE = 3
+#: Odd number with which the bits of several columns are mixed into one key.
+MIXER = np.int64(-7046029254386353131)
+
+
+class Score(Protocol):
+    """A fitted score; larger means more like the first data set."""
+
+    @property
+    def name(self) -> str:
+        """How the score was made, in words."""
+        ...
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row of ``outputs`` (shape ``(n_draws, k)``), shape ``(n_draws,)``."""
+        ...
+
+
+def logistic_fit(features: FloatArray, labels: FloatArray, ridge: FloatArray, *, steps: int = 30) -> FloatArray:
+    """Return the coefficients that minimise the ridge-penalised logistic loss, by damped Newton steps.
+
+    Parameters
+    ----------
+    features : (n, f) array
+    labels : (n,) array of 0 and 1
+    ridge : (f,) array
+        Penalty ``ridge_j c_j^2 / 2``; 0 leaves a coefficient free.
+    """
+    coefficients = np.zeros(features.shape[1])
+
+    def loss(c: FloatArray) -> float:
+        z = features @ c
+        return float(np.logaddexp(0.0, z).sum() - labels @ z + 0.5 * (ridge * c * c).sum())
+
+    current = loss(coefficients)
+    for _ in range(steps):
+        p = special.expit(features @ coefficients)
+        gradient = features.T @ (p - labels) + ridge * coefficients
+        curvature = (features.T * (p * (1 - p))) @ features + np.diag(ridge + 1e-9)
+        step = np.asarray(linalg.solve(curvature, gradient, assume_a="pos"), dtype=np.float64)
+        scale = 1.0
+        while scale > 1e-4 and loss(coefficients - scale * step) > current:
+            scale *= 0.5
+        coefficients = coefficients - scale * step
+        previous, current = current, loss(coefficients)
+        if previous - current < 1e-9 * (1.0 + abs(previous)):
+            break
+    return coefficients
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """Centre and scale of each coordinate from pooled quantiles (robust to heavy tails), then clipped at ``limit``."""
+
+    centre: FloatArray
+    scale: FloatArray
+    limit: float
+
+    @classmethod
+    def fit(cls, outputs: FloatArray, limit: float = 30.0) -> Scaler:
+        """Return the scaler of the medians and interquartile ranges of ``outputs``."""
+        outputs = _finite(outputs)
+        low, centre, high = np.quantile(outputs, [0.25, 0.5, 0.75], axis=0)
+        spread = np.where(high > low, high - low, np.maximum(np.abs(outputs - centre).mean(axis=0), 1e-300))
+        return cls(np.asarray(centre), np.asarray(spread), limit)
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the scaled outputs, same shape."""
+        with np.errstate(over="ignore"):  # clipped at once
+            scaled = (_finite(outputs) - self.centre) / self.scale
+        return np.asarray(np.clip(scaled, -self.limit, self.limit), dtype=np.float64)
+
+
+def _finite(outputs: FloatArray) -> FloatArray:
+    """Return the outputs as numbers within ``LARGEST``; one that is no number counts as 0."""
+    return np.asarray(np.clip(np.nan_to_num(outputs), -LARGEST, LARGEST), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class RawScore:
+    """One coordinate of the output as it is, turned the way the first data set leans."""
+
+    sign: float
+    column: int = 0
+    name: str = "the output itself"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(self.sign * np.nan_to_num(outputs[:, self.column]), dtype=np.float64)
+
+
+def fit_raw(first: FloatArray, second: FloatArray) -> RawScore:
+    """Return the raw score of a scalar output, oriented by the rank-sum statistic of the training draws."""
+    ranks = np.argsort(np.argsort(np.concatenate([first[:, 0], second[:, 0]]), kind="stable"), kind="stable")
+    lean = ranks[: len(first)].mean() - ranks[len(first) :].mean()
+    return RawScore(1.0 if lean >= 0 else -1.0)
+
+
+@dataclass(frozen=True)
+class HingeCurve:
+    """A piecewise-linear log-likelihood ratio of a scalar, fitted by logistic regression with knots at quantiles."""
+
+    scaler: Scaler
+    knots: FloatArray
+    coefficients: FloatArray
+    name: str = "piecewise-linear likelihood ratio"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(_hinges(self.scaler(outputs)[:, 0], self.knots) @ self.coefficients, dtype=np.float64)
+
+
+def _hinges(values: FloatArray, knots: FloatArray) -> FloatArray:
+    columns = [np.ones_like(values), values, *(np.maximum(values - knot, 0.0) for knot in knots)]
+    return np.column_stack(columns)
+
+
+def fit_hinges(first: FloatArray, second: FloatArray) -> HingeCurve:
+    """Return the piecewise-linear log-likelihood ratio of two samples of a scalar, shapes ``(n, 1)``."""
+    first, second = first[:MAX_FIT], second[:MAX_FIT]
+    pooled = np.concatenate([first, second])
+    scaler = Scaler.fit(pooled)
+    values = scaler(pooled)[:, 0]
+    levels = [0.2, 0.5, 0.8] if len(first) >= 60 else []  # more knots follow the noise of small samples
+    knots = np.unique(np.quantile(values, levels)) if levels else np.empty(0)
+    features = _hinges(values, knots)
+    ridge = np.r_[0.0, 0.02, np.full(len(knots), 0.2)]
+    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
+    return HingeCurve(scaler, knots, logistic_fit(features, labels, ridge))
+
+
+@dataclass(frozen=True)
+class BinScore:
+    """The log odds of the bin that a scalar falls in: finds a narrow bump wherever it lies."""
+
+    edges: FloatArray
+    log_odds: FloatArray
+    name: str = "bins of the output"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(self.log_odds[_bin(outputs, self.edges)], dtype=np.float64)
+
+
+def _bin(outputs: FloatArray, edges: FloatArray) -> NDArray[np.intp]:
+    return np.searchsorted(edges, _finite(outputs)[:, 0], side="right")
+
+
+def fit_bins(first: FloatArray, second: FloatArray) -> BinScore:
+    """Return the bin score of two samples of a scalar; edges are pooled quantiles, log odds are add-one counts."""
+    n_bins = min(max(len(first) // PER_BIN, 2), MAX_BINS)
+    pooled = _finite(np.concatenate([first, second]))[:, 0]
+    edges = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]))
+    in_first, in_second = (np.bincount(_bin(sample, edges), minlength=len(edges) + 1) for sample in (first, second))
+    odds = np.round(np.log((in_first + 1.0) / (in_second + 1.0)), 2)
+    return BinScore(edges, np.asarray(odds, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class QuadraticScore:
+    """A logistic regression on the coordinates, their squares and (up to eight coordinates) their products."""
+
+    scaler: Scaler
+    coefficients: FloatArray
+    name: str = "quadratic logistic regression"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(_quadratic(self.scaler(outputs)) @ self.coefficients, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class AdditiveScore:
+    """A logistic regression on a sum of piecewise-linear functions, one per coordinate."""
+
+    scaler: Scaler
+    knots: tuple[FloatArray, ...]
+    coefficients: FloatArray
+    name: str = "additive piecewise-linear logistic regression"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        return np.asarray(_additive(self.scaler(outputs), self.knots) @ self.coefficients, dtype=np.float64)
+
+
+def _additive(scaled: FloatArray, knots: tuple[FloatArray, ...]) -> FloatArray:
+    parts = [_hinges(column, at)[:, 1:] for column, at in zip(scaled.T, knots, strict=True)]
+    return np.column_stack([np.ones(len(scaled)), *parts])
+
+
+def fit_additive(first: FloatArray, second: FloatArray) -> AdditiveScore:
+    """Return the additive score of two samples of vectors, shapes ``(n, k)``; exact for independent coordinates."""
+    first, second = first[:MAX_FIT], second[:MAX_FIT]
+    pooled = np.concatenate([first, second])
+    scaler = Scaler.fit(pooled)
+    scaled = scaler(pooled)
+    knots = tuple(np.unique(np.quantile(column, [0.2, 0.5, 0.8])) for column in scaled.T)
+    features = _additive(scaled, knots)
+    ridge = np.full(features.shape[1], 0.2)
+    ridge[0] = 0.0
+    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
+    return AdditiveScore(scaler, knots, logistic_fit(features, labels, ridge))
+
+
+def _quadratic(scaled: FloatArray) -> FloatArray:
+    n, k = scaled.shape
+    parts = [np.ones((n, 1)), scaled, scaled**2]
+    if k <= 8:
+        rows, cols = np.triu_indices(k, 1)
+        parts.append(scaled[:, rows] * scaled[:, cols])
+    return np.concatenate(parts, axis=1)
+
+
+def fit_quadratic(first: FloatArray, second: FloatArray) -> QuadraticScore:
+    """Return the quadratic logistic score of two samples of vectors, shapes ``(n, k)``."""
+    first, second = first[:MAX_FIT], second[:MAX_FIT]
+    pooled = np.concatenate([first, second])
+    scaler = Scaler.fit(pooled, limit=6.0)
+    features = _quadratic(scaler(pooled))
+    ridge = np.full(features.shape[1], 1.0)
+    ridge[0] = 0.0
+    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
+    return QuadraticScore(scaler, logistic_fit(features, labels, ridge))
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """Sum of the log odds of the discrete cells that an output falls in, one cell per key (unseen cells count 0)."""
+
+    cells: tuple[IntArray, ...]
+    log_odds: tuple[FloatArray, ...]
+    kind: str
+
+    @property
+    def name(self) -> str:
+        """What the cells are."""
+        return f"cells: {self.kind}"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row."""
+        total = np.zeros(len(outputs))
+        for keys, cells, odds in zip(CELL_KINDS[self.kind](outputs), self.cells, self.log_odds, strict=True):
+            if not len(cells):
+                continue
+            place = np.minimum(np.searchsorted(cells, keys), len(cells) - 1)
+            total += np.where(cells[place] == keys, odds[place], 0.0)
+        return total
+
+
+def fit_cells(first: FloatArray, second: FloatArray, kind: str) -> CellScore:
+    """Return the cell score whose log odds are add-one counts of the training draws."""
+    kept: list[IntArray] = []
+    odds: list[FloatArray] = []
+    for in_both in zip(CELL_KINDS[kind](first), CELL_KINDS[kind](second), strict=True):
+        cells, inverse = np.unique(np.concatenate(in_both), return_inverse=True)
+        in_first = np.bincount(inverse[: len(first)], minlength=len(cells))
+        in_second = np.bincount(inverse[len(first) :], minlength=len(cells))
+        often = in_first + in_second >= RARE
+        ratio = np.log((in_first + 1.0) / (in_second + 1.0))
+        kept.append(cells[often])
+        odds.append(np.asarray(np.round(ratio[often], 2), dtype=np.float64))
+    return CellScore(tuple(kept), tuple(odds), kind)
+
+
+def _bits(values: FloatArray) -> IntArray:
+    """Return the bits of each value; both zeros are one value, and so are all NaN."""
+    return np.ascontiguousarray(np.where(np.isnan(values), np.nan, values + 0.0)).view(np.int64)
+
+
+def value_cells(outputs: FloatArray) -> list[IntArray]:
+    """Return the bits of each coordinate: equal values, equal cell. Finds atoms."""
+    return [_bits(column) for column in outputs.T]
+
+
+def whole_cells(outputs: FloatArray) -> list[IntArray]:
+    """Return one key per output, from the bits of all its coordinates. Finds atoms of vectors."""
+    if outputs.shape[1] == 1:
+        return [_bits(outputs[:, 0])]
+    key = np.zeros(len(outputs), dtype=np.int64)
+    for column in outputs.T:  # wraps around; two outputs that share a key only cost power
+        key = (key ^ _bits(column)) * MIXER
+        key ^= (key >> 29) & 0x7FFFFFFFF
+    return [key]
+
+
+def bit_cells(outputs: FloatArray) -> list[IntArray]:
+    """Return, per coordinate, the binary exponent together with the number of trailing zero bits of the mantissa.
+
+    Noise added in floating point leaves a sum on a grid that depends on the exact value it was added to: the lowest set
+    bit of the output says so (Mironov, On significance of the least significant bits for DP, CCS 2012).
+    """
+    keys = []
+    for column in outputs.T:
+        bits = _bits(column)
+        exponent = (bits >> 52) & 0x7FF
+        mantissa = (bits & ((1 << 52) - 1)) | (1 << 52)
+        trailing = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
+        keys.append(np.asarray(exponent * 64 + np.where(exponent == 0, 52, trailing), dtype=np.int64))
+    return keys
+
+
+CELL_KINDS = {"values": value_cells, "whole outputs": whole_cells, "floating-point grid": bit_cells}
+#: Name of the score that reads bit patterns; it speaks about an implementation, never about a law on the real line.
+BITS = "cells: floating-point grid"

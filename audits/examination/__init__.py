@@ -1,0 +1,1 @@
+"""The one routine behind every verdict on an imported mechanism."""

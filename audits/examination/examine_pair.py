@@ -1,0 +1,362 @@
+"""Everything that is asked about one pair of data sets of an imported mechanism, from one sample of its draws.
+
+The failure probability of the pair is split once: where the mechanism states a density, three tenths test it against
+the draws, two tenths bound delta by it, and half goes to the black box, which believes nothing. Without a density the
+black box has all of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mechanisms import Dataset, NeighbouringPair
+from mechanisms.base import BOTH
+
+from ..black_box.black_box_audit import black_box_audit
+from ..black_box.black_box_results import BlackBoxResult, LowerBound
+from ..black_box.black_box_visible import visible_leak
+from ..black_box.claims import PrivacyClaim
+from ..estimate import Budget, Estimate
+from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
+from ..stated_law.stated_law_range import audit_range
+from ..stated_law.stated_worst import inside
+from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
+from ..white_box.exact import exact_delta
+from ..white_box.tails import audit_tails
+from .deadline import Deadline, OutOfTime
+from .examined import DrawnPair
+from .recorded import Recorded, RecordedView
+from .witnesses import Note, StatedProfile, Weight, Witness, of_test
+
+#: Draws of each data set without which the black box is not asked: it could refute nothing.
+BLACK_BOX = 50
+#: Shares of a pair's failure probability where the mechanism states a density.
+LAW, DELTA = 0.3, 0.2
+#: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
+STOPS = "the draws stop where the stated density goes on"
+#: Why a density was not compared where every draw is the same; other pairs may tell.
+STILL = "the stated density could not be compared with the draws, which do not vary"
+#: The stated worst case is compared with the draws at these multiples of the claimed epsilon.
+MULTIPLES = (0.25, 0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class PairWork:
+    """One pair to be examined; picklable where ``make`` is.
+
+    Attributes
+    ----------
+    mechanism : object or None
+        None where ``make`` gives it.
+    name : str
+        The pair in words, unique within an examination.
+    pair
+        Anything with ``first``, ``second`` and ``relation``.
+    claim : PrivacyClaim or None
+        None asks about the stated law alone.
+    private : bool
+        Whether the pair depends on records that may not be published.
+    worst : StatedProfile or None
+        What the mechanism states about every pair, to be held against this one.
+    one_by_one : bool
+        Whether rows of one call depend on each other, so that every draw must be a call of its own.
+    make : callable or None
+        Gives pristine mechanisms; None to copy ``mechanism``.
+    shared : bool
+        Whether ``mechanism`` itself is to be called throughout, since its copies repeat each other.
+    deadline : Deadline or None
+        A pair that is not done by then was not reached: nothing of it counts.
+    n_pilot : int
+        Draws of each data set that show what outputs look like.
+    """
+
+    mechanism: Any
+    name: str
+    pair: Any
+    claim: PrivacyClaim | None
+    budget: Budget
+    private: bool = False
+    worst: StatedProfile | None = None
+    one_by_one: bool = False
+    views: tuple[Callable[[Any], Any], ...] = ()
+    make: Callable[[], Any] | None = None
+    shared: bool = False
+    deadline: Deadline | None = None
+    n_pilot: int = PILOT
+
+
+@dataclass(frozen=True)
+class PairExamination:
+    """What was found about one pair.
+
+    Attributes
+    ----------
+    refused : (str, str)
+        For each data set why it was refused at every draw; empty where it was accepted.
+    skipped : bool
+        Whether both data sets were refused in the same way, so that nothing could be compared.
+    law : str
+        Empty when the draws were compared with a stated density and reach as far; otherwise why they were not, or that
+        they stop where it goes on.
+    visible : float
+        The smallest probability of an event on one side that this examination would have found.
+    reached : bool
+        Whether the pair was examined before the deadline; otherwise nothing is known of it.
+    """
+
+    name: str
+    private: bool
+    witnesses: tuple[Witness, ...]
+    drawn: DrawnPair
+    refused: tuple[str, str] = ("", "")
+    law: str = ""
+    visible: float = 1.0
+    skipped: bool = False
+    reached: bool = True
+
+
+def examine_pair(work: PairWork) -> PairExamination:
+    """Return what was found about one pair; a pure function of ``work`` for a mechanism that repeats under one seed.
+
+    With a deadline it depends on the clock whether the pair is reached, and nothing else does.
+    """
+    try:
+        if work.deadline is None or not work.deadline.reached():
+            return _examined(work)
+    except OutOfTime:
+        pass
+    return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), reached=False)
+
+
+def _examined(work: PairWork) -> PairExamination:
+    inner = work.mechanism if work.make is None else work.make()
+    fresh = (lambda: inner) if work.shared else work.make
+    subject = Subject(inner, fresh=fresh, views=work.views, deadline=work.deadline)
+    key = work.budget.key
+    encoded = subject.encoded(
+        work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one, n_pilot=work.n_pilot
+    )
+    refused = tuple("" if refusal is None else str(refusal) for refusal in encoded.refusals)
+    if encoded.refusals[0] is not None and encoded.refusals[0] == encoded.refusals[1]:
+        return PairExamination(
+            work.name, work.private, (), DrawnPair(work.name, 0, 0), (refused[0], refused[1]), skipped=True
+        )
+    n_each = work.budget.n_draws // 2
+    recorded = Recorded(encoded, work.pair, n_each, key.child("sample"))
+    law, why, spent = _believed(work, recorded, encoded)
+    witnesses: tuple[Witness, ...] = ()
+    visible = 1.0
+    if work.claim is not None and n_each >= BLACK_BOX:
+        budget = work.budget.part("black box", share=1 - spent)
+        witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
+        visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
+    drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
+    return PairExamination(work.name, work.private, (*witnesses, *law), drawn, (refused[0], refused[1]), why, visible)
+
+
+def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tuple[list[Witness], str, float]:
+    """Return what the stated law gives, why it was not compared with the draws (or nothing), and the share it spent."""
+    inner = encoded.subject.mechanism
+    why = no_density(inner, encoded, work.pair) or recorded.symbols
+    witnesses: list[Witness] = []
+    spent = LAW + DELTA
+    try:
+        if not why:
+            parts = [] if work.claim is None else [_delta(work, work.claim, recorded, inner)]
+            for part in (*parts, _law(work, recorded, inner)):
+                witnesses += part
+        elif (
+            callable(getattr(inner, "privacy_loss", None)) and encoded.plain and isinstance(work.pair, NeighbouringPair)
+        ):
+            witnesses += _loss(work, recorded, inner)
+            spent = LAW
+        else:
+            spent = 0.0
+    except Exception as stop:  # the mechanism's own functions: what refutes so far still refutes
+        why = f"the stated law raised {type(stop).__name__}"
+    sides = [
+        witness
+        for witness in witnesses
+        if witness.about in ("stated law: first data set", "stated law: second data set")
+    ]
+    if not why and sides and all(witness.notes["compared"] == 0.0 for witness in sides):
+        why = STILL
+    if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in witnesses):
+        why = STOPS
+    return witnesses, why, spent
+
+
+def no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
+    """Return why the draws cannot be compared with a stated density; empty when they can."""
+    if not callable(getattr(inner, "log_density", None)):
+        return "the mechanism states no log_density"
+    if not encoded.plain:
+        return "the outputs are not rows of numbers of one width"
+    if not isinstance(pair.first, Dataset):
+        return "the data sets hold what a density cannot be asked about"
+    return ""
+
+
+def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+    """Yield the tests of the stated law against the draws: each data set, its range, their ratio, what else is stated.
+
+    A range that is refuted decides nothing (public bounds give nobody away), yet keeps the stated law from vouching.
+    """
+    pair, budget = work.pair, work.budget.part("law", share=LAW)
+    audits: dict[str, Callable[[Budget], LawAudit]] = {
+        "first data set": lambda b: audit_law(recorded.view(inner), pair.first, b),
+        "second data set": lambda b: audit_law(recorded.view(inner), pair.second, b),
+        "ratio of the two": lambda b: audit_loss(recorded.view(inner), pair, b),
+        "range: first data set": lambda b: audit_range(recorded.view(inner), pair.first, b),
+        "range: second data set": lambda b: audit_range(recorded.view(inner), pair.second, b),
+    }
+    neighbours = isinstance(pair, NeighbouringPair)
+    if neighbours and callable(getattr(inner, "privacy_loss", None)):
+        audits["stated loss"] = lambda b: audit_loss_agrees(_Stated(recorded.view(inner)), pair, b)
+    if neighbours and callable(getattr(inner, "profile", None)):
+        audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
+    for words, audit in audits.items():
+        part = budget.part(words, share=1 / len(audits), n_draws=_n_for(words, work))
+        if words.startswith("range"):
+            yield law_witness(f"stated {words}", audit(part), Weight.REPORTS)
+        else:
+            yield law_witness(f"stated law: {words}", audit(part))
+
+
+def _n_for(words: str, work: PairWork) -> int:
+    return max(1, work.budget.n_draws // 2) if words.endswith("data set") else work.budget.n_draws
+
+
+class _Stated:
+    """A view whose loss is the one that the mechanism states, whatever its densities say."""
+
+    def __init__(self, view: RecordedView) -> None:
+        self.name, self.draw, self.log_density = view.name, view.draw, view.log_density
+        self.privacy_loss = view.stated_loss
+
+
+def _loss(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+    """Yield the test of a stated loss without a density: it can refute the loss, and never vouch for it."""
+    budget = work.budget.part("law", share=LAW)
+    yield law_witness("stated loss: ratio of the two", audit_loss(_Stated(recorded.view(inner)), work.pair, budget))
+
+
+def law_witness(about: str, audit: LawAudit, weight: Weight = Weight.REFUTES) -> Witness:
+    """Return the witness of a test of a stated law: the sharpest of its tests."""
+    worst = audit.worst
+    notes: dict[str, Note] = {"event": worst.event}
+    if weight is Weight.REFUTES:
+        notes["compared"] = float(audit.examined)
+    return of_test(
+        about,
+        worst.p_value,
+        worst.level or audit.failure_prob,
+        audit.n_draws,
+        refuted=audit.refuted,
+        words=worst.words,
+        notes=notes,
+        weight=weight,
+    )
+
+
+def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+    """Yield delta by the stated law, at the claimed points and where the stated worst case may be exceeded.
+
+    A stated worst case inside the claim decides; otherwise the sampled or exact delta of this pair does.
+    """
+    covered = inside(work.worst, claim) is True
+    if covered:
+        assert work.worst is not None
+        yield _covered(work.worst, claim)
+    claimed = [(e, claim.delta_at(e), "the claim") for e in _claimed_epsilons(claim)]
+    stated = []
+    if work.worst is not None:
+        top = max(claim.epsilon, 1e-3)
+        stated = [(m * top, max(work.worst.delta_at(m * top, d) for d in BOTH)) for m in MULTIPLES]
+    asked = claimed + [(e, d, "worst_profile") for e, d in stated if math.isfinite(d) and d < 1]
+    view = recorded.view(inner)
+    audit = audit_tails(view, work.pair, [e for e, _, _ in asked], work.budget.part("delta", share=DELTA))
+    knows = isinstance(work.pair, NeighbouringPair) and callable(getattr(inner, "profile", None))
+    profile = view.profile(work.pair) if knows else None
+    for epsilon, allowed, whose in asked:
+        exact = exact_delta(profile, epsilon) if profile is not None and whose == "the claim" else None
+        sampled = audit.delta(epsilon)
+        if exact is not None and (exact.high < sampled.low or exact.low > sampled.high):
+            yield _contradicted(epsilon, exact, sampled)
+            continue
+        decides = whose == "the claim" and (exact is not None or not covered)
+        yield Witness(
+            "exact law, as stated" if exact is not None else "delta by the stated law",
+            Weight.DECIDES if decides else Weight.REFUTES,
+            f"delta at epsilon {epsilon:.4g} against {whose}, worse direction",
+            0.0,
+            allowed * (1 + 1e-9),
+            exact,
+            sampled,
+            "delta by the stated law, which the draws of both data sets were held against",
+        )
+
+
+def _contradicted(epsilon: float, exact: Estimate, sampled: Estimate) -> Witness:
+    """Return the witness of a stated profile that the draws contradict: a false word, and no defect of ours."""
+    gap = Estimate(0.0, 0.0, 0.0, sampled.failure_prob, sampled.n_draws, sampled.method)
+    words = f"the stated profile says {exact.value:.4g}, the draws say {sampled.low:.4g} to {sampled.high:.4g}"
+    quantity = f"whether the stated profile agrees with the draws at epsilon {epsilon:.4g} (0 no, 1 yes)"
+    return Witness("stated profile", Weight.REFUTES, quantity, 1.0, 1.0, sampled=gap, words=words)
+
+
+def _covered(worst: StatedProfile, claim: PrivacyClaim) -> Witness:
+    """Return the witness of a stated worst case that lies inside the claim."""
+    words = "worst_profile, which is somebody's word; it was held against the draws of this pair"
+    if claim.curve is not None:
+        exact = Estimate.proved(0.0, 0.0, "closed form, as stated")
+        quantity = "whether worst_profile exceeds the claimed curve (0 no, 1 yes)"
+        return Witness("stated worst case", Weight.DECIDES, quantity, 0.0, 0.0, exact, words=words)
+    high = max(worst.delta_bracket(claim.epsilon, direction).high for direction in BOTH)
+    exact = Estimate.proved(0.0, high, "worst_profile, as stated")
+    quantity = f"delta at epsilon {claim.epsilon:.4g} against the claim, worse direction"
+    return Witness("stated worst case", Weight.DECIDES, quantity, 0.0, claim.delta, exact, words=words)
+
+
+def _claimed_epsilons(claim: PrivacyClaim) -> list[float]:
+    """Return where a claim is held against sampled deltas: its point, or a few points of its curve."""
+    if claim.curve is None:
+        return [claim.epsilon]
+    return sorted({claim.epsilon, *(m * claim.epsilon for m in (0.0, *MULTIPLES))})
+
+
+def _black_box(pair: Any, claim: PrivacyClaim, view: RecordedView, budget: Budget) -> Iterator[Witness]:
+    """Yield what outputs alone say: the test of the claim, the epsilon it certifies, and what the bits give away."""
+    audit = black_box_audit(view, pair, claim.black_box(), budget)
+    yield _claim_witness(audit)
+    allowed = claim.epsilon if claim.curve is None else math.inf
+    yield _bound_witness("black box: epsilon", Weight.REFUTES, audit.epsilon, allowed)
+    if audit.floating_point is not None:
+        yield _bound_witness("black box: floating-point grid", Weight.REPORTS, audit.floating_point, math.inf)
+
+
+def _claim_witness(audit: BlackBoxResult) -> Witness:
+    test = audit.claim_test
+    notes: dict[str, Note] = {"direction": test.direction.name, "line": test.line, "epsilon": test.epsilon}
+    notes |= {"delta claimed": test.claimed_delta}
+    if test.hits is not None:
+        notes["hits"] = str(test.hits)
+    return of_test(
+        "black box: the claim",
+        test.p_value,
+        test.failure_prob,
+        audit.n_draws,
+        refuted=test.refuted,
+        words=test.event,
+        notes=notes,
+    )
+
+
+def _bound_witness(about: str, weight: Weight, bound: LowerBound, allowed: float) -> Witness:
+    estimate = bound.estimate
+    value = replace(estimate, value=max(estimate.value, estimate.low))
+    words = bound.event
+    return Witness(about, weight, f"epsilon at delta {bound.delta:.3g}, from below", 0.0, allowed, None, value, words)

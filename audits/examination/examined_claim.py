@@ -1,0 +1,370 @@
+"""The one routine behind every verdict on an imported mechanism: what do its draws, and its own law, say about a claim?
+
+``certify``, the pytest fixture, sweeps and notebooks all ask here; the same budget gives them the same intervals.
+Nothing that a mechanism says about itself is believed: its density is held against its draws on both data sets of every
+pair, and the black box, which believes nothing, always runs too. A mechanism may still deceive such an audit (a magic
+record, a leak rarer than can be seen, a law that is right on every pair tried): that is why no examination alone is a
+PASS. Derivations: ``docs/derivations/black_box.md``, ``stated_law.md`` and ``contract.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from mechanisms import NeighbouringPair
+from mechanisms.base import ExactLaw, Mechanism, WhiteBox
+from mechanisms.data.neighbours import Relation, UnsupportedRelation
+from mechanisms.laws.proved_profile import proved_profile
+from mechanisms.reference import is_reference
+
+from ..black_box.claims import PrivacyClaim, implied_by
+from ..estimate import Budget, Estimate
+from ..results import Result
+from ..stated_law.stated_worst import stated_worst
+from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
+from ..subject.guarded_subject import Subject
+from ..white_box.exact import exact_delta
+from ..white_box.pair_delta import sampled_delta
+from .deadline import Deadline, OutOfTime
+from .examine_caps import Cap
+from .examine_choose import Named, accepted, boundary, searched
+from .examine_pair import STILL, PairExamination, PairWork, examine_pair
+from .examined import Demand, DrawnPair, Enough, shortfall
+from .witnesses import Weight, Witness
+
+#: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
+CONTRACT = 0.05
+Run = Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]
+
+
+class ExaminationOutcome(Enum):
+    """What an examination says about a claim. It never says that the claim holds over all data sets."""
+
+    REFUTED = "refuted: the numbers that refute are beside it"
+    SUPPORTED = "supported on the pairs examined, by a law that their draws were held against"
+    EXAMINED = "examined: nothing was found, and nothing can support the claim"
+    NOT_EXAMINED = "not examined: too little could be looked at"
+
+
+@dataclass(frozen=True, repr=False)
+class Examination(Result):
+    """Everything that was found about a claim on some pairs of data sets.
+
+    Attributes
+    ----------
+    pairs : tuple of PairExamination
+        In the order in which they were given; a pair that the mechanism refuses has no witnesses.
+    contract : tuple of ContractFinding
+        Empty for a reference mechanism.
+    demand : Demand
+        What must have been drawn before anything may rest on this.
+    failure_prob : float
+        Of everything together.
+    unreached, spared : str
+        What was not looked at because of the deadline, and because of ``max_draws``; empty where that is nothing.
+    reference : bool
+        Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
+    conduct : Conduct
+        How the mechanism behaves: whether it repeats under one seed, and whether rows of one call are independent.
+    """
+
+    mechanism: str
+    claim: PrivacyClaim | None
+    pairs: tuple[PairExamination, ...]
+    contract: tuple[ContractFinding, ...]
+    demand: Demand
+    failure_prob: float
+    conduct: Conduct
+    reference: bool = False
+    unreached: str = ""
+    spared: str = ""
+
+    @property
+    def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
+        """Every witness that refutes, with its pair."""
+        return tuple((pair, witness) for pair in self.pairs for witness in pair.witnesses if witness.refutes)
+
+    @property
+    def skipped(self) -> tuple[PairExamination, ...]:
+        """The pairs of which the mechanism refused both data sets."""
+        return tuple(pair for pair in self.pairs if pair.skipped)
+
+    @property
+    def drawn(self) -> tuple[DrawnPair, ...]:
+        """How often each pair that was compared was drawn from."""
+        return tuple(pair.drawn for pair in self.pairs if not pair.skipped)
+
+    @property
+    def visible(self) -> float:
+        """The smallest probability of an event on one side that would have been found on every pair compared."""
+        return max((pair.visible for pair in self.pairs if not pair.skipped), default=1.0)
+
+    @property
+    def missing(self) -> str:
+        """What was not examined, and why; empty when the demand is met."""
+        if self.reference:
+            return ""
+        cut, lacks = self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
+        if cut:
+            return f"{cut}; {lacks}" if lacks else cut
+        if not lacks:
+            return "too few draws to see whether they are independent" if self.untried else ""
+        refusals = sorted({reason for pair in self.skipped for reason in pair.refused})
+        why = f"; {len(self.skipped)} pairs were refused ({'; '.join(refusals)})" if refusals else ""
+        return f"{lacks}{why}"
+
+    @property
+    def enough(self) -> Enough | None:
+        """The draws that met the demand; None where they did not."""
+        return None if self.missing or self.reference else Enough(self.demand, self.drawn, self.visible)
+
+    @property
+    def violations(self) -> tuple[ContractFinding, ...]:
+        """What the mechanism does that no output of it may be certified under."""
+        return tuple(finding for finding in self.contract if finding.violated)
+
+    @property
+    def untried(self) -> bool:
+        """Whether none of the contract checks had enough draws."""
+        return untried(self.contract)
+
+    @property
+    def law(self) -> str:
+        """Empty when a stated density was held against the draws of every pair compared; otherwise why not."""
+        reasons = [pair.law for pair in self.pairs if not pair.skipped]
+        if not reasons:
+            return "nothing was compared"
+        telling = [reason for reason in reasons if reason != STILL]
+        return next((reason for reason in telling if reason), "") if telling else STILL
+
+    @property
+    def outcome(self) -> ExaminationOutcome:
+        """What all of it says about the claim on these pairs."""
+        if self.refutations:
+            return ExaminationOutcome.REFUTED
+        if self.missing:
+            return ExaminationOutcome.NOT_EXAMINED
+        compared = [pair for pair in self.pairs if not pair.skipped]
+        decided = all(
+            any(w.weight is Weight.DECIDES for w in pair.witnesses)
+            and all(w.holds for w in pair.witnesses if w.weight is Weight.DECIDES)
+            for pair in compared
+        )
+        return (
+            ExaminationOutcome.SUPPORTED
+            if decided and not self.law and not self.violations
+            else ExaminationOutcome.EXAMINED
+        )
+
+    def public(self) -> Examination:
+        """Return the part that does not depend on private records."""
+        return replace(self, pairs=tuple(pair for pair in self.pairs if not pair.private))
+
+    def entries(self) -> dict[str, Any]:
+        """Return what is shown, by name."""
+        return {
+            "outcome": self.outcome,
+            "mechanism": self.mechanism,
+            "claim": "" if self.claim is None else self.claim.sentence,
+            "pairs compared": len(self.drawn),
+            "refutations": len(self.refutations),
+            "missing": self.missing or "nothing",
+            "failure_prob": self.failure_prob,
+        }
+
+
+def untried(contract: Sequence[ContractFinding]) -> bool:
+    """Return whether every contract check that is a test had too few draws, or no data set that is accepted."""
+    tests = [finding for finding in contract if finding.failure_prob > 0]
+    return bool(tests) and all(finding.outcome is ContractOutcome.NOT_TRIED for finding in tests)
+
+
+def examine(
+    mechanism: Any,
+    pairs: Sequence[Named],
+    claim: PrivacyClaim | None,
+    budget: Budget,
+    *,
+    wanted: int | None = None,
+    own: Sequence[Named] = (),
+    own_slots: int | None = None,
+    private: bool = False,
+    demand: Demand | None = None,
+    believe: bool = True,
+    make: Callable[[], Any] | None = None,
+    views: tuple[Callable[[Any], Any], ...] = (),
+    max_draws: int | None = None,
+    deadline: Deadline | None = None,
+    run: Run = map,
+) -> Examination:
+    """Return what is known about a claim on some pairs of data sets.
+
+    Parameters
+    ----------
+    mechanism : object
+        With ``draw``; optionally ``log_density``, ``privacy_loss``, ``profile``, ``worst_profile``. A reference
+        mechanism (of ``mechanisms``) is asked for its own law, which is proved; any other one is examined.
+    pairs : sequence of NamedPair
+        Distinct names.
+    claim : PrivacyClaim or None
+        None asks about the stated law alone.
+    budget : Budget
+        ``n_draws`` counts the evaluations of one pair, both data sets together.
+    wanted : int, optional
+        Pairs to be compared, all by default; the others stand in for pairs of which the mechanism refuses both sides.
+    own : sequence of NamedPair
+        Pairs that are examined in any case (a user's own data); ``own_slots`` of them share the failure probability, so
+        that nothing about the other pairs depends on how many there are.
+    private : bool
+        Whether ``own`` depends on records that may not be published.
+    demand : Demand, optional
+        By default ``wanted`` pairs, with the draws of the budget.
+    believe : bool
+        Whether a reference mechanism is asked for its own law; otherwise it is examined like any other.
+    make : callable, optional
+        Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
+    views : tuple of callable
+        See ``Subject``: what is read from an output that shows nothing of itself.
+    max_draws : int, optional
+        The most evaluations of all pairs, probes and contract together, calls made again apart; the draws of a pair
+        shrink to fit, then the pilots, then the number of pairs, and nothing is searched.
+    deadline : Deadline, optional
+        No call is begun after it. What was found on pairs that were done by then is kept; the rest was not reached.
+    run : callable
+        ``run(function, works)`` yields results in order; replaced to use several processes.
+
+    Returns
+    -------
+    Examination
+        Its ``outcome`` never says that the claim holds over all data sets.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, two have one name, or a pair is not of a relation that the claim covers.
+    """
+    wanted = len(pairs) if wanted is None else min(wanted, len(pairs))
+    _check([*pairs, *own], claim)
+    slots = max(1, wanted + (len(own) if own_slots is None else own_slots))
+    cap = Cap.of(max_draws, budget.n_draws, len(pairs), slots)
+    budget = replace(budget, n_draws=cap.n_draws)
+    demand = demand or Demand(max(1, wanted), max(1, budget.n_draws // 2))
+    if believe and is_reference(mechanism) and claim is not None:
+        known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
+        return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct(), reference=True)
+    data = [*pairs, *own][0].pair.first
+    relation = Relation.ADD if claim is None else claim.relations[0]
+    group = 1 if claim is None else claim.group
+    worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group)
+    subject = Subject(mechanism, fresh=make, views=views, deadline=deadline)
+    blank = Examination(subject.name, claim, (), (), demand, budget.failure_prob, Conduct(), spared=cap.spared)
+    if cap.most == 0:
+        return blank
+    if cap.most is not None:
+        pairs = pairs[: cap.most]
+        own, wanted = own[: cap.most - len(pairs)], min(wanted, len(pairs))
+    try:
+        # before any other call: a module may count them
+        contract, conduct = _contract(subject, pairs or own, budget, cap.contract, "contract")
+        chosen, skipped, spare = accepted(subject, pairs, wanted, budget)
+        if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
+            contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
+        tried = list(pairs[: len(chosen) + len(skipped)])
+        more = [
+            searched(subject, spare if max_draws is None else [], budget),
+            None if cap.tight else boundary(subject, tried, chosen, claim, budget),
+        ]
+    except OutOfTime:
+        return replace(blank, unreached="no pair of data sets was reached")
+    # copies may share the state of a generator that the object holds: then the object itself is looked at
+    shared = make is None and contract[0].violated
+    share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
+
+    def work(named: Named, *, private: bool = False) -> PairWork:
+        part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
+        given, alone = (mechanism if make is None else None), conduct.one_by_one
+        return PairWork(
+            given,
+            named.name,
+            named.pair,
+            claim,
+            part,
+            private,
+            worst,
+            alone,
+            views,
+            make,
+            shared,
+            deadline,
+            cap.n_pilot,
+        )
+
+    works = [work(named) for named in [*chosen, *(item for item in more if item is not None)]]
+    results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
+    reached = tuple(item for item in results if item.reached)
+    late = len(results) - len(reached)
+    unreached = f"{late} of {len(results)} pairs of data sets were not reached" if late else ""
+    return replace(blank, pairs=(*reached, *skipped), contract=contract, conduct=conduct, unreached=unreached)
+
+
+def _contract(
+    subject: Subject, pairs: Sequence[Named], budget: Budget, total: int, name: str
+) -> tuple[tuple[ContractFinding, ...], Conduct]:
+    """Return what is known of the contract, from ``total`` draws."""
+    return contract_findings(
+        subject, [named.pair for named in pairs], budget.part(name, share=CONTRACT / 2, n_draws=total)
+    )
+
+
+def _check(pairs: Sequence[Named], claim: PrivacyClaim | None) -> None:
+    if not pairs:
+        raise ValueError("pairs must not be empty, got pairs=()")
+    if len({named.name for named in pairs}) != len(pairs):
+        raise ValueError("pairs must have distinct names, got a name twice")
+    for named in pairs if claim is not None else ():
+        assert claim is not None
+        if named.pair.relation not in claim.relations:
+            covered = ", ".join(relation.name for relation in claim.relations)
+            raise UnsupportedRelation(
+                f"relation must be one of {covered} as in the claim, got {named.pair.relation.name}"
+            )
+
+
+def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budget) -> PairExamination:
+    """Return the witness of a reference mechanism: its proved law beside draws, or draws inside a proved event."""
+    pair = named.pair
+    assert isinstance(pair, NeighbouringPair)
+    if claim.curve is not None:
+        return _known_curve(mechanism, named, claim, pair)
+    exact: Estimate | None = None
+    sampled: Estimate | None = None
+    if isinstance(mechanism, ExactLaw):
+        exact = exact_delta(proved_profile(mechanism, pair), claim.epsilon)
+    if isinstance(mechanism, WhiteBox) and budget.n_draws > 1:
+        sampled = sampled_delta(mechanism, pair, claim.epsilon, budget)
+    witness = Witness(
+        "own law",
+        Weight.DECIDES,
+        "delta at the claimed epsilon, worse direction",
+        0.0,
+        claim.delta,
+        exact,
+        sampled,
+        "the law of a reference mechanism, beside draws of it",
+    )
+    n_each = 0 if sampled is None else budget.n_draws // 2
+    return PairExamination(named.name, False, (witness,), DrawnPair(named.name, n_each, n_each), visible=0.0)
+
+
+def _known_curve(mechanism: Mechanism, named: Named, claim: PrivacyClaim, pair: NeighbouringPair) -> PairExamination:
+    """Return whether the exact law of a reference mechanism lies inside a whole claimed curve."""
+    profile = mechanism.profile(pair) if isinstance(mechanism, ExactLaw) else None
+    inside = None if profile is None else implied_by(profile, claim)
+    low, high = {True: (0.0, 0.0), False: (1.0, 1.0), None: (0.0, 1.0)}[inside]
+    exact = Estimate.proved(low, high, "closed form")
+    quantity = "whether the law exceeds the claimed curve (0 no, 1 yes)"
+    witness = Witness("own law", Weight.DECIDES, quantity, 0.0, 0.0, exact, words="the law of a reference mechanism")
+    return PairExamination(named.name, False, (witness,), DrawnPair(named.name, 0, 0), visible=0.0)

@@ -1,0 +1,1 @@
+"""Tails of 1e-9 and far below."""

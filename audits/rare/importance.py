@@ -1,0 +1,124 @@
+"""Lower ends of rare tails by adaptive importance sampling, for any mechanism with a known noise or a density.
+
+Derivation: docs/derivations/importance_sampling.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from mechanisms.data.dataset import FloatArray
+from mechanisms.envelopes.loss_points import LossPoints
+
+from ..estimate import Budget, Estimate
+from ..results import Result
+from ..stats.intervals import betting
+from ..white_box.draws import chunk_sizes
+from ..white_box.tails import payoff, slack
+from .pilot import SMALLEST_ROUND, climb
+
+METHOD = "importance sampling, betting on truncated weights: a lower bound, and an estimate without a proved envelope"
+
+
+@dataclass(frozen=True, repr=False)
+class RareLowerBound(Result):
+    """``tail`` is P(L > epsilon), ``delta`` is E[(1 - exp(epsilon - L))_+]; both have ``high = 1``.
+
+    The two lower ends hold together except with ``failure_prob``. The values are estimates that rest on the proposal
+    having found the whole event, which nothing here proves: they can refute a claim and never support one.
+
+    Attributes
+    ----------
+    acceptance : float
+        Share of the final draws with ``L > epsilon``.
+    n_pilot, n_draws : int
+        Mechanism evaluations that the proposal was fitted with, and in total.
+    """
+
+    epsilon: float
+    tail: Estimate
+    delta: Estimate
+    acceptance: float
+    failure_prob: float
+    n_pilot: int
+    n_draws: int
+
+
+def audit_rare_lower(source: LossPoints, budget: Budget, *, epsilon: float) -> RareLowerBound:
+    """Return estimates and valid lower ends of a tail and of its divergence, at any depth.
+
+    At most half of ``budget.n_draws`` goes to a pilot on a stream of its own (`climb`), which fits a
+    proposal and fixes at which level ``c`` weights are truncated; the rest is drawn from the proposal. With ``v`` the
+    weight of a draw, ``E[min(v, c) 1{L > epsilon}] <= P(L > epsilon)`` whatever the proposal missed.
+
+    Parameters
+    ----------
+    source : LossPoints
+        From ``mechanisms.noise_points`` or ``mechanisms.output_points``.
+    budget : Budget
+        ``failure_prob`` is split evenly over the two lower ends.
+    epsilon : float
+        Finite (natural log).
+
+    Returns
+    -------
+    RareLowerBound
+        Valid lower ends, and estimates that rest on the proposal.
+
+    Raises
+    ------
+    ValueError
+        If the budget is too small for a pilot; if a density, or a loss inside the support, is not a number.
+
+    Examples
+    --------
+    >>> from audits import Budget, StreamKey, audit_rare_lower
+    >>> from mechanisms import Direction, noise_points
+    >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
+    >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
+    >>> budget = Budget(2000, failure_prob=0.01, key=StreamKey(1))
+    >>> rare = audit_rare_lower(noise_points(mechanism, pair, Direction.FORWARD), budget, epsilon=0.3).tail
+    >>> rare.low <= mechanism.profile(pair).tail_at(0.3, Direction.FORWARD)
+    True
+    """
+    if not math.isfinite(epsilon):
+        raise ValueError(f"epsilon must be finite, got epsilon={epsilon}")
+    if budget.n_draws < 2 * SMALLEST_ROUND:
+        raise ValueError(f"n_draws must be at least {2 * SMALLEST_ROUND}, got n_draws={budget.n_draws}")
+    share = 0.5 * budget.failure_prob
+    key = budget.key.child("importance sampling")
+    proposal = climb(source, epsilon, budget.n_draws // 2, key.child("pilot").rng())
+    proposal = proposal.plain_if_better(indicator, epsilon, budget.n_draws - proposal.n_pilot, share)
+    n_main, rng = budget.n_draws - proposal.n_pilot, key.child("draws").rng()
+    parts = [proposal.weighted(size, rng) for size in chunk_sizes(n_main)]
+    log_weights, losses = (np.concatenate(part) for part in zip(*parts, strict=True))
+    surely = epsilon + float(slack(epsilon))  # an atom at epsilon is not beyond it by rounding
+    with np.errstate(divide="ignore"):
+        tail, delta = (
+            _lower_end(
+                log_weights + np.log(gain(losses, surely)),
+                proposal.cut(gain, epsilon, n_main, share)[1],
+                share,
+                budget,
+            )
+            for gain in (indicator, payoff)
+        )
+    acceptance = float(indicator(losses, epsilon).mean())
+    return RareLowerBound(epsilon, tail, delta, acceptance, budget.failure_prob, proposal.n_pilot, budget.n_draws)
+
+
+def indicator(losses: FloatArray, epsilon: float) -> FloatArray:
+    """Return 1 where a loss is above ``epsilon`` and 0 elsewhere."""
+    return (losses > epsilon).astype(np.float64)
+
+
+def _lower_end(log_values: FloatArray, log_cut: float, share: float, budget: Budget) -> Estimate:
+    """Return the mean of ``exp(log_values)``, with a lower end for the mean of the values cut at ``exp(log_cut)``."""
+    cut = np.exp(np.minimum(log_values - log_cut, 0.0))
+    low = min(math.exp(log_cut) * betting(cut, 2 * share).low, 1.0)
+    value = math.exp(float(logsumexp(log_values)) - math.log(log_values.size))
+    return Estimate(min(max(value, low), 1.0), low, 1.0, share, budget.n_draws, METHOD)

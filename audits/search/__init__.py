@@ -1,0 +1,1 @@
+"""Where to look for the worst pair of data sets."""

@@ -1,0 +1,246 @@
+"""Bijections of the output space, for ``audits.stated_law.stated_law``: what a stated density must follow.
+
+Discrete values are permuted, whole numbers shifted and mirrored, continuous ones shifted, scaled and sheared in a chart
+that no move leaves: the range of the outputs between two atoms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.data.dataset import FloatArray
+
+from .stated_law_columns import BoolArray, Column, LogDensity
+
+
+class RefusedError(Exception):
+    """A density refuses too many of the outputs that were moved."""
+
+
+#: Largest factor of a scale and largest shift in spreads (best near there for normal and Laplace noise).
+SCALE, SHIFT, SLOPE = 1.8, 1.2, 0.8
+
+#: Contractions towards the mode, for a rare release with less noise.
+CONTRACTIONS = (0.3, 0.1, 0.01, 0.001)
+
+#: Steps of a grid that fit into the spread after a contraction, so that the outputs still look continuous.
+GRAINS = 50
+
+#: Least mass that two laws, before and after a move, keep in common.
+OVERLAP = 0.45
+
+#: Columns beyond this number are moved in as many groups.
+GROUPS = 8
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Points after a move (or before it), the log of the move's Jacobian, and which points a move can reach."""
+
+    points: FloatArray
+    log_jacobian: FloatArray
+    movable: BoolArray
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Moves columns by ``centre + scale (t - centre) + shift + slope (lever's t - its centre)`` in their charts."""
+
+    words: str
+    columns: tuple[Column, ...]
+    scale: tuple[float, ...]
+    shift: tuple[float, ...]
+    lever: Column | None = None
+    slope: float = 0.0
+    centres: tuple[float, ...] | None = None
+    always: bool = False
+
+    def movable(self, points: FloatArray) -> BoolArray:
+        """Return which points lie in the charts."""
+        movable = np.ones(len(points), dtype=np.bool_)
+        for column in self.columns if self.lever is None else (*self.columns, self.lever):
+            movable &= column.chart.holds(points[:, column.index])
+        return movable
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""
+        movable = self.movable(points)
+        result, log_jacobian = points.copy(), np.zeros(len(points))
+        where = slice(None) if movable.all() else movable  # a view, where all of them move
+        rows = points[where]
+        added = np.zeros(len(rows))
+        if self.lever is not None:
+            added = self.slope * (self.lever.chart.to(rows[:, self.lever.index]) - self.lever.centre)
+        for i, column in enumerate(self.columns):
+            centre = column.centre if self.centres is None else self.centres[i]
+            old = rows[:, column.index]
+            place = column.chart.to(old)
+            push = self.shift[i] + added * column.spread
+            if back:
+                new = column.chart.back(centre + (place - push - centre) / self.scale[i])
+            else:
+                new = column.chart.back(centre + self.scale[i] * (place - centre) + push)
+            result[where, column.index] = new
+            start, end = (new, old) if back else (old, new)
+            growth = column.chart.log_slope(start) - column.chart.log_slope(end)
+            log_jacobian[where] += np.log(abs(self.scale[i])) + growth
+        return Moved(result, log_jacobian, movable)
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """Moves each listed value of a column ``step`` places along the list, round and round."""
+
+    words: str
+    column: int
+    values: tuple[float, ...]
+    step: int
+    always: bool = False
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back)."""
+        listed, old = self._listed, points[:, self.column]
+        place = np.minimum(np.searchsorted(listed, old), len(listed) - 1)
+        movable = listed[place] == old
+        result = points.copy()
+        result[movable, self.column] = listed[(place[movable] + (-self.step if back else self.step)) % len(listed)]
+        return Moved(result, np.zeros(len(points)), np.asarray(movable))
+
+    @cached_property
+    def _listed(self) -> FloatArray:
+        return np.asarray(self.values)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Moves the whole numbers of a column within their range: by ``shift``, round and round, or mirrors them."""
+
+    words: str
+    column: int
+    low: float
+    high: float
+    shift: float = 0.0
+    mirror: float | None = None
+    always: bool = False
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back)."""
+        old = points[:, self.column]
+        movable = (old >= self.low) & (old <= self.high) & (old == np.rint(old))
+        if self.mirror is None:
+            size = self.high - self.low + 1
+            new = self.low + np.mod(old - self.low + (-self.shift if back else self.shift), size)
+        else:
+            new = 2 * self.mirror - old
+            movable &= (new >= self.low) & (new <= self.high)
+        result = points.copy()
+        result[movable, self.column] = new[movable]
+        return Moved(result, np.zeros(len(points)), np.asarray(movable))
+
+
+Move = Affine | Permutation | Whole
+
+
+def moves_of(
+    log_density: LogDensity, training: FloatArray, columns: Sequence[Column], rng: np.random.Generator
+) -> Iterator[Move]:
+    """Yield the moves: three of each continuous column (or group of columns), contractions, permutations, mirrors."""
+    moving = [column for column in columns if column.kind == "continuous" and column.spread > 0]
+    few = training[: min(len(training), 1000)]
+    log_few = log_density(few)
+    for group in _groups(moving, rng):
+        others = [column for column in moving if column not in group]
+        for move in _smooth(group, others, rng):
+            yield _sized(move, log_density, few, log_few)
+    if moving:
+        yield from _contractions(log_density, few, log_few, moving)
+    for column in columns:
+        if column.kind == "whole":
+            yield from _whole(column)
+        elif len(column.values) > 1:
+            size = len(column.values)
+            for step in sorted({1, max(1, size // 4), max(1, size // 2)}):
+                words = f"values of column {column.index} exchanged, {step} along"
+                yield Permutation(words, column.index, column.values, step)
+
+
+def _groups(moving: Sequence[Column], rng: np.random.Generator) -> list[tuple[Column, ...]]:
+    if len(moving) <= GROUPS:
+        return [(column,) for column in moving]
+    order = rng.permutation(len(moving))
+    return [tuple(moving[int(i)] for i in part) for part in np.array_split(order, GROUPS)]
+
+
+def _smooth(group: tuple[Column, ...], others: Sequence[Column], rng: np.random.Generator) -> Iterator[Affine]:
+    size, ones, zeros = len(group) ** -0.5, (1.0,) * len(group), (0.0,) * len(group)
+    words = "column " + ", ".join(str(column.index) for column in group)
+    signs = np.ones(1) if len(group) == 1 else rng.choice((-1.0, 1.0), len(group))
+    shift = tuple(float(sign) * SHIFT * size * c.spread for sign, c in zip(signs, group, strict=True))
+    yield Affine(f"{words} shifted", group, ones, shift)
+    yield Affine(f"{words} scaled", group, (SCALE**size,) * len(group), zeros)
+    if others:
+        lever = others[int(rng.integers(len(others)))]
+        slope = SLOPE * size / lever.spread
+        yield Affine(f"{words} sheared along column {lever.index}", group, ones, zeros, lever, slope)
+
+
+def _sized(move: Affine, log_density: LogDensity, few: FloatArray, log_few: FloatArray) -> Affine:
+    """Return the move made smaller until the two laws have enough in common."""
+    for size in (1.0, 0.6, 0.36, 0.2, 0.1, 0.04, 0.01, 1e-3):
+        tried = replace(
+            move,
+            scale=tuple(s**size for s in move.scale),
+            shift=tuple(s * size for s in move.shift),
+            slope=move.slope * size,
+        )
+        moved = tried(few)
+        try:
+            there = log_density(moved.points) + moved.log_jacobian
+        except RefusedError:
+            continue
+        if np.exp(np.minimum(np.nan_to_num(there - log_few, nan=-np.inf), 0.0)).mean() >= OVERLAP:
+            break
+    return tried
+
+
+def _contractions(
+    log_density: LogDensity, few: FloatArray, log_few: FloatArray, moving: Sequence[Column]
+) -> Iterator[Affine]:
+    mode = _mode(log_density, few, log_few, moving)
+    zeros = (0.0,) * len(moving)
+    coarse = max(column.grain for column in moving)
+    for factor in (contraction for contraction in CONTRACTIONS if contraction >= GRAINS * coarse):
+        words = f"all columns drawn in to {factor:g} of their distance from the mode"
+        yield Affine(words, tuple(moving), (factor,) * len(moving), zeros, centres=mode, always=True)
+
+
+def _mode(log_density: LogDensity, few: FloatArray, log_few: FloatArray, moving: Sequence[Column]) -> tuple[float, ...]:
+    """Return where the stated density is largest, by a search along the columns from the best of the draws."""
+    holds = np.all([column.chart.holds(few[:, column.index]) for column in moving], axis=0)
+    if not holds.any():
+        return tuple(column.centre for column in moving)
+    order = np.where(holds, log_few, -np.inf)
+    best, top = few[int(np.argmax(order))].copy(), float(np.max(order))
+    grid, reach = np.linspace(-1.0, 1.0, 9), 1.0
+    for _ in range(8):
+        for column in moving:
+            tried = np.repeat(best[None, :], len(grid), axis=0)
+            place = column.chart.to(best[column.index : column.index + 1])
+            tried[:, column.index] = column.chart.back(place + reach * column.spread * grid)
+            logs = log_density(tried)
+            logs = np.where(np.isfinite(logs), logs, -np.inf)
+            if logs.max() > top:
+                best, top = tried[int(logs.argmax())], float(logs.max())
+        reach *= 0.35
+    return tuple(float(c.chart.to(best[c.index : c.index + 1])[0]) for c in moving)
+
+
+def _whole(column: Column) -> Iterator[Whole]:
+    low, high = column.chart.low, column.chart.high
+    for shift in sorted({1.0, max(1.0, float(np.rint(SHIFT * column.spread)))}):
+        yield Whole(f"column {column.index} shifted by {shift:g}", column.index, low, high, shift)
+    yield Whole(f"column {column.index} mirrored", column.index, low, high, mirror=float(np.rint(column.centre)))

@@ -1,0 +1,1 @@
+"""Intervals, tests and budgets: statistics that know nothing of privacy."""

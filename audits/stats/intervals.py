@@ -1,0 +1,280 @@
+"""Confidence intervals that hold at every sample size; no normal approximation anywhere.
+
+Every function takes ``failure_prob``, the probability with which the *whole* returned interval (or band) may miss the
+truth. The derivations are collected in ``docs/derivations/intervals.md``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from mechanisms.data.dataset import FloatArray
+
+IntArray = NDArray[np.int64]
+
+#: Values handled at once by the betting interval: small enough to stay in cache.
+BLOCK = 1 << 15
+
+#: Bets never risk more than this share of the capital on one value (WSR23, section 4.3).
+MAX_STAKE = 0.75
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval for one number."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"interval must satisfy low <= high, got low={self.low}, high={self.high}")
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Band:
+    """One interval per entry of an array; ``low`` and ``high`` have the same shape."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+def check_failure_prob(failure_prob: float) -> float:
+    """Return ``failure_prob`` if it lies strictly between 0 and 1."""
+    if isinstance(failure_prob, bool) or not 0 < failure_prob < 1:
+        raise ValueError(f"failure_prob must be in (0, 1), got failure_prob={failure_prob}")
+    return float(failure_prob)
+
+
+def check_size(n: int, minimum: int = 1) -> int:
+    """Return ``n`` as an int if it is a whole number of at least ``minimum``."""
+    if isinstance(n, bool) or not math.isfinite(n) or int(n) != n or n < minimum:
+        raise ValueError(f"n must be a whole number of at least {minimum}, got n={n}")
+    return int(n)
+
+
+def clopper_pearson_band(counts: ArrayLike, n: ArrayLike, failure_prob: float) -> Band:
+    """Return exact intervals for binomial proportions, each on its own missing with ``failure_prob`` at most.
+
+    Parameters
+    ----------
+    counts : array_like of int
+        Successes, each between 0 and ``n``.
+    n : array_like of int
+        Trials, broadcast against ``counts``.
+    failure_prob : float
+        Per entry, half of it at each end (Clopper and Pearson 1934).
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    check_failure_prob(failure_prob)
+    count, trials = np.broadcast_arrays(np.asarray(counts, dtype=np.int64), np.asarray(n, dtype=np.int64))
+    if trials.size and trials.min() < 1:
+        raise ValueError(f"n must be a whole number of at least 1, got n={trials.min()}")
+    if not ((count >= 0) & (count <= trials)).all():
+        raise ValueError(f"count must be between 0 and n, got counts from {count.min()} to {count.max()}")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # the root search may fail: its ends are checked below
+        flat: Any = proportion_confint(count.ravel(), trials.ravel(), alpha=failure_prob, method="beta")
+    low, high = (np.asarray(end, dtype=np.float64).reshape(count.shape) for end in flat)
+    half = 0.5 * failure_prob
+    return Band(_proved_low(low, count, trials, half), _proved_high(high, count, trials, half))
+
+
+def _proved_low(low: FloatArray, count: IntArray, n: IntArray, half: float) -> FloatArray:
+    """Return lower ends ``p`` with ``P(Bin(n, p) >= count) <= half``, whatever the root search returned.
+
+    Where it failed (levels far below 1e-50, counts near 0 or ``n``) the end is ``(half / C(n, count))^(1/count)``, by
+    the union bound ``P(Bin(n, p) >= count) <= C(n, count) p^count``: close to the root there, ``n p`` being tiny.
+    """
+    k = np.maximum(count, 1)
+    union = np.exp((math.log(half) - _log_choose(n, k)) / k) * (1 - 1e-9)
+    ends = _first_proved([low, low * (1 - 1e-9), union], lambda p: special.betainc(k, n - k + 1, p), half)
+    return np.asarray(np.where(count == 0, 0.0, ends), dtype=np.float64)
+
+
+def _proved_high(high: FloatArray, count: IntArray, n: IntArray, half: float) -> FloatArray:
+    """Return upper ends ``p`` with ``P(Bin(n, p) <= count) <= half``; see ``_proved_low``."""
+    k = np.maximum(n - count, 1)
+    union = np.exp((math.log(half) - _log_choose(n, k)) / k) * (1 - 1e-9)
+    above = [high, high + 1e-9 * np.minimum(high, 1.0 - high), np.minimum(np.nextafter(1.0 - union, 2.0), 1.0)]
+    ends = _first_proved(above, lambda p: special.betaincc(n - k + 1, k, p), half)
+    return np.asarray(np.where(count == n, 1.0, ends), dtype=np.float64)
+
+
+def _first_proved(ends: list[FloatArray], tail: Callable[[FloatArray], Any], half: float) -> FloatArray:
+    """Return the first of several ends whose tail is at most ``half`` up to rounding; the last one needs no check."""
+    result, *others = ends
+    for other in others:
+        with np.errstate(invalid="ignore"):
+            proved = tail(result) <= half * (1 + 1e-7)  # nan fails
+        if proved.all():
+            break
+        result = np.where(proved, result, other)
+    return result
+
+
+def _log_choose(n: IntArray, k: IntArray) -> FloatArray:
+    parts = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+    return np.asarray(parts, dtype=np.float64)
+
+
+def clopper_pearson(count: int, n: int, failure_prob: float) -> Interval:
+    """Return the exact two-sided interval for a proportion from ``count`` successes in ``n`` trials.
+
+    Examples
+    --------
+    >>> round(clopper_pearson(0, 100, 0.05).high, 6)  # 1 - 0.025**(1/100)
+    0.036217
+    """
+    band = clopper_pearson_band(count, n, failure_prob)
+    return Interval(float(band.low), float(band.high))
+
+
+def clopper_pearson_lower(count: int, n: int, failure_prob: float) -> float:
+    """Return a lower confidence bound for a proportion; all of ``failure_prob`` (below 1/2) is spent on this side."""
+    return clopper_pearson(count, n, _doubled(failure_prob)).low
+
+
+def clopper_pearson_upper(count: int, n: int, failure_prob: float) -> float:
+    """Return an upper confidence bound for a proportion; all of ``failure_prob`` (below 1/2) is spent on this side."""
+    return clopper_pearson(count, n, _doubled(failure_prob)).high
+
+
+def _doubled(failure_prob: float) -> float:
+    if not 0 < failure_prob < 0.5:
+        raise ValueError(f"failure_prob must be in (0, 0.5) for a one-sided bound, got failure_prob={failure_prob}")
+    return 2 * failure_prob
+
+
+def hoeffding(mean: float, n: int, failure_prob: float, *, low: float = 0.0, high: float = 1.0) -> Interval:
+    """Return Hoeffding's interval for the mean of ``n`` independent values in ``[low, high]``."""
+    _check_range(low, high)
+    radius = (high - low) * math.sqrt(math.log(2 / check_failure_prob(failure_prob)) / (2 * check_size(n)))
+    return _clipped(mean - radius, mean + radius, low, high)
+
+
+def empirical_bernstein(
+    mean: float, variance: float, n: int, failure_prob: float, *, low: float = 0.0, high: float = 1.0
+) -> Interval:
+    """Return the empirical-Bernstein interval for the mean of ``n`` independent values in ``[low, high]``.
+
+    ``variance`` is the unbiased sample variance (divisor ``n - 1``), so sums are all that has to be kept.
+
+    References
+    ----------
+    Maurer and Pontil, Empirical Bernstein bounds and sample variance penalization, COLT 2009, Theorem 4.
+    """
+    _check_range(low, high)
+    n = check_size(n, 2)
+    if not variance >= 0:
+        raise ValueError(f"variance must be at least 0, got variance={variance}")
+    log_term = math.log(4 / check_failure_prob(failure_prob))  # ln(2/delta) a side, delta = failure_prob / 2
+    radius = math.sqrt(2 * variance * log_term / n) + 7 * (high - low) * log_term / (3 * (n - 1))
+    return _clipped(mean - radius, mean + radius, low, high)
+
+
+def betting(values: ArrayLike, failure_prob: float, *, low: float = 0.0, high: float = 1.0) -> Interval:
+    """Return the hedged-capital betting interval for the mean of independent values in ``[low, high]``.
+
+    Adapts to the variance like empirical Bernstein, with better constants. The bet at value ``t`` uses earlier values
+    only, so the capital of a gambler who bets on the true mean is a martingale and Markov's inequality bounds the
+    probability that it ends above ``2 / failure_prob``, each side having half of ``failure_prob``.
+
+    Parameters
+    ----------
+    values : (n,) array_like
+        In the order in which they were drawn.
+
+    References
+    ----------
+    Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS B 86 (2024), Theorem 3 and
+    equation (26) for the predictable bets (WSR23).
+    """
+    _check_range(low, high)
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.ndim != 1 or sample.size == 0:
+        raise ValueError(f"values must be a non-empty vector, got shape={sample.shape}")
+    if not (sample.min() >= low and sample.max() <= high):  # NaN fails too
+        raise ValueError(f"values must lie in [{low}, {high}], got values from {sample.min()} to {sample.max()}")
+    unit = np.clip((sample - low) / (high - low), 0.0, 1.0)
+    log_needed = math.log(2 / check_failure_prob(failure_prob))
+    bets = _predictable_bets(unit, log_needed)
+    lower = _betting_lower(unit, bets, log_needed)
+    upper = 1.0 - _betting_lower(1.0 - unit, bets, log_needed)
+    lower, upper = min(lower, upper), max(lower, upper)  # both sides reject with probability <= failure_prob only
+    return _clipped(low + (high - low) * lower, low + (high - low) * upper, low, high)
+
+
+def _predictable_bets(unit: FloatArray, log_needed: float) -> FloatArray:
+    """Return ``sqrt(2 log(2/alpha) / (n variance_{t-1}))``, the variance started from one prior value (WSR23, (26))."""
+    n = unit.size
+    t = np.arange(1, n + 1, dtype=np.float64)
+    mean = (0.5 + np.cumsum(unit)) / (t + 1)
+    variance = np.empty(n)
+    variance[0] = 0.25
+    variance[1:] = ((0.25 + np.cumsum((unit - mean) ** 2)) / (t + 1))[:-1]
+    return np.sqrt(2 * log_needed / (n * variance))
+
+
+def _betting_lower(unit: FloatArray, bets: FloatArray, log_needed: float) -> float:
+    """Return the largest mean that a gambler against small means rejects; every smaller one is rejected as well."""
+    from scipy.optimize import brentq
+
+    def excess(mean: float) -> float:
+        """Log capital above what rejection needs; decreasing in ``mean``."""
+        largest = MAX_STAKE / mean
+        total = 0.0
+        for start in range(0, unit.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            total += float(np.log1p(np.minimum(bets[part], largest) * (unit[part] - mean)).sum())
+        return total - log_needed
+
+    smallest = np.finfo(np.float64).tiny
+    if excess(smallest) <= 0:
+        return 0.0
+    root = float(brentq(excess, smallest, 1.0, xtol=1e-15, rtol=1e-10))  # excess(1) < 0: no value lies above 1
+    return max(0.0, root * (1 - 2e-10) - 2e-15)  # rounded towards the safe side
+
+
+def dkw_radius(n: int, failure_prob: float) -> float:
+    """Return the half width of a band that holds a whole distribution function around its empirical one.
+
+    References
+    ----------
+    Massart, The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality, Ann. Probab. 18 (1990): two-sided,
+    ``sqrt(log(2 / failure_prob) / (2 n))``, for every ``n`` and every distribution.
+    """
+    return min(1.0, math.sqrt(math.log(2 / check_failure_prob(failure_prob)) / (2 * check_size(n))))
+
+
+def dkw_band(proportions: ArrayLike, n: int, failure_prob: float) -> Band:
+    """Return the simultaneous band around empirical probabilities of half-lines, all from the same ``n`` values."""
+    radius = dkw_radius(n, failure_prob)
+    centre = np.asarray(proportions, dtype=np.float64)
+    return Band(np.clip(centre - radius, 0.0, 1.0), np.clip(centre + radius, 0.0, 1.0))
+
+
+def _check_range(low: float, high: float) -> None:
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"range must be finite with low < high, got low={low}, high={high}")
+
+
+def _clipped(lower: float, upper: float, low: float, high: float) -> Interval:
+    return Interval(min(max(lower, low), high), max(min(upper, high), low))

@@ -1,0 +1,350 @@
+"""Whether a mechanism keeps the contract that every audit rests on: independent outputs of one law, made from ``rng``.
+
+Cheap and first. Findings report; where a breach leaks, the black box finds the leak in the outputs. A mechanism that
+does not repeat under one ``rng`` (randomness of the operating system, a service) keeps the contract.
+Derivation: ``docs/derivations/contract.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.data.dataset import FloatArray
+
+from ..estimate import Budget
+from .calls import Handed, guarded
+from .contract_tests import Exact, independent, more_repeats, row_ids, same_law
+from .guarded_subject import Subject
+from .output_leaves import Refusal
+from .outputs import Layout
+from .returned import Outputs
+
+Bools = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+PValues = list[tuple[float, str, float]]
+
+#: Outputs of a call of the middle size, and the fewest draws of a data set that are worth a test.
+TEN, FEWEST = 10, 40
+#: From how many draws two more data sets are looked at.
+FOUR_DATA_SETS = 3000
+#: Windows of very first calls.
+FIRST_CALLS = (4, 16)
+
+
+class ContractOutcome(Enum):
+    """What one check says."""
+
+    OK = "kept"
+    VIOLATED = "violated"
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True)
+class ContractFinding:
+    """One check.
+
+    Attributes
+    ----------
+    name : str
+    outcome : ContractOutcome
+    words : str
+        What was seen.
+    p_value : float
+        Exact, under the contract; 0 or 1 for a check without a test.
+    failure_prob : float
+        Probability of a violation that is none; 0 for a check without a test.
+    n_draws : int
+        Evaluations that the check read.
+    """
+
+    name: str
+    outcome: ContractOutcome
+    words: str
+    p_value: float
+    failure_prob: float
+    n_draws: int
+
+    @property
+    def violated(self) -> bool:
+        """Whether the contract is broken."""
+        return self.outcome is ContractOutcome.VIOLATED
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """How a mechanism is to be drawn from, and what ``replay`` can promise.
+
+    Attributes
+    ----------
+    reproducible : bool
+        Whether the same ``rng`` gave the same outputs.
+    one_by_one : bool
+        Whether rows of one call depend on each other, so that every draw must be a call of its own.
+    global_generators : bool
+        Whether it took numbers from a global generator.
+    writes : bool
+        Whether it wrote to its data.
+    """
+
+    reproducible: bool = True
+    one_by_one: bool = False
+    global_generators: bool = False
+    writes: bool = False
+
+
+class CallPlan(NamedTuple):
+    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, a large one."""
+
+    fresh: int
+    used: int
+    tens: int
+    block: int
+
+    @classmethod
+    def of(cls, n_draws: int) -> CallPlan:
+        """Return the plan for ``n_draws`` of one data set: 3 in 20, 3 in 20, 6 in 20 and the rest."""
+        fresh = used = 2 * (n_draws * 3 // 40)
+        tens = n_draws * 6 // 20 // (2 * TEN) * 2
+        return cls(fresh, used, tens, n_draws - fresh - used - TEN * tens)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Outputs of one data set by the plan, in the order of the calls, as rows."""
+
+    rows: FloatArray
+    plan: CallPlan
+
+    @cached_property
+    def ids(self) -> IntArray:
+        """The same number for equal outputs, shape ``(n,)``."""
+        return row_ids(self.rows)
+
+    @cached_property
+    def starts(self) -> tuple[int, int, int]:
+        """Where the calls on the used object, those of ten, and the large one begin."""
+        used = self.plan.fresh + self.plan.used
+        return self.plan.fresh, used, used + TEN * self.plan.tens
+
+    def tens(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the part of the calls of ten, shape ``(calls, 10, …)``."""
+        _, start, stop = self.starts
+        return values[start:stop].reshape(self.plan.tens, TEN, *values.shape[1:])
+
+    def mask(self, *spans: tuple[int, int]) -> Bools:
+        """Return which rows lie in one of the spans."""
+        inside = np.zeros(len(self.rows), dtype=np.bool_)
+        for start, stop in spans:
+            inside[start:stop] = True
+        return inside
+
+
+def contract_findings(
+    subject: Subject, pairs: Sequence[Any], budget: Budget
+) -> tuple[tuple[ContractFinding, ...], Conduct]:
+    """Return what is known of the contract, and how the mechanism is to be drawn from.
+
+    Parameters
+    ----------
+    subject : Subject
+        Best one that was not called before: a module may count calls.
+    pairs : sequence
+        Anything with ``first`` and ``second``; the data sets of the first pair are looked at, and with many draws
+        those of the last.
+    budget : Budget
+        ``n_draws`` counts all evaluations; ``failure_prob`` is spent on three tests in equal shares.
+    """
+    datasets = _datasets(pairs, budget.n_draws)
+    n_each = budget.n_draws // max(1, len(datasets))
+    drawn = [
+        _sample(subject, dataset, n_each, budget.part(f"data set {i}"))
+        for i, dataset in enumerate(datasets)
+        if n_each >= FEWEST
+    ]
+    samples = [sample for sample in drawn if sample is not None]
+    n, share = sum(len(sample.rows) for sample in samples), budget.failure_prob / 3
+    seeds = _finding("outputs do not repeat from call to call", _repeated_calls(samples), share, n)
+    rows = _finding("rows of one call are independent", _dependent_rows(samples), share, n)
+    sizes = _finding("one law whatever the call", _other_laws(samples), share, n)
+    repeats, uses_globals = _watch(subject, datasets, budget)
+    conduct = Conduct(repeats, rows.violated, uses_globals, subject.ledger.wrote)
+    return (seeds, rows, sizes, *_facts(subject, conduct)), conduct
+
+
+def _datasets(pairs: Sequence[Any], n_draws: int) -> list[Any]:
+    chosen = [pairs[0], *(pairs[-1:] if n_draws >= FOUR_DATA_SETS and len(pairs) > 1 else [])] if pairs else []
+    distinct: list[Any] = []
+    for pair in chosen:
+        distinct += [
+            dataset for dataset in (pair.first, pair.second) if not any(dataset is other for other in distinct)
+        ]
+    return distinct[: max(1, n_draws // (2 * FEWEST))]
+
+
+def _sample(subject: Subject, dataset: Any, n_draws: int, budget: Budget) -> Sample | None:
+    """Return a sample by the plan; None of a data set that is always refused."""
+    plan = CallPlan.of(n_draws)
+    seeds = iter(budget.key.rng().integers(2**63, size=plan.fresh + plan.used + plan.tens + 1).tolist())
+    parts: list[Outputs] = []
+    with guarded():
+        handed, used = Handed(dataset), subject.new()
+        for _ in range(plan.fresh):
+            parts += subject.call(subject.new(), handed, 1, next(seeds))
+        for _ in range(plan.used):
+            parts += subject.call(used, handed, 1, next(seeds))
+        for _ in range(plan.tens):
+            parts += subject.call(subject.new(), handed, TEN, next(seeds))
+        parts += subject.call(used, handed, plan.block, next(seeds))
+    if all(isinstance(part, list) and all(isinstance(output, Refusal) for output in part) for part in parts):
+        return None
+    layout = Layout.learn(parts, types=False)
+    return Sample(np.concatenate([layout.encode(part) for part in parts]), plan)
+
+
+def _finding(name: str, p_values: PValues, level: float, n_draws: int) -> ContractFinding:
+    test = Exact.of(p_values)
+    if test.smallest > level:
+        words = "too few draws for a test at this level"
+        return ContractFinding(name, ContractOutcome.NOT_TRIED, words, 1.0, level, n_draws)
+    outcome = ContractOutcome.VIOLATED if test.p_value <= level else ContractOutcome.OK
+    words = test.words if outcome is ContractOutcome.VIOLATED else f"smallest p-value {test.p_value:.2g}"
+    return ContractFinding(name, outcome, words, test.p_value, level, n_draws)
+
+
+def _pairs(values: NDArray[Any]) -> NDArray[Any]:
+    """Return neighbours as pairs, shape ``(n // 2, 2, …)``."""
+    n = len(values) // 2
+    return values[: 2 * n].reshape(n, 2, *values.shape[1:])
+
+
+def _split(sample: Sample) -> tuple[IntArray, IntArray]:
+    """Return pairs at the same place of different calls, and pairs inside one call; no output is in two of them."""
+    fresh, used, block = sample.starts
+    tens = _pairs(sample.tens(sample.ids))  # (calls / 2, 2, 10): rows 1-4 across calls, rows 5-10 within them
+    across = np.moveaxis(tens[:, :, :4], 1, 2).reshape(-1, 2)
+    within = tens[:, :, 4:].reshape(-1, 2)
+    singles = [_pairs(sample.ids[:fresh]), _pairs(sample.ids[fresh:used])]
+    return np.concatenate([*singles, across]), np.concatenate([within, _pairs(sample.ids[block:])])
+
+
+def _repeated_calls(samples: Sequence[Sample]) -> PValues:
+    """Return p-values that are small where a call repeats another one under another ``rng``."""
+    words = ("of different calls", "of one call")
+    return [p_value for sample in samples for p_value in more_repeats(*_split(sample), words)]
+
+
+def _dependent_rows(samples: Sequence[Sample]) -> PValues:
+    """Return p-values that are small where rows of one call, or calls on one object, say something about each other."""
+    p_values: PValues = []
+    for sample in samples:
+        across, within = _split(sample)
+        p_values += more_repeats(within, across, ("of one call", "of different calls"))
+        tens, block = sample.tens(sample.rows), sample.rows[sample.starts[2] :]
+        tables = {
+            "neighbours in a call of ten": tens.reshape(-1, 2, tens.shape[-1]),
+            "rows five apart in a call of ten": np.moveaxis(tens.reshape(-1, 2, 5, tens.shape[-1]), 1, 2).reshape(
+                -1, 2, tens.shape[-1]
+            ),
+            "neighbours in a large call": _pairs(block),
+            "halves of a large call": np.stack(
+                [block[: len(block) // 2], block[len(block) // 2 :][: len(block) // 2]], 1
+            ),
+        }
+        for words, table in tables.items():
+            p_values += independent(table[:, 0], table[:, 1], words)
+    return p_values
+
+
+def _other_laws(samples: Sequence[Sample]) -> PValues:
+    """Return p-values that are small where outputs of one kind of call have another law than those of the others."""
+    p_values: PValues = []
+    for sample in samples:
+        fresh, used, block = sample.starts
+        n = len(sample.rows)
+        heads = sample.mask(*((start, start + 1) for start in range(used, block, TEN)), (block, block + 1))
+        lasts = sample.mask(*((start + TEN - 1, start + TEN) for start in range(used, block, TEN)), (n - 1, n))
+        comparisons: list[tuple[str, Bools, Bools]] = [
+            ("n_draws = 1 against a large call", sample.mask((0, used)), sample.mask((block, n))),
+            ("n_draws = 10 against a large call", sample.mask((used, block)), sample.mask((block, n))),
+            ("single calls of a fresh object against a used one", sample.mask((0, fresh)), sample.mask((fresh, used))),
+            ("first rows of calls against the others", heads, sample.mask((used, n)) & ~heads),
+            ("last rows of calls against the others", lasts, sample.mask((used, n)) & ~lasts),
+            (
+                "early calls of one object against late ones",
+                sample.mask((fresh, (fresh + used) // 2)),
+                sample.mask(((fresh + used) // 2, used)),
+            ),
+            *(
+                (f"the first {few} calls against later ones", sample.mask((0, few)), sample.mask((few, n)))
+                for few in FIRST_CALLS
+                if few < fresh
+            ),
+        ]
+        for words, chosen, others in comparisons:
+            either = chosen | others
+            tests = same_law(sample.rows[either], chosen[either])
+            p_values += [(p, f"{words}; {event}", smallest) for p, event, smallest in tests]
+    return p_values
+
+
+def _watch(subject: Subject, datasets: Sequence[Any], budget: Budget) -> tuple[bool, bool]:
+    """Return whether the same ``rng`` gave the same outputs, and whether a global generator was used."""
+    repeats = uses = False
+    for dataset in datasets[:1]:
+        seeds = budget.key.child("watch").rng().integers(2**63, size=3).tolist()
+        with guarded():
+            handed = Handed(dataset)
+            twice = [[subject.watched(subject.new(), handed, 3, seed) for seed in seeds] for _ in range(2)]
+        first, second = ([output for output, _, _ in calls] for calls in twice)
+        repeats = all(_equal(a, b) for a, b in zip(first, second, strict=True))
+        uses = any(used for calls in twice for _, _, used in calls)
+    return repeats or not datasets, uses
+
+
+def _equal(first: Any, second: Any) -> bool:
+    if isinstance(first, Refusal) or isinstance(second, Refusal):
+        return bool(first == second)
+    layout = Layout.learn([first, second])
+    one, other = layout.encode(first), layout.encode(second)
+    return one.shape == other.shape and np.array_equal(one, other, equal_nan=True)
+
+
+def _facts(subject: Subject, conduct: Conduct) -> tuple[ContractFinding, ...]:
+    """Return the checks that need no test."""
+    ledger = subject.ledger
+
+    def fact(name: str, broken: bool, bad: str, good: str, *, counts: bool = True) -> ContractFinding:
+        outcome = ContractOutcome.VIOLATED if broken and counts else ContractOutcome.OK
+        p_value = 0.0 if outcome is ContractOutcome.VIOLATED else 1.0
+        return ContractFinding(name, outcome, bad if broken else good, p_value, 0.0, ledger.evaluations)
+
+    return (
+        fact("the data set is not written to", ledger.wrote, "it was written to", "no call wrote to it"),
+        fact(
+            "random numbers come from rng",
+            conduct.global_generators,
+            "a global generator was used: draws repeat only because it is reseeded for each call",
+            "no global generator was used",
+            counts=False,
+        ),
+        fact(
+            "the same rng gives the same outputs",
+            not conduct.reproducible,
+            "they differ, which is allowed: replay cannot give the same numbers",
+            "they are the same",
+            counts=False,
+        ),
+        fact(
+            "a call returns as many outputs as it was asked for",
+            ledger.wrong_rows > 0,
+            f"{ledger.wrong_rows} calls returned another number of rows; draws were made one by one",
+            "every call did",
+        ),
+    )

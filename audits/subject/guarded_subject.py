@@ -1,0 +1,327 @@
+"""A mechanism under examination: every call is guarded, counted and laid out the same way for every data set."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mechanisms.data.dataset import FloatArray
+from mechanisms.numerics.ticks import listening, tick
+
+from ..examination.deadline import Deadline, OutOfTime
+from ..streams import StreamKey
+from ..white_box.draws import CHUNK
+from .calls import Handed, generator, global_state, guarded, reseed_globals
+from .output_leaves import Refusal
+from .outputs import Layout
+from .returned import Outputs, WrongRows, joined, outputs_of
+
+#: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.
+PILOT, PROBE = 40, 12
+#: Most calls of one draw on a fresh object, of one draw on an object used before, and rows of calls of ten.
+FRESH, USED, TENS = 100, 100, 200
+#: Share of the draws for each of the first two, and the fewest where there are five times as many draws.
+SHARE, LEAST = 0.01, 25
+#: Most numbers that a call may be asked for.
+NUMBERS = 1 << 22
+
+
+class Call(NamedTuple):
+    """One planned call: how many draws, and whether on a fresh object."""
+
+    n_draws: int
+    fresh: bool
+
+
+@dataclass
+class Ledger:
+    """What happened so far.
+
+    Attributes
+    ----------
+    evaluations : int
+        Draws asked for, those of calls that raised included.
+    wrote : bool
+        Whether a call wrote to the data set that it was given.
+    wrong_rows : int
+        Calls that returned another number of outputs than was asked for.
+    used_rng, used_globals : bool
+        Whether a call that was watched took numbers from ``rng``, and from a global generator.
+    fastest : float
+        Fewest seconds that a draw took, where there is a deadline.
+    """
+
+    evaluations: int = 0
+    wrote: bool = False
+    wrong_rows: int = 0
+    used_rng: bool = False
+    used_globals: bool = False
+    fastest: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A mechanism, and how it is called.
+
+    Every call gets a writable copy of the data set, a generator of its own, and global generators (``random``,
+    ``numpy.random``, torch) in a state that follows from the same stream. What it raises is an output.
+
+    Parameters
+    ----------
+    mechanism : object
+        With ``draw(dataset, n_draws, *, rng)``.
+    fresh : callable, optional
+        Returns a pristine mechanism; by default a deep copy of ``mechanism`` as it is now.
+    views : sequence of callables
+        Each maps one output to a number, a symbol or a sequence, which become further columns.
+    deadline : Deadline, optional
+        No call is begun after it, nor one that by the fastest so far would end after it: ``OutOfTime`` instead.
+    """
+
+    mechanism: Any
+    fresh: Callable[[], Any] | None = None
+    views: Sequence[Callable[[Any], Any]] = ()
+    deadline: Deadline | None = None
+    ledger: Ledger = field(default_factory=Ledger, init=False, repr=False)
+    pristine: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(getattr(self.mechanism, "draw", None)):
+            raise TypeError(f"mechanism must have a method draw, got {type(self.mechanism).__name__}")
+        object.__setattr__(self, "views", tuple(self.views))
+        if self.fresh is None:
+            object.__setattr__(self, "pristine", _deep_copy(self.mechanism))
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return str(getattr(self.mechanism, "name", type(self.mechanism).__name__))
+
+    @property
+    def copyable(self) -> bool:
+        """Whether there are fresh objects; otherwise every call is on the same one."""
+        return self.fresh is not None or self.pristine is not None
+
+    def new(self) -> Any:
+        """Return a pristine mechanism, or the one there is."""
+        if self.fresh is not None:
+            return self.fresh()
+        return self.mechanism if self.pristine is None else copy.deepcopy(self.pristine)
+
+    def call(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> list[Outputs]:
+        """Return ``n_draws`` outputs of one call; where it raises, of a call for each of them.
+
+        A random refusal so becomes one outcome of each draw, and a call for several draws that cannot be made, or that
+        returns another number of outputs, is made one by one.
+        """
+        try:
+            return [self._attempt(mechanism, handed, n_draws, seed)]
+        except Exception as stop:  # what a mechanism raises is an output of it
+            if isinstance(stop, WrongRows):
+                self.ledger.wrong_rows += 1
+            if n_draws == 1:
+                return [[self._refusal(stop, handed)]]
+        seeds = generator(seed).integers(2**63, size=n_draws)
+        return joined([part for one_seed in seeds for part in self.call(mechanism, handed, 1, int(one_seed))])
+
+    def _attempt(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> Outputs:
+        dataset, rng = handed.give(), generator(seed)
+        reseed_globals(seed)
+        with self._counted(n_draws):
+            try:
+                return outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+            finally:
+                self.ledger.wrote |= handed.take_back()
+
+    @contextmanager
+    def _counted(self, n_draws: int) -> Iterator[None]:
+        """Count a call, unless there is no time for it; a mechanism made of ours does not tick by itself."""
+        ledger, deadline = self.ledger, self.deadline
+        if deadline is not None and deadline.reached(n_draws * ledger.fastest if ledger.evaluations else 0.0):
+            raise OutOfTime
+        started = 0.0 if deadline is None else deadline.clock()
+        ledger.evaluations += n_draws
+        try:
+            with listening(None):
+                yield
+        finally:
+            ledger.fastest = 0.0 if deadline is None else min(ledger.fastest, (deadline.clock() - started) / n_draws)
+            tick(n_draws)
+
+    def _refusal(self, stop: Exception, handed: Handed) -> Refusal:
+        lines = str(stop).strip().splitlines() if handed.public else []
+        return Refusal(type(stop).__name__, lines[0][:200] if lines else "")
+
+    def watched(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> tuple[Any, bool, bool]:
+        """Return the outputs of one call, or its refusal, and whether it used ``rng``, and a global generator."""
+        dataset, rng = handed.give(), generator(seed)
+        reseed_globals(seed)
+        before, globally = rng.bit_generator.state, global_state()
+        with self._counted(n_draws):
+            try:
+                outputs: Any = outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+            except Exception as stop:  # what a mechanism raises is an output of it
+                outputs = self._refusal(stop, handed)
+        self.ledger.wrote |= handed.take_back()
+        used, used_globals = rng.bit_generator.state != before, global_state() != globally
+        self.ledger.used_rng |= used
+        self.ledger.used_globals |= used_globals
+        return outputs, used, used_globals
+
+    def refusal(self, dataset: Any, key: StreamKey) -> Refusal | None:
+        """Return why a data set is refused at each of some draws, or None if one of them gives an output."""
+        return self.probe(dataset, key)[0]
+
+    def probe(self, dataset: Any, key: StreamKey) -> tuple[Refusal | None, bool]:
+        """Return why a data set is refused, and whether it was before any random number was asked for."""
+        seeds = key.child("probe").rng().integers(2**63, size=PROBE)
+        handed, first, early = Handed(dataset), None, True
+        with guarded():
+            for seed in seeds.tolist():
+                outputs, used, used_globals = self.watched(self.new(), handed, 1, seed)
+                if not isinstance(outputs, Refusal) or (first is not None and outputs != first):
+                    return (None, False) if not isinstance(outputs, Refusal) else (first, False)
+                first, early = outputs, early and not used and not used_globals
+        return first, early
+
+    def sample(
+        self, dataset: Any, n_draws: int, seeds: np.random.Generator, *, one_by_one: bool = False, width: int = 1
+    ) -> list[Outputs]:
+        """Return outputs by the plan of calls, in the order of the calls."""
+        plan = list(call_plan(n_draws, one_by_one=one_by_one, width=width))
+        parts: list[Outputs] = []
+        with guarded():
+            used, handed = self.new(), Handed(dataset)
+            for planned, seed in zip(plan, seeds.integers(2**63, size=len(plan)).tolist(), strict=True):
+                parts += self.call(self.new() if planned.fresh else used, handed, planned.n_draws, seed)
+        return joined(parts)
+
+    def encoded(
+        self, first: Any, second: Any, key: StreamKey, *, one_by_one: bool = False, n_pilot: int = PILOT
+    ) -> EncodedSubject:
+        """Return the mechanism as a source of float rows on two data sets, its layout learned from a pilot of both.
+
+        Parameters
+        ----------
+        first, second : Dataset or RawDataset
+        key : StreamKey
+            Of the pilot.
+        one_by_one : bool
+            Make every draw a call of its own, as must be where rows of one call depend on each other.
+        n_pilot : int
+            Draws of each data set that show what outputs look like.
+        """
+        members = (first, second)
+        probes = [
+            self.probe(member, key.child(name)) for member, name in zip(members, ("first", "second"), strict=True)
+        ]
+        pilots = [
+            [[refusal]]
+            if refusal is not None and early
+            else self.sample(member, n_pilot, key.child(name, "pilot").rng())
+            for member, name, (refusal, early) in zip(members, ("first", "second"), probes, strict=True)
+        ]
+        refusals = [_always_refused(pilot) for pilot in pilots]
+        known = [
+            why if early and why is not None and (self.ledger.used_rng or all(refusals)) else None
+            for why, (_, early) in zip(refusals, probes, strict=True)
+        ]
+        layout = Layout.learn([outputs for pilot in pilots for outputs in pilot], views=self.views)
+        finite = all(np.isfinite(layout.encode(outputs)).all() for pilot in pilots for outputs in pilot)
+        plain = layout.plain and finite and not any(isinstance(o, list) for pilot in pilots for o in pilot)
+        return EncodedSubject(
+            self, members, layout, plain, (refusals[0], refusals[1]), (known[0], known[1]), one_by_one
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedSubject:
+    """A mechanism whose outputs on two data sets are float rows of one width.
+
+    Attributes
+    ----------
+    refusals : (Refusal or None, Refusal or None)
+        For each data set the refusal that every draw of the pilot met; None where one of them gave an output.
+    constant : (Refusal or None, Refusal or None)
+        A refusal that came before any random number was asked for, of a mechanism that asks for them otherwise: every
+        draw is this symbol, and none is made.
+    plain : bool
+        Whether outputs are finite numbers of one shape and type, so that a density may be asked about the rows.
+    """
+
+    subject: Subject
+    members: tuple[Any, Any]
+    layout: Layout
+    plain: bool
+    refusals: tuple[Refusal | None, Refusal | None]
+    constant: tuple[Refusal | None, Refusal | None]
+    one_by_one: bool = False
+    _counts: dict[str, int] = field(default_factory=lambda: {"first": 0, "second": 0}, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return self.subject.name
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """How many rows were drawn of each data set, the pilot apart; a refusal that is known costs nothing."""
+        return self._counts["first"], self._counts["second"]
+
+    def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent rows, shape ``(n_draws, width)``, of calls by a plan that is the same for every data set.
+
+        Rows are put into an order that ``rng`` decides, so that no part of a sample comes from one kind of call.
+        """
+        place = 0 if dataset is self.members[0] else 1
+        if dataset is not self.members[place]:
+            raise ValueError("dataset must be one of the two that the layout was learned from, got another one")
+        known = self.constant[place]
+        if known is not None:
+            return np.tile(self.layout.encode([known]), (n_draws, 1))
+        self._counts["first" if place == 0 else "second"] += n_draws
+        parts = self.subject.sample(dataset, n_draws, rng, one_by_one=self.one_by_one, width=self.layout.width)
+        rows = (
+            np.concatenate([self.layout.encode(part) for part in parts]) if parts else np.empty((0, self.layout.width))
+        )
+        return np.asarray(rows[rng.permutation(len(rows))], dtype=np.float64)
+
+
+def call_plan(n_draws: int, *, one_by_one: bool = False, width: int = 1) -> Iterator[Call]:
+    """Yield the calls that make ``n_draws`` draws: single ones on fresh objects and on a used one, tens, blocks.
+
+    The same for every data set. A mechanism that answers otherwise when one draw is asked for, in the first row, or in
+    its first calls, so puts that answer into the sample often enough to be seen.
+    """
+    few = min(max(int(np.ceil(SHARE * n_draws)), LEAST), n_draws // 5)
+    fresh, used = min(few, FRESH, n_draws), min(few, USED)
+    if one_by_one:
+        used = n_draws - fresh
+    yield from (Call(1, True) for _ in range(fresh))
+    used = min(used, n_draws - fresh)
+    yield from (Call(1, False) for _ in range(used))
+    tens = min(2 * few, TENS, n_draws - fresh - used) // 10
+    yield from (Call(10, False) for _ in range(tens))
+    left, most = n_draws - fresh - used - 10 * tens, max(1, min(CHUNK, NUMBERS // max(1, width)))
+    for start in range(0, left, most):
+        yield Call(min(most, left - start), False)
+
+
+def _always_refused(pilot: Sequence[Outputs]) -> Refusal | None:
+    outputs = [output for part in pilot if isinstance(part, list) for output in part]
+    if sum(len(part) for part in pilot) > len(outputs) or not all(isinstance(output, Refusal) for output in outputs):
+        return None
+    return next((output for output in outputs if isinstance(output, Refusal)), None)
+
+
+def _deep_copy(mechanism: Any) -> Any:
+    try:
+        return copy.deepcopy(mechanism)
+    except Exception:  # a lock, an open file, a session: there is one object only
+        return None

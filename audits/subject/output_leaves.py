@@ -1,0 +1,363 @@
+"""One output of any type, taken apart: its structure, its types, and its leaves, which are numbers or symbols.
+
+A symbol is a float that stands for a text: ``2**100 (1 + h / 2**52)`` with 52 bits ``h`` of the text's BLAKE2b. It is
+the same in every process and lies beyond most numbers, so that an event of a half-line can be "there was no number".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence, Set
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+#: Where the symbols begin.
+SYMBOLS = 2.0**100
+#: Arrays with more numbers than this are kept as one symbol and a few summaries.
+MAX_ARRAY = 4096
+#: Most numbers that are read out of one text.
+MAX_NUMBERS = 8
+#: Nested deeper than this, an output is read by its ``repr``.
+MAX_DEPTH = 20
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """An exception instead of an output.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the exception's type; all that counts as output.
+    reason : str
+        First line of its message, kept only where the data are public; takes no part in comparisons.
+    """
+
+    kind: str
+    reason: str = dataclasses.field(default="", compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+
+class Row(dict[str, Any]):
+    """One row of a data frame that a call returned with a row for each output."""
+
+
+class Leaf(NamedTuple):
+    """A number, or a symbol, and where in the output it was found."""
+
+    path: str
+    value: float
+    is_number: bool = True
+
+
+class Parts(NamedTuple):
+    """What an output is made of; equal outputs have equal parts, unequal ones unequal parts (up to hash collisions).
+
+    Attributes
+    ----------
+    structure : str
+        Kinds of containers, their lengths, key sets and shapes.
+    types : str
+        Types of the numbers, in order.
+    leaves : tuple of Leaf
+    """
+
+    structure: str
+    types: str
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every leaf is a number."""
+        return all(leaf.is_number for leaf in self.leaves)
+
+    def whole(self, *, types: bool = True) -> float:
+        """Return the symbol of the whole output."""
+        return whole_symbol(self.structure, self.types if types else "", [leaf.value for leaf in self.leaves])
+
+
+def symbol(text: str | bytes) -> float:
+    """Return the float that stands for a text; the same in every process."""
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    digest = hashlib.blake2b(raw, digest_size=8).digest()
+    return SYMBOLS * (1.0 + (int.from_bytes(digest, "little") >> 12) / 2.0**52)
+
+
+#: Stands in a column whose place an output does not have.
+ABSENT = symbol("absent")
+
+
+def one_value(value: float) -> float:
+    """Return the number with one representation of zero and of NaN."""
+    return float("nan") if value != value else value + 0.0
+
+
+def whole_symbol(structure: str, types: str, values: Sequence[float]) -> float:
+    """Return the symbol of an output from its parts."""
+    head = f"{structure}\0{types}\0".encode("utf-8", "surrogatepass")
+    return symbol(head + struct.pack(f"<{len(values)}d", *values))
+
+
+def row_structure(shape: tuple[int, ...]) -> str:
+    """Return the structure of an array of numbers; a scalar is an array of one."""
+    return str(shape or (1,))
+
+
+def take_apart(output: Any) -> Parts:
+    """Return the parts of any output; what cannot be read is a symbol of its type and its ``repr``."""
+    types: list[str] = []
+    leaves: list[Leaf] = []
+    try:
+        structure = _walk(output, "", types, leaves, 0)
+    except Exception:  # an object of the user's own that cannot be looked at is an output, too
+        structure, types, leaves = f"unreadable {type(output).__name__}", [], [_unreadable("", output)]
+    return Parts(structure, ",".join(types), tuple(leaves))
+
+
+def _walk(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
+    """Append what ``output`` holds to ``types`` and ``leaves``; return its structure."""
+    if depth > MAX_DEPTH:
+        leaves.append(_unreadable(path, output))
+        return "deep"
+    if isinstance(output, Refusal):
+        leaves.append(Leaf(path, symbol(f"refused {output.kind}"), False))
+        return "refused"
+    if output is None or output is pd.NA or output is pd.NaT:
+        leaves.append(Leaf(path, symbol(f"nothing {output}"), False))
+        return "nothing"
+    if isinstance(output, str | bytes | bytearray):
+        return _text(output, path, leaves)
+    if isinstance(output, Enum):
+        leaves.append(Leaf(path, symbol(f"enum {type(output).__name__}.{output.name}"), False))
+        return "enum"
+    if isinstance(output, np.generic) and not isinstance(output, np.number | np.bool_):
+        return _generic(output, path, types, leaves, depth)
+    if isinstance(output, Number | np.bool_):
+        return _number(output, path, types, leaves)
+    if isinstance(output, np.ndarray):
+        return _array(output, path, types, leaves, depth)
+    if type(output) in (list, tuple) and output and all(type(x) in (float, np.float64) for x in output):
+        return _array(np.array(output, dtype=np.float64), path, types, leaves, depth)
+    if isinstance(output, Row):
+        return _frame_row(output, path, types, leaves, depth)
+    for name, members in _members(output):
+        inner = [_walk(member, f"{path}{at}", types, leaves, depth + 1) for at, member in members]
+        labels = [at for at, _ in members]
+        return f"{name}({','.join(f'{at}:{part}' for at, part in zip(labels, inner, strict=True))})"
+    leaves.append(_unreadable(path, output))
+    return f"object {type(output).__name__}"
+
+
+def _frame_row(output: Row, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
+    """Read the row of a data frame as the rows of a frame of numbers are read, whatever else its call returned."""
+    inner = []
+    for name, value in output.items():
+        before = len(leaves)
+        inner.append(_walk(value, f"{path}.{name}", types, leaves, depth + 1))
+        if inner[-1] in ("(1,)", "(1,)c"):
+            added = leaves[before:]
+            leaves[before:] = [leaf._replace(path=f"{path}.{name}{i or ''}") for i, leaf in enumerate(added)]
+    if all(part in ("(1,)", "(1,)c") for part in inner):
+        return f"frame({','.join(leaf.path for leaf in leaves if leaf.path.startswith(path))})"
+    return f"frame({','.join(f'.{name}:{part}' for name, part in zip(output, inner, strict=True))})"
+
+
+def _unreadable(path: str, output: Any) -> Leaf:
+    try:
+        shown = _ADDRESS.sub("", repr(output))
+    except Exception:  # a ``repr`` of the user's own
+        shown = ""
+    return Leaf(path, symbol(f"object {type(output).__name__} {shown}"), False)
+
+
+def _text(output: str | bytes | bytearray, path: str, leaves: list[Leaf]) -> str:
+    kind, raw = ("text", output) if isinstance(output, str) else ("bytes", bytes(output))
+    leaves.append(Leaf(path, symbol(raw), False))
+    leaves.append(Leaf(f"{path} length", float(len(raw))))
+    shown = raw if isinstance(raw, str) else raw.decode("latin-1")
+    numbers = _NUMBER.findall(shown)
+    if numbers:
+        leaves.append(Leaf(f"{path} without its numbers", symbol(_NUMBER.sub("#", shown)), False))
+        leaves += [Leaf(f"{path} number {i}", one_value(float(text))) for i, text in enumerate(numbers[:MAX_NUMBERS])]
+    return kind
+
+
+def _generic(output: np.generic, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
+    """Structured records are mappings, texts are texts, times are the texts that they print as."""
+    if isinstance(output, np.void) and output.dtype.names:
+        fields = {name: output[name] for name in output.dtype.names}
+        return "record " + _walk(fields, path, types, leaves, depth + 1)
+    if isinstance(output, np.str_ | np.bytes_):
+        return _walk(output.item(), path, types, leaves, depth + 1)
+    return f"{output.dtype} " + _walk(str(output), path, types, leaves, depth + 1)
+
+
+def number_type(output: Any) -> str:
+    """Return the name of a number's type, the same for Python's and for NumPy's of the same size."""
+    names = {bool: "b1", int: "i8", float: "f8", complex: "c16"}
+    name = names.get(type(output))
+    return name or (output.dtype.str[1:] if isinstance(output, np.generic) else type(output).__name__)
+
+
+def _number(output: Any, path: str, types: list[str], leaves: list[Leaf]) -> str:
+    types.append(number_type(output))
+    if isinstance(output, complex | np.complexfloating):
+        exact = [_real(part, f"{path}[{i}]", leaves) for i, part in enumerate((output.real, output.imag))]
+        return "(1,)c" if all(exact) else "(1,)c!"
+    return "(1,)" if _real(output, f"{path}[0]", leaves) else "(1,)!"
+
+
+def _real(output: Any, path: str, leaves: list[Leaf]) -> bool:
+    """Append a real number, and its exact value as a symbol where float64 does not hold it; return whether it does."""
+    if isinstance(output, np.integer):  # compared with a float it would be rounded first
+        output = int(output)
+    if isinstance(output, Decimal) and output.is_nan():  # a signalling NaN compares with nothing
+        leaves.append(Leaf(path, float("nan")))
+        return True
+    try:
+        value = float(output)
+    except OverflowError:
+        value = float("inf") if output > 0 else float("-inf")
+    except (TypeError, ValueError):
+        leaves += [Leaf(path, float("nan")), Leaf(f"{path} exactly", symbol(repr(output)), False)]
+        return False
+    leaves.append(Leaf(path, one_value(value)))
+    exact = value != value or bool(value == output)
+    if not exact:
+        leaves.append(Leaf(f"{path} exactly", symbol(_exact_text(output)), False))
+    return exact
+
+
+def _exact_text(output: Any) -> str:
+    if isinstance(output, int | np.integer):
+        return hex(int(output))
+    return str(Fraction(output)) if isinstance(output, Decimal | Fraction) else repr(output)
+
+
+def _array(output: np.ndarray[Any, Any], path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
+    if np.ma.isMaskedArray(output) or output.dtype.kind not in "biufc":
+        inner = [_walk(item, f"{path}[{i}]", types, leaves, depth + 1) for i, item in enumerate(output.reshape(-1))]
+        return f"array{output.shape}({','.join(inner)})"
+    flat = output.reshape(-1)
+    if flat.size > MAX_ARRAY and depth:
+        return _large_array(output, path, types, leaves)
+    types.append(output.dtype.str[1:])
+    values = exact_floats(flat)
+    if values is None:
+        before = len(leaves)
+        for i, item in enumerate(flat):
+            _real(item, f"{path}[{i}]", leaves)
+        return f"{row_structure(output.shape)}!{len(leaves) - before}"
+    leaves += [Leaf(f"{path}[{i}]", value) for i, value in enumerate(values.tolist())]
+    return row_structure(output.shape) + ("c" if output.dtype.kind == "c" else "")
+
+
+def _large_array(output: np.ndarray[Any, Any], path: str, types: list[str], leaves: list[Leaf]) -> str:
+    types.append(output.dtype.str[1:])
+    flat = np.ascontiguousarray(output.reshape(-1)) + output.dtype.type(0)
+    leaves.append(Leaf(path, symbol(flat.tobytes()), False))
+    parts = np.abs(flat) if output.dtype.kind == "c" else flat
+    numbers = np.asarray(parts, dtype=np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    leaves += [Leaf(f"{path} {name}", value) for name, value in summaries(finite)]
+    return row_structure(output.shape) + "large"
+
+
+def summaries(values: np.ndarray[Any, Any]) -> list[tuple[str, float]]:
+    """Return smallest, middle and largest value and the sum of finite numbers, shape ``(m,)``; none of no numbers."""
+    if not values.size:
+        return []
+    with np.errstate(over="ignore", invalid="ignore"):
+        named = {"smallest": values.min(), "middle": np.median(values), "largest": values.max(), "sum": values.sum()}
+    return [(name, one_value(float(value))) for name, value in named.items()]
+
+
+def summaries_of_few(values: Sequence[float]) -> list[tuple[str, float]]:
+    """Return the ``summaries`` of the finite ones among a few numbers, without an array."""
+    finite = sorted(value for value in values if math.isfinite(value))
+    if not finite:
+        return []
+    middle = 0.5 * finite[(len(finite) - 1) // 2] + 0.5 * finite[len(finite) // 2]
+    return [
+        ("smallest", finite[0]),
+        ("middle", one_value(middle)),
+        ("largest", finite[-1]),
+        ("sum", one_value(sum(finite))),
+    ]
+
+
+def exact_floats(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Return numbers of any dtype as float64, complex ones as pairs; None if float64 does not hold one of them.
+
+    Both zeros become one, and every NaN becomes one. Shape ``(…, k)`` stays, or becomes ``(…, 2 k)`` if complex.
+    """
+    if flat.dtype.kind == "c":
+        flat = np.stack([flat.real, flat.imag], axis=-1).reshape(*flat.shape[:-1], 2 * flat.shape[-1])
+    values = np.asarray(flat, dtype=np.float64) + 0.0
+    if flat.dtype.kind in "iu" and flat.dtype.itemsize == 8 and values.size and np.abs(values).max() >= 2.0**53:
+        return None
+    if flat.dtype.kind == "f" and flat.dtype.itemsize > 8:
+        with np.errstate(invalid="ignore"):
+            if not ((values == flat) | np.isnan(values)).all():
+                return None
+    missing = np.isnan(values)
+    if missing.any():
+        values[missing] = np.nan
+    return values
+
+
+def _members(output: Any) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
+    """Yield at most one name and list of members, where the output is a container."""
+    if isinstance(output, pd.DataFrame | pd.Series):
+        yield _frame_members(output)
+    elif isinstance(output, Mapping):
+        yield "mapping", sorted(((f".{_key(key)}", value) for key, value in output.items()), key=lambda item: item[0])
+    elif isinstance(output, tuple) and hasattr(output, "_fields"):
+        yield type(output).__name__, [(f".{n}", v) for n, v in zip(output._fields, output, strict=True)]
+    elif isinstance(output, Set):
+        ordered = sorted(output, key=lambda item: _order(take_apart(item)))
+        yield "set", [(f"[{i}]", item) for i, item in enumerate(ordered)]
+    elif isinstance(output, Sequence):
+        name = "list" if isinstance(output, list) else type(output).__name__
+        yield name, [(f"[{i}]", item) for i, item in enumerate(output)]
+    elif hasattr(output, "__array__"):
+        yield type(output).__name__, [("", np.asarray(output))]
+    elif dataclasses.is_dataclass(output) and not isinstance(output, type):
+        fields = dataclasses.fields(output)
+        yield type(output).__name__, [(f".{f.name}", getattr(output, f.name)) for f in fields]
+    elif getattr(output, "__dict__", None) and not isinstance(output, type) and not callable(output):
+        yield type(output).__name__, [(f".{name}", value) for name, value in sorted(vars(output).items())]
+
+
+def _frame_members(output: Any) -> tuple[str, list[tuple[str, Any]]]:
+    columns = [(f".{_key(name)}", output[name].to_numpy()) for name in output] if output.ndim == 2 else []
+    if output.ndim == 1:
+        columns = [("", output.to_numpy())]
+    if not output.index.equals(pd.RangeIndex(len(output))):
+        columns.append((".index", output.index.to_numpy()))
+    return "frame" if output.ndim == 2 else "series", columns
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else f"{type(key).__name__} {_ADDRESS.sub('', repr(key))}"
+
+
+def _order(parts: Parts) -> tuple[bool, tuple[float, ...], float]:
+    """Sort members of a set: numbers by value, everything else by its symbol."""
+    values = tuple(leaf.value for leaf in parts.leaves) if parts.numeric else ()
+    return not parts.numeric, tuple(v if v == v else float("inf") for v in values), parts.whole()

@@ -1,0 +1,1 @@
+"""Audits of a mechanism whose loss, law or density is known."""

@@ -1,0 +1,1 @@
+"""Exact laws of the privacy loss, and definitions of privacy on finite spaces; nothing here draws."""

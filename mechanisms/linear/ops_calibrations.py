@@ -1,0 +1,279 @@
+r"""The four (epsilon, delta)-DP calibrations of one-posterior sampling in W18, appendix F, as printed and corrected.
+
+As printed they rest on remark 11, whose normal tail is taken at ``sqrt(log(2/delta))`` instead of a quantile of its
+level, and on constants recomputed from each data set's own ``n``. Corrected, the same four choices are made with the
+proved bound of ``mechanisms.linear.posterior_bound`` and a public upper bound on ``n``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from ..base import check_positive
+from ..data.dataset import FloatArray
+from ..laws.gaussian_calibration import check_open_delta
+from ..numerics.transcripts import check_count
+from .posterior_bound import largest_gamma, largest_leverage, loss_bound
+
+
+@dataclass(frozen=True)
+class OPSParameters:
+    """Ridge ``lam`` and inverse temperature ``gamma`` of one-posterior sampling, and the rule they come from."""
+
+    lam: float
+    gamma: float
+    rule: str
+
+
+@dataclass(frozen=True)
+class PublishedOPSCalibration:
+    r"""Appendix F of W18 as printed: any ``(lam, gamma)`` with ``epsilon_bound`` equal to ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Budget; positive, and in (0, 1).
+    n_records : int
+        Number of records, at least 0 (as printed: of the data set at hand).
+    dim : int
+        Number of features (only the balanced and the conservative rule look at it).
+    x_bound, y_bound : float
+        Public bounds, finite and positive.
+    """
+
+    epsilon: float
+    delta: float
+    n_records: int
+    dim: int
+    x_bound: float
+    y_bound: float
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def lipschitz(self, lam: ArrayLike) -> FloatArray:
+        """Return ``L(lam) = B Y (sqrt(n) B/sqrt(2 lam) + 1)`` (W18, after eq. 23)."""
+        lam = np.asarray(lam, dtype=np.float64)
+        return np.asarray(
+            self.x_bound * self.y_bound * (math.sqrt(self.n_records) * self.x_bound / np.sqrt(2 * lam) + 1)
+        )
+
+    def epsilon_bound(self, lam: ArrayLike, gamma: ArrayLike) -> FloatArray:
+        """Return the right-hand side of the calibration rule (W18, remark 11 with the smallest eigenvalue 0)."""
+        lam, gamma = np.asarray(lam, dtype=np.float64), np.asarray(gamma, dtype=np.float64)
+        log_term, square, lipschitz = math.log(2 / self.delta), self.x_bound**2, self.lipschitz(lam)
+        return np.asarray(
+            np.sqrt(gamma * log_term / lam) * lipschitz
+            + gamma * lipschitz**2 / (2 * (lam + square))
+            + (1 + log_term) * square / (2 * lam)
+        )
+
+    @property
+    def diffuse_lam(self) -> float:
+        """``(1 + log(2/delta)) B^2/epsilon``, where the last term of the bound is ``epsilon/2`` (W18-F1)."""
+        return (1 + math.log(2 / self.delta)) * self.x_bound**2 / self.epsilon
+
+    def gamma_at(self, lam: float) -> float:
+        """Return the ``gamma`` with ``epsilon_bound(lam, gamma) = epsilon``.
+
+        Raises
+        ------
+        ValueError
+            If ``lam`` is not above ``(1 + log(2/delta)) B^2/(2 epsilon)``: no gamma is small enough there.
+        """
+        lam, log_term = check_positive("lam", lam), math.log(2 / self.delta)
+        room = self.epsilon - (1 + log_term) * self.x_bound**2 / (2 * lam)
+        if room <= 0:
+            raise ValueError(f"lam must be above {self.diffuse_lam / 2:.6g} at this budget, got lam={lam}")
+        # quadratic in w = L sqrt(gamma): w^2/(2 (lam + B^2)) + w sqrt(log(2/delta)/lam) = room
+        slope, curve = math.sqrt(log_term / lam), 1 / (2 * (lam + self.x_bound**2))
+        w = 2 * room / (slope + math.sqrt(slope**2 + 4 * curve * room))
+        return (w / float(self.lipschitz(lam))) ** 2
+
+    def c1(self, epsilon: float, rho: float) -> float:
+        """Return ``C_1(epsilon, delta, rho, d)`` of W18, eq. 18."""
+        tail = math.log(1 / rho)
+        return (self.dim / 2 + math.sqrt(self.dim * tail) + tail) * math.log(2 / self.delta) / epsilon**2
+
+    def diffuse(self) -> OPSParameters:
+        """Return OPS-Diffuse (W18-F1): the fixed ridge, gamma calibrated."""
+        return OPSParameters(self.diffuse_lam, self.gamma_at(self.diffuse_lam), "diffuse")
+
+    def concentrated(self, gamma: float = 1.0) -> OPSParameters:
+        """Return OPS-Concentrated (W18-F2): ``gamma = 1``, the ridge calibrated."""
+        return OPSParameters(_solve_lam(self, gamma), check_positive("gamma", gamma), "concentrated")
+
+    def balanced(self, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
+        """Return OPS-Balanced (W18-F3): the ridge that minimises eq. 24 with ``B = norm``, then gamma calibrated."""
+        lam = _balanced_lam(self, norm, rho)
+        return OPSParameters(lam, self.gamma_at(lam), "balanced")
+
+    def conservative(self, *, rho: float = 0.05) -> OPSParameters:
+        """Return OPS-Conservative (W18-F4); the paper gives no formula, this reading: ``lam = B^2 sqrt(C_1)``.
+
+        It minimises ``(Y/B + |theta*|)^2 (B^4 C_1/lam + lam)``, what eq. 24 becomes with ``|theta*_lam| <= |theta*|``,
+        whose minimiser does not depend on ``|theta*|``; then gamma as in the diffuse rule.
+        """
+        lam = _conservative_lam(self, rho)
+        return OPSParameters(lam, self.gamma_at(lam), "conservative")
+
+
+@dataclass(frozen=True)
+class CorrectedOPSCalibration:
+    r"""The four rules with a proved bound: OPS with the result is (epsilon, delta)-DP for one record added or removed.
+
+    The leverage of any target is at most ``B^2/lam`` and its residual at most ``Y + B min(sqrt(n) Y/(2 sqrt(lam)),
+    n B Y/lam)``; gamma is the largest (or ``lam`` the smallest) for which the bound of
+    ``loss_bound`` is at most ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee; positive, and in (0, 0.317].
+    n_records : int
+        Public upper bound on the number of records of every data set, at least 0.
+    dim, x_bound, y_bound
+        As in ``PublishedOPSCalibration``.
+    """
+
+    epsilon: float
+    delta: float
+    n_records: int
+    dim: int
+    x_bound: float
+    y_bound: float
+
+    def __post_init__(self) -> None:
+        _check(self)
+        _ = self.diffuse_lam
+
+    def residual(self, lam: ArrayLike) -> FloatArray:
+        """Return the bound on ``|y - x^T theta_hat|`` over all data sets and targets."""
+        lam, n = np.asarray(lam, dtype=np.float64), self.n_records
+        norm = np.minimum(math.sqrt(n) / (2 * np.sqrt(lam)), n * self.x_bound / lam) * self.y_bound
+        return np.asarray(self.y_bound + self.x_bound * norm)
+
+    def lipschitz(self, lam: ArrayLike) -> FloatArray:
+        """Return ``B`` times ``residual``."""
+        return self.x_bound * self.residual(lam)
+
+    def epsilon_bound(self, lam: ArrayLike, gamma: ArrayLike) -> FloatArray:
+        """Return the proved bound on the loss at failure probability ``delta``."""
+        return loss_bound(self.x_bound**2 / np.asarray(lam, dtype=np.float64), self.residual(lam), gamma, self.delta)
+
+    @property
+    def diffuse_lam(self) -> float:
+        """The ridge at which the temperature-free part of the bound is ``epsilon/2``."""
+        return self.x_bound**2 / largest_leverage(self.epsilon / 2, self.delta)
+
+    def gamma_at(self, lam: float) -> float:
+        """Return the largest ``gamma`` that the bound allows.
+
+        Raises
+        ------
+        ValueError
+            If the leverage alone uses up ``epsilon`` at this ``lam``.
+        """
+        lam = check_positive("lam", lam)
+        gamma = float(largest_gamma(self.x_bound**2 / lam, self.residual(lam), self.epsilon, self.delta))
+        if gamma <= 0:
+            least = self.x_bound**2 / largest_leverage(self.epsilon, self.delta)
+            raise ValueError(f"lam must be above {least:.6g} at this budget, got lam={lam}")
+        return gamma
+
+    def c1(self, epsilon: float, rho: float) -> float:
+        """Return ``C_1(epsilon, delta, rho, d)`` of W18, eq. 18 (utility only)."""
+        tail = math.log(1 / rho)
+        return (self.dim / 2 + math.sqrt(self.dim * tail) + tail) * math.log(2 / self.delta) / epsilon**2
+
+    def diffuse(self) -> OPSParameters:
+        """Return the corrected OPS-Diffuse."""
+        return OPSParameters(self.diffuse_lam, self.gamma_at(self.diffuse_lam), "diffuse, corrected")
+
+    def concentrated(self, gamma: float = 1.0) -> OPSParameters:
+        """Return the corrected OPS-Concentrated."""
+        return OPSParameters(_solve_lam(self, gamma), check_positive("gamma", gamma), "concentrated, corrected")
+
+    def balanced(self, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
+        """Return the corrected OPS-Balanced."""
+        lam = _balanced_lam(self, norm, rho)
+        return OPSParameters(lam, self.gamma_at(lam), "balanced, corrected")
+
+    def conservative(self, *, rho: float = 0.05) -> OPSParameters:
+        """Return the corrected OPS-Conservative."""
+        lam = _conservative_lam(self, rho)
+        return OPSParameters(lam, self.gamma_at(lam), "conservative, corrected")
+
+
+Calibration = PublishedOPSCalibration | CorrectedOPSCalibration
+
+
+def proposition_18(calibration: PublishedOPSCalibration, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
+    """Return the closed form of W18, proposition 18, as printed; it is not tied to the calibration rule."""
+    ratio = calibration.c1(calibration.epsilon, rho) * calibration.x_bound**4 * calibration.y_bound**2
+    lam = (ratio * calibration.n_records / check_positive("norm", norm) ** 2) ** (1 / 3)
+    log_term = math.log(2 / calibration.delta)
+    gamma = calibration.epsilon**2 * lam / (4 * log_term * float(calibration.lipschitz(lam)) ** 2)
+    return OPSParameters(lam, gamma, "proposition 18")
+
+
+def _check(calibration: Calibration) -> None:
+    for name in ("epsilon", "x_bound", "y_bound"):
+        object.__setattr__(calibration, name, check_positive(name, getattr(calibration, name)))
+    object.__setattr__(calibration, "delta", check_open_delta(calibration.delta))
+    object.__setattr__(calibration, "n_records", check_count("n_records", calibration.n_records, least=0))
+    object.__setattr__(calibration, "dim", check_count("dim", calibration.dim))
+
+
+def _solve_lam(calibration: Calibration, gamma: float) -> float:
+    """Return the smallest ridge whose bound at this ``gamma`` is at most epsilon (the bound falls as it grows)."""
+    gamma = check_positive("gamma", gamma)
+
+    def excess(log_lam: float) -> float:
+        return math.log(float(calibration.epsilon_bound(math.exp(log_lam), gamma)) / calibration.epsilon)
+
+    low = high = math.log(calibration.diffuse_lam)
+    while excess(low) < 0:
+        low -= 1.0
+    while excess(high) > 0:
+        high += 1.0
+    root = float(scipy.optimize.brentq(excess, low, high, xtol=1e-14, rtol=1e-14))
+    return math.exp(root) * (1 + 1e-12)
+
+
+def _balanced_lam(calibration: Calibration, norm: float, rho: float) -> float:
+    """Return the minimiser of eq. 24 over ``lam >= diffuse_lam``.
+
+    ``C_1 L(lam)^2/lam + lam norm^2``: with ``s = 1/sqrt(lam)`` the first term is a convex increasing function of ``s``
+    and the second convex too, so that there is one local minimum, found on a logarithmic scale.
+    """
+    norm = check_positive("norm", norm)
+    c1 = calibration.c1(min(calibration.epsilon, math.sqrt(calibration.epsilon)), rho)
+
+    def objective(log_lam: float) -> float:
+        lam = math.exp(log_lam)
+        return math.log(c1 * float(calibration.lipschitz(lam)) ** 2 / lam + lam * norm**2)
+
+    return _smallest_on(objective, math.log(calibration.diffuse_lam))
+
+
+def _conservative_lam(calibration: Calibration, rho: float) -> float:
+    c1 = calibration.c1(min(calibration.epsilon, math.sqrt(calibration.epsilon)), rho)
+    return max(calibration.x_bound**2 * math.sqrt(c1), calibration.diffuse_lam)
+
+
+def _smallest_on(objective: Callable[[float], float], low: float) -> float:
+    """Return ``exp`` of the minimiser on ``[low, infinity)`` of a function with one local minimum there."""
+    step, high = 1.0, low + 1.0
+    while objective(high) < objective(high - step):
+        step *= 2
+        high += step
+    minimum = scipy.optimize.minimize_scalar(objective, bounds=(low, high), method="bounded", options={"xatol": 1e-10})
+    best = min((low, float(minimum.x)), key=objective)
+    return math.exp(best)

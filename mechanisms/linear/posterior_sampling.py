@@ -1,0 +1,269 @@
+"""One-posterior sampling (OPS) for linear and ridge regression (W19-T4.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from flint import arb
+
+from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_draws, check_nonnegative, check_positive
+from ..capabilities import Bound, Domain, WorstPair
+from ..catalogue import Example, example_pair
+from ..data.dataset import Dataset, FloatArray
+from ..data.neighbours import NeighbouringPair, Relation
+from ..envelopes.gaussian_envelopes import posterior_envelope
+from ..envelopes.tail_envelopes import Envelope
+from ..laws.gaussian_profile import ROUNDING
+from ..laws.profile_tools import SwappedProfile, epsilon_bracket
+from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadratic_log_delta
+from ..numerics.balls import Ball, enclose
+from ..numerics.coloured_noise import coloured
+from ..numerics.mills import HALF_LOG_2PI
+from ..parameters import NonNegative, Parameters, Positive
+from ..recipes import LINEAR, Build, Recipe, Setup
+from ..records.leverage import record_quantities
+from ..records.record_laws import QuadraticRecordLaws
+from .ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration
+from .posterior_bound import LARGEST_DELTA, loss_bound
+from .ridge import RidgeFit, check_ridge, ridge_fit, target_balls
+from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
+
+
+@dataclass(frozen=True)
+class PosteriorSampling:
+    """Releases one draw from ``p(theta) ~ exp(-gamma/2 (||y - X theta||^2 + lam ||theta||^2))`` (W19-T4.1).
+
+    That is ``N(theta_hat, H^{-1}/gamma)`` with ``H = X^T X + lam I``: output perturbation with the data's own Fisher
+    information as precision (W19-S4.A3).
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse temperature; finite and positive.
+    lam : float
+        Regularisation; finite, at least 0. With 0, ``X^T X`` must be positive definite on both data sets.
+
+    Examples
+    --------
+    >>> pair, mechanism = example_pair(), PosteriorSampling(gamma=3.0, lam=1.0)
+    >>> mechanism.draw(pair.first, 3, rng=np.random.default_rng(1)).shape
+    (3, 2)
+    >>> round(mechanism.profile(pair).epsilon_at(1e-3, Direction.FORWARD), 3)
+    2.906
+    """
+
+    gamma: float
+    lam: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_positive("gamma", self.gamma))
+        object.__setattr__(self, "lam", check_nonnegative("lam", self.lam))
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"one-posterior sampling (gamma={self.gamma:g}, lam={self.lam:g})"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent draws, shape ``(n_draws, dim)``.
+
+        Raises
+        ------
+        ValueError
+            If ``X^T X + lam I`` is singular.
+        """
+        fit = ridge_fit(dataset, self.lam)
+        return coloured(fit.theta, fit.factor, self.gamma, rng.standard_normal((check_draws(n_draws), dataset.dim)))
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
+        fit = ridge_fit(dataset, self.lam)
+        quadratic = (((np.atleast_2d(outputs) - fit.theta) @ fit.factor) ** 2).sum(axis=1)
+        constant = 0.5 * (fit.log_det + dataset.dim * math.log(self.gamma)) - dataset.dim * HALF_LOG_2PI
+        return np.asarray(constant - 0.5 * self.gamma * quadratic)
+
+    def target(self, pair: NeighbouringPair) -> tuple[float, float]:
+        """Return out-of-sample leverage and scaled residual ``sqrt(gamma) (y - x^T theta_hat)`` of the target.
+
+        Raises
+        ------
+        UnsupportedRelation
+            For REPLACE.
+        """
+        return self._target(pair)[1:]
+
+    def _target(self, pair: NeighbouringPair) -> tuple[RidgeFit, float, float]:
+        pair.require(Relation.ADD, Relation.REMOVE)
+        fit = ridge_fit(_without_target(pair), self.lam)
+        return fit, fit.leverage(pair.x), math.sqrt(self.gamma) * fit.residual(pair.x, pair.y)
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``."""
+        if pair.relation is Relation.REPLACE:
+            return np.asarray(self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second))
+        fit, leverage, scaled = self._target(pair)
+        # W19-T4.1, proof: -log(1 + mu)/2 + (W^2 - a^2/(1 + mu))/2 for the order without, with the target, where
+        # W^2 - a^2 = moved (moved + 2 a) keeps the digits of a loss that is small beside a^2
+        moved = -math.sqrt(self.gamma) * ((np.atleast_2d(outputs) - fit.theta) @ pair.x)
+        constant = scaled**2 * leverage / (1 + leverage) - math.log1p(leverage)
+        return np.asarray(pair.sign * 0.5 * (constant + moved * (moved + 2 * scaled)))
+
+    def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
+        """Return the exact law of the loss for ADD and REMOVE.
+
+        Raises
+        ------
+        UnsupportedRelation
+            For REPLACE.
+        """
+        inner = QuadraticProfile(*self.target(pair))
+        return inner if pair.relation is Relation.ADD else SwappedProfile(inner)
+
+    def proves(self, pair: NeighbouringPair) -> bool:
+        """Return whether ``delta_bracket`` is for this pair: ADD and REMOVE."""
+        return pair.relation is not Relation.REPLACE
+
+    def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on.
+
+        Unlike ``profile(pair).delta_bracket``, which starts from a leverage and a residual rounded to float64, the
+        linear algebra is done in ball arithmetic too. ADD and REMOVE.
+        """
+        return self._proved(pair, epsilon, direction, 0)
+
+    def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
+        return self._proved(pair, epsilon, direction, 1)
+
+    def epsilon_bracket(self, pair: NeighbouringPair, delta: float, direction: Direction) -> Bracket:
+        """Return an enclosure, proved from the data on, of the smallest ``epsilon >= 0`` at ``delta``."""
+        epsilon = self.profile(pair).epsilon_at(delta, direction)
+        return epsilon_bracket(lambda e: self.delta_bracket(pair, e, direction), delta, epsilon)
+
+    def _proved(self, pair: NeighbouringPair, epsilon: float, direction: Direction, part: int) -> Bracket:
+        pair.require(Relation.ADD, Relation.REMOVE)
+        smaller = _without_target(pair)
+        ridge_fit(smaller, self.lam)  # refuses a singular matrix in one line, before balls do at length
+        towards = direction if pair.relation is Relation.ADD else direction.opposite
+
+        def evaluate() -> Ball:
+            leverage, residual = target_balls(smaller, pair.x, pair.y, self.lam)
+            return quadratic_balls(arb(epsilon), leverage, arb(self.gamma).sqrt() * residual, towards)[part]
+
+        return enclose(evaluate, low=0.0, high=1.0)
+
+    def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
+        """Return the map from standard normal noise to outputs."""
+        fit = ridge_fit(dataset, self.lam)
+        return lambda noise: coloured(fit.theta, fit.factor, self.gamma, np.array(noise))
+
+    def envelope(self, pair: NeighbouringPair, direction: Direction, epsilon: float) -> Envelope:
+        """Return the intervals of noise on which the loss exceeds ``epsilon``; ADD and REMOVE."""
+        return posterior_envelope(self, pair, direction, epsilon)
+
+    def record_laws(self, dataset: Dataset) -> QuadraticRecordLaws:
+        """Return the exact laws of leaving each record out."""
+        records = record_quantities(dataset, self.lam)
+        return QuadraticRecordLaws(records.leverage_out, math.sqrt(self.gamma) * records.residual_out)
+
+    def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the loss of leaving each record out at one output."""
+        records = record_quantities(dataset, self.lam)
+        with np.errstate(divide="ignore"):
+            log_det = np.log1p(-records.leverage_in)
+        gain = records.residual_in * records.residual_out - np.square(dataset.y - dataset.X @ output)
+        return np.asarray(-0.5 * log_det + 0.5 * self.gamma * gain)
+
+    def worst_case(self, domain: Domain) -> Bound | None:
+        """Return W18-F, corrected, at the largest leverage and residual, for a public number of records."""
+        if domain.n_public is None or self.lam == 0:
+            return None
+        leverage, residual = domain.x_bound**2 / self.lam, largest_residual(self.lam, domain)
+        return Bound(
+            "W18-F, corrected (a bound on leverage and residual over all data sets)",
+            "The leverage of any record is at most B^2/lam and its residual is bounded through the public number of "
+            "records; the loss grows with both.",
+            lambda epsilon, delta: self._stated(leverage, residual, epsilon, delta, ROUNDING),
+            (f"no data set has more than {domain.n_public} records, which is public",),
+        )
+
+    def worst_target(self, dataset: Dataset, domain: Domain) -> Bound:
+        """Return the same at the largest leverage and residual of a record added to ``dataset``."""
+        smallest, residual = largest_at(self.lam, dataset, domain)
+        leverage = domain.x_bound**2 / smallest
+        return Bound(
+            "leverage and residual at this data set",
+            "",
+            lambda epsilon, delta: self._stated(leverage, residual, epsilon, delta, 0.0),
+        )
+
+    def _stated(self, leverage: float, residual: float, epsilon: float, delta: float, slack: float) -> float:
+        """Return ``delta`` where the loss stays below ``epsilon`` outside that probability, else 1."""
+        if not 0 < delta <= LARGEST_DELTA:
+            return 1.0
+        bound = float(loss_bound(leverage, residual, self.gamma, delta))
+        return delta if bound * (1 + slack) <= epsilon else 1.0
+
+    def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
+        """Return the worst of equal records and one that points the other way."""
+
+        def log_delta(curvature: FloatArray, leverage: FloatArray, residual: FloatArray) -> FloatArray:
+            scaled = math.sqrt(self.gamma) * residual
+            return np.maximum(*(quadratic_log_delta(epsilon, leverage, scaled, d) for d in BOTH))
+
+        return ridge_worst_pair(self, self.lam, domain, epsilon, log_delta)
+
+
+def _without_target(pair: NeighbouringPair) -> Dataset:
+    return pair.first if pair.relation is Relation.ADD else pair.second
+
+
+class PosteriorParameters(Parameters):
+    """One-posterior sampling (W19-T4.1)."""
+
+    name: Literal["posterior-sampling"]
+    gamma: Positive
+    lam: NonNegative
+
+    def build(self, dim: int) -> PosteriorSampling:
+        """Return the mechanism."""
+        return PosteriorSampling(self.gamma, self.lam)
+
+    def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
+        """Refuse a ridge too small for the data."""
+        check_ridge(self.name, self.lam, dataset, everywhere=everywhere)
+        return everywhere
+
+
+def examples() -> dict[str, Example]:
+    """Return the mechanism on a pair where its loss is of the order of 1."""
+    return {"ops": Example(PosteriorSampling(3.0, 1.0), example_pair())}
+
+
+def _calibrated(kind: type[PublishedOPSCalibration] | type[CorrectedOPSCalibration], rule: str) -> Build:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+        data = pair.first
+        chosen = getattr(kind(epsilon, delta, data.n_records + 1, data.dim, data.x_bound, data.y_bound), rule)()
+        return Setup(PosteriorSampling(chosen.gamma, chosen.lam))
+
+    return build
+
+
+def recipes() -> dict[str, Recipe]:
+    """Return W18's two calibrations, as printed and corrected."""
+    return {
+        "ops-diffuse": Recipe(_calibrated(PublishedOPSCalibration, "diffuse"), LINEAR, True, "W18-F1, as printed"),
+        "ops-diffuse-corrected": Recipe(
+            _calibrated(CorrectedOPSCalibration, "diffuse"), LINEAR, True, "W18-F1, corrected"
+        ),
+        "ops-concentrated": Recipe(
+            _calibrated(PublishedOPSCalibration, "concentrated"), LINEAR, True, "W18-F2, as printed"
+        ),
+        "ops-concentrated-corrected": Recipe(
+            _calibrated(CorrectedOPSCalibration, "concentrated"), LINEAR, True, "W18-F2, corrected"
+        ),
+    }

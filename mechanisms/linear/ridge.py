@@ -1,0 +1,211 @@
+"""Ridge regression: the estimate, leverages, and what one record changes, in float64 and in ball arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from flint import arb, arb_mat
+from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from ..base import check_nonnegative
+from ..data.dataset import Dataset, FloatArray, as_row
+from ..data.neighbours import NeighbouringPair, Relation, without_old
+from ..numerics.balls import Ball
+
+#: A record whose leverage is nearer to 1 than this leaves a singular matrix behind, to working precision.
+LEAST_LEFT = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RidgeFit:
+    """The ridge estimate on one data set with the factor of its Hessian.
+
+    Attributes
+    ----------
+    theta : (dim,) array
+        ``(X^T X + lam I)^{-1} X^T y``.
+    factor : (dim, dim) array
+        Lower Cholesky factor of ``H = X^T X + lam I``.
+    """
+
+    theta: FloatArray
+    factor: FloatArray
+
+    @property
+    def log_det(self) -> float:
+        """``log det H``."""
+        return float(2 * np.log(np.diag(self.factor)).sum())
+
+    def whiten(self, rows: FloatArray) -> FloatArray:
+        """Return ``rows @ factor^{-T}``, shape ``(m, dim)``: Euclidean norms become norms of ``H^{-1}``."""
+        return np.asarray(solve_triangular(self.factor, np.atleast_2d(rows).T, lower=True).T)
+
+    def solve(self, rows: FloatArray) -> FloatArray:
+        """Return ``rows @ H^{-1}``, shape ``(m, dim)``."""
+        return np.asarray(solve_triangular(self.factor, self.whiten(rows).T, lower=True, trans="T").T)
+
+    def leverage(self, x: ArrayLike) -> float:
+        """Return ``x^T H^{-1} x``; out of sample for a target that was not fitted."""
+        white = self.whiten(as_row(x, self.theta.size))
+        return float((white**2).sum())
+
+    def residual(self, x: ArrayLike, y: float) -> float:
+        """Return ``y - x^T theta``."""
+        return float(y - as_row(x, self.theta.size) @ self.theta)
+
+
+def ridge_fit(dataset: Dataset, lam: float) -> RidgeFit:
+    """Return the ridge fit; ``lam`` at least 0 multiplies ``||theta||^2 / 2`` beside ``||y - X theta||^2 / 2``.
+
+    Raises
+    ------
+    ValueError
+        If ``X^T X + lam I`` is not positive definite to working precision.
+    """
+    hessian = dataset.X.T @ dataset.X + lam * np.eye(dataset.dim)
+    try:
+        factor = np.asarray(cholesky(hessian, lower=True))
+    except LinAlgError:
+        factor = np.zeros((1, 1))
+    pivots = np.diag(factor) ** 2
+    if pivots.min() <= 4 * dataset.dim * np.finfo(float).eps * pivots.max():
+        raise ValueError(f"X^T X + lam I must be positive definite, got a singular matrix at lam={lam:g}; raise lam")
+    half = solve_triangular(factor, dataset.X.T @ dataset.y, lower=True)
+    return RidgeFit(np.asarray(solve_triangular(factor, half, lower=True, trans="T")), factor)
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A deterministic map of the data to ``R^k``, with what one record changes in it."""
+
+    def __call__(self, dataset: Dataset) -> FloatArray:
+        """Return the estimate, shape ``(k,)``."""
+
+    def shift(self, pair: NeighbouringPair) -> FloatArray:
+        """Return the estimate on ``D'`` minus that on ``D``, shape ``(k,)``."""
+
+
+@dataclass(frozen=True)
+class RidgeMap:
+    """The ridge estimate ``(X^T X + lam I)^{-1} X^T y`` as an ``Estimator``.
+
+    Parameters
+    ----------
+    lam : float
+        Regularisation, finite and at least 0.
+    """
+
+    lam: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lam", check_nonnegative("lam", self.lam))
+
+    def __call__(self, dataset: Dataset) -> FloatArray:
+        """Return the ridge estimate, shape ``(dim,)``."""
+        return ridge_fit(dataset, self.lam).theta
+
+    def shift(self, pair: NeighbouringPair) -> FloatArray:
+        """Return the change of the estimate, by rank-one updates of the data set without the target (W19-L3.1)."""
+        if pair.relation is Relation.ADD:
+            return self._added(pair.first, pair.x, pair.y)
+        assert pair.index is not None
+        rest = without_old(pair)
+        left = -self._added(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]))
+        return left if pair.relation is Relation.REMOVE else left + self._added(rest, pair.x, pair.y)
+
+    def shift_balls(self, pair: NeighbouringPair) -> Ball:
+        """Return ``shift`` as a column of balls, proved from the data on at the flint context's precision."""
+        if pair.relation is Relation.ADD:
+            return _added_balls(pair.first, pair.x, pair.y, self.lam)[2]
+        assert pair.index is not None
+        rest = without_old(pair)
+        left = -_added_balls(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]), self.lam)[2]
+        return left if pair.relation is Relation.REMOVE else left + _added_balls(rest, pair.x, pair.y, self.lam)[2]
+
+    def _added(self, dataset: Dataset, x: FloatArray, y: float) -> FloatArray:
+        fit = ridge_fit(dataset, self.lam)
+        # H'^{-1} x (y - x^T theta) with H'^{-1} x = H^{-1} x / (1 + x^T H^{-1} x)
+        return np.asarray(fit.solve(x)[0] * (fit.residual(x, y) / (1 + fit.leverage(x))))
+
+
+@dataclass(frozen=True)
+class PlainMap:
+    """Any deterministic function of the data as an ``Estimator``; the change is a plain difference."""
+
+    function: Callable[[Dataset], FloatArray]
+
+    def __call__(self, dataset: Dataset) -> FloatArray:
+        """Return the value of the function, shape ``(k,)``."""
+        return np.asarray(self.function(dataset), dtype=np.float64)
+
+    def shift(self, pair: NeighbouringPair) -> FloatArray:
+        """Return the value on ``D'`` minus that on ``D``."""
+        return self(pair.second) - self(pair.first)
+
+
+def target_balls(dataset: Dataset, x: FloatArray, y: float, lam: float) -> tuple[Ball, Ball]:
+    """Return leverage and residual of a target outside ``dataset`` as balls, at the flint context's precision.
+
+    The entries of the data are taken as the exact rationals that their floats are, so that no rounding of ours stands
+    between the data and what is proved from these balls. Not finite where the precision cannot exclude singularity.
+    """
+    leverage, residual, _ = _added_balls(dataset, x, y, lam)
+    return leverage, residual
+
+
+def _added_balls(dataset: Dataset, x: FloatArray, y: float, lam: float) -> tuple[Ball, Ball, Ball]:
+    # leverage, residual, and the change of the estimate when the target is added, a column
+    dim = dataset.dim
+    design = arb_mat(dataset.n_records, dim, dataset.X.ravel().tolist())
+    response = arb_mat(dataset.n_records, 1, dataset.y.tolist())
+    row = arb_mat(dim, 1, np.asarray(x).tolist())
+    hessian = design.transpose() * design
+    for i in range(dim):
+        hessian[i, i] += arb(lam)
+    moment = design.transpose() * response
+    try:
+        both = hessian.solve(arb_mat(dim, 2, [part[i, 0] for i in range(dim) for part in (row, moment)]))
+    except ZeroDivisionError:
+        unknown = arb("nan")
+        return unknown, unknown, arb_mat(dim, 1, [unknown] * dim)
+    leverage = sum((row[i, 0] * both[i, 0] for i in range(dim)), arb(0))
+    residual = arb(float(y)) - sum((row[i, 0] * both[i, 1] for i in range(dim)), arb(0))
+    return leverage, residual, arb_mat(dim, 1, [both[i, 0] * residual / (1 + leverage) for i in range(dim)])
+
+
+def check_ridge(name: str, lam: float, dataset: Dataset, *, everywhere: bool) -> None:
+    """Refuse a ridge too small for some data set of so many records in the public domain, or for these records.
+
+    Raises
+    ------
+    ValueError
+        ``lam must be <rule> for <name>, got lam=...``.
+    """
+    if not everywhere:
+        try:
+            fit = ridge_fit(dataset, lam)
+            left = 1 - (fit.whiten(dataset.X) ** 2).sum(axis=1).max(initial=0.0)
+        except ValueError:
+            left = 0.0
+        if not left > LEAST_LEFT:
+            raise ValueError(
+                f"lam must be greater for {name}, got lam={lam:g}; X^T X + lam I is singular on these records, or "
+                "without one of them"
+            )
+        return
+    if lam == 0:
+        raise ValueError(
+            f"lam must be greater than 0 for {name} on private data and for claims over all data sets, got lam=0; "
+            "without it the mechanism is not defined on all of them"
+        )
+    norm = dataset.x_bound if np.isfinite(dataset.x_bound) else np.sqrt(dataset.dim)  # z-scores: of that size together
+    least = 8 * dataset.dim * float(np.finfo(float).eps) * max(dataset.n_records, 1) * norm**2
+    if lam < least:
+        raise ValueError(
+            f"lam must be at least 8 * dim * 2.2e-16 * records * x_bound^2 for {name}, got lam={lam:g}; float64 does "
+            "not carry a smaller one"
+        )

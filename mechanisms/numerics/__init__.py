@@ -1,0 +1,1 @@
+"""Numbers with proved errors, and the numerical tools that laws and mechanisms share."""

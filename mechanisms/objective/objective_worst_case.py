@@ -1,0 +1,141 @@
+r"""What is proved about objective perturbation over all data sets, and the worst pair of no record and one record.
+
+The bound names the statement whose printed or corrected form it rests on. Derivations:
+docs/derivations/deployment.md, section 1, and those that the statement names.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from ..base import BOTH, Bracket
+from ..capabilities import Bound, Domain, WorstPair, one_record_pair
+from ..data.dataset import FloatArray
+from ..laws.gaussian_profile import ROUNDING, gaussian_delta, gaussian_log_delta
+from .losses import ExactLoss, RelatedLoss
+from .objective_calibration import variance_t5
+from .one_record import OneRecord
+
+if TYPE_CHECKING:
+    from .objective_perturbation import ObjectivePerturbation
+
+#: Cells of the slope over which the curvature is bounded.
+CELLS = 20_000
+
+
+def objective_tail(mechanism: ObjectivePerturbation, domain: Domain, epsilon: ArrayLike) -> FloatArray:
+    """Return ``P(L > epsilon)`` at most, over all data sets, from the relation between a loss's slope and curvature.
+
+    ``L <= F a Z + F^2 a^2/2 + log(1 + f'' B^2/lam)`` with ``F = |f'|``, ``a = B/sigma`` and ``Z`` standard normal; the
+    edge in ``Z`` is the least over cells of ``F``, each at its worst. Shape of ``epsilon``.
+    """
+    levels = np.asarray(epsilon, dtype=np.float64)
+    parts = _loss_parts(mechanism, domain)
+    if parts is None:
+        return np.ones(levels.shape)
+    constant, slope = parts
+    edges = np.array([float(((level - constant) / slope).min()) for level in levels.ravel()]).reshape(levels.shape)
+    return np.asarray(np.where(edges <= 0, 1.0, ndtr(-edges * (1 - 1e-9)) * (1 + 1e-9)))
+
+
+@lru_cache(maxsize=8)
+def _loss_parts(mechanism: ObjectivePerturbation, domain: Domain) -> tuple[FloatArray, FloatArray] | None:
+    """Return, for each cell of the slope, the loss's constant part and its factor on the noise, both at their worst."""
+    top = mechanism.loss.xi(domain.y_bound, domain.x_bound) / domain.x_bound
+    if not math.isfinite(top) or mechanism.lam == 0 or not isinstance(mechanism.loss, RelatedLoss):
+        return None
+    cells = np.linspace(0.0, top, CELLS + 1)
+    curvature = mechanism.loss.curvature(cells[:-1], cells[1:])
+    a = domain.x_bound / mechanism.sigma
+    return np.log1p(curvature * domain.x_bound**2 / mechanism.lam) + 0.5 * (cells[1:] * a) ** 2, cells[1:] * a
+
+
+def objective_domination(mu: float, shift: float, epsilon: float, mu_report: float = 0.0) -> float:
+    """Return a bound on delta where the loss is at most ``shift + max(0, mu^2/2 + mu Z)``, reports included.
+
+    ``delta_2(epsilon - shift)`` counts where the noise is below ``-mu/2``, with ``delta_2`` the report's profile.
+    """
+    rest = epsilon - shift
+    low = float(ndtr(-0.5 * mu * (1 - ROUNDING))) * (1 + ROUNDING) * gaussian_delta(mu_report, rest)
+    return min(1.0, gaussian_delta(math.hypot(mu, mu_report), rest) + low)
+
+
+def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report: float = 0.0) -> Bound | None:
+    """Return the bound for objective perturbation, with ``mu_report`` for Gaussian releases made after it."""
+    xi = mechanism.loss.xi(domain.y_bound, domain.x_bound)
+    beta = mechanism.loss.beta * domain.x_bound**2
+    if not (math.isfinite(xi) and math.isfinite(beta)) or mechanism.lam == 0 or mechanism.regulariser is not None:
+        return None
+    shift, mu = math.log1p(beta / mechanism.lam), xi / mechanism.sigma
+
+    def delta_at(epsilon: float, delta: float) -> float:
+        dominated = objective_domination(mu, shift, epsilon, mu_report)
+        if mu_report == 0.0:
+            return min(dominated, float(objective_tail(mechanism, domain, epsilon)))
+        splits = np.linspace(0.0, epsilon, 65)[1:-1]
+        rest = np.exp(gaussian_log_delta(epsilon - splits, mu_report)) * (1 + 1e-9)
+        tails = objective_tail(mechanism, domain, splits) + rest
+        return min(1.0, dominated, float(tails.min(initial=1.0)))
+
+    def needs(epsilon: float, delta: float) -> dict[str, float | str]:
+        sigma, lam = t5_domain(mechanism, domain, epsilon, delta)
+        inside = mu_report == 0 and mechanism.sigma >= sigma and mechanism.lam >= lam
+        return {
+            "least sigma of the statement": sigma,
+            "least lam": lam,
+            "inside its domain": "yes" if inside else "no",
+        }
+
+    return Bound(
+        "RW21-T5, corrected (the noise scale is the root of the printed one; generalised linear losses)",
+        "The privacy loss is at most log(1 + beta/lam) plus the positive part of that of normal noise, drawn from "
+        "either data set; the bound takes this, or the sharper relation between slope and curvature of the loss.",
+        delta_at,
+        needs=needs,
+    )
+
+
+def t5_domain(mechanism: ObjectivePerturbation, domain: Domain, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the least ``sigma`` and ``lam`` of RW21's Theorem 5, corrected (infinite where it claims nothing)."""
+    xi = mechanism.loss.xi(domain.y_bound, domain.x_bound)
+    beta = mechanism.loss.beta * domain.x_bound**2
+    if not (math.isfinite(xi) and math.isfinite(beta)) or epsilon <= 0 or delta <= 0:
+        return math.inf, math.inf
+    return math.sqrt(variance_t5(xi, epsilon, delta)), 2 * beta / epsilon
+
+
+def objective_worst_pair(
+    mechanism: ObjectivePerturbation, domain: Domain, epsilon: float, delta: float
+) -> WorstPair | None:
+    """Return the worst pair of no record and one record, or None where no such pair can be enclosed."""
+    loss = mechanism.loss
+    if mechanism.lam == 0 or mechanism.regulariser is not None or not isinstance(loss, ExactLoss):
+        return None
+    candidates = [
+        OneRecord(loss, mechanism.sigma, mechanism.lam, float(share) * domain.x_bound, float(y))
+        for share, y in itertools.product(np.linspace(1.0, 0.05, 20), loss.responses(domain.y_bound))
+    ]
+    if not candidates:
+        return None
+    values = [max(record.delta_at(epsilon, d) for d in BOTH) for record in candidates]
+    best = candidates[int(np.argmax(values))]
+    # delta = 0 or tiny claims are decided on the divergence's own scale
+    scale = max(delta, 1e-9 * max(values), 1e-30)
+    both = {d: best.delta(epsilon, d, scale=scale) for d in BOTH}  # the guess chooses the pair alone
+    direction = max(BOTH, key=lambda d: both[d].low)
+    enclosed = Bracket(both[direction].low, max(bracket.high for bracket in both.values()))
+    return WorstPair(
+        one_record_pair(domain, best.x_norm, best.y),
+        direction,
+        enclosed,
+        "no record (or records of zero features), and one record more, of the longest features that matter",
+        {"x_norm": best.x_norm, "y": best.y, "n_records": 0, "direction": direction.name},
+        best,
+    )

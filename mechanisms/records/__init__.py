@@ -1,0 +1,1 @@
+"""What every record of a data set means to a mechanism, all records at once."""

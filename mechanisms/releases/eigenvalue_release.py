@@ -1,0 +1,93 @@
+"""Releasing the smallest eigenvalue of the Hessian at an already released parameter (RW21, Algorithm 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base import check_nonnegative, check_positive
+from ..catalogue import Example, example_pair
+from ..data.dataset import Dataset, FloatArray
+from ..data.neighbours import NeighbouringPair
+from ..laws.gaussian_profile import GaussianProfile
+from ..objective.losses import GlmLoss, LogisticLoss
+from ..objective.perturbed_objective import Regulariser
+from .gaussian_shift import as_theta, draw_shifted, log_density_shifted, shift_loss, shift_profile
+from .hessian_release import hessian_at
+
+
+@dataclass(frozen=True, eq=False)
+class EigenvalueRelease:
+    """Release ``lambda_min(H) + N(0, sigma4^2)`` (RW21, Algorithm 3), outputs of shape ``(n_draws, 1)``.
+
+    Given ``theta`` the loss of a pair is exactly Gaussian with ``mu = |lambda_min(H) - lambda_min(H')| / sigma4``,
+    which Weyl's inequality bounds by ``f'' ||x||^2 / sigma4`` (RW21, Theorem 11).
+
+    Parameters
+    ----------
+    theta : (dim,) array
+        The released parameter at which the Hessian is taken.
+    loss : GlmLoss
+    lam : float
+        Weight of the quadratic regulariser, at least 0.
+    sigma4 : float
+        Standard deviation of the noise, positive.
+    regulariser : Regulariser, optional
+        The public ``r`` of the objective.
+    """
+
+    theta: FloatArray
+    loss: GlmLoss
+    lam: float
+    sigma4: float
+    regulariser: Regulariser | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "theta", as_theta(self.theta))
+        check_nonnegative("lam", self.lam)
+        check_positive("sigma4", self.sigma4)
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"smallest-eigenvalue release ({self.loss.name}, sigma4={self.sigma4:g})"
+
+    @property
+    def noise_scale(self) -> FloatArray:
+        """Standard deviation of the output, shape ``(1,)``."""
+        return np.array([float(self.sigma4)])
+
+    def eigenvalue(self, dataset: Dataset) -> FloatArray:
+        """Return ``lambda_min(H)`` before noise, shape ``(1,)``."""
+        H = hessian_at(self.theta, self.loss, self.lam, self.regulariser, dataset)
+        return np.asarray(np.linalg.eigvalsh(H)[:1], dtype=np.float64)
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, 1)``."""
+        return draw_shifted(self.eigenvalue(dataset), self.noise_scale, n_draws, rng)
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log density of each output w.r.t. Lebesgue measure, natural log, shape ``(n_draws,)``."""
+        return log_density_shifted(outputs, self.eigenvalue(dataset), self.noise_scale)
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return ``log p_D(o) - log p_D'(o)`` of each output, natural log, shape ``(n_draws,)``."""
+        return shift_loss(outputs, self.eigenvalue(pair.first), self._shift(pair), self.noise_scale)
+
+    def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+        """Return the exact law of the loss (the shift to within rounding of the two eigenvalues)."""
+        return shift_profile(self._shift(pair), self.noise_scale)
+
+    def worst_profile(self, x_bound: float, y_bound: float = 1.0) -> GaussianProfile:
+        """Return a law that no added or removed record in the public domain exceeds (RW21, Theorem 11)."""
+        return GaussianProfile(self.loss.beta * x_bound**2 / self.sigma4)
+
+    def _shift(self, pair: NeighbouringPair) -> FloatArray:
+        return np.asarray(self.eigenvalue(pair.second) - self.eigenvalue(pair.first))
+
+
+def examples() -> dict[str, Example]:
+    """Return the mechanism on a pair where its loss is of the order of 1."""
+    theta = np.array([0.4, -0.3])
+    return {"eigenvalue": Example(EigenvalueRelease(theta, LogisticLoss(), 1.0, 0.05), example_pair("labels"))}

@@ -1,0 +1,260 @@
+"""The one examination: what it asks of a mechanism, what it believes, and what it cannot say without draws."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audits import Budget, StreamKey
+from audits.black_box.claims import gaussian_dp_claim, group_claim, point_claim
+from audits.examination.examined import Demand, DrawnPair, Enough, shortfall
+from audits.examination.examined_claim import ExaminationOutcome, examine
+from audits.examination.witnesses import Weight, Witness
+from audits.search.pairs import PublicDomain, examination_pairs
+from audits.search.worst_case import NamedPair
+from mechanisms import Dataset, GaussianProfile, NeighbouringPair, PosteriorSampling, Relation
+from mechanisms.data.neighbours import UnsupportedRelation
+from mechanisms.reference import is_reference
+
+DOMAIN = PublicDomain(1, 1.0, 1.0)
+PAIRS = examination_pairs(DOMAIN, Relation.ADD, count=12)
+
+
+def budget(n_draws: int = 4_000, seed: int = 1) -> Budget:
+    return Budget(n_draws, 1e-4, StreamKey(seed))
+
+
+class Moment:
+    """X^T y plus normal noise; what is drawn may be less than what is stated."""
+
+    name = "moment"
+
+    def __init__(self, sigma: float = 5.0, drawn: float | None = None) -> None:
+        self.sigma, self.drawn = sigma, sigma if drawn is None else drawn
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        return dataset.X.T @ dataset.y + self.drawn * rng.standard_normal((n_draws, dataset.dim))
+
+    def log_density(self, outputs: Any, dataset: Dataset) -> Any:
+        return -0.5 * np.square((outputs - dataset.X.T @ dataset.y) / self.sigma).sum(axis=1)
+
+    def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
+        return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+class DrawsOnly:
+    name = "draws only"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        return dataset.y.sum() + 8.0 * rng.standard_normal((n_draws, 1))
+
+
+class Refusing(Moment):
+    """Refuses data sets of fewer records than it wants."""
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        if dataset.n_records < 8:
+            raise ValueError("at least 8 records")
+        return super().draw(dataset, n_draws, rng=rng)
+
+
+class Silent(Moment):
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        raise ValueError("no")
+
+
+def run(mechanism: Any, **more: Any) -> Any:
+    given = {"wanted": 2, "demand": Demand(2, 2_000)} | more
+    return examine(mechanism, PAIRS, point_claim(1.0, 1e-2), budget(), **given)
+
+
+def test_an_honest_mechanism_is_examined_and_its_law_was_compared() -> None:
+    found = run(Moment())
+    assert found.outcome in (ExaminationOutcome.EXAMINED, ExaminationOutcome.SUPPORTED)
+    assert found.law == ""
+    assert found.missing == ""
+    assert not found.violations
+    assert found.enough is not None
+    assert {pair.draws for pair in found.drawn} == {2_000}
+    assert 0 < found.visible < 0.5
+    lows = [w.estimate.low for p in found.pairs for w in p.witnesses if w.about == "black box: epsilon"]
+    assert lows
+    assert all(math.isfinite(low) for low in lows)
+
+
+@pytest.mark.parametrize("drawn", [0.0, 0.5, 4.0])
+def test_noise_that_is_less_than_stated_is_refuted(drawn: float) -> None:
+    assert run(Moment(drawn=drawn)).outcome is ExaminationOutcome.REFUTED
+
+
+def test_a_worst_case_that_is_stated_too_small_is_refuted() -> None:
+    class Boastful(Moment):
+        def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
+            return GaussianProfile(0.01)
+
+    found = run(Boastful(1.0))
+    assert any("worst_profile" in witness.quantity for _, witness in found.refutations)
+
+
+def test_draws_alone_support_nothing() -> None:
+    found = run(DrawsOnly())
+    assert found.outcome is ExaminationOutcome.EXAMINED
+    assert "log_density" in found.law
+
+
+def test_what_refuses_everything_was_not_examined() -> None:
+    found = run(Silent())
+    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.enough is None
+    assert "ValueError: no" in found.missing
+    assert len(found.skipped) == len(PAIRS)
+
+
+def test_where_a_mechanism_begins_to_accept_two_neighbours_are_told_apart() -> None:
+    found = run(Refusing())
+    pair, witness = found.refutations[0]
+    assert "7 records" in pair.name
+    assert "8 accepted" in pair.name
+    assert witness.about == "black box: the claim"
+    domain = PublicDomain(1, 1.0, 1.0, n_min=8)
+    inside = examine(
+        Refusing(), examination_pairs(domain, Relation.ADD, count=24), point_claim(1.0, 1e-2), budget(), wanted=2
+    )
+    assert inside.outcome is not ExaminationOutcome.REFUTED
+    assert not inside.skipped
+
+
+def test_groups_and_curves_are_claims_like_others() -> None:
+    groups = examination_pairs(DOMAIN, Relation.ADD, group=3, count=2)
+    for sigma, outcome in ((20.0, False), (1.0, True)):
+        claim = group_claim(point_claim(1.0, 1e-2), 3)
+        found = examine(Moment(sigma), groups, claim, budget(), wanted=1)
+        assert (found.outcome is ExaminationOutcome.REFUTED) is outcome
+    for mu, refuted in ((0.5, False), (0.05, True)):
+        found = examine(Moment(2.0), PAIRS, gaussian_dp_claim(mu), budget(20_000), wanted=1)
+        assert (found.outcome is ExaminationOutcome.REFUTED) is refuted
+
+
+def test_a_reference_mechanism_answers_by_its_own_law() -> None:
+    data = Dataset(np.array([[0.6], [-0.8], [0.3]]), np.array([1.0, -1.0, 0.2]), 1.0, 1.0, public=True)
+    pair = NamedPair("one", NeighbouringPair.remove(data, 0))
+    found = examine(PosteriorSampling(0.5, 1.0), [pair], point_claim(3.0, 1e-2), budget())
+    assert found.outcome is ExaminationOutcome.SUPPORTED
+    (witness,) = found.pairs[0].witnesses
+    assert witness.exact is not None
+    assert witness.sampled is not None
+    assert witness.consistent
+
+
+def test_pairs_must_be_there_distinct_and_of_the_claimed_relation() -> None:
+    claim = point_claim(1.0, 1e-2)
+    with pytest.raises(ValueError, match="pairs must not be empty"):
+        examine(Moment(), [], claim, budget())
+    with pytest.raises(ValueError, match="distinct names"):
+        examine(Moment(), [PAIRS[0], PAIRS[0]], claim, budget())
+    replaced = examination_pairs(DOMAIN, Relation.REPLACE, count=2)
+    with pytest.raises(UnsupportedRelation):
+        examine(Moment(), replaced, claim, budget())
+
+
+def test_enough_cannot_be_made_from_less() -> None:
+    """No call makes one of fewer pairs, of draws on one side alone, or of a leak that stays unseen."""
+    demand = Demand(2, 100, visible=0.05)
+    full = (DrawnPair("a", 100, 100), DrawnPair("b", 120, 100))
+    assert Enough(demand, full, 0.05).drawn == full
+    for drawn, visible in (
+        (full[:1], 0.01),
+        ((full[0], full[0]), 0.01),
+        ((full[0], DrawnPair("b", 100, 99)), 0.01),
+        ((full[0], DrawnPair("b", 100, 0)), 0.01),
+        ((), 0.01),
+        (full, 0.06),
+        (full, math.nan),
+    ):
+        assert shortfall(demand, drawn, visible)
+        with pytest.raises(ValueError, match=r"drawn from|could not have been seen"):
+            Enough(demand, drawn, visible)
+    for pairs, draws, visible in ((0, 1, 1.0), (1, 0, 1.0), (1, 1, 0.0), (1, 1, 1.5)):
+        with pytest.raises(ValueError, match="must be"):
+            Demand(pairs, draws, visible)
+
+
+def test_a_witness_needs_an_estimate() -> None:
+    with pytest.raises(ValueError, match="an estimate"):
+        Witness("nobody", Weight.REFUTES, "nothing", 0.0, 1.0)
+
+
+def test_the_same_budget_gives_the_same_examination() -> None:
+    first, second = (run(Moment(), run=mapped) for mapped in (map, lambda f, works: [f(work) for work in works][:]))
+    assert first == second
+
+
+def test_draws_never_exceed_the_cap() -> None:
+    counted = Moment()
+    calls = []
+    draw = Moment.draw
+
+    class Counted(Moment):
+        def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+            calls.append(n_draws)
+            return draw(counted, dataset, n_draws, rng=rng)
+
+    found = run(Counted(), max_draws=6_000)
+    assert sum(calls) <= 6_000
+    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+
+
+def test_a_class_that_only_says_it_is_ours_is_examined() -> None:
+    """Neither a borrowed module name, nor an own function on one of our objects, is believed."""
+
+    class Borrowed(Silent):
+        pass
+
+    Borrowed.__module__ = "mechanisms.linear.posterior_sampling"
+    assert run(Borrowed()).outcome is ExaminationOutcome.NOT_EXAMINED
+    real = PosteriorSampling(0.5, 1.0)
+    assert is_reference(real)
+    object.__setattr__(real, "draw", lambda dataset, n_draws, *, rng: np.zeros((n_draws, 1)))
+    assert not is_reference(real)
+
+
+def test_what_counts_as_drawn_was_drawn() -> None:
+    """A data set that is refused before any random number is asked for costs nothing, and counts as nothing."""
+
+    class OneSide(Moment):
+        def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+            if dataset.n_records == 7:
+                raise ValueError("seven")
+            return super().draw(dataset, n_draws, rng=rng)
+
+    six = next(named for named in PAIRS if named.pair.first.n_records == 6 and named.pair.second.n_records == 7)
+    found = examine(OneSide(), [six], point_claim(1.0, 1e-2), budget())
+    assert found.outcome is ExaminationOutcome.REFUTED
+    (pair,) = found.pairs
+    assert (pair.drawn.first, pair.drawn.second) == (2_000, 0)
+    assert found.enough is None
+
+
+def test_a_reference_gives_no_enough_and_is_examined_when_it_is_not_to_be_believed() -> None:
+    data = Dataset(np.array([[0.6], [-0.8], [0.3]]), np.array([1.0, -1.0, 0.2]), 1.0, 1.0, public=True)
+    pair = NamedPair("one", NeighbouringPair.remove(data, 0))
+    mechanism = PosteriorSampling(0.5, 1.0)
+    assert examine(mechanism, [pair], point_claim(3.0, 1e-2), budget()).enough is None
+    examined = examine(mechanism, [pair], point_claim(3.0, 1e-2), budget(20_000), believe=False)
+    assert examined.contract
+    assert examined.outcome is not ExaminationOutcome.REFUTED
+    assert examined.enough is not None
+
+
+def test_a_stated_profile_that_the_draws_contradict_is_a_false_word() -> None:
+    class Lying(Moment):
+        def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+            return GaussianProfile(1e-6)
+
+    found = run(Lying(0.5))
+    about = {witness.about for _, witness in found.refutations}
+    assert "stated profile" in about
+    assert all(witness.consistent for _, witness in found.refutations)

@@ -1,0 +1,215 @@
+"""Data sets: their rules, what the error messages may say, and the record-wise steps."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mechanisms.data.dataset import (
+    ColumnScale,
+    ColumnShiftScale,
+    DataError,
+    Dataset,
+    RowClip,
+    UnitRows,
+    as_row,
+    build_dataset,
+    row_norms,
+    z_score,
+)
+
+X = np.array([[0.6, 0.8], [0.0, 0.5], [0.1, -0.1]])
+Y = np.array([1.0, -0.5, 0.0])
+
+
+def test_shapes_bounds_and_immutability() -> None:
+    dataset = Dataset(X, Y, 1.0, 1.0)
+    assert (dataset.n_records, dataset.dim) == (3, 2)
+    with pytest.raises(ValueError, match="read-only"):
+        dataset.X[0, 0] = 2.0
+    source = X.copy()
+    copied = Dataset(source, Y, 1.0, 1.0)
+    source[0, 0] = 99.0
+    assert copied.X[0, 0] == 0.6
+
+
+@pytest.mark.parametrize(
+    ("features", "response", "x_bound", "y_bound", "message"),
+    [
+        (X[0], Y, 1, 1, "X must have 2 axes"),
+        (np.zeros((3, 0)), Y, 1, 1, "at least one feature"),
+        (X, Y[:2], 1, 1, "y must have shape"),
+        (X, Y[:, None], 1, 1, "y must have shape"),
+        (np.where(X == 0.5, np.nan, X), Y, 1, 1, "non-finite value in column 1"),
+        (np.where(X == 0.6, np.inf, X), Y, 1, 1, "non-finite value in column 0"),
+        (X, np.array([1, np.nan, 0]), 1, 1, "non-finite value in the response"),
+        (X, Y, 0.9, 1, "rows of X must have Euclidean norm at most"),
+        (X, Y, 1, 0.9, "y. must be at most y_bound"),
+        (X, Y, 0, 1, "x_bound must be positive"),
+        (X, Y, 1, -1, "y_bound must be positive"),
+        (X, Y, math.nan, 1, "x_bound must be positive"),
+        ([["a", 1.0]], [0.0], 1, 1, "X must be an array of numbers"),
+        ([[1.0], [1.0, 2.0]], [0.0, 0.0], 1, 1, "X must be an array of numbers"),
+        (X, ["secret", "b", "c"], 1, 1, "y must be an array of numbers"),
+    ],
+)
+def test_rules(features: object, response: object, x_bound: float, y_bound: float, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Dataset(features, response, x_bound, y_bound)
+
+
+def test_messages_never_quote_a_cell() -> None:
+    cases = [
+        lambda: Dataset(np.array([[4242.0]]), np.zeros(1), 1.0, 1.0),
+        lambda: Dataset(np.zeros((1, 1)), np.array([4242.0]), 1.0, 1.0),
+        lambda: Dataset(np.array([["4242x"]]), np.zeros(1), 1.0, 1.0),
+        lambda: build_dataset([["4242x"]], [0.0], x_bound=1, y_bound=1),
+        lambda: as_row(["4242x"], 1),
+    ]
+    for case in cases:
+        with pytest.raises(DataError) as caught:
+            case()
+        assert "4242" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert "\n" not in str(caught.value)
+
+
+def test_rounding_alone_is_forgiven_and_more_is_not() -> None:
+    assert Dataset(X * (1 + 1e-14), Y, 1.0, 1.0).n_records == 3
+    with pytest.raises(DataError, match="norm at most"):
+        Dataset(X * (1 + 1e-10), Y, 1.0, 1.0)
+
+
+def test_empty_data() -> None:
+    dataset = Dataset(np.zeros((0, 3)), np.zeros(0), 1.0, 1.0)
+    assert dataset.n_records == 0
+    assert dataset.with_record([0.0, 1.0, 0.0], 1.0).n_records == 1
+
+
+def test_infinite_bounds() -> None:
+    assert Dataset(1e9 * X, 1e9 * Y, math.inf, math.inf).n_records == 3
+
+
+def test_with_and_without_record_are_inverse_and_keep_the_domain() -> None:
+    dataset = Dataset(X, Y, 1.0, 1.0, name="n", public=True, steps=("s",))
+    larger = dataset.with_record([0.1, 0.2], -1.0)
+    assert (larger.name, larger.public, larger.steps, larger.x_bound) == ("n", True, ("s",), 1.0)
+    assert larger.without_record(3).digest == dataset.digest
+    assert larger.digest != dataset.digest
+    with pytest.raises(DataError, match="norm at most"):
+        dataset.with_record([1.0, 1.0], 0.0)
+    with pytest.raises(DataError, match=r"x must have shape \(2,\)"):
+        dataset.with_record([1.0], 0.0)
+    with pytest.raises(DataError, match="x must be finite"):
+        dataset.with_record([math.nan, 0.0], 0.0)
+    for index in (-1, 3):
+        with pytest.raises(DataError, match=r"index must be in \[0, 3\)"):
+            dataset.without_record(index)
+
+
+def test_digest_names_contents_and_domain_only() -> None:
+    one = Dataset(X, Y, 1.0, 1.0, name="one")
+    assert one.digest == Dataset(np.asfortranarray(X), list(Y), 1.0, 1.0, name="two").digest
+    assert one.digest != Dataset(X, Y, 2.0, 1.0).digest
+    assert one.digest != Dataset(X[::-1], Y, 1.0, 1.0).digest
+    assert one != Dataset(X, Y, 1.0, 1.0, name="one")
+    assert len({one, one}) == 1
+
+
+def test_pickle() -> None:
+    dataset = Dataset(X, Y, 1.0, 1.0)
+    assert pickle.loads(pickle.dumps(dataset)).digest == dataset.digest
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e300])
+def test_row_norms_do_not_overflow(scale: float) -> None:
+    assert row_norms(scale * np.array([[3.0, 4.0]]))[0] == pytest.approx(5 * scale, rel=1e-14)
+    assert row_norms(np.zeros((2, 3))).tolist() == [0.0, 0.0]
+    assert row_norms(np.zeros((0, 3))).shape == (0,)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=arrays(np.float64, (4, 3), elements=st.floats(-1e6, 1e6)), bound=st.floats(1e-3, 1e3))
+def test_row_clip_brings_inside_and_is_record_wise(rows: np.ndarray, bound: float) -> None:
+    clip = RowClip(bound)
+    clipped = clip(rows)
+    assert (row_norms(clipped) <= bound * (1 + 1e-14)).all()
+    inside = row_norms(rows) <= bound
+    np.testing.assert_array_equal(clipped[inside], rows[inside])
+    for i in range(4):
+        np.testing.assert_array_equal(clip(rows[i : i + 1])[0], clipped[i])
+
+
+def test_row_clip_at_the_ends_of_its_domain() -> None:
+    """An infinite bound changes nothing, a bound of 4 divides no row of zeros."""
+    rows = np.array([[0.0, 0.0], [3e200, 4e200]])
+    np.testing.assert_array_equal(RowClip(np.inf)(rows), rows)
+    np.testing.assert_allclose(RowClip(4.0)(rows), [[0.0, 0.0], [2.4, 3.2]], rtol=1e-15)
+
+
+def test_unit_rows() -> None:
+    rows = UnitRows(2.0)(np.array([[3.0, 4.0], [0.0, 0.0], [1e-200, 0.0]]))
+    np.testing.assert_allclose(row_norms(rows), [2.0, 0.0, 2.0], rtol=1e-14)
+    with pytest.raises(DataError, match="norm must be positive"):
+        UnitRows(-1.0)(X)
+
+
+def test_column_steps() -> None:
+    np.testing.assert_array_equal(ColumnScale((2.0, 4.0))(X), X / [2.0, 4.0])
+    np.testing.assert_array_equal(ColumnShiftScale((1.0, 0.0), (2.0, 4.0))(X), (X - [1.0, 0.0]) / [2.0, 4.0])
+    with pytest.raises(DataError, match="divisor must be positive"):
+        ColumnScale((0.0, 1.0))(X)
+    with pytest.raises(DataError, match="scale must be positive"):
+        ColumnShiftScale((0.0, 0.0), (0.0, 1.0))(X)
+
+
+def test_build_dataset_records_every_step_with_its_constants() -> None:
+    dataset = build_dataset(
+        10 * X,
+        10 * Y,
+        x_bound=1.0,
+        y_bound=1.0,
+        intercept=1.0,
+        steps=[ColumnScale((10.0, 5.0, 2.0)), ColumnShiftScale((0.5, 0.0, 0.0), (1.0, 1.0, 1.0)), RowClip(1.0)],
+        response_scale=5.0,
+        clip_response=True,
+    )
+    assert dataset.steps == (
+        "intercept column 1 appended",
+        "features divided by the public constants 10, 5, 2",
+        "features centred and scaled by the public constants (0.5, 1), (0, 1), (0, 1)",
+        "rows scaled down to Euclidean norm at most 1",
+        "response divided by the public constant 5",
+        "response clipped to [-1, 1]",
+    )
+    assert dataset.dim == 3
+    assert dataset.data_dependent == ()
+    np.testing.assert_array_equal(dataset.y, [1.0, -1.0, 0.0])
+
+
+def test_build_dataset_refuses_what_clipping_would_hide() -> None:
+    with pytest.raises(DataError, match="non-finite value in the response"):
+        build_dataset(X, [math.inf, 0.0, 0.0], x_bound=1, y_bound=1, clip_response=True)
+    with pytest.raises(DataError, match="non-finite value in column 0"):
+        build_dataset([[math.inf, 1.0]], [0.0], x_bound=1, y_bound=1, steps=[RowClip(1.0)])
+    with pytest.raises(DataError, match="X must have 2 axes"):
+        build_dataset([1.0], [0.0], x_bound=1, y_bound=1)
+    with pytest.raises(DataError, match="response_scale must be positive"):
+        build_dataset(X, Y, x_bound=1, y_bound=1, response_scale=0.0)
+
+
+def test_z_score_is_recorded_as_data_dependent() -> None:
+    rows = np.column_stack([X, np.full(3, 1 / 3)])
+    scored = z_score(Dataset(rows, Y, 2.0, 1.0))
+    np.testing.assert_allclose(scored.X.mean(axis=0), 0.0, atol=1e-15)
+    np.testing.assert_allclose(scored.X[:, :2].std(axis=0), 1.0)
+    np.testing.assert_allclose(scored.X[:, 2], 0.0, atol=1e-15)
+    assert scored.data_dependent == scored.steps
+    assert len(scored.steps) == 1
+    assert scored.x_bound == math.inf
+    empty = z_score(Dataset(np.zeros((0, 2)), np.zeros(0), 1.0, 1.0))
+    assert (empty.n_records, empty.x_bound, empty.data_dependent) == (0, np.inf, scored.data_dependent)

@@ -1,0 +1,123 @@
+"""Reading regression files in every format, their faults in one line, and W18's preprocessing."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from mechanisms.data.dataset import DataError, Dataset
+from mechanisms.data.uci import as_in_wang2018, read_regression, regression_files
+
+TABLE = np.array([[1.0, 2.0, 3.5], [4.0, -5.0, 6.0], [7.0, 8.0, -9.25], [0.5, 1.0, 2.0]])
+ROWS = [" ".join(f"{v:g}" for v in row) for row in TABLE]
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "\n".join(row.replace(" ", ",") for row in ROWS)),
+        ("b.csv", "one,two,out\n" + "\n".join(row.replace(" ", ",") for row in ROWS)),
+        ("c.csv", '"one";"two";"out"\n' + "\n".join(row.replace(" ", ";") for row in ROWS)),
+        ("d.txt", "\n".join("  " + row.replace(" ", "   ") for row in ROWS)),
+        ("e.data", "\n".join(ROWS)),
+        ("f.tsv", "one\ttwo\tout\n" + "\n".join(row.replace(" ", "\t") for row in ROWS)),
+        (
+            "g.arff",
+            "@relation r\n@attribute one numeric\n@attribute two real\n@attribute out numeric\n@data\n"
+            + "\n".join(row.replace(" ", ",") for row in ROWS),
+        ),
+    ],
+)
+def test_every_text_format_gives_the_same_numbers(tmp_path: Path, name: str, text: str) -> None:
+    found = read_regression(write(tmp_path, name, text))
+    assert np.array_equal(found.X, TABLE[:, :2])
+    assert np.array_equal(found.y, TABLE[:, 2])
+    assert found.name == Path(name).stem
+    assert found.x_bound == math.inf
+
+
+def test_matlab_files_hold_x_and_y_or_one_matrix(tmp_path: Path) -> None:
+    savemat(tmp_path / "xy.mat", {"X": TABLE[:, :2], "y": TABLE[:, 2:]})
+    savemat(tmp_path / "one.mat", {"data": TABLE, "n": 4.0})
+    for name in ("xy.mat", "one.mat"):
+        found = read_regression(tmp_path / name)
+        assert np.array_equal(found.X, TABLE[:, :2])
+        assert np.array_equal(found.y, TABLE[:, 2])
+    first = read_regression(tmp_path / "one.mat", target=0)
+    assert np.array_equal(first.y, TABLE[:, 0])
+
+
+def test_target_by_name_or_place(tmp_path: Path) -> None:
+    path = write(tmp_path, "b.csv", "one,two,out\n" + "\n".join(row.replace(" ", ",") for row in ROWS))
+    assert np.array_equal(read_regression(path, target="two").y, TABLE[:, 1])
+    assert np.array_equal(read_regression(path, target=0).X, TABLE[:, 1:])
+
+
+def test_missing_cells_and_words(tmp_path: Path) -> None:
+    """A record with a missing cell is left out; a column of words becomes one indicator a word."""
+    found = read_regression(write(tmp_path, "w.csv", "a,b,y\n1,red,2\n?,red,3\n4,blue,5\n6,?,7\n"))
+    assert np.array_equal(found.X, [[1.0, 0.0, 1.0], [4.0, 1.0, 0.0]])
+    assert np.array_equal(found.y, [2.0, 5.0])
+    assert "2 records with a missing cell left out" in found.steps
+    header = "@relation r\n@attribute a numeric\n@attribute b {red,blue}\n@attribute y numeric\n@data\n"
+    arff = header + "1,red,2\n4,blue,5\n6,?,7\n"
+    assert np.array_equal(read_regression(write(tmp_path, "w.arff", arff)).X, found.X)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.xls", "1,2", "suffix must be one of"),
+        ("a.csv", "", "at least one complete record"),
+        ("b.csv", "1\n2\n", "at least two columns"),
+        ("c.csv", "1,?\n?,2\n", "at least one complete record"),
+        ("d.csv", "1,2\n1,2,3,4\n", "same number of cells"),
+        ("e.csv", "a,b\n1,red\n2,blue\n", "numeric column"),
+        ("f.arff", "no header\n1,2\n", "must be ARFF"),
+        ("g.mat", "not a matrix", "must be MATLAB"),
+    ],
+)
+def test_faults_are_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_regression(write(tmp_path, name, text))
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_targets_and_folders(tmp_path: Path) -> None:
+    path = write(tmp_path, "b.csv", "one,two\n1,2\n3,4\n")
+    with pytest.raises(DataError, match="column of"):
+        read_regression(path, target="three")
+    with pytest.raises(DataError, match="target must be in"):
+        read_regression(path, target=2)
+    with pytest.raises(DataError, match="exists"):
+        read_regression(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="folder that exists"):
+        regression_files(tmp_path / "none")
+    assert regression_files(tmp_path) == (path,)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="must hold a file"):
+        regression_files(tmp_path / "empty")
+    savemat(tmp_path / "two.mat", {"a": TABLE, "b": TABLE})
+    with pytest.raises(DataError, match="2 matrices"):
+        read_regression(tmp_path / "two.mat")
+
+
+def test_preprocessing_of_wang2018() -> None:
+    """By hand: columns (1, 3), (2, 2) have z-scores (-1, 1), (0, 0); rows of norm 1; y = (1, 5) becomes (-1, 1)."""
+    found = as_in_wang2018(Dataset(np.array([[1.0, 2.0], [3.0, 2.0]]), np.array([1.0, 5.0]), math.inf, math.inf))
+    assert np.array_equal(found.X, [[-1.0, 0.0], [1.0, 0.0]])
+    assert np.array_equal(found.y, [-1.0, 1.0])
+    assert (found.x_bound, found.y_bound) == (1.0, 1.0)
+    assert len(found.data_dependent) == 2
+    constant = as_in_wang2018(Dataset(np.array([[1.0], [2.0]]), np.array([4.0, 4.0]), math.inf, math.inf))
+    assert np.array_equal(constant.y, [0.0, 0.0])

@@ -1,0 +1,118 @@
+"""All-records quantities against one fit a record, and the batched root search against the scalar profiles."""
+
+import math
+
+import numpy as np
+import pytest
+from oracles.mechanisms.ridge import left_out
+
+from mechanisms import GaussianProfile, QuadraticProfile
+from mechanisms.base import BOTH, Direction
+from mechanisms.data.dataset import Dataset
+from mechanisms.data.embedded import load
+from mechanisms.data.neighbours import NeighbouringPair
+from mechanisms.data.synthetic import heavy_record, linear_unit_rows
+from mechanisms.laws.quadratic_profile import quadratic_log_delta
+from mechanisms.linear.posterior_sampling import PosteriorSampling
+from mechanisms.numerics.batched_epsilon import gaussian_epsilon, ops_epsilon
+from mechanisms.records.leverage import all_records_epsilon, record_quantities
+
+F, B = Direction.FORWARD, Direction.BACKWARD
+
+
+@pytest.mark.parametrize(("n_records", "dim", "lam"), [(40, 4, 0.0), (40, 4, 1.0), (3, 8, 0.2), (1, 2, 0.5)])
+def test_quantities_agree_with_one_fit_a_record(n_records: int, dim: int, lam: float) -> None:
+    data = linear_unit_rows(n_records, dim, noise_sd=0.5, rng=np.random.default_rng(2)).dataset
+    records = record_quantities(data, lam)
+    for index in range(n_records):
+        leverage, residual = left_out(data, index, lam)
+        assert records.leverage_out[index] == pytest.approx(leverage, rel=1e-10)
+        assert records.residual_out[index] == pytest.approx(residual, rel=1e-10)
+        assert records.leverage_in[index] == pytest.approx(leverage / (1 + leverage), rel=1e-10)
+
+
+def test_leverages_of_least_squares_sum_to_the_dimension() -> None:
+    data = load("fair")
+    assert record_quantities(data, 0.0).leverage_in.sum() == pytest.approx(data.dim, rel=1e-10)
+
+
+def test_no_records() -> None:
+    empty = Dataset(np.zeros((0, 3)), np.zeros(0), 1.0, 1.0)
+    assert record_quantities(empty, 1.0).leverage_out.shape == (0,)
+    assert all_records_epsilon(empty, gamma=1.0, lam=1.0, delta=1e-6).both.shape == (0,)
+
+
+def test_a_record_that_alone_fixes_a_direction_loses_everything() -> None:
+    data = heavy_record(50, 3, rng=np.random.default_rng(3)).dataset
+    records = record_quantities(data, 0.0)
+    assert records.leverage_out[0] == math.inf
+    epsilons = all_records_epsilon(data, gamma=1.0, lam=0.0, delta=1e-6)
+    assert epsilons.drawn_with[0] == math.inf == epsilons.drawn_without[0]
+    assert np.isfinite(epsilons.both[1:]).all()
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.3, 1e-2, 1e-6, 1e-20, 1e-200, 1.0])
+@pytest.mark.parametrize("direction", BOTH)
+def test_batched_epsilon_agrees_with_the_scalar_profile(direction: Direction, delta: float) -> None:
+    rng = np.random.default_rng(11)
+    leverage = np.append(10 ** rng.uniform(-10, 4, 60), [0.0, 0.23323028664738066])
+    # the last pair lies so close to its largest loss at 1e-20 that a step of 1e-13 is not a settled one
+    residual = np.append(10 ** rng.uniform(-4, 2.5, 60) * (rng.uniform(size=60) < 0.9), [1.0, -4.796408172235358])
+    found = ops_epsilon(leverage, residual, delta, direction)
+    expected = [QuadraticProfile(m, a).epsilon_at(delta, direction) for m, a in zip(leverage, residual, strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=2e-11)
+    if 0 < delta < 1:
+        reached = quadratic_log_delta(found, leverage, residual, direction)
+        assert (reached <= math.log(delta) + 1e-13 * abs(math.log(delta))).all()
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.3, 1e-6, 1e-200, 1.0])
+def test_batched_gaussian_epsilon(delta: float) -> None:
+    mu = np.append(10 ** np.random.default_rng(1).uniform(-10, 3, 100), 0.0)
+    expected = [GaussianProfile(m).epsilon_at(delta) for m in mu]
+    np.testing.assert_allclose(gaussian_epsilon(mu, delta), expected, rtol=1e-11)
+
+
+def test_all_records_agree_with_one_profile_a_record() -> None:
+    data, gamma, lam, delta = load("anes96"), 5.0, 1.0, 1e-6
+    epsilons = all_records_epsilon(data, gamma=gamma, lam=lam, delta=delta)
+    mechanism = PosteriorSampling(gamma, lam)
+    assert epsilons.delta == delta
+    for index in (0, 17, 500, 943):
+        profile = mechanism.profile(NeighbouringPair.remove(data, index))
+        assert epsilons.drawn_with[index] == pytest.approx(profile.epsilon_at(delta, F), rel=1e-9)
+        assert epsilons.drawn_without[index] == pytest.approx(profile.epsilon_at(delta, B), rel=1e-9)
+        assert epsilons.both[index] == max(epsilons.drawn_with[index], epsilons.drawn_without[index])
+
+
+def test_more_records_than_one_chunk() -> None:
+    data = linear_unit_rows(9000, 2, noise_sd=0.5, rng=np.random.default_rng(2)).dataset
+    whole = all_records_epsilon(data, gamma=1.0, lam=1.0, delta=1e-6)
+    records = record_quantities(data, 1.0)
+    part = ops_epsilon(records.leverage_out[8990:], records.residual_out[8990:], 1e-6, B)
+    np.testing.assert_allclose(whole.drawn_with[8990:], part, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("leverage", "residual", "delta", "message"),
+    [
+        ([-1.0], [0.0], 0.1, "leverage must be at least 0"),
+        ([math.nan], [0.0], 0.1, "leverage must be at least 0"),
+        ([1.0], [math.inf], 0.1, "leverage must be at least 0"),
+        ([[1.0]], [[0.0]], 0.1, "one axis"),
+        ([1.0], [0.0], -0.1, r"delta must be in \[0, 1\]"),
+    ],
+)
+def test_bad_arguments(leverage: list[float], residual: list[float], delta: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ops_epsilon(leverage, residual, delta, F)
+
+
+def test_bad_gaussian_arguments() -> None:
+    with pytest.raises(ValueError, match="mu must be finite"):
+        gaussian_epsilon([-1.0], 0.1)
+    with pytest.raises(ValueError, match="gamma must be finite and positive"):
+        all_records_epsilon(load("anes96"), gamma=0.0, lam=1.0, delta=0.1)
+    flat = Dataset(np.ones((4, 2)) / 2, np.zeros(4), 1.0, 1.0)
+    with pytest.raises(ValueError, match="must be positive definite"):
+        record_quantities(flat, 0.0)

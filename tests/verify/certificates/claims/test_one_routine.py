@@ -1,0 +1,165 @@
+"""The same question has one answer: certify, the pytest fixture, a sweep and a notebook give one interval per budget.
+
+The fixture and a sweep draw on streams of their own (a test's name, a cell's name). So their evidence is compared under
+one given budget, and their rows with the evidence under the budget that they make.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audits import Budget, Estimate, StreamKey
+from audits.black_box.claims import point_claim
+from audits.examination.examined_claim import examine
+from audits.examination.witnesses import Weight, Witness
+from audits.search.worst_case import NamedPair
+from audits.white_box.tails import audit_tails
+from mechanisms import (
+    Dataset,
+    ExactLaw,
+    GaussianProfile,
+    LogisticLoss,
+    NeighbouringPair,
+    ObjectivePerturbation,
+    WhiteBox,
+)
+from mechanisms.data.dataset import FloatArray
+from verify.certificates.claims.pair_audits import PairTask, run_task
+from verify.kernel.pair_evidence import pair_evidence
+from verify.plugin.pytest_audit import Auditor
+from verify.sweeps.cell import Shared, cell_name, check_cell, decide_cell, pair_of
+from verify.sweeps.grid import read_grid
+from verify.sweeps.mechanism_axis import RECIPES
+
+WHOLE = Budget(4000, 2e-4, StreamKey(11))
+#: What certify gives to its first look.
+LOOK = WHOLE.part("look", share=0.5)
+SHARED = Shared(1, 4000, 1e-4, {})
+EPSILON, DELTA = 1.0, 1e-3
+
+
+@dataclass(frozen=True)
+class Moment:
+    """X^T y with normal noise, as somebody else would write it."""
+
+    sigma: float = 2.0
+    name = "noisy moment"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        return dataset.X.T @ dataset.y + self.sigma * rng.standard_normal((n_draws, dataset.dim))
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        z = (outputs - dataset.X.T @ dataset.y) / self.sigma
+        return np.asarray(-0.5 * np.square(z).sum(axis=1) - dataset.dim * math.log(self.sigma * math.sqrt(math.tau)))
+
+
+def records(n: int = 6) -> Dataset:
+    i = np.arange(n)
+    X = 0.8 * np.column_stack([np.cos(i), np.sin(i)])
+    return Dataset(X, np.where(i % 2 == 0, 1.0, -1.0), 1.0, 1.0, name="toy", public=True)
+
+
+PAIR = NeighbouringPair.add(records(), np.array([1.0, 0.0]), -1.0)
+
+
+def ends(estimate: Estimate | None) -> tuple[float, float, float, float, int] | None:
+    if estimate is None:
+        return None
+    return estimate.low, estimate.value, estimate.high, estimate.failure_prob, estimate.n_draws
+
+
+def notebook(mechanism: Any, pair: NeighbouringPair, budget: Budget) -> list[Witness]:
+    """Return the witnesses that decide, as a user of ``examine`` gets them."""
+    claim = point_claim(EPSILON, DELTA, (pair.relation,))
+    found = examine(mechanism, [NamedPair("the pair", pair)], claim, budget)
+    return [witness for witness in found.pairs[0].witnesses if witness.weight is Weight.DECIDES]
+
+
+def row_ends(row: Any, name: str) -> tuple[float, float, float]:
+    return row[name]["low"], row[name]["value"], row[name]["high"]
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"), [("ops-per-instance-corrected", "squared"), ("objective-perturbation-corrected", "logistic")]
+)
+def test_a_reference_mechanism_has_one_interval(name: str, loss: str) -> None:
+    """An exact law beside draws of it, and a simulation inside a proved rare event: equal to the last bit."""
+    cell = {"mechanism": name, "loss": loss, "n": 12, "dim": 2, "conditioning": 10.0, "seed": 3, "target": "member"}
+    cell |= {"delta": DELTA, "epsilon": EPSILON}
+    pair = pair_of(cell, SHARED)
+    mechanism = RECIPES[name].build(loss, pair, EPSILON, DELTA).mechanism
+    assert mechanism is not None
+    assert isinstance(mechanism, WhiteBox)
+    certified = run_task(PairTask("one", mechanism, pair, EPSILON, DELTA, WHOLE, False)).evidence
+    fixture, swept = pair_evidence(mechanism, pair, EPSILON, DELTA, LOOK), check_cell(cell, SHARED, LOOK)
+    (witness,) = notebook(mechanism, pair, LOOK)
+    assert certified.sampled is not None
+    assert len({ends(each.sampled) for each in (certified, fixture, swept, witness)}) == 1
+    assert len({ends(each.exact) for each in (certified, fixture, swept, witness)}) == 1
+    assert (witness.exact is not None) is isinstance(mechanism, ExactLaw)
+
+
+def test_an_imported_mechanism_has_one_interval(tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text(
+        '[grid]\nmechanism = ["mine"]\nloss = ["squared"]\nn = [12]\ndim = [2]\nconditioning = [10.0]\nseed = [3]\n'
+        f'target = ["lonely"]\ndelta = [{DELTA}]\nepsilon = [{EPSILON}]\n[imported.mine]\nimport = "mine.py:make"\n'
+        'vouched_by = { who = "A. Author", proof = "10.1000/1" }\n'
+    )
+    (tmp_path / "mine.py").write_text(f"from {__name__} import Moment\n\ndef make():\n    return Moment()\n")
+    grid = read_grid(tmp_path / "grid.toml")
+    cell, shared = grid.cell(0), grid.shared({})
+    pair = pair_of(cell, shared)
+    budget = replace(LOOK, n_draws=6_000)
+    (witness,) = notebook(Moment(), pair, budget)
+    for evidence in (
+        pair_evidence(Moment(), pair, EPSILON, DELTA, budget, vouched=True),
+        check_cell(cell, shared, budget),
+    ):
+        assert ends(evidence.sampled) == ends(witness.sampled)
+        assert evidence.sampled is not None
+    shift = pair.first.X.T @ pair.first.y - pair.second.X.T @ pair.second.y
+    truth = GaussianProfile(float(np.linalg.norm(shift)) / 2).delta_at(EPSILON)
+    assert witness.sampled is not None
+    assert witness.sampled.low <= truth <= witness.sampled.high
+
+
+def test_a_row_of_a_sweep_is_its_evidence() -> None:
+    cell = {"mechanism": "objective-perturbation-corrected", "loss": "logistic", "n": 12, "dim": 2, "seed": 3}
+    cell |= {"conditioning": 10.0, "target": "lonely", "delta": DELTA, "epsilon": EPSILON}
+    key = StreamKey(SHARED.seed).child("sweep", cell_name(cell), "decide")
+    sampled = check_cell(cell, SHARED, Budget(SHARED.n_draws, 0.5 * SHARED.failure_prob, key)).sampled
+    assert sampled is not None
+    assert row_ends(decide_cell(cell, SHARED), "sampled") == (sampled.low, sampled.value, sampled.high)
+
+
+def test_the_fixture_passes_objective_perturbation_where_certify_does() -> None:
+    """At 4,000 draws the plain simulation cannot decide delta = 1e-6; inside the proved rare event it is decided."""
+    mechanism, delta = ObjectivePerturbation(LogisticLoss(), 5.0, 1.0), 1e-6
+    auditor = Auditor(test="one", statement="", seed=7, n_draws=4000, failure_prob=1e-3)
+    row = auditor(mechanism, PAIR, (EPSILON, delta))
+    assert row["outcome"] == "HOLDS"
+    share = auditor.rows[0]["failure_prob"] / 2
+    budget = Budget(4000, share, StreamKey(7).child("pytest", "one", "1", "decide"))
+    same = pair_evidence(mechanism, PAIR, EPSILON, delta, budget).sampled
+    assert same is not None
+    assert row_ends(row, "sampled") == (same.low, same.value, same.high)
+    assert 0 < same.low < same.high < 0.2 * delta
+    certified = run_task(PairTask("one", mechanism, PAIR, EPSILON, delta, WHOLE, False)).evidence.sampled
+    assert ends(certified) == ends(pair_evidence(mechanism, PAIR, EPSILON, delta, LOOK).sampled)
+    plain = audit_tails(mechanism, PAIR, [EPSILON], budget).delta(EPSILON)
+    assert plain.low == 0 < 1000 * delta < plain.high
+
+
+def test_the_fixture_still_fails_where_noise_is_too_small() -> None:
+    """The true thing passes above; the same mechanism with less noise does not."""
+    mechanism = ObjectivePerturbation(LogisticLoss(), 4.0, 1.0)
+    row = Auditor(test="one", statement="", seed=7, n_draws=4000, failure_prob=1e-3)(
+        mechanism, PAIR, (EPSILON, 1e-6), expect="fails"
+    )
+    assert row["outcome"] == "FAILS"

@@ -1,0 +1,304 @@
+"""The configuration: what is accepted, and one line for whatever is not."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import verify
+from mechanisms import Dataset, Relation
+from verify.certificates.claims.types import DPClaim
+from verify.certificates.config.config import json_schema, load, parse
+from verify.certificates.config.init_draft import draft, example
+from verify.certificates.config.named_pairs import named_pairs, pairs_for
+from verify.certificates.config.views import views_of
+from verify.messages.errors import UserError
+
+BASE = """
+[data]
+source = "fair"
+[mechanism]
+name = "objective-perturbation"
+loss = "logistic"
+sigma = 11.0
+lam = 0.5
+[[claims]]
+type = "dp"
+epsilon = 1.0
+delta = 1e-6
+"""
+IMPORTED = (
+    BASE[: BASE.index("[mechanism]")]
+    + """[mechanism]
+import = "mine.py:Mine"
+[[claims]]
+type = "dp"
+epsilon = 1.0
+delta = 1e-6
+"""
+)
+PAIR = """[[pairs]]
+name = "one against none"
+X = []
+y = []
+target_x = [0.5, 0.1]
+target_y = 1.0
+"""
+DP = "epsilon = 1.0\ndelta = 1e-6\n"
+SCHEMA = Path(verify.__file__).parent / "schemas" / "configuration.schema.json"
+
+
+def test_the_example_is_valid_and_names_its_claims() -> None:
+    config = parse(example())
+    assert [claim.name for claim in config.claims] == ["dp"]
+    assert config.data.is_public
+
+
+def test_claims_without_a_name_get_one_of_their_own() -> None:
+    claim = '[[claims]]\ntype = "pdp"\nscope = "records"\nepsilon = 1.0\ndelta = 1e-6\n'
+    assert [each.name for each in parse(BASE + claim + claim).claims] == ["dp", "pdp-records", "pdp-records-2"]
+
+
+def test_the_schema_that_ships_is_the_one_of_the_code_and_accepts_the_example() -> None:
+    shipped = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert shipped == json_schema()
+    jsonschema.Draft202012Validator.check_schema(shipped)
+    jsonschema.validate(tomllib.loads(example()), shipped)
+    for text in (IMPORTED + PAIR, *(IMPORTED.replace(DP, form) for form, _ in FORMS)):
+        jsonschema.validate(tomllib.loads(text), shipped)
+    for wrong in (example().replace("sigma", "sigm"), example().replace("delta = 1e-6", "mu = 1.0")):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(tomllib.loads(wrong), shipped)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("sigma = 11.0", "sigma = -1", "mechanism.sigma must be greater than 0, got mechanism.sigma=-1"),
+        ("sigma = 11.0", "sigm = 1", "mechanism.sigm must be a known key, got mechanism.sigm; did you mean sigma"),
+        ("sigma = 11.0", "", "mechanism.sigma must be given, got nothing"),
+        ("sigma = 11.0", "sigma = inf", "mechanism.sigma must be a finite number, got mechanism.sigma=inf"),
+        ('loss = "logistic"', 'loss = "l1"', "mechanism.loss must be one of"),
+        ("objective-perturbation", "perturb", "mechanism.name must be one of objective-perturbation, "),
+        ('type = "dp"', 'type = "edp"', "claims[0].type must be one of dp, pdp, "),
+        ("epsilon = 1.0", 'epsilon = "one"', "claims[0].epsilon must be a number, got claims[0].epsilon=one"),
+        ("delta = 1e-6", "delta = 1.0", "claims[0].delta must be below 1, got claims[0].delta=1.0"),
+        ('source = "fair"', 'source = "unfair"', "data.source must be one of"),
+        ('source = "fair"', "", "data must be exactly one of source and file, got data=neither"),
+        ('source = "fair"', 'file = "a.csv"', "data.x_bound must be given: a public bound, never read off the data"),
+        ('source = "fair"', 'source = "fair"\nx_bound = 2.0', "data.x_bound must be absent for an embedded data set"),
+        ('source = "fair"', 'source = "fair"\nx_bound = "REQUIRED"', "data.x_bound must be filled in with a public"),
+        (
+            'source = "fair"',
+            'source = "fair"\nstandardise = true',
+            "data.standardise must be false for a claim over all",
+        ),
+        ('type = "dp"', 'type = "ex-post"', "claims[0].delta must be a known key"),
+        ('type = "dp"\nepsilon = 1.0\ndelta = 1e-6', 'type = "ex-post"\nepsilon = 1.0', "release must be given where"),
+        ('type = "dp"\nepsilon = 1.0\ndelta = 1e-6', 'type = "report-coverage"\nlevel = 0.1', "report must be given"),
+        ('type = "dp"', 'type = "pdp"\nscope = "target"', "claims[0] must be x and y for scope = target"),
+        ("[mechanism]", "[release]\n[mechanism]", "release must be exactly one of file and draw = true"),
+        ("[mechanism]", "[report]\nrho = 0.1\nsigma2 = 1.0\n[mechanism]", "report must be sigma2 and sigma3 together"),
+        ("[mechanism]", "[mechanism", "configuration must be TOML, got"),
+        (BASE[BASE.index("[[claims]]") :], "", "claims must be given, got nothing"),
+        ("delta = 1e-6", "", "claims[0].delta must be given for no profile, got claims[0].delta=nothing"),
+        ("delta = 1e-6", 'profile = "zcdp"', 'claims[0].rho must be given for profile = "zcdp", got'),
+        ("delta = 1e-6", 'profile = "zcdp"\nrho = 0.1', 'claims[0].epsilon must be absent for profile = "zcdp", got'),
+        (
+            "delta = 1e-6",
+            'profile = "renyi"\nalpha = 1.0',
+            "claims[0].alpha must be greater than 1, got claims[0].alph",
+        ),
+        (
+            "delta = 1e-6",
+            'profile = "rdp"',
+            "claims[0].profile must be one of 'gaussian-dp', 'zcdp', 'renyi' or 'table'",
+        ),
+        (DP, 'profile = "gaussian-dp"\nmu = 0', "claims[0].mu must be greater than 0, got claims[0].mu=0"),
+        (
+            DP,
+            'profile = "table"\npoints = []',
+            "claims[0].points must be a list of at least 1, got claims[0].points=[]",
+        ),
+        (DP, 'profile = "table"\npoints = [[1, 0.1], [1, 0.01]]', "claims[0].points must be in order of an epsilon"),
+        (DP, 'profile = "table"\npoints = [[1, 2]]', "claims[0].points[0][1] must be below 1, got"),
+        ("delta = 1e-6", "delta = 1e-6\ngroup = 0", "claims[0].group must be at least 1, got claims[0].group=0"),
+        (
+            "delta = 1e-6",
+            "delta = 1e-6\ngrup = 2",
+            "claims[0].grup must be a known key, got claims[0].grup; did you mean",
+        ),
+        ("[mechanism]", "n_min = -1\n[mechanism]", "data.n_min must be at least 0, got data.n_min=-1"),
+        (
+            "[mechanism]",
+            "n_min = 9\nn_public = 8\n[mechanism]",
+            "data.n_min must be at most n_public=8, got data.n_min=9",
+        ),
+        ("[mechanism]", "[budget]\npairs = 0\n[mechanism]", "budget.pairs must be at least 1, got budget.pairs=0"),
+        (
+            "[mechanism]",
+            "[budget]\ndraws = 1.5\n[mechanism]",
+            "budget.draws must be a whole number, got budget.draws=1.5",
+        ),
+        (
+            "[mechanism]",
+            "[budget]\nmax_draws = 1\n[mechanism]",
+            "budget.max_draws must be at least 2 * pairs * draws = 2",
+        ),
+        (
+            "[mechanism]",
+            PAIR + "[mechanism]",
+            "pairs must be absent for a reference mechanism, whose pairs are searched",
+        ),
+        ("sigma = 11.0", 'sigma = 11.0\nviews = ["a.py:f"]', "mechanism.views must be a known key"),
+    ],
+)
+def test_mistakes_name_key_rule_and_value_in_one_line(old: str, new: str, message: str) -> None:
+    assert old in BASE
+    with pytest.raises(UserError) as stop:
+        parse(BASE.replace(old, new))
+    assert message in str(stop.value)
+    assert "\n" not in str(stop.value)
+
+
+FORMS = (
+    ("epsilon = 1.0\ndelta = 1e-6", "(1, 1e-06)-differentially private"),
+    ("epsilon = 1\ndelta = 0\ngroup = 3", "(1, 0)-differentially private for groups of up to 3 records"),
+    ('profile = "gaussian-dp"\nmu = 0.5', "0.5-Gaussian differentially private"),
+    ('profile = "zcdp"\nrho = 0.1', "0.1-zero-concentrated differentially private"),
+    ('profile = "renyi"\nalpha = 8\nepsilon = 0.5', "(8, 0.5)-Renyi differentially private"),
+    (
+        'profile = "table"\npoints = [[0, 0.4], [0.5, 0.1], [1, 1e-2], [2, 1e-3]]',
+        "(epsilon, delta)-differentially private at each of (0, 0.4), (0.5, 0.1), (1, 0.01) and 1 more",
+    ),
+)
+
+
+@pytest.mark.parametrize(("form", "words"), FORMS)
+def test_a_claim_may_be_a_point_or_a_whole_curve(form: str, words: str) -> None:
+    claim = parse(IMPORTED.replace(DP, form)).claims[0]
+    assert isinstance(claim, DPClaim)
+    assert claim.words == words
+    if claim.profile is None:
+        assert claim.point == (claim.epsilon, claim.delta)
+    else:
+        with pytest.raises(ValueError, match="profile must be absent for a claim at one point"):
+            _ = claim.point
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("y = []", "y = [1.0]", "pairs[0].y must be a list of one number for each record of X (0), got pairs[0].y=1"),
+        ("X = []\ny = []", "X = [[1.0]]\ny = [1.0]", "pairs[0].X must be lists as long as target_x, got"),
+        ("target_y", "replaced = 0\ntarget_y", "pairs[0].replaced must be below the number of records (0), got"),
+        ("target_y = 1.0", "", "pairs[0].target_y must be given, got nothing"),
+        ("target_y = 1.0", 'target_y = "s31337"', "pairs[0].target_y must be a number, got another value (not shown)"),
+        ("[0.5, 0.1]", '["s31337"]', "pairs[0].target_x[0] must be a number, got another value (not shown)"),
+        ("X = []", 'X = [["s31337", 0]]', "pairs[0].X[0][0] must be a number, got another value (not shown)"),
+        (
+            "target_y",
+            "targt = 1\ntarget_y",
+            "pairs[0].targt must be a known key, got pairs[0].targt; did you mean target_",
+        ),
+        ('name = "one against none"', 'name = ""', "pairs[0].name must be of the form"),
+    ],
+)
+def test_mistakes_in_a_pair_are_one_line_and_quote_no_record(old: str, new: str, message: str) -> None:
+    assert old in PAIR
+    with pytest.raises(UserError) as stop:
+        parse(IMPORTED + PAIR.replace(old, new))
+    assert message in str(stop.value)
+    assert "31337" not in str(stop.value)
+    assert "\n" not in str(stop.value)
+
+
+def test_a_pair_belongs_to_a_claim_of_its_relation() -> None:
+    replaced = PAIR.replace("X = []\ny = []", "X = [[0.1, 0.2]]\ny = [0.5]\nreplaced = 0")
+    with pytest.raises(UserError, match=r"pairs\[0\]\.replaced must be given for a claim of relation replace"):
+        parse(IMPORTED + replaced)
+    with pytest.raises(UserError, match=r"pairs\[0\]\.replaced must be given .*, got pairs\[0\]\.replaced=None"):
+        parse(IMPORTED.replace(DP, DP + 'relation = "replace"\n') + PAIR)
+    with pytest.raises(UserError, match=r"pairs\[1\]\.name must be another name for each pair"):
+        parse(IMPORTED + PAIR + PAIR)
+
+
+def test_named_pairs_are_built_in_the_public_domain() -> None:
+    data = Dataset(np.array([[0.1, 0.2], [0.3, 0.4]]), np.zeros(2), 1.0, 1.0)
+    second = PAIR.replace("one against none", "two").replace(
+        "X = []\ny = []", "X = [[0.1, 0.2]]\ny = [0.5]\nreplaced = 0"
+    )
+    both = IMPORTED + '[[claims]]\ntype = "dp"\nrelation = "replace"\n' + DP + PAIR + second
+    added, replaced = named_pairs(parse(both), data)
+    assert (added.name, added.pair.relation, added.pair.first.n_records) == ("one against none", Relation.ADD, 0)
+    assert (replaced.pair.relation, replaced.pair.second.n_records) == (Relation.REPLACE, 1)
+    assert pairs_for((added, replaced), "add-remove") == (added,)
+    assert pairs_for((added, replaced), "replace") == (replaced,)
+    assert replaced.pair.second.X.tolist() == [[0.5, 0.1]]
+    for change, message in (
+        (("[0.5, 0.1]", "[0.5]"), r"pairs\[0\].target_x must have 2 prepared features, as the data have, got 1"),
+        (("[0.5, 0.1]", "[1.5, 0.1]"), r"pairs\[0\] must lie in the public domain: rows of X must have Euclidean norm"),
+        (("target_y = 1.0", "target_y = -3.0"), r"pairs\[0\] must lie in the public domain: \|y\| must be at most"),
+        (("[[pairs]]", "[data]\nsource='fair'\nn_min = 1\n[[pairs]]"), r"pairs\[0\].X must have at least data.n_min=1"),
+        (
+            ("[[pairs]]", "[data]\nsource='fair'\nn_public = 0\n[[pairs]]"),
+            r"pairs\[0\] must have at most data.n_public",
+        ),
+    ):
+        text = IMPORTED.replace('[data]\nsource = "fair"\n', "") if "[data]" in change[1] else IMPORTED
+        with pytest.raises(UserError, match=message):
+            named_pairs(parse(text + PAIR.replace(*change)), data)
+
+
+def test_views_are_functions_that_are_loaded_by_path(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("THREE = 3\ndef last(output):\n    return output[-1]\n")
+    path = tmp_path / "d.toml"
+    path.write_text(IMPORTED.replace(':Mine"', ':Mine"\nviews = ["mine.py:last"]'))
+    (view,) = views_of(load(path))
+    assert view([1.0, 2.0]) == 2.0
+    assert pickle.loads(pickle.dumps(view))([1.0, 5.0]) == 5.0
+    for origin, message in (
+        ("mine.py:THREE", r"mechanism\.views must name functions, got mechanism\.views=mine\.py:THREE"),
+        ("mine.py:first", r"mechanism\.views must name a function of its module"),
+        ("no.py:last", r"mechanism\.views must name a file that exists"),
+    ):
+        path.write_text(IMPORTED.replace(':Mine"', f':Mine"\nviews = ["{origin}"]'))
+        with pytest.raises(UserError, match=message):
+            views_of(load(path))
+    with pytest.raises(UserError, match=r"mechanism\.views\[0\] must be of the form"):
+        parse(IMPORTED.replace(':Mine"', ':Mine"\nviews = ["last"]'))
+
+
+def test_a_record_in_the_configuration_is_never_quoted() -> None:
+    target = 'type = "pdp"\nscope = "target"\nx = [0.1, "secret-31337"]\ny = 1.0'
+    with pytest.raises(UserError) as stop:
+        parse(BASE.replace('type = "dp"', target))
+    assert "31337" not in str(stop.value)
+    assert "claims[0].x[1] must be a number" in str(stop.value)
+
+
+def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="configuration must be a readable TOML file"):
+        load(tmp_path / "nothing.toml")
+
+
+def test_a_draft_reads_the_header_alone_and_leaves_the_bounds_open(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("age,the city,y\n" + "31337,secret,1\n" * 3, encoding="utf-8")
+    text = draft(path, "y", beside=tmp_path)
+    assert "31337" not in text
+    assert "secret" not in text
+    raw = tomllib.loads(text)
+    assert raw["data"]["features"] == ["age", "the city"]
+    assert raw["data"]["file"] == "data.csv"
+    assert raw["data"]["ranges"]["the city"] == ["REQUIRED", "REQUIRED"]
+    with pytest.raises(UserError, match=r"data.ranges.age\[0\] must be filled in with a public constant"):
+        parse(text)
+    with pytest.raises(UserError, match=r"--target must be a column of data.csv, got --target z"):
+        draft(path, "z")

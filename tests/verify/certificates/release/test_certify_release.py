@@ -1,0 +1,253 @@
+"""What may leave the building: nothing about the private records, shown by running the whole pipeline on neighbours.
+
+The releases that the budget accounts for are replaced by constants; then every byte of the release folder, of standard
+output and of standard error, and the exit code, must be the same on neighbouring data sets. Beside it a black-box audit
+watches every number of the release while the accounted releases are really drawn. A planted leak is found by both.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from toys import deployments
+from toys.deployments import DRAWN, QUICK, REPORT, SCALES, claim, dp, pdp, write_rows
+
+from audits import Budget, StreamKey
+from audits.black_box.black_box_audit import black_box_audit
+from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
+from mechanisms import (
+    Dataset,
+    LogisticLoss,
+    NeighbouringPair,
+    ObjectivePerturbation,
+    Relation,
+    ReportScales,
+    make_report,
+)
+from verify.certificates import certificate as certificate_module
+from verify.certificates.certificate import decide, release_numbers
+from verify.certificates.claims.finding import Deployment
+from verify.certificates.config.config import Loaded, load, parse
+from verify.certificates.release import releases
+from verify.certificates.release.my_loss import my_loss
+from verify.cli import invoke
+from verify.messages.errors import UserError
+
+Captured = pytest.CaptureFixture[str]
+
+OBJECTIVE = deployments.CLIPPED + deployments.OBJECTIVE + DRAWN + REPORT + SCALES + QUICK
+OBJECTIVE += dp(4.0, 1e-5) + claim("report-coverage", level=0.05) + pdp(1.0) + claim("ex-post", epsilon=0.02)
+OBJECTIVE += claim("utility", metric="accuracy", at_least=0.5)
+SSP = deployments.CLIPPED + deployments.SSP + DRAWN + QUICK + dp(1.0) + pdp(0.02) + claim("ex-post", epsilon=0.05)
+
+
+def records(n: int) -> np.ndarray:
+    index = np.arange(n)
+    X = np.column_stack([0.5 * np.sin(index), 0.5 * np.cos(2.5 * index)])
+    return np.column_stack([X, np.where(np.sin(1.7 * index) > 0, 1.0, -1.0)])
+
+
+def run_release(folder: Path, rows: np.ndarray, text: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Any:
+    """Return everything that the public sees: each file's bytes, standard output and error, the exit code."""
+    folder.mkdir()
+    write_rows(folder, rows)
+    (folder / "deployment.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    code = invoke(["certify", "deployment.toml", "--audience", "release", "--out", "out"])
+    printed = capsys.readouterr()
+    files = {path.name: path.read_bytes() for path in sorted((folder / "out" / "release").iterdir())}
+    return code, printed.out, printed.err, files
+
+
+def constant_releases(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Replace the accounted releases by constants that come from no data."""
+    config = parse(text)
+    mechanism = config.mechanism.build(2)
+    fixed = Dataset(records(5)[:, :2], records(5)[:, 2], 1.0, 1.0)
+    output = mechanism.draw(fixed, 1, rng=np.random.default_rng(7))[0]
+
+    def report_of(output: Any, dataset: Any, scales: ReportScales, **_: Any) -> Any:
+        return make_report(output, fixed, scales, rng=np.random.default_rng(8))
+
+    monkeypatch.setattr(releases, "draw_as_audited", lambda *_: output)
+    monkeypatch.setattr(releases, "make_report", report_of)
+
+
+def neighbours(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> list[Any]:
+    constant_releases(monkeypatch, text)
+    far = np.array([[0.9, -0.4, -1.0]])
+    data = {"one": records(25), "two": records(26), "far": np.vstack([records(24), far])}
+    return [run_release(tmp_path / name, rows, text, monkeypatch, capsys) for name, rows in data.items()]
+
+
+@pytest.mark.parametrize("text", [SSP, pytest.param(OBJECTIVE, marks=pytest.mark.slow)], ids=["ssp", "objective"])
+def test_neighbouring_private_data_give_the_same_bytes(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    first, *others = neighbours(tmp_path, text, monkeypatch, capsys)
+    code, out, err, files = first
+    assert code == 0
+    assert err == ""
+    assert "data.csv" not in out
+    assert {"audit.jsonl", "audit.pdf", "audit.md", "junit.xml", "attestation.json"} <= set(files)
+    for other in others:
+        assert other == first
+    everything = b"".join(files[name] for name in files if name != "audit.pdf").decode()
+    for word in ('"n_records":2', "n_draws", "data.csv", "quantile_90", "per-instance (", "seconds"):
+        assert word not in everything
+
+
+def test_a_planted_curators_number_is_seen_in_the_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    plant(monkeypatch)
+    first, second, far = neighbours(tmp_path, SSP, monkeypatch, capsys)
+    assert first[3]["audit.jsonl"] != second[3]["audit.jsonl"]
+    assert first[3]["audit.jsonl"] != far[3]["audit.jsonl"]
+
+
+def plant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one number of the curator, the mean of the responses, slip into the header of the release record."""
+    honest = certificate_module._header
+
+    def leaking(certificate: Any, audience: Any, loaded: Any) -> Any:
+        row = honest(certificate, audience, loaded)
+        return row | {"mean_response": float(certificate.deployment.dataset.y.mean())}
+
+    monkeypatch.setattr(certificate_module, "_header", leaking)
+
+
+def test_the_curator_sees_what_the_public_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    neighbours(tmp_path, SSP, monkeypatch, capsys)
+    curator = (tmp_path / "one" / "out" / "curator" / "audit.jsonl").read_text()
+    rows = [json.loads(line) for line in curator.splitlines()]
+    assert rows[0]["exit_code"] == 1  # the per-instance claim is false, and only the curator is told
+    assert rows[0]["data"]["n_records"] == 25
+    assert {row["claim"] for row in rows if row["kind"] == "claim"} == {"dp", "pdp-records", "ex-post"}
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The whole of ``certify --audience release`` as a mechanism: its outputs are the numbers of the release record."""
+
+    loaded: Loaded
+    name: str = "certify --audience release, every number of it"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> np.ndarray:
+        config = self.loaded.config
+        mechanism = config.mechanism.build(dataset.dim)
+        outputs = mechanism.draw(dataset, n_draws, rng=rng)
+        rows = []
+        for output in outputs:
+            deployment = Deployment(config, dataset, mechanism, released=output, draws=8)
+            rows.append(release_numbers(decide(deployment), self.loaded))
+        return np.array(rows)
+
+
+#: Runs of the pipeline that the black-box audit makes, half of them on each data set.
+PIPELINE_RUNS = 600
+LIGHT = SSP[: SSP.index('[[claims]]\ntype = "pdp"')]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leaks", [False, True])
+def test_a_black_box_audit_of_the_pipelines_numbers(
+    leaks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Null: the release record is (1, 1e-6)-DP, which is what it states; 600 runs, failure probability 1e-7.
+
+    Mutant: the planted mean of the responses gives the record away, and the same audit refutes the statement.
+    """
+    if leaks:
+        plant(monkeypatch)
+    (tmp_path / "deployment.toml").write_text(LIGHT)
+    pipeline = Pipeline(load(tmp_path / "deployment.toml"))
+    data = Dataset(records(20)[:, :2], records(20)[:, 2], 1.0, 1.0)
+    pair = NeighbouringPair.add(data, [0.9, 0.1], 1.0)
+    claim = BlackBoxClaim(1.0, 1e-6, (Relation.ADD,), source="its own cover")
+    found = black_box_audit(pipeline, pair, claim, Budget(PIPELINE_RUNS, 1e-7, StreamKey(11, ("pipeline",))))
+    assert found.n_draws == PIPELINE_RUNS
+    assert (found.outcome is BlackBoxOutcome.REFUTED) is leaks
+    if not leaks:
+        assert found.epsilon.estimate.low <= 1.0
+
+
+# --- releases: drawn once, written, reused ----------------------------------------------------------------------------
+
+
+def prepared(folder: Path, text: str = OBJECTIVE, **more: Any) -> releases.Released:
+    folder.mkdir(exist_ok=True)
+    path = folder / "deployment.toml"
+    path.write_text(text, encoding="utf-8")
+    loaded = load(path)
+    data = Dataset(records(12)[:, :2], records(12)[:, 2], 1.0, 1.0)
+    return releases.prepare(loaded, loaded.config.mechanism.build(2), data, **more)
+
+
+def test_a_release_is_drawn_once_and_reused(tmp_path: Path) -> None:
+    first, second = prepared(tmp_path), prepared(tmp_path)
+    np.testing.assert_array_equal(first.output, second.output)
+    assert first.dependent == second.dependent
+    assert (first.n_outputs, second.n_outputs) == (1, 1)
+    assert first.mu_reports == second.mu_reports
+    kept = tmp_path / "deployment.releases"
+    assert sorted(path.name for path in kept.iterdir()) == [".lock", "output.json", "report.json", "spent.json"]
+    assert kept.stat().st_mode & 0o077 == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in kept.iterdir())
+
+
+def test_the_noise_of_a_release_comes_from_the_operating_system(tmp_path: Path) -> None:
+    first, second = prepared(tmp_path / "a"), prepared(tmp_path / "b")
+    assert (first.output != second.output).all()
+
+
+def test_a_second_draw_adds_to_the_budget(tmp_path: Path) -> None:
+    first = prepared(tmp_path)
+    again = prepared(tmp_path, draw_again=True)
+    assert (first.output != again.output).any()
+    assert again.n_outputs == 2
+    assert again.mu_report == pytest.approx(first.mu_report * np.sqrt(2))
+    assert prepared(tmp_path).n_outputs == 2
+    lost = tmp_path / "deployment.releases" / "report.json"
+    lost.unlink()  # whoever has it may have used it: it is not drawn silently, and the next draw is the third
+    with pytest.raises(UserError, match=r"deployment.releases/report.json must be there, for it was drawn, got no"):
+        prepared(tmp_path)
+    assert len(prepared(tmp_path, draw_again=True).mu_reports) == 3
+
+
+def test_other_parameters_do_not_reuse_a_release_quietly(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with pytest.raises(UserError, match="--draw-again draws a second output and counts both"):
+        prepared(tmp_path, OBJECTIVE.replace("sigma = 8.0", "sigma = 9.0"))
+    with pytest.raises(UserError, match="--draw-again draws a second report"):
+        prepared(tmp_path, OBJECTIVE.replace("sigma2 = 8.0", "sigma2 = 9.0"))
+    with pytest.raises(UserError, match=r"report: lam must be at least 2\*sigma3\*tau"):
+        prepared(tmp_path / "new", OBJECTIVE.replace("sigma3 = 0.25", "sigma3 = 2.5"))
+
+
+def test_the_published_report_takes_raw_and_prepared_records(tmp_path: Path) -> None:
+    from mechanisms.capabilities import Domain
+    from verify.certificates.release.published import publishable
+
+    text = OBJECTIVE.replace('rows = "clip"', 'rows = "clip"\nranges = { a = [0, 10], b = [-2, 2] }\nintercept = 1.0')
+    config = parse(text.replace('target = "y"', 'target = "y"\nlabels = { yes = 1.0, no = -1.0 }'))
+    mechanism = ObjectivePerturbation(LogisticLoss(), 8.0, 4.0)
+    data = Dataset(np.column_stack([records(9)[:, :2], np.full(9, 0.5)]), records(9)[:, 2], 1.0, 1.0)
+    theta = mechanism.draw(data, 1, rng=np.random.default_rng(1))[0]
+    report = make_report(theta, data, ReportScales(LogisticLoss(), 8.0, 4.0, 0.01), rng=np.random.default_rng(2))
+    published = publishable(report, config.data, Domain(3, 1.0, 1.0)).decode()
+    assert "data.csv" not in published
+    raw = my_loss(published, '{"a": 7.5, "b": -1, "y": "no"}')
+    x = np.array([0.5, -0.5, 1.0]) / np.sqrt(3)
+    prepared_record = json.dumps({"x": x.tolist(), "y": -1})
+    assert raw.epsilon1_bar == pytest.approx(my_loss(published, prepared_record).epsilon1_bar, rel=1e-12)
+    assert raw.epsilon1_bar == pytest.approx(report.evaluate(x, -1.0).epsilon1_bar, rel=1e-12)
+    assert raw.failure_prob == 0.01

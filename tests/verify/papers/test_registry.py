@@ -1,0 +1,131 @@
+"""Ids, file names and files: the three agree, and a wrong id is answered in one helpful line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from verify.messages.errors import Defect, UserError
+from verify.papers import ledger, registry
+from verify.papers.listing import statement_rows
+from verify.papers.paper import STATEMENT_FILE, Entry
+
+
+def test_catalogue_is_complete_and_parents_exist() -> None:
+    """203 ids: 53 of W19, 61 of W18 and 89 of RW21 (the lists of the three papers)."""
+    catalogue = registry.default().catalogue
+    papers = Counter(id_.partition("-")[0] for id_ in catalogue)
+    assert papers == {"W19": 53, "W18": 61, "RW21": 89}
+    assert all(entry.parent in catalogue for entry in catalogue.values() if entry.parent)
+
+
+def test_file_names_of_parents_are_unique_and_well_formed() -> None:
+    files = [entry.file for entry in registry.default().catalogue.values() if not entry.parent]
+    assert len(set(files)) == len(files)
+    assert [name for name in files if not STATEMENT_FILE.match(name.partition("/")[2].removesuffix(".py"))] == []
+
+
+@pytest.mark.parametrize(
+    ("id_", "file"),
+    [
+        ("W19-L2.4", "wang2019/lem_2_4.py"),
+        ("W19-T4.1", "wang2019/thm_4_1.py"),
+        ("W19-T4.1p", "wang2019/thm_4_1p.py"),
+        ("W19-EA.4", "wang2019/eq_a_4.py"),
+        ("W19-ALG1", "wang2019/alg_1.py"),
+        ("W19-FIG1", "wang2019/fig_1.py"),
+        ("W18-A2", "wang2018/alg_2.py"),
+        ("W18-S1", "wang2018/alg_s1.py"),
+        ("W18-TH2i", "wang2018/thm_2i.py"),
+        ("W18-T1", "wang2018/tab_1.py"),
+        ("RW21-TabA", "redberg_wang2021/tab_a.py"),
+        ("RW21-N1", "redberg_wang2021/num_1.py"),
+        ("RW21-I1", "redberg_wang2021/num_i1.py"),
+        ("RW21-F1", "redberg_wang2021/fig_1.py"),
+    ],
+)
+def test_file_name_encodes_kind_and_number(id_: str, file: str) -> None:
+    assert registry.default().catalogue[id_].file == file
+
+
+def test_selection_is_in_the_order_of_the_catalogue(toys: registry.Registry) -> None:
+    assert [source.id for source in toys.select(["RW21-T17", "W19-T4.1"])] == ["W19-T4.1", "RW21-T17"]
+    assert [source.id for source in toys.select()] == ["W19-T4.1", "RW21-T17"]
+    assert [source.id for source in toys.select(["RW21-T17.2", "RW21-T17"])] == ["RW21-T17"]
+
+
+def test_unknown_id_names_close_matches(toys: registry.Registry) -> None:
+    with pytest.raises(UserError, match=r"^id must be in the catalogue, got id=w19-t4.2; did you mean W19-T4.1"):
+        toys.select(["w19-t4.2"])
+    with pytest.raises(UserError, match=r"got id=nonsense; `pdp-verify list` shows them all$"):
+        toys.select(["nonsense"])
+
+
+def test_catalogued_id_without_a_file_is_told_apart(toys: registry.Registry) -> None:
+    with pytest.raises(UserError, match=r"^id must have a statement file, got id=W19-D2.1"):
+        toys.select(["W19-D2.1"])
+
+
+def test_public_names_are_loaded_on_demand() -> None:
+    """``from verify import statements`` works; an unknown name is refused as Python does."""
+    import verify
+
+    (theorem,) = verify.statements("W19-T4.1")
+    assert theorem.id == "W19-T4.1"
+    assert {name for name in verify.__all__ if getattr(verify, name, None) is None} == set()
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = verify.nothing
+
+
+def test_every_catalogue_id_is_listed() -> None:
+    """What ``list`` shows are exactly the ids of the committed catalogue, sub-statements included, in its order."""
+    known = registry.default()
+    assert [row["id"] for row in statement_rows(known, ledger.default())] == list(known.catalogue)
+
+
+def room_of(tmp_path: Path, *names: str) -> Path:
+    (tmp_path / "wang2019").mkdir()
+    for name in names:
+        (tmp_path / "wang2019" / name).touch()
+    return tmp_path
+
+
+def two_ids() -> dict[str, Entry]:
+    known = registry.catalogue()
+    return {id_: known[id_] for id_ in ("W19-L2.4", "W19-T4.1")}
+
+
+def test_scan_finds_the_file_of_every_id(tmp_path: Path) -> None:
+    found = registry.scan(room_of(tmp_path, "lem_2_4.py", "thm_4_1.py", "shared.py"), "anywhere", two_ids())
+    assert {id_: source.module for id_, source in found.items()} == {
+        "W19-L2.4": "anywhere.wang2019.lem_2_4",
+        "W19-T4.1": "anywhere.wang2019.thm_4_1",
+    }
+
+
+def test_an_id_without_a_file_is_refused_by_both_names(tmp_path: Path) -> None:
+    with pytest.raises(Defect, match=r"^wang2019/paper.toml: W19-T4.1 must have its file wang2019/thm_4_1.py"):
+        registry.scan(room_of(tmp_path, "lem_2_4.py"), "anywhere", two_ids())
+
+
+def test_a_file_without_a_table_is_refused_by_both_names(tmp_path: Path) -> None:
+    room = room_of(tmp_path, "lem_2_4.py", "thm_4_1.py", "cor_9.py")
+    with pytest.raises(Defect, match=r"^wang2019/cor_9.py must have the table of its id in wang2019/paper.toml$"):
+        registry.scan(room, "anywhere", two_ids())
+
+
+def test_a_module_of_another_id_is_refused(toys: registry.Registry) -> None:
+    other = registry.Source("W19-L2.4", toys.sources["W19-T4.1"].module, toys.sources["W19-T4.1"].path)
+    assert toys.sources["W19-T4.1"].load().id == "W19-T4.1"
+    with pytest.raises(Defect, match=r"must export the STATEMENT of W19-L2.4, got that of W19-T4.1$"):
+        other.load()
+
+
+@pytest.mark.parametrize("part", ["W19-T4.1", "W19-T4.1#units", "W19-T4.1@a", "W19-T4.1@a#units"])
+def test_a_part_is_decided_by_its_statement(toys: registry.Registry, part: str) -> None:
+    assert registry.id_of(part) == "W19-T4.1"
+    assert toys.find(part).id == "W19-T4.1"
+    with pytest.raises(UserError, match=r"must be in the catalogue, got id=W19-T4\.9"):
+        toys.find(part.replace("4.1", "4.9"))

@@ -1,0 +1,9 @@
+"""The public names, each with the module that holds it."""
+
+from .certificates.certify_call import Certification as Certification
+from .certificates.certify_call import certify as certify
+from .engine.record import Record as Record
+from .engine.record import read as read
+from .kernel.statement import Statement as Statement
+from .kernel.verdict import Verdict as Verdict
+from .papers.registry import statements as statements

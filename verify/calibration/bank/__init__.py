@@ -1,0 +1,1 @@
+"""False claims that each auditor must refute."""

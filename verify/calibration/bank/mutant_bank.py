@@ -1,0 +1,216 @@
+"""The bank of mutants: each broken twin at its stated strength, and those that break by degrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+
+import numpy as np
+
+from audits import Budget, exact_delta
+from audits.black_box.black_box_audit import audit_claim, black_box_audit
+from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
+from audits.white_box.attack import attack_scores
+from audits.white_box.densities import gaps, transports
+from audits.white_box.identities import overlap_gap
+from audits.white_box.tails import loss_curve, tail_estimates
+from mechanisms import BOTH, Direction, GaussianProfile, LogisticLoss, PrivacyProfile, Relation
+from mechanisms.base import ExactLaw
+from mechanisms.broken.broken_linear import ops_in_sample_leverage, ops_no_determinant, ops_wrong_gamma
+from mechanisms.broken.broken_objective import objective_early_stop, objective_half_noise
+from mechanisms.catalogue import Example, broken_twins, example_pair
+from mechanisms.linear.posterior_sampling import PosteriorSampling
+from mechanisms.objective.objective_perturbation import ObjectivePerturbation
+
+from ..series.laws import PAIR, Gaussian, Laplace
+from .coverage_bank import coverage_mutants, graded_coverage_mutants
+from .mutant import DEFAULT_DRAWS, FINE, BankMutant
+
+#: Mutants whose draws are solves, and what they get instead: twins at their stated strength, and each grade.
+SOLVED_DRAWS, SOLVED_DRAWS_GRADED = 12_000, 4_000
+
+#: A mutant whose loss is off by a small share of a small leverage, and needs more.
+MORE_DRAWS = {"gaussian_data_precision": 150_000}
+
+PILOT = 1_000
+SHIFTS = (-0.5, 0.0, 0.5)
+EPSILONS = (-0.3, 0.0, 0.2, 0.5, 1.0, 2.0)
+
+
+def refuted(example: Example, budget: Budget) -> bool:
+    """Return whether anything that a mechanism states about itself is refuted: loss, density, profile.
+
+    Half of the draws from each data set serve all questions; each kind of question has a third of the failure
+    probability.
+    """
+    mechanism, pair = example.mechanism, example.pair
+    key, share, n_each = budget.key, budget.failure_prob / 3, budget.n_draws // 2
+    data = {d: pair.first if d is Direction.FORWARD else pair.second for d in BOTH}
+    outputs = {d: mechanism.draw(data[d], n_each, rng=key.child(d.name).rng()) for d in BOTH}
+    losses = {d: mechanism.privacy_loss(outputs[d], pair) for d in BOTH}
+    for shift in SHIFTS:
+        gap = overlap_gap(losses[BOTH[0]], losses[BOTH[1]], share / len(SHIFTS), shift=shift)
+        if not gap.low <= 0 <= gap.high:
+            return True
+    if isinstance(mechanism, ExactLaw) and _profile_refuted(
+        mechanism.profile(pair), {BOTH[0]: losses[BOTH[0]], BOTH[1]: -losses[BOTH[1]]}, share
+    ):
+        return True
+    for d in BOTH:
+        pilot = mechanism.draw(data[d], PILOT, rng=key.child(d.name, "pilot").rng())
+        moves = list(transports(mechanism, data[d], pilot, example.atoms))
+        if any(not gap.honest for gap in gaps(mechanism, data[d], outputs[d], moves, share / 2)):
+            return True
+    return False
+
+
+def _profile_refuted(profile: PrivacyProfile, losses: Mapping[Direction, np.ndarray], failure_prob: float) -> bool:
+    for d, sample in losses.items():
+        for point in tail_estimates(sample, EPSILONS, failure_prob / len(losses), direction=d):
+            delta, tail = profile.delta_at(point.epsilon, d), profile.tail_at(point.epsilon, d)
+            if not (point.delta.low <= delta <= point.delta.high and point.tail.low <= tail <= point.tail.high):
+                return True
+    return False
+
+
+@cache
+def _twins() -> dict[str, Example]:
+    return broken_twins()
+
+
+def _twin_refuted(name: str, _: float, budget: Budget) -> bool:
+    return refuted(_twins()[name], budget)
+
+
+def _grade_refuted(make: Callable[[float], Example], strength: float, budget: Budget) -> bool:
+    return refuted(make(strength), budget)
+
+
+def twin_mutants() -> list[BankMutant]:
+    """Return every broken twin of ``mechanisms/broken``, and naive noise, at their stated strength."""
+    twins = [
+        BankMutant(
+            name,
+            (math.nan,),
+            partial(_twin_refuted, name),
+            math.nan,
+            SOLVED_DRAWS if name.startswith("objective") else MORE_DRAWS.get(name, DEFAULT_DRAWS),
+            seconds=0.3 if name.startswith("objective") else 0.1,
+        )
+        for name in _twins()
+    ]
+    bits = BankMutant(
+        "Laplace noise added in floating point", (math.nan,), _bits, math.nan, DEFAULT_DRAWS, auditor="black box, bits"
+    )
+    return [*twins, *coverage_mutants(), bits]
+
+
+def graded_mutants() -> list[BankMutant]:
+    """Return the mutants by degrees: of mechanisms, all questions; of two laws, one auditor each."""
+    ops, linear, few = PosteriorSampling(3.0, 1.0), example_pair(), example_pair(n_records=6)
+    objective, labels = ObjectivePerturbation(LogisticLoss(), 1.5, 1.0), example_pair("labels")
+    fine, shares = FINE, (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    made: tuple[tuple[str, tuple[float, ...], Callable[[float], Example], float, int], ...] = (
+        ("OPS: gamma too large", fine, lambda s: Example(ops_wrong_gamma(ops, s), linear), 0.2, DEFAULT_DRAWS),
+        ("OPS: no determinant", shares, lambda s: Example(ops_no_determinant(ops, s), few), 1.0, DEFAULT_DRAWS),
+        (
+            "OPS: law in sample",
+            (0.01, 0.02, 0.05, 0.1, 0.3, 1.0),
+            lambda s: Example(ops_in_sample_leverage(ops, s), few),
+            1.0,
+            DEFAULT_DRAWS,
+        ),
+        (
+            "objective: noise short",
+            (0.02, 0.05, 0.1, 0.2, 0.35, 0.5),
+            lambda s: Example(objective_half_noise(objective, s), labels),
+            0.5,
+            SOLVED_DRAWS_GRADED,
+        ),
+        (
+            "objective: stopped early",
+            shares,
+            lambda s: Example(objective_early_stop(objective, s), labels),
+            1.0,
+            SOLVED_DRAWS_GRADED,
+        ),
+    )
+    mutants = [
+        BankMutant(name, strengths, partial(_grade_refuted, make), stated, n_draws, seconds=0.15)
+        for name, strengths, make, stated, n_draws in made
+    ]
+    noise: tuple[tuple[str, Callable[[float, Budget], bool], int], ...] = (
+        ("exact profile", _by_exact_law, 0),
+        ("tails and divergences", _by_tails, DEFAULT_DRAWS),
+        ("whole loss curve", _by_curve, DEFAULT_DRAWS),
+        ("likelihood-ratio attack", _by_attack, DEFAULT_DRAWS),
+        ("all questions", lambda s, budget: refuted(Example(Gaussian(1.0, s), PAIR), budget), DEFAULT_DRAWS),
+        ("black box, whole curve", _by_black_box, DEFAULT_DRAWS),
+    )
+    mutants += [
+        BankMutant(f"Gaussian noise divided by 1 + s: {auditor}", fine, refute, math.nan, n_draws, "s", auditor)
+        for auditor, refute, n_draws in noise
+    ]
+    pure = "black box, pure epsilon"
+    mutants.append(
+        BankMutant(
+            f"Laplace noise divided by 1 + s: {pure}", fine, _by_black_box_pure, math.nan, DEFAULT_DRAWS, "s", pure
+        )
+    )
+    return [*mutants, *graded_coverage_mutants()]
+
+
+def _shifted_losses(severity: float, budget: Budget) -> tuple[np.ndarray, np.ndarray]:
+    """Return the privacy losses that really occur, in both directions: those of ``mu (1 + severity)``."""
+    mu = 1.0 * (1 + severity)
+    noise = budget.key.rng().standard_normal((2, budget.n_draws // 2))
+    return mu * noise[0] + mu**2 / 2, mu * noise[1] + mu**2 / 2
+
+
+def _by_exact_law(severity: float, budget: Budget) -> bool:
+    claimed, actual = GaussianProfile(1.0), GaussianProfile(1.0 + severity)
+    return exact_delta(actual, 1.0).low > exact_delta(claimed, 1.0).high
+
+
+def _by_tails(severity: float, budget: Budget) -> bool:
+    profile = Gaussian(1.0).profile(PAIR)
+    sample, _ = _shifted_losses(severity, budget)
+    points = tail_estimates(sample, (0.0, 0.5, 1.0, 2.0, 3.0), budget.failure_prob)
+    return any(point.delta.low > profile.delta_at(point.epsilon) for point in points)
+
+
+def _by_curve(severity: float, budget: Budget) -> bool:
+    sample, _ = _shifted_losses(severity, budget)
+    grid, curve = np.linspace(-2.0, 4.0, 49), loss_curve(sample, budget.failure_prob)
+    profile = Gaussian(1.0).profile(PAIR)
+    return bool((curve.delta_at(grid).low > [profile.delta_at(float(e)) for e in grid]).any())
+
+
+def _by_attack(severity: float, budget: Budget) -> bool:
+    forward, backward = _shifted_losses(severity, budget)
+    audit = attack_scores(forward, -backward, budget.failure_prob, rng=budget.key.child("ties").rng())
+    profile = Gaussian(1.0).profile(PAIR)
+    return any(audit.epsilon_lower(delta).low > profile.epsilon_at(delta) for delta in (1e-3, 1e-2, 0.1))
+
+
+@cache
+def _claimed_delta(epsilon: float) -> float:
+    return Gaussian(1.0).profile(PAIR).delta_at(epsilon)
+
+
+def _by_black_box(severity: float, budget: Budget) -> bool:
+    claim = BlackBoxClaim(2.0, _claimed_delta(2.0), (Relation.ADD,), _claimed_delta)
+    return audit_claim(Gaussian(1.0, severity), PAIR, claim, budget).outcome is BlackBoxOutcome.REFUTED
+
+
+def _by_black_box_pure(severity: float, budget: Budget) -> bool:
+    claim = BlackBoxClaim(1.0, 0.0, (Relation.ADD,))
+    return audit_claim(Laplace(1.0, severity), PAIR, claim, budget).outcome is BlackBoxOutcome.REFUTED
+
+
+def _bits(_: float, budget: Budget) -> bool:
+    """The claim is true of the ideal law, and an attacker who reads the last bits of the outputs breaks it."""
+    law = Laplace(1.0)
+    result = black_box_audit(law, PAIR, BlackBoxClaim(1.0, 0.0, (Relation.ADD,)), budget)
+    return result.implementation_outcome is BlackBoxOutcome.REFUTED

@@ -1,0 +1,1 @@
+"""True claims repeated: how often each auditor misses."""

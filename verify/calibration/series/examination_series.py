@@ -1,0 +1,75 @@
+"""False alarms of whole examinations of one pair, and the mechanisms by degrees that they refute.
+
+``audits.examination.examined_claim`` puts the tests together that have series of their own: the contract, the stated
+law, delta by it, the black box. Here all of it runs at once (``audits.examination.examine_pair`` on draws that
+``audits.examination.recorded`` keeps), on claims that hold with equality; any refutation, and any breach of the
+contract, is a false alarm. A claim is one of ``audits.black_box.claims``, whose curves are exact;
+``audits.search.pairs``, ``audits.search.pair_designs`` and ``audits.search.data_pairs`` lay out data sets and draw
+nothing. ``audits.white_box.pair_delta`` chooses between audits that are calibrated, ``audits.stated_law.stated_worst``
+reads what is stated, ``mechanisms.reference`` says whom to believe; ``audits.examination.examine_choose`` names the
+pairs, ``audits.examination.examine_caps`` and ``audits.examination.deadline`` leave some of them out;
+``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from audits import Budget, StreamKey
+from audits.black_box.claims import point_claim
+from audits.examination.examined_claim import examine
+from audits.search.worst_case import NamedPair
+from mechanisms import BOTH
+
+from ..bank.mutant import FINE, BankMutant
+from .laws import PAIR, Coin, Gaussian, Laplace
+from .series import AuditSeries, one_by_one
+
+Law = Gaussian | Laplace | Coin
+LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0), Coin(1.0))
+#: Evaluations of one examination, and of one that is to refute a mutant.
+EXAMINED, REFUTING = 1_000, 50_000
+#: The epsilon of the claim; delta is the exact one.
+EPSILON = 0.7
+
+
+def _refuted(law: Law, claimed: Law, budget: Budget) -> bool:
+    delta = max(claimed.profile(PAIR).delta_at(EPSILON, direction) for direction in BOTH)
+    claim = point_claim(EPSILON, min(1.0, delta * (1 + 1e-9)))
+    found = examine(law, [NamedPair("the pair", PAIR)], claim, budget)
+    return bool(found.refutations or found.violations)
+
+
+def _false_alarm(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    return _refuted(law, law, Budget(EXAMINED, level, key)), False
+
+
+def _gaussian(severity: float, budget: Budget) -> bool:
+    return _refuted(Gaussian(1.0, severity), Gaussian(1.0), budget)
+
+
+def _laplace(severity: float, budget: Budget) -> bool:
+    return _refuted(Laplace(1.0, severity), Laplace(1.0), budget)
+
+
+def examination_series() -> Iterator[AuditSeries]:
+    """Yield the series of whole examinations."""
+    for law in LAWS:
+        yield AuditSeries(
+            "examination of a pair",
+            law.name,
+            EXAMINED,
+            one_by_one(partial(_false_alarm, law)),
+            halves=False,
+            levels=(0.5, 0.05),
+            seconds=0.1,
+        )
+
+
+def examination_mutants() -> Iterator[BankMutant]:
+    """Yield noise that is too small by degrees, with the density of the noise that is claimed."""
+    for name, refute in (("Gaussian", _gaussian), ("Laplace", _laplace)):
+        yield BankMutant(
+            f"{name} noise divided by 1 + s: examination", FINE, refute, 0.1, REFUTING, "s", "examination", seconds=0.4
+        )

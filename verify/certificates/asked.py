@@ -1,0 +1,67 @@
+"""What a run asked of its verdicts beyond a PASS, the exit code that follows, and the overall verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..engine.rows import Row
+from .claims.finding import Decision, Ground, worst_of
+
+#: The decision on a claim and what it rests on.
+Standing = tuple[Decision, Ground]
+EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller asked for.
+
+    Attributes
+    ----------
+    proved : bool
+        ``--require proved``: a PASS on somebody's word is not enough.
+    undecided : bool
+        ``--allow-undecided``: what is open may stay open, but not what was not examined.
+    """
+
+    proved: bool = False
+    undecided: bool = False
+
+
+def standings(rows: Sequence[Row]) -> list[Standing]:
+    """Return the standing of every claim of a record."""
+    return [(Decision[row["verdict"]], Ground(row["ground"])) for row in rows if row["kind"] == "claim"]
+
+
+def unmet(found: Sequence[Standing], asked: Asked) -> bool:
+    """Return whether a proof was required of a claim that rests on somebody's word."""
+    return asked.proved and any(ground is Ground.VOUCHED for _, ground in found)
+
+
+def waived(found: Sequence[Standing], asked: Asked) -> bool:
+    """Return whether the verdict is UNDECIDED, and may be: it was allowed, and nothing was left unexamined."""
+    open_claims = worst_of([decision for decision, _ in found]) is Decision.UNDECIDED
+    return asked.undecided and open_claims and all(ground is not Ground.NOT_EXAMINED for _, ground in found)
+
+
+def exit_code(found: Sequence[Standing], asked: Asked) -> int:
+    """Return 0 for PASS, 1 for FAIL, 3 for UNDECIDED and for a PASS that is not proved where that was required."""
+    decision = worst_of([decision for decision, _ in found])
+    if decision is not Decision.FAIL and unmet(found, asked):
+        return EXIT_CODES[Decision.UNDECIDED]
+    return 0 if waived(found, asked) else EXIT_CODES[decision]
+
+
+def overall(found: Sequence[Standing]) -> str:
+    """Return the verdict on all claims in words, with the weakest ground that it rests on."""
+    decision = worst_of([decision for decision, _ in found])
+    grounds = {ground for verdict, ground in found if verdict is decision}
+    weakest = (Ground.NOT_EXAMINED, Ground.NONE, Ground.EXAMINED, Ground.VOUCHED, Ground.SIMULATED, Ground.PROVED)
+    ground = next((candidate for candidate in weakest if candidate in grounds), Ground.NONE)
+    return decision.name + (f" ({ground.value})" if ground is not Ground.NONE else "")
+
+
+def asked_of(header: Row) -> Asked:
+    """Return what a record says was asked."""
+    return Asked(header.get("required") == "proved", bool(header.get("undecided_allowed")))

@@ -1,0 +1,298 @@
+"""A claim over all data sets: what is proved about every pair, what the worst pair found gives, what draws say."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from audits import Budget, Estimate
+from audits.black_box.claims import PrivacyClaim, implied_by
+from audits.search.worst_case import NamedPair, adversarial_pairs
+from audits.white_box.pair_delta import sampled_delta
+from audits.white_box.tails import audit_tails
+from mechanisms import GaussianProfile, WhiteBox
+from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of
+from mechanisms.objective.perturbed_solver import SolverError
+from reports.row import Figure, Mark, Series, Style
+
+from ...kernel.evidence import vacuous
+from ...kernel.statement import Claim, Evidence, Value
+from ..config.mechanism_source import Imported, white_box_of
+from ..pages.certificate_plots import record_figures, roc_work
+from .claim_forms import privacy_claim, relation_of, steps_of
+from .claims_imported import examined_dp
+from .finding import Check, Deployment, Finding, Power
+from .pair_audits import PairTask, run_tasks, work_of
+from .types import DPClaim
+
+#: Records of the structured pairs, and how many of these are simulated.
+STRUCTURED_RECORDS, STRUCTURED_PAIRS = 6, 3
+#: Draws of the figure of a claim's profile.
+FIGURE_DRAWS = 20_000
+
+
+def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
+    """Return what was found about a claim of differential privacy on everything that is released."""
+    name = str(claim.name)
+    relation = "one record replaced" if claim.relation == "replace" else "one record added or removed"
+    released = deployment.mechanism.name + (" with its private report" if deployment.mu_report else "")
+    if deployment.n_outputs > 1:
+        released = f"{deployment.n_outputs} outputs of {released}"
+    sentence = f"{released} is {claim.words} over all data sets in the public domain, {relation}"
+    if isinstance(deployment.mechanism, Imported):
+        return examined_dp(deployment, claim, sentence, _chosen(deployment))
+    bound = _bound(deployment, claim)
+    privacy = privacy_claim(claim)
+    with deployment.progress.phase(f"{name}: the worst pair"):
+        worst = worst_pair_of(deployment.mechanism, deployment.domain, privacy.epsilon, privacy.delta)
+    if claim.relation == "replace":
+        worst = None  # its pairs add a record; a replacement is covered from above alone
+    checks = [_worst_case(deployment, claim, bound, worst)]
+    figures: list[tuple[bool, Figure]] = []
+    checks += _sampled(deployment, claim, worst)
+    if bound is not None:
+        with deployment.progress.phase(f"{name}: the profile's figure", 2 * FIGURE_DRAWS):
+            figures.append((False, _profile_figure(deployment, claim, bound, worst)))
+    with (
+        contextlib.suppress(
+            SolverError, np.linalg.LinAlgError, *((ValueError, ArithmeticError) if deployment.private else ())
+        ),
+        deployment.progress.phase(f"{name}: figures of the records", roc_work(deployment)),
+    ):
+        figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
+    chosen, way_out = _chosen(deployment)
+    conditions = bound.conditions if bound else ()
+    return Finding(
+        name,
+        claim.type,
+        sentence,
+        "every pair of neighbouring data sets in the public domain",
+        False,
+        tuple(checks),
+        (*conditions, *deployment.notes.get("conditions", ())),
+        way_out or _way_out(deployment, bound),
+        chosen,
+        tuple(figures),
+    )
+
+
+def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
+    """Return the proved bound on everything released; replacing a record is removing one and adding another."""
+    one = worst_case_of(deployment.mechanism, deployment.domain, deployment.mu_report)
+    if one is None:
+        return None
+    outputs, steps = deployment.n_outputs, steps_of(claim)
+    if outputs == 1 and steps == 1:
+        return one
+
+    def delta_at(epsilon: float, delta: float) -> float:
+        part = min(epsilon / (outputs * steps), 700.0 / steps)  # delta falls with epsilon; exp stays finite
+        # basic composition adds over outputs; records one after the other: delta (1 + e^part + e^(2 part) + ...)
+        factor = math.fsum(math.exp(i * part) for i in range(steps))
+        share = one.delta_at(part, delta / (outputs * factor))
+        return min(1.0, outputs * share * factor)
+
+    mu = None if one.mu is None else one.mu * steps * math.sqrt(outputs)
+    return replace(one, sentence=f"{one.sentence} Composed.", delta_at=delta_at, mu=mu)
+
+
+def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, worst: WorstPair | None) -> Check:
+    """Return the enclosure of the largest delta over all pairs: below from the worst pair, above from the proof."""
+    privacy = privacy_claim(claim)
+    if privacy.curve is not None:
+        return _worst_curve(claim, privacy, bound, worst)
+    epsilon, delta = claim.point
+    high = 1.0 if bound is None else bound.delta_at(epsilon, delta)
+    low = 0.0 if worst is None else min(worst.delta.low, high)
+    notes: dict[str, Value] = {"proved bound": high, "rests on": bound.statement if bound else "nothing"}
+    if worst is not None:
+        notes |= {"delta of the worst pair found": worst.delta.low}
+    words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
+    if bound is not None and bound.needs is not None:
+        notes |= bound.needs(epsilon, delta)
+        if deployment.n_outputs > 1:
+            notes["inside its domain"] = "no"
+    method = "ball arithmetic; below: the worst pair found; above: " + (
+        bound.statement if bound else "the trivial bound"
+    )
+    exact = Estimate.proved(low, high, method)
+    shown = Claim(
+        "largest delta at the claimed epsilon over all neighbouring data sets",
+        0.0,
+        delta,
+        epsilon,
+        in_domain=not vacuous(epsilon, delta),
+        relation=relation_of(claim),
+    )
+    numbers = dict(worst.numbers) | {"pair": worst.words} if worst else {}
+    return Check(
+        "worst case over all data sets", Power.DECIDES, Evidence(shown, exact, found=numbers, notes=notes), False, words
+    )
+
+
+def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, worst: WorstPair | None) -> Check:
+    """Return whether the proof lies below a whole claimed curve: at every point of a table, or by its Gaussian mu."""
+    name, relation = "worst case over all data sets, whole curve", relation_of(claim)
+    shown = Claim("excess of the worst case over the claimed curve", 0.0, 0.0, 0.0, relation=relation)
+    words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
+    if worst is not None and worst.delta.low > privacy.delta:
+        excess = Estimate.proved(worst.delta.low - privacy.delta, 1.0, "ball arithmetic; the worst pair found")
+        numbers = dict(worst.numbers) | {"pair": worst.words}
+        return Check(name, Power.DECIDES, Evidence(shown, excess, found=numbers), False, worst.words)
+    inside = False
+    if bound is not None and claim.profile == "table":
+        inside = all(bound.delta_at(epsilon, delta) <= delta for epsilon, delta in claim.points or [])
+    elif bound is not None and bound.mu is not None:
+        one = replace(privacy, group=1)  # mu is that of the claim's own distance
+        inside = implied_by(GaussianProfile(bound.mu * (1 + 1e-12)), one) is True
+    if inside:
+        assert bound is not None
+        exact = Estimate.proved(0.0, 0.0, f"closed form; {bound.statement}")
+        return Check(name, Power.DECIDES, Evidence(shown, exact), False, words)
+    reason = "no finite test: nothing proved lies below the whole claimed curve"
+    return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
+
+
+def _chosen(deployment: Deployment) -> tuple[str, str]:
+    """Return what keeps the claim from a PASS whatever the checks say, and the way out."""
+    chosen = deployment.config.data.chosen_from_data
+    if not chosen:
+        return "", ""
+    return (
+        f"{', '.join(chosen)} chosen by looking at the data: the choice is part of the mechanism and is not covered",
+        "Choose them from public knowledge, or release the choice privately and add its cost.",
+    )
+
+
+def _way_out(deployment: Deployment, bound: Bound | None) -> str:
+    """Return what would bring the claim of a reference mechanism to a PASS."""
+    if bound is not None:
+        return "More noise, or a larger epsilon, brings the proved bound below the claimed delta."
+    why = "a public bound on the number of records (data.n_public)" if deployment.domain.n_public is None else ""
+    return f"A PASS over all data sets needs a statement that covers this mechanism{'; try ' + why if why else ''}."
+
+
+def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) -> list[Check]:
+    """Return simulated checks: of the worst pair's exact value, and of structured pairs."""
+    mechanism = deployment.mechanism
+    if not isinstance(mechanism, WhiteBox):
+        return []
+    privacy = privacy_claim(claim)
+    pairs = [] if claim.relation == "replace" or claim.group > 1 else _structured(deployment)
+    total = 2 * len(pairs) + 3
+    checks = [] if worst is None else [_agreement(deployment, claim, worst, 1 / total)]
+    tasks = [
+        PairTask(
+            f"simulated: {named.name}",
+            mechanism,
+            named.pair,
+            privacy.epsilon,
+            privacy.delta,
+            deployment.budget(str(claim.name), f"delta simulated: {named.name}", share=1 / total),
+            False,
+        )
+        for named in pairs
+    ]
+    with deployment.progress.phase(f"{claim.name}: simulated checks", work_of(tasks)) as step:
+        return checks + run_tasks(tasks, deployment.jobs, step)
+
+
+def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: float) -> Check:
+    """Return the worst pair's exact delta beside a simulation of it, at an epsilon where the simulation sees it."""
+    mechanism = deployment.mechanism
+    assert isinstance(mechanism, WhiteBox)
+    budget = deployment.budget(str(claim.name), "agreement", share=share)
+    privacy = privacy_claim(claim)
+    sampled, reason = None, ""
+    if not worst.partial:
+        try:
+            sampled = sampled_delta(mechanism, worst.pair, privacy.epsilon, budget)
+        except (SolverError, np.linalg.LinAlgError) as stop:
+            reason = f"no finite test: {stop}"
+    exact = Estimate.proved(worst.delta.low, worst.delta.high, "ball arithmetic")
+    shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, privacy.delta, privacy.epsilon)
+    evidence = Evidence(shown, exact=exact, sampled=sampled, reason=reason)
+    return Check("the worst pair, simulated", Power.AGREES, evidence, False, worst.words)
+
+
+def _structured(deployment: Deployment) -> list[NamedPair]:
+    """Return a few structured pairs at the edges of the domain that the mechanism accepts."""
+    domain = deployment.domain
+    if not (math.isfinite(domain.x_bound) and math.isfinite(domain.y_bound)):
+        return []
+    listed = adversarial_pairs(STRUCTURED_RECORDS, domain.dim, x_bound=domain.x_bound, y_bound=domain.y_bound)
+    wanted = (
+        "rows almost zero; responses alike; least excited direction, response -",
+        "rows alike; responses alike; most excited",
+        "rows alike; responses alternate; least excited",
+        "rows almost zero",
+    )
+    chosen: list[NamedPair] = []
+    rng = np.random.default_rng(0)
+    for prefix in wanted:
+        for named in listed:
+            if named.name.startswith(prefix) and len(chosen) < STRUCTURED_PAIRS and named not in chosen:
+                try:
+                    deployment.mechanism.draw(named.pair.first, 1, rng=rng)
+                    deployment.mechanism.draw(named.pair.second, 1, rng=rng)
+                except (ValueError, SolverError):
+                    continue  # outside what the mechanism accepts (labels only, a singular design)
+                chosen.append(named)
+                break
+    return chosen
+
+
+def _profile_figure(deployment: Deployment, claim: DPClaim, bound: Bound, worst: WorstPair | None) -> Figure:
+    """Return the claimed point, the proved bound and the worst pair's exact curve."""
+    privacy = privacy_claim(claim)
+    top = max(2.0 * privacy.epsilon, 0.5)
+    grid = np.linspace(0.0, top, 81)
+    floor = max(min(privacy.delta, 1e-6) * 1e-6, 1e-30) if privacy.delta > 0 else 1e-12
+    upper = [bound.delta_at(float(e), privacy.delta) for e in grid]
+    series = [_curve("proved bound", grid, upper, floor)]
+    if worst is not None:
+        series.append(_curve("exact, worst pair", grid, worst.curve(grid), floor))
+        series += _estimated(deployment, worst, grid[1::8], floor)
+    if privacy.delta > 0:
+        series.append(Series("claimed", (privacy.epsilon,), (privacy.delta,), style=Style.POINTS))
+    return Figure(
+        f"profile-{str(claim.name).replace(' ', '-')}",
+        "Privacy profile: claimed, proved and exact",
+        "The claim holds where the proved bound passes below the claimed point; it fails where the exact curve of one "
+        "pair passes above it. Values too small to matter are left out.",
+        "delta against epsilon on a logarithmic scale: the proved bound, the exact curve of the worst pair found, and "
+        f"the claimed point at epsilon {privacy.epsilon:g}, delta {privacy.delta:g}",
+        "epsilon",
+        "delta(epsilon)",
+        tuple(series),
+        (Mark("x", privacy.epsilon, f"claimed epsilon {privacy.epsilon:g}"),),
+        y_scale="log",
+    )
+
+
+def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, floor: float) -> list[Series]:
+    """Return simulated values for the worst pair with 95 % intervals, where the simulation sees anything."""
+    mechanism = white_box_of(deployment.mechanism)
+    if mechanism is None or worst.partial:
+        return []
+    budget = deployment.budget("figure", "profile", n_draws=FIGURE_DRAWS)
+    levels = [float(e) for e in epsilons]
+    try:
+        audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
+    except (SolverError, np.linalg.LinAlgError):  # float64 cannot draw there: the proved curves remain
+        return []
+    estimates = [(e, audit.delta(e)) for e in levels]
+    seen = [(e, estimate) for e, estimate in estimates if estimate.low > floor]
+    if not seen:
+        return []
+    columns = [(e, estimate.value, estimate.low, estimate.high) for e, estimate in seen]
+    xs, ys, lows, highs = zip(*columns, strict=True)
+    return [Series("simulated, 95 %", xs, ys, lows, highs, Style.POINTS)]
+
+
+def _curve(label: str, grid: np.ndarray, values: list[float], floor: float) -> Series:
+    seen = [(float(e), v) for e, v in zip(grid, values, strict=True) if v > floor]
+    return Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen))

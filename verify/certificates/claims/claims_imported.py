@@ -1,0 +1,338 @@
+"""Claims about an imported mechanism: examined by ``audits.examination.examined_claim``, and never believed.
+
+A PASS rests on three things together: every examination made and nothing found, the mechanism's own ``worst_profile``
+inside the claim, and somebody's word for it. The type of the verdict makes the first two impossible to leave out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from audits import Estimate
+from audits.black_box.claims import PrivacyClaim
+from audits.examination.examine_caps import LEARNED
+from audits.examination.examine_choose import Named
+from audits.examination.examine_pair import PairExamination, PairWork
+from audits.examination.examined import VISIBLE, Demand, DrawnPair
+from audits.examination.examined_claim import Examination, examine
+from audits.examination.witnesses import StatedProfile, Weight, Witness
+from audits.search.data_pairs import own_data_pairs
+from audits.search.pairs import PublicDomain, examination_pairs
+from audits.stated_law.stated_worst import inside, stated_worst
+from mechanisms import BOTH, Relation
+
+from ...engine.rows import Row
+from ...engine.work import mapped
+from ...kernel.evidence import vacuous
+from ...kernel.statement import Claim, Evidence
+from ...messages.errors import UserError
+from ..config.mechanism_source import Imported, MechanismSource
+from ..config.named_pairs import pairs_for
+from ..pages.certificate_words import CANNOT_CATCH
+from .claim_forms import privacy_claim, relation_of
+from .finding import Check, Deployment, Examined, Finding, Power
+from .pair_audits import DIED, ignore
+from .types import DPClaim
+
+#: What a profile must have examined before anything may rest on it.
+DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
+#: Pairs around the user's own data.
+OWN_PAIRS = 3
+#: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
+READY = 4
+#: Pairs that an examination may add: one that a search finds, and the edge of what is refused.
+SEARCHED = 2
+POWERS = {Weight.DECIDES: Power.DECIDES, Weight.REFUTES: Power.REFUTES, Weight.REPORTS: Power.REPORTS}
+DRAWS_ALONE = "draws alone can refute and never support"
+
+
+def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
+    """Return the finding of a claim over all data sets; ``chosen`` is what keeps it from a PASS whatever is found."""
+    privacy, relation = privacy_claim(claim), relation_of(claim)
+    mechanism = deployment.mechanism
+    assert isinstance(mechanism, Imported)
+    domain = deployment.domain
+    worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group)
+    examination = _examination(deployment, str(claim.name), privacy, relation)
+    stated = _worst_case(privacy, worst, relation, trouble)
+
+    def finding(part: Examination) -> Finding:
+        return Finding(
+            str(claim.name),
+            claim.type,
+            sentence,
+            "every pair of neighbouring data sets in the public domain",
+            False,
+            (stated, *pair_checks(part, over_all=True)),
+            (*_conditions(worst), *deployment.notes.get("conditions", ())),
+            chosen[1] or advice(part, worst),
+            chosen[0] or _open_reason(part, worst, trouble),
+            imported=True,
+            examined=examined_row(part, deployment, claim.relation),
+            vouched=deployment.notes.get("vouched"),
+        )
+
+    # reasons and advice are formed again for the public: they name pairs, and bounds seen on them
+    return replace(finding(examination), public=finding(examination.public()))
+
+
+def _worst_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Relation, trouble: str) -> Check:
+    """Return whether the stated worst case lies inside the claim."""
+    rests = "rests on worst_profile, which is the author's word"
+    name = "stated worst case over all data sets"
+    if claim.curve is None:
+        shown = Claim(
+            "largest delta at the claimed epsilon over all neighbouring data sets, as stated",
+            0.0,
+            claim.delta,
+            claim.epsilon,
+            in_domain=not vacuous(claim.epsilon, claim.delta),
+            relation=relation,
+        )
+        if worst is None:
+            return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
+        high = max(worst.delta_bracket(claim.epsilon, d).high for d in BOTH)
+        return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests)
+    shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
+    covered = inside(worst, claim)
+    if covered is None:
+        why = trouble or "whether worst_profile lies below the whole claimed curve cannot be decided"
+        return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    if not covered:
+        why = "worst_profile exceeds the claim"
+        return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests)
+
+
+def _conditions(worst: StatedProfile | None) -> tuple[str, ...]:
+    return (
+        ()
+        if worst is None
+        else ("worst_profile of the imported mechanism is true over all data sets: a word, not a proof",)
+    )
+
+
+def _open_reason(examination: Examination, worst: StatedProfile | None, trouble: str) -> str:
+    """Return what keeps the claim undecided although nothing refutes it; empty where nothing does."""
+    if examination.violations:
+        return f"{examination.violations[0].name}: {examination.violations[0].words}"
+    if examination.law:
+        return f"{examination.law}: {DRAWS_ALONE}"
+    return trouble if worst is None else ""
+
+
+def epsilon_seen(examination: Examination) -> float:
+    """Return the largest epsilon that the black box certifies on any of the pairs (0 when it certifies none)."""
+    lows = [
+        witness.estimate.low
+        for pair in examination.pairs
+        for witness in pair.witnesses
+        if witness.about == "black box: epsilon" and math.isfinite(witness.estimate.low)
+    ]
+    return max(lows, default=0.0)
+
+
+def advice(examination: Examination, worst: StatedProfile | None) -> str:
+    """Return the way out."""
+    if examination.refutations:
+        pair = examination.refutations[0][0]
+        if any(pair.refused):
+            return (
+                "The mechanism refuses one of two neighbouring data sets, which tells them apart. If the least number "
+                "of records is public, say so (data.n_min)."
+            )
+        return f"Refuted on: {pair.name}. More noise, a larger epsilon, or a mechanism that does what it states."
+    low = epsilon_seen(examination)
+    seen = (
+        f"No violation found; epsilon is at least {low:.3g} at the claimed delta, certified. "
+        if examination.drawn
+        else ""
+    )
+    if examination.unreached:
+        return seen + "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
+    if examination.spared:
+        return seen + "Let it draw more (budget.max_draws)."
+    if examination.missing:
+        return seen + "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
+    if examination.law:
+        return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
+    if worst is None:
+        return seen + "Add worst_profile, which states the worst case over all data sets."
+    return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
+
+
+def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relation: Relation) -> Examination:
+    """Return the examination of a claim over all data sets."""
+    section, data = deployment.config.budget, deployment.config.data
+    wanted, draws = examination_size(deployment)
+    domain = deployment.domain
+    public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
+    structured: list[Named] = list(
+        examination_pairs(public, relation, group=claim.group, count=READY * wanted, labels=labels_only(deployment))
+    )
+    named = list(
+        pairs_for(deployment.notes.get("pairs", ()), "replace" if relation is Relation.REPLACE else "add-remove")
+    )
+    own: list[Named] = []
+    own_wanted = min(OWN_PAIRS, wanted)
+    if claim.group == 1:
+        own = list(
+            own_data_pairs(
+                deployment.dataset,
+                relation,
+                own_wanted,
+                n_min=data.n_min,
+                n_max=domain.n_public,
+                labels=labels_only(deployment),
+            )
+        )
+    least = DEMANDED[section.profile]
+    pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
+    draws_needed = min(least.draws, section.draws or least.draws)
+    smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
+    demand = Demand(max(1, pairs_needed), draws_needed, VISIBLE if smaller else 1.0)
+    pairs: list[Named] = list(structured)
+    if claim.group == 1:
+        pairs[:0] = named
+    if not pairs:
+        raise UserError(
+            "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
+        )
+    assert isinstance(deployment.mechanism, Imported)
+    compared = wanted + len(pairs) - len(structured)
+    with deployment.progress.phase(f"{name}: examination", examination_work(deployment, compared + len(own))) as step:
+        return examine(
+            deployment.mechanism.inner,
+            pairs,
+            claim,
+            deployment.budget(name, "examination", n_draws=2 * draws),
+            wanted=compared,
+            own=own,
+            own_slots=own_wanted if claim.group == 1 else 0,
+            demand=demand,
+            **conduct(deployment, step),
+        )
+
+
+def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, Any]:
+    """Return how every examination of the deployment's own mechanism is made, whatever the claim."""
+    return {
+        "private": deployment.private,
+        "believe": False,
+        "make": maker(deployment),
+        "views": deployment.notes.get("views", ()),
+        "max_draws": deployment.config.budget.max_draws,
+        "deadline": deployment.deadline,
+        "run": runner(deployment.jobs, step),
+    }
+
+
+def examination_work(deployment: Deployment, n_pairs: int) -> int:
+    """Return about how many draws the examination of so many pairs takes: their own, and what finds out how to draw."""
+    cap = deployment.config.budget.max_draws
+    total = (n_pairs + SEARCHED) * (2 * examination_size(deployment)[1] + LEARNED)
+    return total if cap is None else min(total, cap)
+
+
+def labels_only(deployment: Deployment) -> bool:
+    """Return whether the configuration (not the data, which nobody reads) makes every response a label, -1 or +1."""
+    data = deployment.config.data
+    coded = bool(data.labels) and set(data.labels.values()) <= {-1.0, 1.0}
+    return (data.threshold is not None or coded) and data.response_scale == 1.0 and deployment.domain.y_bound >= 1
+
+
+def examination_size(deployment: Deployment) -> tuple[int, int]:
+    """Return how many structured pairs are examined, and how often each of their data sets is drawn from."""
+    pairs, draws = deployment.config.budget.examined
+    return pairs, deployment.draws or draws
+
+
+def maker(deployment: Deployment) -> Callable[[], Any] | None:
+    """Return a picklable factory of pristine mechanisms; None where there is only the object."""
+    return None if deployment.source is None else Factory(deployment.source)
+
+
+class Factory:
+    """Makes pristine mechanisms of one source; the module is executed once a process."""
+
+    def __init__(self, source: MechanismSource) -> None:
+        self.source = source
+        self._make: Callable[[], Any] | None = None
+
+    def __call__(self) -> Any:
+        """Return a new mechanism, as its author made it."""
+        if self._make is None:
+            self._make = partial(self.source.attribute(), **self.source.parameters)
+        return self._make()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "_make": None}
+
+
+def runner(
+    jobs: int,
+    step: Callable[[float], None] = ignore,
+) -> Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]:
+    """Return a map over pairs that keeps their order and uses several processes, and tells of what these have drawn."""
+
+    def run(function: Callable[[PairWork], PairExamination], works: Sequence[PairWork]) -> list[PairExamination]:
+        apart = jobs > 1 and len(works) > 1  # in this process every call tells
+        told = step if apart else ignore
+        return mapped(function, works, jobs, told=lambda work, _: told(work.budget.n_draws + LEARNED), died=_died)
+
+    return run
+
+
+def _died(work: PairWork) -> PairExamination:
+    """Return what is known of a pair whose process ended every time: nothing, which is told and supports nothing."""
+    return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), law=f"{work.name}: {DIED}")
+
+
+def pair_checks(examination: Examination, *, over_all: bool) -> list[Check]:
+    """Return the checks of every pair; over all data sets a single pair can refute and never support."""
+    return [witness_check(pair, witness, over_all=over_all) for pair in examination.pairs for witness in pair.witnesses]
+
+
+def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -> Check:
+    """Return a witness as a check of the certificate."""
+    power = POWERS[witness.weight]
+    if over_all and power is Power.DECIDES:
+        power = Power.REFUTES
+    shown = Claim(witness.quantity, witness.low, witness.high, witness.high)
+    evidence = Evidence(shown, witness.exact, witness.sampled, notes=dict(witness.notes))
+    words = f"{pair.name}. {witness.words}" if witness.words else pair.name
+    return Check(f"{witness.about}: {pair.name}", power, evidence, pair.private, words)
+
+
+def examined_row(examination: Examination, deployment: Deployment, relation: str) -> Examined:
+    """Return what was examined, for the verdict, the record and the page."""
+    compared = [pair for pair in examination.pairs if not pair.skipped]
+    missing, budget = examination.missing, deployment.config.budget
+    if examination.unreached and budget.max_seconds is not None:
+        missing += f" (budget.max_seconds = {budget.max_seconds:g})"
+    elif missing and budget.max_draws is not None:
+        missing += f" (budget.max_draws = {budget.max_draws})"
+    row: Row = {
+        "relation": "one record replaced" if relation == "replace" else "one record added or removed",
+        "pairs": [{"name": pair.name, "draws": pair.drawn.draws, "law": pair.law or "compared"} for pair in compared],
+        "draws": min((pair.drawn.draws for pair in compared), default=0),
+        "refused": [
+            {"name": pair.name, "reason": "; ".join(sorted(set(pair.refused)))} for pair in examination.skipped
+        ],
+        "visible": examination.visible,
+        "demand": {"pairs": examination.demand.pairs, "draws": examination.demand.draws},
+        "contract": [
+            {"name": each.name, "outcome": each.outcome.name, "words": each.words} for each in examination.contract
+        ],
+        "reproducible": examination.conduct.reproducible,
+        "cannot_catch": list(CANNOT_CATCH),
+    }
+    if examination.claim is not None and examination.claim.group > 1:
+        row["relation"] = (
+            f"{examination.claim.group} records {'replaced' if relation == 'replace' else 'added or removed'}"
+        )
+    return Examined(examination.enough, missing, row)

@@ -1,0 +1,286 @@
+"""Claims about this data set: per-instance bounds for its records, for a target, for everyone; ex-post losses."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from audits import Budget, Estimate
+from audits.white_box.draws import LARGE, thinned
+from audits.white_box.exact import exact_delta
+from mechanisms import (
+    DataError,
+    ExactLaw,
+    Mechanism,
+    NeighbouringPair,
+    PrivacyProfile,
+    Relation,
+)
+from mechanisms.capabilities import CoversRecords, RecordBound, WorstTarget, worst_case_of
+from mechanisms.data.dataset import row_norms
+from mechanisms.laws.proved_profile import proved_profile
+from mechanisms.records.record_laws import BLOCK
+from mechanisms.reference import is_reference
+from reports.row import Figure, Mark
+
+from ...kernel.statement import Claim, Evidence, Observer
+from ...kernel.verdict import Outcome, judge
+from ..config.mechanism_source import Imported, law_of, white_box_of
+from ..pages.certificate_plots import histogram, roc, roc_work
+from .claims_imported_records import examined_ex_post, examined_pdp
+from .exposed import most_exposed, target_pair, targets_at_the_edge
+from .finding import Check, Deployment, Finding, Power
+from .pair_audits import PairTask, run_tasks, work_of
+from .record_losses import ex_post_losses, record_epsilons
+from .types import ExPostClaim, PDPClaim
+
+#: Largest rounding error of a loss in float64, relative to its size or 1.
+ROUNDING = 1e-8
+#: What a figure of very many records says.
+INTERPOLATED = " The largest was solved for; most of those below are interpolated between exact values."
+
+
+def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
+    """Return what was found about a per-instance claim on this data set."""
+    whom = {
+        "records": "every record in the data",
+        "target": "the given target",
+        "everyone": "everyone in the public domain, in the data or not",
+    }[claim.scope]
+    if claim.scope == "records" and deployment.dataset.n_records == 0:
+        raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
+    if isinstance(deployment.mechanism, Imported):
+        return _with_figures(examined_pdp(deployment, claim), deployment, claim)
+    conditions = list(deployment.notes.get("conditions", ()))
+    data = deployment.dataset
+    conditions += [f"{note}, taken as public" for note in data.data_dependent]
+    if deployment.config.data.chosen_from_data:
+        conditions.append(f"{', '.join(deployment.config.data.chosen_from_data)} taken as public constants")
+    finding = Finding(
+        str(claim.name),
+        claim.type,
+        f"{deployment.mechanism.name} is per-instance ({claim.epsilon:g}, {claim.delta:g})-private for {whom} "
+        "on this data set",
+        "pDP on this data: it says nothing about another data set",
+        deployment.private,
+        tuple(_pdp_checks(deployment, claim)),
+        tuple(conditions),
+        "A larger epsilon, or more noise.",
+    )
+    return _with_figures(finding, deployment, claim)
+
+
+def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> Finding:
+    """Return the finding with the figures of a claim about records."""
+    if claim.scope != "records" or not claim.delta > 0:
+        return finding
+    # what an imported mechanism raises here was looked at in its examination
+    with (
+        contextlib.suppress(*((Exception,) if isinstance(deployment.mechanism, Imported) else ())),
+        deployment.progress.phase(f"{claim.name}: figures of the records", roc_work(deployment)),
+    ):
+        return replace(finding, figures=tuple(_records_figures(deployment, claim)))
+    return finding
+
+
+def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
+    mechanism, dataset = deployment.mechanism, deployment.dataset
+    if claim.scope == "target":
+        pair = target_pair(deployment, claim)
+        yield from _pair_checks(deployment, claim, pair, "the target", float(np.linalg.norm(pair.x)))
+        return
+    if claim.scope == "everyone":
+        yield from _everyone(deployment, claim)
+        return
+    with deployment.progress.phase(f"{claim.name}: the laws of all records", dataset.n_records):
+        worst = NeighbouringPair.remove(dataset, most_exposed(mechanism, dataset, claim.delta))
+    longest = float(row_norms(dataset.X).max(initial=0.0))
+    yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", longest)
+
+
+def _pair_checks(
+    deployment: Deployment, claim: PDPClaim, pair: NeighbouringPair, name: str, longest: float
+) -> Iterator[Check]:
+    """Return the exact or proved check of the worst pair, and simulated ones beside it."""
+    law, white_box = law_of(deployment.mechanism), white_box_of(deployment.mechanism)
+    proved = False
+    if law is None:
+        check = _proved_check(deployment, claim, longest)
+        proved = judge(check.evidence)[0] is Outcome.HOLDS
+        yield check
+    if white_box is None:
+        return
+    label = f"simulated: {name}" if law is None else f"exact law of {name}"
+    budget, words = deployment.budget(str(claim.name), f"delta {label}", share=1 / 4), ""
+    if proved:
+        budget, words = _beside_a_proof(budget, pair.dataset.n_records)
+    task = PairTask(
+        label,
+        white_box,
+        pair,
+        claim.epsilon,
+        claim.delta,
+        budget,
+        deployment.private,
+        Power.REFUTES if law is None else Power.DECIDES,
+        words,
+    )
+    with deployment.progress.phase(f"{claim.name}: the pair and its draws", work_of([task])):
+        yield from run_tasks([task], 1)
+
+
+def _beside_a_proof(budget: Budget, n_records: int) -> tuple[Budget, str]:
+    """Return the budget of draws that accompany a bound that holds, fewer for large data, and what a reader is told.
+
+    Where nothing is proved all draws are made, whatever they cost: there they may refute.
+    """
+    n_draws = thinned(budget.n_draws, n_records)
+    if n_draws == budget.n_draws:
+        return budget, ""
+    words = (
+        f"{n_draws:,} instead of {budget.n_draws:,} draws, as there are more than "
+        f"{LARGE:,} records: they accompany the proved bound, which decides."
+    )
+    return replace(budget, n_draws=n_draws), words
+
+
+def _profile(
+    mechanism: Mechanism, law: Callable[[NeighbouringPair], PrivacyProfile], pair: NeighbouringPair
+) -> PrivacyProfile:
+    """Return the law of the loss between a pair, proved from the data on where the mechanism is one of ours."""
+    if isinstance(mechanism, ExactLaw) and not isinstance(mechanism, Imported):
+        return proved_profile(mechanism, pair)
+    return law(pair)
+
+
+def _proved_check(deployment: Deployment, claim: PDPClaim, longest: float) -> Check:
+    """Return the bound over all data sets for records no longer than ``longest``: it covers these records too."""
+    mechanism, domain = deployment.mechanism, deployment.domain
+    if isinstance(mechanism, RecordBound) and is_reference(mechanism):
+        bound = mechanism.record_bound(domain, max(longest, 1e-300))
+    else:
+        bound = worst_case_of(mechanism, domain)
+    shown = _delta_claim(claim, Relation.REMOVE)
+    if bound is None:
+        return Check("proved bound", Power.DECIDES, Evidence(shown, reason="no finite test"), deployment.private)
+    exact = Estimate.proved(0.0, bound.delta_at(claim.epsilon, claim.delta), f"ball arithmetic; {bound.statement}")
+    evidence = Evidence(shown, exact, notes={"x_norm": longest})
+    return Check("proved bound for records of this length", Power.DECIDES, evidence, deployment.private, bound.sentence)
+
+
+def _delta_claim(claim: PDPClaim, relation: Relation) -> Claim:
+    return Claim(
+        "delta at the claimed epsilon, worse direction",
+        0.0,
+        claim.delta,
+        claim.epsilon,
+        relation=relation,
+        observer=Observer.TRANSCRIPT,
+    )
+
+
+def _everyone(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
+    """Return an enclosure of the largest delta over all targets that may be added, and the records of the data."""
+    mechanism, dataset = deployment.mechanism, deployment.dataset
+    high, words = _everyone_bound(deployment, claim)
+    low, where = 0.0, ""
+    law = law_of(mechanism)
+    if law is not None:
+        for pair in targets_at_the_edge(deployment):
+            value = exact_delta(_profile(mechanism, law, pair), claim.epsilon).low
+            if value > low:
+                low, where = value, "a target at the edge of the public domain"
+    low = min(low, high)
+    exact = Estimate.proved(low, high, "ball arithmetic; below: searched targets; above: " + words)
+    evidence = Evidence(_delta_claim(claim, Relation.ADD), exact, found={"pair": where} if where else {})
+    yield Check("everyone who may be added", Power.DECIDES, evidence, deployment.private, words)
+    if dataset.n_records and not (isinstance(mechanism, CoversRecords) and is_reference(mechanism)):
+        yield from _pdp_checks(deployment, claim.model_copy(update={"scope": "records"}))
+
+
+def _everyone_bound(deployment: Deployment, claim: PDPClaim) -> tuple[float, str]:
+    """Return a proved bound on delta for every target added to this data set, and what it rests on."""
+    mechanism, domain = deployment.mechanism, deployment.domain
+    bound = worst_case_of(mechanism, domain)
+    best, words = (
+        (1.0, "the trivial bound") if bound is None else (bound.delta_at(claim.epsilon, claim.delta), bound.statement)
+    )
+    if not (domain.bounded and isinstance(mechanism, WorstTarget) and is_reference(mechanism)):
+        return best, words
+    own = mechanism.worst_target(deployment.dataset, domain)
+    if own is None:
+        return best, words
+    value = own.delta_at(claim.epsilon, claim.delta)
+    return (value, own.statement) if value < 1 and value <= best else (best, words)
+
+
+def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool, Figure]]:
+    """Return the distribution of per-instance epsilon over records, and the attack on the most exposed record."""
+    figures = []
+    exact = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
+    label = str(claim.name).replace(" ", "-")
+    if exact is not None:
+        figures.append(
+            histogram(
+                f"records-{label}",
+                "Per-instance epsilon over the records",
+                f"Exact epsilon of every record at delta = {claim.delta:g}, the worse of the two directions."
+                + (INTERPOLATED if deployment.dataset.n_records > BLOCK else ""),
+                "per-instance epsilon",
+                exact,
+                (Mark("x", claim.epsilon, "claimed"),),
+            )
+        )
+    mechanism = white_box_of(deployment.mechanism)
+    if mechanism is not None:
+        pair = NeighbouringPair.remove(deployment.dataset, most_exposed(mechanism, deployment.dataset, claim.delta))
+        figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed, deployment.draws))
+    return [(deployment.private, figure) for figure in figures]
+
+
+def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
+    """Return what was found about the ex-post losses of the records at the released output."""
+    assert deployment.released is not None
+    losses = ex_post_losses(deployment.mechanism, deployment.released, deployment.dataset)
+    shown = Claim(
+        "largest absolute ex-post loss over the records", 0.0, claim.epsilon, claim.epsilon, relation=Relation.REMOVE
+    )
+    figures: tuple[tuple[bool, Figure], ...] = ()
+    if losses is None:
+        evidence = Evidence(shown, reason="no finite test: the mechanism gives no density")
+    elif losses.size == 0:
+        raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
+    else:
+        largest = float(np.abs(losses).max())
+        slack = ROUNDING * max(1.0, largest)
+        exact = Estimate(largest, max(0.0, largest - slack), largest + slack, 0.0, 0, "float64, all records")
+        levels = np.quantile(np.abs(losses), [0.5, 0.9, 0.99])
+        notes = dict(zip(("median", "quantile_90", "quantile_99"), map(float, levels), strict=True))
+        evidence = Evidence(shown, exact, notes=notes | {"n_records": losses.size})
+        figure = histogram(
+            f"ex-post-{str(claim.name).replace(' ', '-')}",
+            "Ex-post loss over the records",
+            "Loss of every record at the released output: the log of its density with the record over that without.",
+            "ex-post loss (natural log)",
+            losses,
+            (Mark("x", claim.epsilon, "claimed"), Mark("x", -claim.epsilon, "claimed")),
+        )
+        figures = ((deployment.private, figure),)
+    check = Check("all records at the released output", Power.DECIDES, evidence, deployment.private)
+    finding = Finding(
+        str(claim.name),
+        claim.type,
+        f"at the released output no record's ex-post loss exceeds {claim.epsilon:g}",
+        "this output and these records alone",
+        deployment.private,
+        (check,),
+        tuple(f"{note}, taken as public" for note in deployment.dataset.data_dependent),
+        "The loss is a fact of this output; another output needs another privacy budget.",
+        figures=figures,
+    )
+    return (
+        examined_ex_post(deployment, claim, check, finding) if isinstance(deployment.mechanism, Imported) else finding
+    )

@@ -1,0 +1,215 @@
+"""The publishable report's coverage, and what the deployed coefficients are good for."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import numpy as np
+
+from audits import Estimate
+from audits.stats.coverage import audit_coverage
+from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PrivacyReport, ReportScales
+from mechanisms.capabilities import Coefficients, Reportable
+from mechanisms.data.dataset import FloatArray, row_norms
+from mechanisms.reference import is_reference
+from mechanisms.releases.report_terms import corrected_terms, draw_releases
+from reports.row import Figure
+
+from ...kernel.statement import Claim, Evidence, Observer
+from ...kernel.statement_plots import coverage_figure
+from .finding import Check, Deployment, Finding, Power
+from .types import CoverageClaim, UtilityClaim
+
+#: Failure probabilities at which the figure shows the coverage.
+FIGURE_RHOS = (0.02, 0.05, 0.1, 0.2)
+#: Draws of one batch (a batch holds a Hessian each).
+BATCH = 2_000
+
+
+def scales_of(deployment: Deployment) -> ReportScales:
+    """Return the public parameters of the report that the configuration describes."""
+    section, mechanism = deployment.config.report, deployment.mechanism
+    assert section is not None
+    assert isinstance(mechanism, Reportable)
+    assert is_reference(mechanism)
+    return mechanism.report_scales(section.rho, section.sigma2, section.sigma3)
+
+
+def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
+    """Return what was found about the coverage of the published bound on one's own loss."""
+    scales = scales_of(deployment)
+    scales.require(deployment.dataset.dim)
+    promised = (1.0 if scales.sigma2 is None else 3.0) * scales.failure_prob
+    shown = Claim(
+        "probability that one given person's bound fails", 0.0, claim.level, promised, observer=Observer.TRANSCRIPT
+    )
+    method = "union bound over the events behind the report (RW21-T10.3, lower inequality, corrected)"
+    proof = Evidence(shown, Estimate.proved(0.0, promised, method), notes={"rho": scales.failure_prob})
+    checks = [Check("proved failure probability of the bound", Power.DECIDES, proof, False)]
+    public = _public_data(deployment)
+    checks.append(_simulated(deployment, claim, public, False, "simulated: public structured data"))
+    if deployment.dataset.n_records:
+        with contextlib.suppress(*((ValueError, ArithmeticError) if deployment.private else ())):
+            checks.append(
+                _simulated(deployment, claim, deployment.dataset, deployment.private, "simulated: the longest record")
+            )
+    return Finding(
+        str(claim.name),
+        claim.type,
+        f"the published bound on one's own ex-post loss holds for any one given person with probability at least "
+        f"{1 - claim.level:g}",
+        "every data set and every person in the public domain, over the noise of the releases",
+        False,
+        tuple(checks),
+        ("the bound is evaluated in its corrected form",),
+        "A smaller rho in the report.",
+        figures=((False, _figure(deployment, public, scales, f"coverage-{claim.name}")),),
+    )
+
+
+def _public_data(deployment: Deployment, n_records: int = 60) -> Dataset:
+    """Return a data set made without chance, in the dimension and domain of the deployment."""
+    dim, bound = deployment.dataset.dim, deployment.dataset.x_bound
+    index = np.arange(n_records)
+    X = np.cos(np.outer(index + 1, np.arange(1, dim + 1)) * 2.399963)
+    X *= (bound if math.isfinite(bound) else 1.0) / row_norms(X)[:, None] * ((index % 3 + 1) / 3)[:, None]
+    signs = np.where(index % 2 == 0, 1.0, -1.0)
+    y = signs * min(1.0, deployment.dataset.y_bound)
+    if scales_of(deployment).loss.name == "poisson":
+        y = np.abs(y)
+    return Dataset(X, y, deployment.dataset.x_bound, deployment.dataset.y_bound, name="structured", public=True)
+
+
+def _failures(
+    deployment: Deployment, dataset: Dataset, scales: ReportScales, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return for each of ``n`` runs whether the longest record's bound failed."""
+    mechanism = deployment.mechanism
+    assert isinstance(mechanism, ObjectivePerturbation)
+    pair = NeighbouringPair.remove(dataset, int(row_norms(dataset.X).argmax()))
+    failed = np.empty(n, dtype=bool)
+    for start in range(0, n, BATCH):
+        size = min(BATCH, n - start)
+        releases = draw_releases(mechanism, dataset, scales, size, rng=rng)
+        truth = np.abs(mechanism.privacy_loss(releases.theta, pair))
+        failed[start : start + size] = truth > corrected_terms(scales, releases, pair.x, pair.y).epsilon1_bar
+    return failed
+
+
+def _simulated(deployment: Deployment, claim: CoverageClaim, dataset: Dataset, private: bool, name: str) -> Check:
+    scales = scales_of(deployment)
+    budget = deployment.budget(str(claim.name), name, share=1 / 3, n_draws=_coverage_draws(deployment))
+    with deployment.progress.phase(f"{claim.name}: {name}", budget.n_draws):
+        audit = audit_coverage(lambda n, rng: _failures(deployment, dataset, scales, n, rng), budget)
+    shown = Claim("probability that one given person's bound fails", 0.0, claim.level, claim.level)
+    return Check(name, Power.REFUTES, Evidence(shown, sampled=audit.joint), private)
+
+
+def _coverage_draws(deployment: Deployment) -> int:
+    if deployment.draws is not None:
+        return deployment.draws
+    return {"quick": 500, "standard": 2_000, "full": 20_000}[deployment.config.budget.profile]
+
+
+def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales, name: str) -> Figure:
+    budget = deployment.budget("figure", "coverage", n_draws=1000)
+    points = []
+    for rho in FIGURE_RHOS:
+        at_rho = ReportScales(scales.loss, scales.sigma, scales.lam, rho, scales.sigma2, scales.sigma3)
+        failed = _failures(deployment, dataset, at_rho, 1000, budget.key.child(f"{rho:g}").rng())
+        from audits.stats.coverage import proportion
+
+        share = proportion(int(failed.sum()), failed.size, 0.05)
+        points.append((max(share.value, 1e-4), max(share.low, 1e-4), share.high))
+    multiple = 1.0 if scales.sigma2 is None else 3.0
+    return coverage_figure(
+        name,
+        "How often the published bound fails",
+        [multiple * rho for rho in FIGURE_RHOS],
+        {"public structured data, longest record": points},
+        "Simulated at larger rho than the report's own, where failures can be seen; 1,000 runs a point, 95 % bars",
+    )
+
+
+def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
+    """Return what was found about the quality of the coefficients on the data."""
+    floor = claim.at_least if claim.metric == "accuracy" else claim.at_most
+    words = "at least" if claim.metric == "accuracy" else "at most"
+    sentence = (
+        f"with probability {claim.probability:g} the released coefficients have {claim.metric} {words} {floor:g} "
+        "on the data"
+    )
+    budget = deployment.budget(str(claim.name), "utility", n_draws=_coverage_draws(deployment))
+
+    def good(n: int, rng: np.random.Generator) -> FloatArray:
+        return np.asarray(
+            meets(
+                deployment, claim, coefficients(deployment, deployment.mechanism.draw(deployment.dataset, n, rng=rng))
+            )
+        )
+
+    shown = Claim(
+        f"probability that {claim.metric} is {words} {floor:g}", claim.probability, math.inf, claim.probability
+    )
+    with deployment.progress.phase(f"{claim.name}: simulated releases", budget.n_draws):
+        evidence = Evidence(shown, sampled=audit_coverage(good, budget).joint)
+    checks = [Check("simulated releases", Power.DECIDES, evidence, deployment.private)]
+    if deployment.released is not None:
+        value = float(quality(deployment, claim, coefficients(deployment, deployment.released[None]))[0])
+        low, high = (floor, math.inf) if claim.metric == "accuracy" else (0.0, floor)
+        assert low is not None
+        assert high is not None
+        released = Claim(f"{claim.metric} of the released coefficients", low, high, value)
+        exact = Estimate(value, value, value, 0.0, 0, "float64, all records")
+        checks.append(Check("the released output", Power.REFUTES, Evidence(released, exact), deployment.private))
+    return Finding(
+        str(claim.name),
+        claim.type,
+        sentence,
+        "this data set, over the noise of the release",
+        deployment.private,
+        tuple(checks),
+        advice="Less noise, or a lower floor.",
+    )
+
+
+def coefficients(deployment: Deployment, outputs: FloatArray) -> FloatArray:
+    """Return the coefficients that follow from each transcript, shape ``(n, dim)``."""
+    mechanism, dataset = deployment.mechanism, deployment.dataset
+    if isinstance(mechanism, Coefficients) and is_reference(mechanism):
+        return mechanism.coefficients(outputs, dataset)
+    return np.asarray(outputs[:, -dataset.dim :])
+
+
+def quality(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> FloatArray:
+    """Return the metric of each row of coefficients on the data."""
+    data, values = deployment.dataset, np.empty(len(theta))
+    logistic = isinstance(getattr(deployment.mechanism, "loss", None), LogisticLoss)
+    for start in range(0, len(theta), 64):
+        scores = data.X @ theta[start : start + 64].T
+        if claim.metric == "accuracy":
+            right = np.where(scores > 0, 1.0, -1.0) == np.where(data.y > 0, 1.0, -1.0)[:, None]
+            values[start : start + 64] = right.mean(axis=0)
+        else:
+            fitted = np.tanh(0.5 * scores) if logistic else scores
+            values[start : start + 64] = np.square(fitted - data.y[:, None]).mean(axis=0)
+    return values
+
+
+def meets(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> FloatArray:
+    """Return whether each row of coefficients meets the floor."""
+    values = quality(deployment, claim, theta)
+    if claim.metric == "accuracy":
+        assert claim.at_least is not None
+        return np.asarray(values >= claim.at_least)
+    assert claim.at_most is not None
+    return np.asarray(values <= claim.at_most)
+
+
+def independent_report(deployment: Deployment) -> PrivacyReport:
+    """Return the data-independent report: the released parameter and public constants, at no further cost."""
+    scales = scales_of(deployment)
+    assert deployment.released is not None
+    plain = ReportScales(scales.loss, scales.sigma, scales.lam, scales.failure_prob)
+    return PrivacyReport(plain, tuple(float(v) for v in deployment.released))

@@ -1,0 +1,301 @@
+"""What was found about one claim: its checks, its verdict, its figures, and who may see each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from audits import Budget, StreamKey
+from audits.examination.deadline import Deadline
+from audits.examination.examined import Enough
+from mechanisms import Dataset, Mechanism
+from mechanisms.capabilities import Domain
+from mechanisms.data.dataset import FloatArray
+from mechanisms.releases.privacy_report import PrivacyReport
+from reports.row import Figure
+
+from ...engine.progress import SILENT, Phases
+from ...engine.rows import Row
+from ...kernel.statement import Evidence
+from ...kernel.verdict import Outcome, Reason, judge
+from ..config.config import Configuration
+from ..config.mechanism_source import MechanismSource
+from .types import BY_TYPE
+from .vouched import Vouched
+
+#: Draws of one sampled check of a reference mechanism, by profile.
+DRAWS = {"quick": 2_000, "standard": 10_000, "full": 100_000}
+
+
+class Decision(Enum):
+    """The verdict on a claim."""
+
+    PASS = "pass: the claim is supported"
+    FAIL = "fail: a counterexample was found and confirmed"
+    UNDECIDED = "undecided: neither supported nor refuted"
+
+
+class Ground(Enum):
+    """What a verdict rests on."""
+
+    PROVED = "proved"
+    VOUCHED = "vouched"
+    SIMULATED = "simulated"
+    EXAMINED = "examined"
+    NOT_EXAMINED = "not examined"
+    NONE = ""
+
+
+class Power(Enum):
+    """What the outcome of a check can do to its claim."""
+
+    DECIDES = "decides: it can support the claim, and refute it"
+    REFUTES = "searches: it can refute the claim, and never support it"
+    AGREES = "cross-checks: two witnesses of one number must agree"
+    REPORTS = "reports: it decides nothing"
+
+
+@dataclass(frozen=True)
+class VouchedPass:
+    """What a PASS of an imported mechanism is made of: draws of enough pairs, and somebody's word for the rest.
+
+    ``Enough`` cannot be made from fewer draws than were demanded, so neither can this.
+    """
+
+    enough: Enough
+    vouched: Vouched
+
+
+@dataclass(frozen=True)
+class ClaimRuling:
+    """The verdict on a claim, what it rests on, and the reason in words."""
+
+    decision: Decision
+    ground: Ground
+    reason: str
+    vouched: VouchedPass | None = None
+
+    def __post_init__(self) -> None:
+        passed, vouched = self.decision is Decision.PASS, self.ground is Ground.VOUCHED
+        if passed and self.ground not in (Ground.PROVED, Ground.VOUCHED, Ground.SIMULATED):
+            raise ValueError(f"a PASS must be proved, vouched for or simulated, got ground={self.ground.value!r}")
+        if vouched != (self.vouched is not None) or (vouched and not passed):
+            raise ValueError("a PASS on somebody's word must carry the examination and the word, and only it may")
+
+    @property
+    def words(self) -> str:
+        """The verdict as it is printed: ``PASS (proved)``, ``UNDECIDED (not examined)``, ``FAIL``."""
+        return self.decision.name + (f" ({self.ground.value})" if self.ground is not Ground.NONE else "")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One piece of evidence. ``private``: it depends on records that may not be published."""
+
+    name: str
+    power: Power
+    evidence: Evidence
+    private: bool
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was examined of an imported mechanism for one claim.
+
+    Attributes
+    ----------
+    enough : Enough or None
+        The draws that a PASS needs; None where too little was examined, or something was missing.
+    missing : str
+        What was not examined, and why; empty when nothing is missing.
+    row : mapping
+        The same for the page and the record: ``pairs``, ``draws``, ``refused``, ``visible``, ``contract``, ….
+    """
+
+    enough: Enough | None
+    missing: str
+    row: Row
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim with everything found about it.
+
+    Attributes
+    ----------
+    private : bool
+        Whether the verdict itself depends on private records (then it is the curator's alone).
+    scope : str
+        What a PASS speaks about, in words.
+    conditions : tuple of str
+        What a PASS is conditional on.
+    advice : str
+        The way out of a FAIL or UNDECIDED.
+    forced : str
+        Set when no check may support this claim: the reason it stays undecided.
+    figures : tuple of (private, Figure)
+    examined : Examined or None
+        None for a reference mechanism; an imported one cannot pass without.
+    public : Finding or None
+        The same claim found without the private records, where words and reasons would differ too.
+    vouched : Vouched or None
+        Whose word the law of an imported mechanism rests on.
+    unreached : str
+        Set where the claim was not begun: why; it is open, and nothing can allow it to be.
+    """
+
+    name: str
+    type: str
+    sentence: str
+    scope: str
+    private: bool
+    checks: tuple[Check, ...]
+    conditions: tuple[str, ...] = ()
+    advice: str = ""
+    forced: str = ""
+    figures: tuple[tuple[bool, Figure], ...] = ()
+    imported: bool = False
+    examined: Examined | None = None
+    public: Finding | None = None
+    vouched: Vouched | None = None
+    unreached: str = ""
+
+    def without_private(self) -> Finding:
+        """Return the finding as the public may see it: no check and no figure that depends on private records."""
+        if self.public is not None:
+            return self.public
+        return replace(
+            self,
+            checks=tuple(check for check in self.checks if not check.private),
+            figures=tuple(each for each in self.figures if not each[0]),
+        )
+
+    @property
+    def examination(self) -> Row | None:
+        """What was examined, as a row for the page; None for a reference mechanism."""
+        return self.examined.row if self.examined is not None else None
+
+    @property
+    def decided(self) -> tuple[Decision, str]:
+        """Return the verdict and its reason in words."""
+        return self.verdict.decision, self.verdict.reason
+
+    @property
+    def verdict(self) -> ClaimRuling:
+        """Return the verdict, what it rests on, and its reason in words."""
+        judged = [(check, *judge(check.evidence)) for check in self.checks if check.power is not Power.REPORTS]
+        for check, _, reason in judged:
+            if reason is Reason.INCONSISTENT:
+                return ClaimRuling(Decision.FAIL, Ground.NONE, f"{check.name}: {reason.value}")
+        for check, outcome, _ in judged:
+            if outcome is Outcome.FAILS and check.power is not Power.AGREES:
+                return ClaimRuling(Decision.FAIL, Ground.NONE, check.name)
+        if self.unreached:
+            return ClaimRuling(Decision.UNDECIDED, Ground.NOT_EXAMINED, self.unreached)
+        if self.imported and (self.examined is None or self.examined.missing):
+            missing = self.examined.missing if self.examined is not None else "nothing was drawn"
+            return ClaimRuling(Decision.UNDECIDED, Ground.NOT_EXAMINED, missing)
+        if self.forced:
+            return self._open(self.forced)
+        deciding = [(check, outcome, reason) for check, outcome, reason in judged if check.power is Power.DECIDES]
+        if deciding and all(outcome is Outcome.HOLDS for _, outcome, _ in deciding):
+            return self._passed("; ".join(check.name for check, _, _ in deciding))
+        still = next(((c, r) for c, o, r in deciding if o is not Outcome.HOLDS), None)
+        if still is None:
+            return self._open("no check can support this claim")
+        open_check, why = still
+        return self._open(f"{open_check.name}: {open_check.evidence.reason or why.value}")
+
+    def _open(self, reason: str) -> ClaimRuling:
+        return ClaimRuling(Decision.UNDECIDED, Ground.EXAMINED if self.imported else Ground.NONE, reason)
+
+    def _passed(self, reason: str) -> ClaimRuling:
+        if BY_TYPE[self.type].simulated:  # how good the output is, not how private
+            return ClaimRuling(Decision.PASS, Ground.SIMULATED, reason)
+        if not self.imported:
+            return ClaimRuling(Decision.PASS, Ground.PROVED, reason)
+        if self.vouched is None:
+            return self._open("nobody vouches for the law of the imported mechanism (mechanism.vouched_by)")
+        assert self.examined is not None
+        if self.examined.enough is None:
+            return self._open("too little was examined")
+        return ClaimRuling(Decision.PASS, Ground.VOUCHED, reason, VouchedPass(self.examined.enough, self.vouched))
+
+
+@dataclass(frozen=True, eq=False)
+class Deployment:
+    """Everything the claims are about.
+
+    Attributes
+    ----------
+    released : array or None
+        The deployed output, length ``k``.
+    reports : tuple of PrivacyReport
+        The publishable reports that exist: data-independent first.
+    n_outputs : int
+        How many times the output was drawn (a second draw costs again).
+    mu_report : float
+        Gaussian privacy parameter of all data-dependent reports drawn, over the public domain.
+    jobs : int
+        Worker processes for sampled checks.
+    draws : int or None
+        Draws of a sampled check instead of the profile's (a dry run).
+    progress : Phases
+        Who is told how far it is; no number depends on it.
+    deadline : Deadline or None
+        From ``budget.max_seconds``: no claim, and no pair of an imported mechanism, is begun after it.
+    """
+
+    config: Configuration
+    dataset: Dataset
+    mechanism: Mechanism
+    source: MechanismSource | None = None
+    released: FloatArray | None = None
+    reports: tuple[PrivacyReport, ...] = ()
+    n_outputs: int = 1
+    mu_report: float = 0.0
+    jobs: int = 1
+    draws: int | None = None
+    progress: Phases = SILENT
+    deadline: Deadline | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def private(self) -> bool:
+        """Whether the records may not be published."""
+        return not self.config.data.is_public
+
+    @property
+    def domain(self) -> Domain:
+        """The public domain of the claims over all data sets."""
+        data = self.dataset
+        return Domain(data.dim, data.x_bound, data.y_bound, self.config.data.n_public)
+
+    def budget(self, claim: str, purpose: str, *, share: float = 1.0, n_draws: int | None = None) -> Budget:
+        """Return the budget of one check: its own stream, its share of what the claim owns."""
+        section = self.config.budget
+        key = StreamKey(section.seed, ("certify", claim, purpose))
+        return Budget(n_draws or self.draws or DRAWS[section.profile], self._owned(claim) * share, key)
+
+    def _owned(self, claim: str) -> float:
+        """Return a claim's share of the failure probability.
+
+        On private data a half is shared by the claims that everyone may know of, a half by the others: nothing that is
+        published depends on how many others there are.
+        """
+        claims, whole = self.config.claims, self.config.budget.failure_prob
+        if not self.private:
+            return whole / len(claims)
+        others = [str(each.name) for each in claims if not each.is_public]
+        return 0.5 * whole / (len(others) if claim in others else max(1, len(claims) - len(others)))
+
+
+def worst_of(outcomes: Sequence[Decision]) -> Decision:
+    """Return the overall verdict: FAIL before UNDECIDED before PASS."""
+    for decision in (Decision.FAIL, Decision.UNDECIDED):
+        if decision in outcomes:
+            return decision
+    return Decision.PASS

@@ -1,0 +1,212 @@
+"""``pdp-verify certify``: the certificate of one deployment."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..cli_typed import typed
+
+if TYPE_CHECKING:
+    from reports.row import Audience
+
+    from ..engine.progress import Phases
+    from ..engine.rows import Row
+    from .claims.finding import Finding
+    from .config.config import Loaded
+    from .folder.finished import Before, Request
+
+#: What the text of a report takes, in figures.
+PAGES = 2
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("config", type=FILE)
+@click.option("--audience", type=click.Choice(["curator", "release"]), help="Who reads what is printed and written.")
+@click.option("--out", type=FILE, help="Folder of the certificate [default: pdp-verify-out/<n>].")
+@click.option("--overwrite", is_flag=True, help="Replace a finished certificate in --out.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long; write nothing.")
+@click.option("--require", type=click.Choice(["proved"]), help="Exit with 3 where a PASS rests on somebody's word.")
+@click.option("--allow-undecided", is_flag=True, help="Exit with 0 on UNDECIDED, unless something was not examined.")
+@click.option("--draw-again", is_flag=True, help="Draw the private releases once more; both draws count.")
+def certify(
+    config: Path,
+    audience: str | None,
+    out: Path | None,
+    overwrite: bool,
+    jobs: int | None,
+    dry_run: bool,
+    require: str | None,
+    allow_undecided: bool,
+    draw_again: bool,
+) -> int:
+    """Decide every claim of CONFIG and write the certificate.
+
+    Exits with 0 for PASS, 1 for FAIL, 3 for UNDECIDED.
+
+    \b
+    PASS (proved)             a theorem or an exact law of a mechanism of ours
+    PASS (vouched)            your mechanism: examined, nothing found, and
+                              mechanism.vouched_by says on whose word it rests
+    PASS (simulated)          a claim about how good the output is, by simulation
+    FAIL                      a pair, an event and numbers that refute the claim
+    UNDECIDED (examined)      nothing found, and nothing that supports the claim
+    UNDECIDED (not examined)  too little was drawn; cannot be allowed
+    UNDECIDED                 a mechanism of ours without a proof that covers it
+
+    Private data: without --audience release there is a curator's
+    folder alone. With it, what may be published is printed and written to a release folder beside the curator's, which
+    stays inside.
+    """
+    from reports.row import Audience
+
+    from ..cli_work import default_jobs
+    from ..engine.progress import progress
+    from ..engine.worker import one_blas_thread
+    from ..messages.faults import withheld
+    from ..messages.silence import silenced
+    from .asked import Asked
+    from .certify_call import reader_of
+    from .cli_certify_folder import certificate_folder
+    from .config.config import load
+    from .config.mechanism_source import code_of
+    from .folder.finished import Before, Request, finished_before
+
+    loaded = load(config)
+    public = loaded.config.data.is_public
+    reader = reader_of(loaded.config, audience)
+    inside = public or reader is Audience.CURATOR
+    if line := code_of(loaded, views=inside):
+        click.echo(line, err=True)
+    click.get_current_context().with_resource(silenced(not inside))
+    jobs = jobs or loaded.config.budget.jobs or default_jobs()
+    following = progress(inside, lambda line: click.echo(line, err=True))
+    if dry_run:
+        with withheld(not public), following as phases:
+            return _dry_run(loaded, jobs, reader, phases)
+    wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
+    request = Request(loaded, wanted, Asked(require == "proved", allow_undecided), draw_again)
+    with withheld(not public), certificate_folder(out) as folder, one_blas_thread(), following as phases:
+        before = Before({}) if overwrite else finished_before(folder, request, phases)
+        if before.holds(request):
+            code = _say_before(before, request)
+        else:
+            code = _decide_and_write(request, before, folder, jobs, phases)
+    for each in wanted if inside else [reader]:
+        click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
+    click.echo(f"next     pdp-verify check {folder / reader.value}")
+    return code
+
+
+def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int, phases: Phases) -> int:
+    """Decide every claim, tell it, write what is not there yet, and return the exit code."""
+    from reports.row import Audience
+
+    from ..engine.run_json import Clock
+    from .asked import exit_code, overall
+    from .certificate import decide, read_deployment
+    from .folder.certificate_files import RECORD
+    from .folder.output import audience_record, contents, inside_about, today, write_all
+
+    loaded, reader = request.loaded, request.wanted[-1]
+    inside = request.inside
+    clock, date = Clock(), today()
+
+    def tell(finding: Finding) -> None:
+        if inside or not finding.private:
+            click.echo(verdict_line(finding if inside else finding.without_private(), names=inside))
+
+    draw_again = request.draw_again and not before.rows
+    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again, progress=phases)
+    certificate = decide(deployment, digest, tell=tell)
+    verdicts = certificate.standings(reader)
+    code = exit_code(verdicts, request.asked)
+    about = clock.about(typed(), jobs=jobs, exit_code=code, **inside_about(loaded, request.words))
+    spared = []
+    for audience in before.rows:
+        again = audience_record(certificate, loaded, audience, request.asked)[1]
+        if before.spares(request, audience, again, (folder / audience.value / RECORD).read_bytes()):
+            spared.append(audience)
+    made = [each for each in request.wanted if each not in spared]
+    with phases.phase("setting the pages", len(made) * (PAGES + certificate.n_figures)):
+        parts = [
+            contents(
+                certificate,
+                loaded,
+                each,
+                date=date,
+                jobs=jobs,
+                about=about if each is Audience.CURATOR else None,
+                asked=request.asked,
+            )
+            for each in made
+        ]
+    write_all(parts, folder, spared=spared)
+    click.echo("")
+    click.echo(f"{overall(verdicts)}: {len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}")
+    return code
+
+
+def _say_before(before: Before, request: Request) -> int:
+    """Say what a certificate says that was finished before, and return its exit code; nothing is drawn or written."""
+
+    from ..engine.versions import source_digest
+    from .asked import exit_code, overall, standings
+
+    reader = request.wanted[-1]
+    rows = before.rows[reader]
+    for row in rows:
+        if row["kind"] == "claim":
+            click.echo(recorded_line(row, names=request.inside))
+    found, header = standings(rows), rows[0]
+    ours = header["sources"] == source_digest()
+    by = "these sources" if ours else f"pdp-verify {header['versions']['pdp-verify']}, sources {header['sources'][:12]}"
+    click.echo("")
+    unseen = "; whether the records are still those it was made from is not looked at here (the curator's run says it)"
+    line = f"finished before: of the same inputs, by {by}; nothing was drawn or written"
+    click.echo(line + ("" if request.inside else unseen))
+    click.echo(f"{overall(found)}: {len(found)} claim{'' if len(found) == 1 else 's'}")
+    return exit_code(found, request.asked)
+
+
+def recorded_line(row: Row, *, names: bool) -> str:
+    """Return the line of a verdict from the record; ``names``: whether it may say who vouches."""
+    line = f"\n{'':<24} {row['advice']}" if row["advice"] else ""
+    if row["ground"] == "vouched":
+        word = row["vouched"]
+        line = f"; on the word of {word['who']} ({word['proof']})" if names else "; on somebody's word"
+    return f"{row['claim']:<24} {row['words']:<24} {row['reason']}{line}"
+
+
+def verdict_line(finding: Finding, *, names: bool) -> str:
+    """Return a claim's verdict for the terminal, with the way out below; ``names``: whether it may say who vouches."""
+    ruling, line = finding.verdict, ""
+    if ruling.decision.name != "PASS" and finding.advice:
+        line = f"\n{'':<24} {finding.advice}"
+    if ruling.vouched is not None:
+        word = ruling.vouched.vouched
+        line = f"; on the word of {word.who} ({word.proof})" if names else "; on somebody's word"
+    return f"{finding.name:<24} {ruling.words:<24} {ruling.reason}{line}"
+
+
+def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int:
+    from reports.row import Audience
+
+    from ..engine.worker import one_blas_thread
+    from .certificate import read_deployment
+    from .dry_run import plan
+
+    start = time.perf_counter()
+    with one_blas_thread():
+        deployment, _ = read_deployment(loaded, jobs=jobs, dry=True, progress=phases)
+        planned = plan(deployment, loaded, time.perf_counter() - start, reader)
+    for claim, check in planned.checks:
+        click.echo(f"{claim:<24} {check}")
+    if reader is Audience.CURATOR or not deployment.private:
+        click.echo(f"about {planned.seconds:.0f} s")
+    return 0

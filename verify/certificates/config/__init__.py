@@ -1,0 +1,1 @@
+"""The configuration of a certificate: its keys, what they refuse, and its draft."""

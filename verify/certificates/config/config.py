@@ -1,0 +1,276 @@
+"""The configuration of a certificate: TOML, validated; an error names the key, the rule and the value."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from mechanisms.parameters import Positive
+
+from ...messages.errors import UserError
+from ...messages.texts import read_text, read_toml, walk
+from ..claims.types import Claim, DPClaim, Probability
+from .config_errors import one_line
+from .config_mechanisms import ConfigSection, ImportSection, MechanismSection
+from .config_pairs import PairSection
+
+
+class DataSection(ConfigSection):
+    """Where the records are, and how they are brought into the public domain."""
+
+    source: Literal["fair", "randhie", "anes96"] | None = Field(None, description="An embedded data set.")
+    file: str | None = Field(None, description="CSV, TSV, Parquet, .npy or .npz, relative to this file.")
+    features: list[str] = Field([], description="Feature columns, in order (column numbers for .npy).")
+    target: str | None = Field(None, description="Response column.")
+    public: bool = Field(False, description="Whether the records themselves may be published.")
+    n_public: int | None = Field(
+        None, ge=0, description="Public upper bound on the number of records, if there is one."
+    )
+    n_min: int = Field(0, ge=0, description="Least number of records: a public condition of every promise.")
+    x_bound: Positive | None = Field(
+        None, description="Public bound on the Euclidean norm of a row, intercept included."
+    )
+    y_bound: Positive | None = Field(None, description="Public bound on the absolute response.")
+    ranges: dict[str, tuple[float, float]] = Field(
+        {}, description="Public range of a column, mapped to [-1, 1]/sqrt(k)."
+    )
+    categories: dict[str, list[str]] = Field({}, description="Public levels of a text column, one 0/1 column each.")
+    labels: dict[str, float] = Field({}, description="Response for each level of a text target.")
+    threshold: float | None = Field(
+        None, allow_inf_nan=False, description="Public: a response above it becomes +1, any other -1."
+    )
+    response_scale: Positive = Field(1.0, description="Public constant that the response is divided by.")
+    intercept: float | None = Field(None, allow_inf_nan=False, description="Value of a constant last column.")
+    rows: Literal["refuse", "clip", "unit"] = Field("refuse", description="Rows longer than x_bound.")
+    response: Literal["refuse", "clip"] = Field("refuse", description="Responses beyond y_bound.")
+    missing: Literal["refuse", "drop"] = Field("refuse", description="Records with a missing value.")
+    standardise: bool = Field(False, description="z-scores read off the data; part of every claim they touch.")
+    chosen_from_data: list[str] = Field([], description="Parameters that somebody chose by looking at these records.")
+    delimiter: str = Field(",", min_length=1, max_length=1)
+    header: bool = True
+    encoding: str = "utf-8"
+
+    @model_validator(mode="after")
+    def _complete(self) -> DataSection:
+        if self.n_public is not None and self.n_min > self.n_public:
+            raise ValueError(f"data.n_min|at most n_public={self.n_public}|{self.n_min}")
+        if (self.source is None) == (self.file is None):
+            raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
+        if self.source is not None:
+            own = (
+                "features",
+                "target",
+                "ranges",
+                "categories",
+                "labels",
+                "threshold",
+                "intercept",
+                "x_bound",
+                "y_bound",
+            )
+            for name in own:
+                if getattr(self, name) not in (None, [], {}):
+                    raise ValueError(f"data.{name}|absent for an embedded data set, which brings its own|given")
+            return self
+        for name in ("x_bound", "y_bound"):
+            if getattr(self, name) is None:
+                raise ValueError(f"data.{name}|given: a public bound, never read off the data|nothing")
+        for column, (low, high) in self.ranges.items():
+            if not (math.isfinite(high - low) and high - low > 1e-300):
+                raise ValueError(f"data.ranges.{column}|two finite numbers, the lower first|[{low}, {high}]")
+        return self
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the records may be published (embedded data always)."""
+        return self.public or self.source is not None
+
+
+class ReleaseSection(ConfigSection):
+    """The deployed output, which ex-post losses and reports are about."""
+
+    file: str | None = Field(None, description="JSON list or .npy of the released numbers, relative to this file.")
+    draw: bool = Field(False, description="Draw it once, with noise from the operating system, and keep it.")
+
+    @model_validator(mode="after")
+    def _one(self) -> ReleaseSection:
+        if (self.file is None) == (not self.draw):
+            raise ValueError("release|exactly one of file and draw = true|" + ("both" if self.draw else "neither"))
+        return self
+
+
+class ArtefactSection(ConfigSection):
+    """The file that is shipped; its digest goes into the attestation, so that its holder finds the certificate."""
+
+    file: str = Field(min_length=1, description="Relative to this file. It is named, not examined.")
+
+
+class ReportSection(ConfigSection):
+    """The publishable reports: data-independent at no cost, data-dependent with noise of these sizes."""
+
+    rho: Probability = Field(description="Failure probability of each event behind the bound.")
+    sigma2: Positive | None = Field(None, description="Noise of the released gradient (data-dependent report).")
+    sigma3: Positive | None = Field(None, description="Noise of the released Hessian (data-dependent report).")
+
+    @model_validator(mode="after")
+    def _both(self) -> ReportSection:
+        if (self.sigma2 is None) != (self.sigma3 is None):
+            raise ValueError("report|sigma2 and sigma3 together, or neither|one of them")
+        return self
+
+
+#: What a profile examines of an imported mechanism: pairs over the public domain, and draws of each data set.
+EXAMINED = {"quick": (8, 4_000), "standard": (16, 20_000), "full": (24, 200_000)}
+
+
+class BudgetSection(ConfigSection):
+    """How much is drawn, and what may go wrong with which probability."""
+
+    profile: Literal["quick", "standard", "full"] = "standard"
+    failure_prob: Probability = 1e-4
+    seed: int = Field(20210527, ge=0, description="Of the audit's own draws; never of a private release.")
+    jobs: int | None = Field(None, ge=1)
+    pairs: int | None = Field(
+        None, ge=1, description="Pairs of an imported mechanism that are examined, instead of the profile's."
+    )
+    draws: int | None = Field(
+        None, ge=1, description="Draws from each data set of such a pair, instead of the profile's."
+    )
+    max_draws: int | None = Field(
+        None, ge=1, description="Most draws from an imported mechanism for one claim, all pairs together."
+    )
+    max_seconds: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="A stop: what is not decided by then is left open as not reached."
+    )
+
+    @model_validator(mode="after")
+    def _enough(self) -> BudgetSection:
+        if self.max_draws is not None and self.max_draws < 2 * (self.pairs or 1) * (self.draws or 1):
+            least = 2 * (self.pairs or 1) * (self.draws or 1)
+            raise ValueError(f"budget.max_draws|at least 2 * pairs * draws = {least}|{self.max_draws}")
+        return self
+
+    @property
+    def examined(self) -> tuple[int, int]:
+        """Pairs of an imported mechanism that are examined, and draws of each of their data sets."""
+        pairs, draws = EXAMINED[self.profile]
+        return self.pairs or pairs, self.draws or draws
+
+
+class Configuration(BaseModel):
+    """A deployment to certify."""
+
+    model_config = ConfigDict(extra="forbid", title="pdp-verify certify: configuration")
+
+    data: DataSection
+    mechanism: MechanismSection
+    release: ReleaseSection | None = None
+    report: ReportSection | None = None
+    artefact: ArtefactSection | None = None
+    claims: list[Claim] = Field(min_length=1)
+    pairs: list[PairSection] = []
+    budget: BudgetSection = Field(default_factory=lambda: BudgetSection.model_validate({}))
+    paper: Literal["a4", "us-letter"] = "a4"
+
+    @field_validator("claims")
+    @classmethod
+    def _names(cls, claims: list[Any]) -> list[Any]:
+        """Give every claim a name of its own; that of a public claim depends on no other claim."""
+        taken: set[str] = set()
+        for claim in sorted(claims, key=lambda each: not each.is_public):
+            base = claim.name or claim.kind
+            names = itertools.chain([base], (f"{base}-{number}" for number in itertools.count(2)))
+            claim.name = next(name for name in names if name not in taken)
+            taken.add(claim.name)
+        return claims
+
+    @field_validator("pairs")
+    @classmethod
+    def _pairs(cls, pairs: list[PairSection]) -> list[PairSection]:
+        """Refuse two pairs of one name."""
+        names = [pair.name for pair in pairs]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ValueError(f"pairs[{place}].name|another name for each pair|{name}")
+        return pairs
+
+    @model_validator(mode="after")
+    def _together(self) -> Configuration:
+        reportable = not isinstance(self.mechanism, ImportSection) and self.mechanism.reportable
+        if (self.report is not None or any("report" in claim.needs for claim in self.claims)) and not reportable:
+            raise ValueError("mechanism.name|objective-perturbation where a report is asked for|another mechanism")
+        if self.pairs and not isinstance(self.mechanism, ImportSection):
+            raise ValueError("pairs|absent for a reference mechanism, whose pairs are searched|given")
+        relations = {claim.relation for claim in self.claims if isinstance(claim, DPClaim)}
+        for place, pair in enumerate(self.pairs):
+            if ("replace" if pair.replaced is not None else "add-remove") not in relations:
+                rule = "given for a claim of relation replace, and only then"
+                raise ValueError(f"pairs[{place}].replaced|{rule}|{pair.replaced}")
+        absent = {name for name in ("report", "release") if getattr(self, name) is None}
+        refusals = [refusal for claim in self.claims for refusal in claim.refusals(absent)]
+        if refusals:
+            raise ValueError(max(refusals))  # report before release
+        if self.data.standardise and any(isinstance(claim, DPClaim) for claim in self.claims):
+            raise ValueError(
+                "data.standardise|false for a claim over all data sets (z-scores read the data; use data.ranges)|true"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A configuration and where it came from: its folder, and the digest of its bytes."""
+
+    config: Configuration
+    path: Path
+    text: str
+
+    @property
+    def folder(self) -> Path:
+        """Folder that relative paths start from."""
+        return self.path.resolve().parent
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def load(path: Path) -> Loaded:
+    """Read and validate a configuration.
+
+    Raises
+    ------
+    UserError
+        One line: the key, the rule and the value.
+    """
+    text = read_text(path, "configuration", "a readable TOML file")
+    return Loaded(parse(text, str(path)), path, text)
+
+
+def parse(text: str, name: str = "configuration") -> Configuration:
+    """Validate the text of a configuration; raises as ``load``."""
+    raw = read_toml(text, "configuration", name)
+    for place, value in walk(raw):
+        if isinstance(value, str) and re.fullmatch(r"\W*REQUIRED\W*", value):
+            raise UserError(f"{place} must be filled in with a public constant, got {place}=REQUIRED")
+    try:
+        return Configuration.model_validate(raw)
+    except ValidationError as stop:
+        raise UserError(one_line(stop)) from stop
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a configuration, as it ships in ``verify/schemas/configuration.schema.json``."""
+    schema = Configuration.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    plain: dict[str, Any] = json.loads(json.dumps(schema))
+    return plain

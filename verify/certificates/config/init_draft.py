@@ -1,0 +1,120 @@
+"""The draft of a configuration: column names filled in, every public bound left as REQUIRED."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from ...messages.errors import UserError
+from ..claims.types import BY_TYPE
+from ..reading.headers import column_names, not_there
+from ..reading.source import ReadSource
+
+_SECTIONS = """
+# The deployed output: a file with its numbers, or draw = true to draw it once with noise from the operating system.
+# [release]
+# file = "theta.json"
+
+# [report]
+# rho = 1e-6                  # failure probability of each event behind the bound
+# sigma2 = 5.0                # with sigma3: a data-dependent report too, whose cost is added to the dp claim
+# sigma3 = 0.02
+
+[budget]
+profile = "standard"          # quick, standard or full
+failure_prob = 1e-4
+# pairs = 16                  # of an imported mechanism, each drawn from draws times on both sides
+# draws = 20000
+"""
+
+_MECHANISM = """
+[mechanism]
+name = "objective-perturbation"   # or posterior-sampling, gaussian-output, ssp, adassp, adaops-2018, adaops-2019, ...
+loss = "logistic"                 # labels -1 and +1
+sigma = {sigma}                   # standard deviation of the noise as added
+lam = {lam}
+# Your own mechanism instead: import = "my_mechanism.py:factory", parameters = {{ sigma = 1.0 }}, and, for a PASS on
+# somebody's word, vouched_by = {{ who = "...", proof = "a file, a DOI or a URL" }}
+"""
+
+_EXAMPLE = """# pdp-verify certify: an example on embedded public data. Run it with: pdp-verify certify THIS_FILE
+
+[data]
+source = "fair"                   # an embedded data set; a file of your own: pdp-verify init data.csv --target y
+"""
+
+
+def _claims(**numbers: str) -> str:
+    """Return the first type of claim filled in, and every other behind ``#``."""
+    first, *others = (section.draft for section in BY_TYPE.values())
+    more = "".join(f"# [[claims]]\n{draft}" for draft in others)
+    return f"\n{first.format(**numbers)}\n# Further claims: remove the # in front of those you make.\n{more}{_SECTIONS}"
+
+
+def example() -> str:
+    """Return the example on ``fair``: objective perturbation that keeps its promise."""
+    numbers = {"sigma": "11.0", "lam": "0.5", "epsilon": "1.0", "delta": "1e-6"}
+    return _EXAMPLE + _MECHANISM.format(**numbers) + _claims(**numbers)
+
+
+def draft(path: Path, target: str, *, delimiter: str = ",", encoding: str = "utf-8", beside: Path | None = None) -> str:
+    """Return a draft for a file; its header is all that is read of it.
+
+    ``beside`` is the folder that the configuration will stand in (the working directory by default).
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read or has no such column.
+    """
+    source = ReadSource(
+        path, str(path), delimiter, encoding, key="data", key_of_delimiter="--delimiter", key_of_encoding="--encoding"
+    )
+    names = column_names(source)
+    if target not in names:
+        meant = not_there(source, target, names) or f"; it has {', '.join(names[:12])}"
+        raise UserError(f"--target must be a column of {path.name}, got --target {target}{meant}")
+    features = [name for name in names if name != target]
+    required = {"sigma": '"REQUIRED"', "lam": '"REQUIRED"', "epsilon": '"REQUIRED"', "delta": '"REQUIRED"'}
+    ranges = "\n".join(f'{_key(name)} = ["REQUIRED", "REQUIRED"]' for name in features)
+    shown = path if beside is None else Path(os.path.relpath(path, beside))
+    separator = "" if delimiter == "," else f"delimiter = {_text(delimiter)}\n"
+    separator += "" if encoding == "utf-8" else f"encoding = {_text(encoding)}\n"
+    title = _text(path.name)[1:-1]
+    return f"""\
+# pdp-verify certify: a draft for {title}. Fill in every REQUIRED with a public constant: what a codebook or common
+# knowledge says, never what is found in these records. No record was read for this draft, only the header.
+
+[data]
+file = {_text(shown.as_posix())}
+features = [{", ".join(map(_text, features))}]
+target = {_text(target)}
+{separator}public = false                    # true only if the records themselves may be published
+x_bound = 1.0                     # public bound on the Euclidean norm of a prepared row, intercept included
+y_bound = 1.0                     # public bound on the absolute prepared response
+intercept = 1.0                   # a constant last column; remove the line for none
+rows = "clip"                     # rows longer than x_bound are scaled down to it ("refuse" stops instead)
+response = "refuse"               # or "clip"
+missing = "refuse"                # or "drop": a record with a missing value is left out
+# n_min = 8                       # least number of records: a public condition of every promise
+# threshold = 0.0                 # a numeric response above it becomes +1, any other -1
+# labels = {{ yes = 1.0, no = -1.0 }}   # a text response
+
+# Public range of each feature, mapped to [-1, 1]/sqrt(number of columns). A text column goes to [data.categories]
+# instead, with its public levels: city = ["A", "B"].
+[data.ranges]
+{ranges}
+{_MECHANISM.format(**required)}{_claims(**required)}"""
+
+
+def _key(name: str) -> str:
+    """Return a column name as a TOML key."""
+    return name if name.replace("_", "").isalnum() and name.isascii() else _text(name)
+
+
+def _text(value: str) -> str:
+    """Return a text as TOML writes it."""
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise UserError(f"data must have a name that can be written as UTF-8, got data={value!a}")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,175 @@
+"""The mechanism that a configuration names: one of ours, or the user's own, loaded by path in every process."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechanisms import Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
+from mechanisms.data.dataset import FloatArray
+
+from ...messages.errors import UserError
+from .config import Loaded
+from .config_mechanisms import ImportSection
+
+
+@dataclass(frozen=True)
+class MechanismSource:
+    """Where an imported mechanism comes from; picklable, so that a worker loads it for itself."""
+
+    origin: str
+    folder: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path | None:
+        """The file, for ``file.py:factory``; None for an installed module."""
+        place = self.origin.partition(":")[0]
+        return Path(self.folder) / place if place.endswith(".py") else None
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the module's file."""
+        file = self.path or Path(str(self._module().__file__))
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+
+    def _module(self, key: str = "mechanism.import") -> Any:
+        place = self.origin.partition(":")[0]
+        try:
+            if self.path is None:
+                return importlib.import_module(place)
+            if not self.path.is_file():
+                raise UserError(f"{key} must name a file that exists, got {key}={self.origin}")
+            name = f"pdp_verify_user_{hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]}"
+            spec = importlib.util.spec_from_file_location(name, self.path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module  # a dataclass looks its own module up
+            spec.loader.exec_module(module)
+            return module
+        except UserError:
+            raise
+        except Exception as stop:
+            raise UserError(
+                f"{key} must be importable, got {key}={self.origin} ({type(stop).__name__}: {stop})"
+            ) from stop
+
+    def attribute(self, key: str = "mechanism.import") -> Any:
+        """Return what the origin names; ``key`` is how an error names it."""
+        module, name = self._module(key), self.origin.partition(":")[2]
+        if not hasattr(module, name):
+            raise UserError(f"{key} must name a function of its module, got {key}={self.origin}")
+        return getattr(module, name)
+
+    def load(self) -> Mechanism:
+        """Return the mechanism that the factory makes; refuses what is no mechanism."""
+        factory, name = self.attribute(), self.origin.partition(":")[2]
+        try:
+            made = factory(**self.parameters)
+        except Exception as stop:
+            raise UserError(f"mechanism.parameters must fit {name}, got {type(stop).__name__}: {stop}") from stop
+        if not callable(getattr(made, "draw", None)):
+            raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
+        return Imported(made)
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """A user's mechanism with what the auditors need; its claims about itself stay the user's.
+
+    ``draw`` may return one output at a time (an adapter of a ``fit``-style estimator): those are stacked.
+    """
+
+    inner: Any
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return str(getattr(self.inner, "name", type(self.inner).__name__))
+
+    @property
+    def white_box(self) -> bool:
+        """Whether it knows its own density or loss."""
+        return any(callable(getattr(self.inner, name, None)) for name in ("log_density", "privacy_loss"))
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether it knows the law of its loss."""
+        return callable(getattr(self.inner, "profile", None))
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, k)``."""
+        outputs = np.asarray(self.inner.draw(dataset, n_draws, rng=rng), dtype=np.float64)
+        if outputs.ndim == 1 and n_draws != 1 and outputs.shape[0] == n_draws:
+            outputs = outputs[:, None]
+        elif outputs.ndim == 1 and n_draws == 1:
+            outputs = outputs[None]
+        if outputs.ndim != 2 or outputs.shape[0] != n_draws:
+            raise UserError(f"draw must return shape ({n_draws}, k), got shape {outputs.shape}")
+        return outputs
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the user's log density of each output."""
+        return np.asarray(self.inner.log_density(outputs, dataset), dtype=np.float64)
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return the user's loss of each output, from the densities where no loss is given."""
+        if callable(getattr(self.inner, "privacy_loss", None)):
+            return np.asarray(self.inner.privacy_loss(outputs, pair), dtype=np.float64)
+        return self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second)
+
+    def profile(self, pair: NeighbouringPair) -> Any:
+        """Return the user's profile of a pair."""
+        return self.inner.profile(pair)
+
+
+def runs_code(origins: Sequence[str]) -> str:
+    """Return the line that warns of somebody else's code before it is loaded; empty where nothing is loaded."""
+    places = dict.fromkeys(" ".join(origin.partition(":")[0].split()) for origin in origins)
+    if not places:
+        return ""
+    named = ", ".join("".join(c if c.isprintable() else "?" for c in place) for place in places)
+    return f"note: this file runs code ({named}); never run a stranger's"
+
+
+def code_of(loaded: Loaded, *, views: bool) -> str:
+    """Return that line for a configuration; ``views``: whether its views may be named too."""
+    section = loaded.config.mechanism
+    if not isinstance(section, ImportSection):
+        return ""
+    return runs_code([section.origin, *(section.views if views else ())])
+
+
+def build_mechanism(loaded: Loaded, dim: int) -> tuple[Mechanism, MechanismSource | None]:
+    """Return the configured mechanism, and its source when it is the user's own."""
+    section = loaded.config.mechanism
+    if isinstance(section, ImportSection):
+        source = MechanismSource(section.origin, str(loaded.folder), section.parameters)
+        return source.load(), source
+    try:
+        return section.build(dim), None
+    except ValueError as stop:
+        raise UserError(f"mechanism.{stop}") from stop
+
+
+def law_of(mechanism: object) -> Callable[[NeighbouringPair], PrivacyProfile] | None:
+    """Return the exact law of the loss as a function of the pair, for a mechanism that has one."""
+    if isinstance(mechanism, Imported):
+        return mechanism.profile if mechanism.has_profile else None
+    law = getattr(mechanism, "profile", None)
+    return law if callable(law) else None
+
+
+def white_box_of(mechanism: object) -> WhiteBox | None:
+    """Return the mechanism if it knows its density."""
+    if isinstance(mechanism, Imported) and not mechanism.white_box:
+        return None
+    return mechanism if isinstance(mechanism, WhiteBox) else None

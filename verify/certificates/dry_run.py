@@ -1,0 +1,165 @@
+"""What a certificate would run and about how long it would take, from small runs of the same checks on few records."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from audits.white_box.draws import thinned
+from mechanisms import NeighbouringPair
+from reports.document import pdf_bytes
+from reports.row import Audience
+
+from ..engine.progress import SILENT
+from .certificate import Certificate, decide, record_rows, record_text
+from .claims.finding import DRAWS, Deployment
+from .claims.record_losses import record_epsilons
+from .config.config import Loaded
+from .config.mechanism_source import Imported, law_of, white_box_of
+from .folder.attestation import sha256
+from .pages.certificate_pages import document
+from .pages.certificate_plots import ROC_DRAWS
+
+#: Draws of the small runs, and records of theirs; records on which what grows with the records is timed.
+SMALL, FEW, SOME = (200, 1_000), 1_000, 20_000
+#: Draws that are timed there.
+TIMED = (2, 18)
+#: For an imported mechanism, pairs that are examined beside those that were asked for: its own data, and two searched.
+BESIDE = 5
+#: A draw that takes more seconds is not repeated for an estimate; one that takes more than the second is made once.
+SLOW, VERY_SLOW = 2e-4, 0.2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The checks of each claim, and the seconds that all of it would take."""
+
+    checks: tuple[tuple[str, str], ...]
+    seconds: float
+
+
+def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: Audience = Audience.CURATOR) -> Plan:
+    """Return the plan: costs that do not grow with the draws, plus those that do, extrapolated.
+
+    Of an imported mechanism one structured pair is examined; of a slow one nothing but ten draws is made. What others
+    than the curator read about private data names neither private claims nor anything that depends on a clock.
+    """
+    outside = audience is Audience.RELEASE and deployment.private
+    wanted, factor, tried = (
+        DRAWS[loaded.config.budget.profile],
+        1.0,
+        replace(deployment, jobs=1, deadline=None, progress=SILENT),
+    )
+    if isinstance(deployment.mechanism, Imported):
+        pairs, wanted = loaded.config.budget.examined
+        factor, tried = (pairs + BESIDE) / (1 + BESIDE), _one_pair(tried)
+        a_draw = 0.0 if outside else _seconds_a_draw(deployment)
+        if outside or a_draw > SLOW:
+            return _drawing_alone(deployment, a_draw, read_seconds, outside=outside)
+    with deployment.progress.phase("small runs for an estimate"):
+        _decided(tried, SMALL[0])  # the first run pays for imports and caches
+        times = []
+        for draws in SMALL:
+            start = time.perf_counter()
+            certificate = _decided(tried, draws)
+            times.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        rows = record_rows(certificate, Audience.CURATOR, loaded)
+        record = record_text(rows).encode()
+        pdf_bytes(document(rows, digest=sha256(record), date="", record=record))
+        pages = time.perf_counter() - start
+        large = 0.0 if outside else _of_the_records(tried, wanted)
+    a_draw = max(0.0, (times[1] - times[0]) / (SMALL[1] - SMALL[0]))
+    both = 2 if not deployment.private else 1
+    decided = max(times[0], times[1] - a_draw * SMALL[1]) + a_draw * wanted
+    checks = tuple((finding.name, check.name) for finding in certificate.visible(audience) for check in finding.checks)
+    return Plan(checks, read_seconds + factor * decided + large + both * pages)
+
+
+def _decided(deployment: Deployment, draws: int) -> Certificate:
+    """Return a small certificate, of some of the records; of all where these will not do."""
+    try:
+        return decide(replace(_part(deployment, FEW), draws=draws))
+    except (ValueError, ArithmeticError):  # some records may leave a matrix singular that all of them do not
+        return decide(replace(deployment, draws=draws))
+
+
+def _part(deployment: Deployment, most: int) -> Deployment:
+    """Return the deployment on at most so many of its records, spread over all of them."""
+    data = deployment.dataset
+    if data.n_records <= most or isinstance(deployment.mechanism, Imported):
+        return deployment
+    places = np.linspace(0, data.n_records - 1, most).astype(int)
+    return replace(deployment, dataset=replace(data, X=data.X[places], y=data.y[places]))
+
+
+def _of_the_records(deployment: Deployment, wanted: int) -> float:
+    """Return the seconds that more than a few records add: laws of all of them, and draws from the data themselves."""
+    n_records, mechanism = deployment.dataset.n_records, deployment.mechanism
+    white_box = white_box_of(mechanism)
+    if n_records <= FEW or isinstance(mechanism, Imported):
+        return 0.0
+    dataset = _part(deployment, SOME).dataset
+    ratio = n_records / dataset.n_records
+    claims = deployment.config.claims
+    thin = (lambda n: n) if law_of(mechanism) is not None else (lambda n: thinned(n, n_records))
+    total = 0.0
+    with contextlib.suppress(ValueError, ArithmeticError):
+        if any(claim.looks_at_records for claim in claims):
+            total += ratio * _seconds(lambda: record_epsilons(mechanism, dataset, 1e-6))
+        if white_box is not None:
+            pair = NeighbouringPair.remove(dataset, 0)
+
+            def draws(n: int) -> None:
+                white_box.privacy_loss(mechanism.draw(dataset, n, rng=np.random.default_rng(0)), pair)
+
+            few, more = (_seconds(partial(draws, n)) for n in TIMED)
+            per_draw = max(0.0, more - few) / (TIMED[1] - TIMED[0])
+            for claim in claims:
+                n_draws = claim.draws(thin, ROC_DRAWS, wanted)
+                total += ratio * (per_draw * n_draws + 2 * few * (n_draws > 0))
+    return total
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _seconds_a_draw(deployment: Deployment) -> float:
+    """Return the seconds of a draw: of one, and where it is quick the mean of ten."""
+
+    def draws(n: int) -> float:
+        def work() -> None:
+            with contextlib.suppress(Exception):  # what it raises is looked at when it is examined
+                deployment.mechanism.draw(deployment.dataset, n, rng=np.random.default_rng(0))
+
+        return _seconds(work) / n
+
+    with deployment.progress.phase("a draw for an estimate"):
+        one = draws(1)
+        return one if one > VERY_SLOW else draws(10)
+
+
+def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, outside: bool) -> Plan:
+    """Return the plan for a mechanism so slow that its draws are what takes the time."""
+    budget = deployment.config.budget
+    pairs, draws = budget.examined
+    total = 2 * draws * (pairs + BESIDE)
+    total = total if budget.max_draws is None else min(total, budget.max_draws)
+    audited = [claim for claim in deployment.config.claims if claim.audits_pairs]
+    named = [str(claim.name) for claim in audited if claim.everywhere or not outside]
+    words = f"examination of {pairs} pairs, {draws:,} draws of each data set"
+    return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / deployment.jobs)
+
+
+def _one_pair(deployment: Deployment) -> Deployment:
+    """Return the deployment with one structured pair to examine."""
+    budget = deployment.config.budget.model_copy(update={"pairs": 1, "max_draws": None})
+    return replace(deployment, config=deployment.config.model_copy(update={"budget": budget, "pairs": []}))

@@ -1,0 +1,1 @@
+"""The files of a certificate: written whole, attested, and compared by `check`."""

@@ -1,0 +1,91 @@
+"""An in-toto Statement with the test-result predicate, unsigned: existing tools sign it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from reports.row import Audience
+
+from ...engine.rows import Row
+from ..asked import Asked, asked_of, standings, unmet, waived
+from ..claims.finding import Ground
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+RESULTS = {"PASS": "PASSED", "FAIL": "FAILED", "UNDECIDED": "WARNED"}
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of some bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def descriptor(name: str, digest: str) -> dict[str, Any]:
+    """Return an in-toto resource descriptor."""
+    return {"name": name, "digest": {"sha256": digest}}
+
+
+def predicate(rows: list[Row], configuration: list[dict[str, Any]], rendered: Mapping[str, str]) -> dict[str, Any]:
+    """Return the test-result predicate of a record: one test a claim.
+
+    Its configuration names the files of the folder and what the verdicts speak about, each by its digest; ``rendered``
+    says by which versions the pages were set.
+
+    A PASS on somebody's word is a warned test where a proof was required. The annotations say of every claim what its
+    verdict rests on: the ground, who vouches and the digest of the proof, and the smallest leak that would have been
+    seen.
+    """
+    header, claims = rows[0], [row for row in rows if row["kind"] == "claim"]
+    asked, verdicts = asked_of(header), standings(rows)
+    results = {row["claim"]: result_of(row, asked) for row in claims}
+    named = {result: [name for name, one in results.items() if one == result] for result in RESULTS.values()}
+    result = RESULTS[header["verdict"]]
+    annotations: dict[str, Any] = {"verdicts": [_rests_on(row) for row in claims]}
+    if waived(verdicts, asked):
+        annotations["undecidedAllowed"] = True
+    if asked.proved:
+        annotations["required"] = "proved"
+    annotations["renderedWith"] = dict(rendered)
+    return {
+        "result": "WARNED" if result == "PASSED" and unmet(verdicts, asked) else result,
+        "configuration": configuration,
+        "passedTests": named["PASSED"],
+        "warnedTests": named["WARNED"],
+        "failedTests": named["FAILED"],
+        "annotations": annotations,
+    }
+
+
+def result_of(claim: Row, asked: Asked) -> str:
+    """Return the result of the test that a claim is."""
+    if asked.proved and claim["ground"] == Ground.VOUCHED.value:
+        return "WARNED"
+    return RESULTS[claim["verdict"]]
+
+
+def _rests_on(claim: Row) -> dict[str, Any]:
+    """Return what the verdict on a claim rests on."""
+    annotation: dict[str, Any] = {"claim": claim["claim"], "verdict": claim["words"], "ground": claim["ground"]}
+    if claim["vouched"] is not None:
+        annotation["vouchedBy"] = claim["vouched"]
+    if claim["examination"] is not None and claim["examination"].get("visible") is not None:
+        annotation["visibleLeak"] = claim["examination"]["visible"]
+    return annotation
+
+
+def subjects(own: list[dict[str, Any]], spoken_of: list[dict[str, Any]], audience: Audience) -> list[dict[str, Any]]:
+    """Return the subjects of a folder's statement: the release record is one, the curator's is evidence on others."""
+    return [own[0], *spoken_of] if audience is Audience.RELEASE else spoken_of
+
+
+def statement(subjects: list[dict[str, Any]], body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the statement that binds a predicate to its subjects."""
+    return {"_type": STATEMENT, "subject": subjects, "predicateType": PREDICATE, "predicate": dict(body)}
+
+
+def as_json(value: Mapping[str, Any] | list[Any]) -> bytes:
+    """Return strict JSON bytes, the same for the same value."""
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()

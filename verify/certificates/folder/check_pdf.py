@@ -1,0 +1,124 @@
+"""Whether a certificate's PDF is the one that its record makes.
+
+Made again with the versions that were attested, it is the same to the byte. With others it is compared by its text;
+where that differs and our sources are others too, by the verdicts on its pages, as those words can be looked for.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from reports.formats import rendered
+from reports.row import Document
+
+from ...engine.rows import Row
+from ...engine.versions import library_versions, platform_tag, source_digest
+from ...runs.publish import drawn_figures
+from ..pages.certificate_words import VERDICT_TITLE
+from .rendering import RENDERERS, rendered_with
+
+PDF = "audit.pdf"
+
+
+class Agreement(Enum):
+    """What the comparison of a PDF came to."""
+
+    FITS = "fits"
+    WRONG = "wrong"
+    OPEN = "could not be decided"
+
+
+@dataclass(frozen=True)
+class ComparedPDF:
+    """The result, and a line where there is something to say: then the PDF is not the same to the byte."""
+
+    agreement: Agreement
+    line: str = ""
+
+
+def compare_pdf(pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapping[str, Any]) -> ComparedPDF:
+    """Compare a PDF with what its record makes.
+
+    Parameters
+    ----------
+    pages : Document
+        The pages of the record.
+    attested : mapping
+        The statement, whose predicate says by which versions the PDF was made.
+    """
+    again = rendered(pages, ".pdf", figures=drawn_figures(pages, 1))
+    if again == pdf:
+        return ComparedPDF(Agreement.FITS)
+    header, stated = rows[0], attested["predicate"]["annotations"]["renderedWith"]
+    same_sources = header["sources"] == source_digest() and stated.get("reports") == rendered_with()["reports"]
+    others = other_versions(header, stated)
+    if same_sources and not others:
+        return ComparedPDF(Agreement.WRONG, f"{PDF} is not made from this audit.jsonl")
+    try:
+        text, record = _texts(pdf)
+        if not text:
+            raise ValueError("no page")
+    except Exception:  # whatever is in a file that is no PDF
+        return ComparedPDF(Agreement.WRONG, f"{PDF} is not readable as a PDF")
+    if record != (pages.attachment.data if pages.attachment is not None else None):
+        return ComparedPDF(Agreement.WRONG, f"{PDF} does not hold this audit.jsonl")
+    made_by = f"made by {', '.join(others) or 'other sources'}"
+    if text == _texts(again)[0]:
+        return ComparedPDF(Agreement.FITS, f"{PDF} was compared by its text alone, its figures not: it was {made_by}")
+    return _by_verdicts(text, rows, made_by, same_sources=same_sources)
+
+
+def other_versions(header: Row, stated: Mapping[str, Any]) -> list[str]:
+    """Return what a PDF was made with that is not what we have here."""
+    current = library_versions() | {name: rendered_with()[name] for name in RENDERERS}
+    theirs = dict(header["versions"]) | {name: stated.get(name) for name in RENDERERS}
+    others = [f"{name} {theirs.get(name)}" for name in current if theirs.get(name) != current[name]]
+    return others + ([f"platform {header['platform']}"] if header["platform"] != platform_tag() else [])
+
+
+def _by_verdicts(found: list[str], rows: Sequence[Row], made_by: str, *, same_sources: bool) -> ComparedPDF:
+    """Look for the verdict on the first page, and for that on each claim on a page that has its name."""
+    verdict = rows[0]["words"]
+    others = [title for words, title in VERDICT_TITLE.items() if words != verdict and _plain(title) in found[0]]
+    if others:
+        return ComparedPDF(Agreement.WRONG, f"{PDF} says another verdict than audit.jsonl on its first page")
+    missing = [] if _plain(VERDICT_TITLE[verdict]) in found[0] else ["the verdict"]
+    for claim in (row for row in rows if row["kind"] == "claim"):
+        heading, badge = _plain(f"Claim {claim['claim']}"), _plain(badge_words(claim))
+        of_claim = [page for page in found if heading in page]
+        if not any(f"{heading}{badge}" in page for page in of_claim):
+            missing.append(f"the verdict on {claim['claim']}")
+    if same_sources:
+        missing.append("the same text")
+    if missing:
+        rule = "not vouched for: install those versions and check again"
+        return ComparedPDF(Agreement.OPEN, f"{PDF} was {made_by}, and {missing[0]} was not found in it; {rule}")
+    return ComparedPDF(
+        Agreement.FITS, f"{PDF} was {made_by}: its verdicts were looked for and found, the rest was not compared"
+    )
+
+
+def badge_words(claim: Row) -> str:
+    """Return the verdict on a claim as its badge says it."""
+    return str(claim["words"]).replace(claim["verdict"], claim["verdict"].lower())
+
+
+def _texts(pdf: bytes) -> tuple[list[str], bytes | None]:
+    """Return the text of each page without spaces, and the attached record."""
+    import pypdf
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it thinks of a damaged file is no news here
+    reader = pypdf.PdfReader(io.BytesIO(pdf))
+    attached = dict(reader.attachments).get("audit.jsonl", [])
+    return [_plain(page.extract_text()) for page in reader.pages], attached[0] if len(attached) == 1 else None
+
+
+def _plain(text: str) -> str:
+    """Return a text without spaces, hyphens and case: lines may be broken elsewhere."""
+    return re.sub(r"[\s\u00ad-]+", "", text).casefold()

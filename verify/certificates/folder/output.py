@@ -1,0 +1,249 @@
+"""The folder of a certificate: every file written whole or not at all, the attestation last."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reports.files import make_folder, write_atomic
+from reports.formats import rendered, write_document
+from reports.junit import JUnitCase, junit_xml
+from reports.row import Audience
+
+from ...engine.record import checked_rows
+from ...engine.rows import Row, encode
+from ...messages.damaged import as_written
+from ...runs.publish import drawn_figures
+from ..asked import Asked, asked_of, exit_code, waived
+from ..certificate import Certificate, record_rows, record_text
+from ..claims.vouched import Vouched, is_link
+from ..config.config import Configuration, Loaded
+from ..config.config_mechanisms import ImportSection
+from ..config.mechanism_source import MechanismSource
+from ..pages.certificate_pages import document
+from ..release.published import publishable
+from ..release.release_state import Entry
+from ..release.releases import folder_of
+from .attestation import as_json, descriptor, predicate, result_of, sha256, statement, subjects
+from .certificate_files import (
+    CHAIN,
+    CONFIGURATION,
+    KNOWN,
+    LAST,
+    PREDICATE_FILE,
+    RECORD,
+    RUN,
+    attested_names,
+    is_left_over,
+    is_signature,
+    kind_of,
+    report_name,
+)
+from .rendering import rendered_with
+
+PRIVATE = 0o600
+STATUS = {"PASSED": "passed", "FAILED": "failed", "WARNED": "skipped"}
+NOTHING_MORE = Asked()
+
+
+def today() -> str:
+    """Return the date as the PDFs print it (``SOURCE_DATE_EPOCH`` is honoured)."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch and epoch.isdigit() else datetime.now(UTC)
+    return moment.date().isoformat()
+
+
+def audience_record(
+    certificate: Certificate, loaded: Loaded, audience: Audience, asked: Asked
+) -> tuple[list[Row], bytes]:
+    """Return the rows of an audience's record, with what was asked of them, and its bytes."""
+    rows = record_rows(certificate, audience, loaded)
+    verdicts = certificate.standings(audience)
+    if waived(verdicts, asked):
+        rows[0]["undecided_allowed"] = True
+    if asked.proved:
+        rows[0] |= {"required": "proved", "exit_code": exit_code(verdicts, asked)}
+    return rows, record_text(rows).encode()
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything that an audience gets, made and not written yet; the attestation comes last."""
+
+    audience: Audience
+    rows: list[Row]
+    files: Mapping[str, bytes]
+    mode: int
+
+
+def contents(
+    certificate: Certificate,
+    loaded: Loaded,
+    audience: Audience,
+    *,
+    date: str,
+    jobs: int,
+    about: dict[str, Any] | None = None,
+    asked: Asked = NOTHING_MORE,
+) -> Contents:
+    """Make everything that an audience gets."""
+    deployment = certificate.deployment
+    rows, record = audience_record(certificate, loaded, audience, asked)
+    pages = document(rows, digest=sha256(record), date=date, record=record)
+    files: dict[str, bytes] = {
+        RECORD: record,
+        "audit.pdf": rendered(pages, ".pdf", figures=drawn_figures(pages, jobs)),
+        "audit.md": rendered(pages, ".md"),
+        "junit.xml": junit_xml("pdp-verify certify", junit_cases(rows)),
+        RUN: as_json({"schema_version": 1, "date": date} | (about or {})),
+    }
+    for report in deployment.reports:
+        files[report_name(vars(report))] = publishable(report, loaded.config.data, deployment.domain)
+    if audience is Audience.CURATOR:
+        files[CONFIGURATION] = loaded.text.encode()
+        files[CHAIN] = chain_bytes(deployment.notes["released"].chain)
+    own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
+    spoken_of = subjects_of(certificate, loaded, audience)
+    body = predicate(rows, [*own, *spoken_of], rendered_with())
+    files[PREDICATE_FILE] = as_json(body)
+    files[LAST] = as_json(statement(subjects(own, spoken_of, audience), body))
+    return Contents(audience, rows, files, PRIVATE if audience is Audience.CURATOR and deployment.private else 0o666)
+
+
+def chain_bytes(entries: Sequence[Entry]) -> bytes:
+    """Return a copy of the chain of draws as strict JSON."""
+    return as_json([encode(entry) for entry in entries])
+
+
+def write_all(parts: Sequence[Contents], folder: Path, *, spared: Container[Audience] = ()) -> None:
+    """Write the folders of a certificate, the curator's first; before that, what was there is taken away.
+
+    A folder without ``attestation.json`` is incomplete. No attestation of before stands beside files of now, but for
+    the folders that are ``spared``.
+    """
+    kept = {part.audience: part.files for part in parts}
+    for audience in (Audience.RELEASE, Audience.CURATOR):
+        if audience not in spared:
+            discard(folder / audience.value, keep=kept.get(audience, {}))
+    for part in parts:
+        inside = make_folder(folder / part.audience.value, private=part.audience is Audience.CURATOR)
+        for name, data in part.files.items():
+            write_atomic(inside / name, data, mode=part.mode)
+
+
+def discard(folder: Path, *, keep: Container[str]) -> None:
+    """Take the attestation away, and with it its signatures and what a run left that ``keep`` does not hold."""
+    if kind_of(folder) != "folder":
+        return
+    (folder / LAST).unlink(missing_ok=True)
+    for path in folder.iterdir():
+        ours = path.name in KNOWN or is_signature(path.name) or is_left_over(path.name)
+        if ours and path.name not in keep:
+            path.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) -> list[dict[str, Any]]:
+    """Return what the verdicts speak about, by digest: for release the artefact alone."""
+    notes = certificate.deployment.notes
+    if audience is Audience.RELEASE:
+        return named_artefact(notes.get("artefact"))
+    sources = [view.source for view in notes.get("views", ())]
+    return inputs(loaded, notes["released"].digest, sources, notes.get("vouched"), notes.get("artefact"))
+
+
+def inputs(
+    loaded: Loaded,
+    output: str,
+    views: Sequence[MechanismSource],
+    word: Vouched | None,
+    artefact: Mapping[str, str] | None,
+) -> list[dict[str, Any]]:
+    """Return what goes into a certificate beside the records: configuration, output, mechanism, proof and artefact."""
+    descriptors = [descriptor(loaded.path.name, loaded.digest)]
+    release, mechanism = loaded.config.release, loaded.config.mechanism
+    if release is not None:
+        name = Path(release.file).name if release.file else "output.json"
+        descriptors.append(descriptor(name, output))
+    if isinstance(mechanism, ImportSection):
+        own = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
+        for source in (own, *views):
+            named = descriptor(source.origin.partition(":")[0], source.digest())
+            descriptors += [] if named in descriptors else [named]
+        if word is not None and word.kind == "file":
+            descriptors.append(descriptor(word.proof, word.digest))
+    return descriptors + named_artefact(artefact)
+
+
+def input_names(config: Configuration) -> list[str]:
+    """Return the names under which ``inputs`` lists what a configuration speaks about, after its own name."""
+    release, mechanism = config.release, config.mechanism
+    names = [] if release is None else [Path(release.file).name if release.file else "output.json"]
+    if isinstance(mechanism, ImportSection):
+        names += dict.fromkeys(origin.partition(":")[0] for origin in (mechanism.origin, *mechanism.views))
+        word = mechanism.vouched_by
+        names += [] if word is None or is_link(word.proof) else [word.proof.strip()]
+    return names + ([] if config.artefact is None else [Path(config.artefact.file).name])
+
+
+def named_artefact(artefact: Mapping[str, str] | None) -> list[dict[str, Any]]:
+    """Return the descriptor of the artefact, if there is one."""
+    return [] if artefact is None else [descriptor(artefact["name"], artefact["sha256"])]
+
+
+def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
+    """Return one test case a claim, with the checks' outcomes in its message."""
+    checks = [row for row in rows if row["kind"] == "check"]
+    cases = []
+    for row in rows:
+        if row["kind"] == "claim":
+            own = [f"{c['check']}: {c['outcome'].lower()}" for c in checks if c["claim"] == row["claim"]]
+            verdict = row["words"].replace(row["verdict"], row["verdict"].lower())
+            message = "\n".join([f"{verdict}: {row['sentence']} ({row['reason']})", *own])
+            status = STATUS[result_of(row, asked_of(rows[0]))]
+            cases.append(JUnitCase(row["claim"], f"certify.{row['type']}", status, message))
+    return cases
+
+
+def inside_about(loaded: Loaded, asked: Mapping[str, bool]) -> dict[str, Any]:
+    """Return what ``run.json`` says to the curator besides the run: what was asked, and where the inputs are."""
+    return {
+        "asked": dict(asked),
+        "configuration": str(loaded.path.resolve()),
+        "releases": str(folder_of(loaded)),
+    }
+
+
+def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int) -> None:
+    """Write the PDF of a certificate's record once more: the bytes that ``certify`` wrote. Nothing is drawn.
+
+    Raises
+    ------
+    UserError
+        If the record is not whole.
+    """
+    data = record.read_bytes()
+    with as_written(record):
+        rows = checked_rows(record, "certificate")
+        pages = document(rows, digest=sha256(data), date=str(run.get("date", "")), record=data)
+        private = bool(rows[0]["contains_private"])
+    write_document(pages, file, figures=drawn_figures(pages, jobs), mode=PRIVATE if private else 0o666)
+
+
+def parse_rows(record: bytes) -> list[Row]:
+    """Return the rows of a record of ours, or raise ValueError in one line."""
+    rows = [json.loads(line) for line in record.decode().removesuffix("\n").split("\n")]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("audit.jsonl must hold JSON objects")
+    if rows[0].get("record") != "certificate":
+        raise ValueError("audit.jsonl must be the record of a certificate")
+    if rows[0].get("schema_version") != 1:
+        raise ValueError(f"schema_version must be 1, got schema_version={rows[0].get('schema_version')}")
+    return rows

@@ -1,0 +1,175 @@
+"""A file of records as its reader was told, and one line for whatever may be wrong with it; never a cell of data."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from mechanisms import DataError
+
+from ...messages.errors import UserError
+
+#: Rows that are held as text or frame at once.
+CHUNK = 50_000
+TEXT = (".csv", ".tsv", ".txt")
+SUFFIXES = (*TEXT, *(f"{suffix}.gz" for suffix in TEXT), ".parquet", ".npy", ".npz")
+#: A line of a text file is at most so long, in bytes; a file of another kind is found out by it.
+LONGEST_LINE = 1 << 24
+#: What a text file is read in, in bytes.
+BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class ReadSource:
+    """A file of records: where it is, how it is read, and the names that the user knows these things by."""
+
+    path: Path
+    shown: str
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    header: bool = True
+    key: str = "data.file"
+    key_of_delimiter: str = "data.delimiter"
+    key_of_encoding: str = "data.encoding"
+
+    @property
+    def kind(self) -> str:
+        """What the end of the name says it is: ``csv``, ``parquet``, ``npy`` or ``npz``; anything else is refused."""
+        for suffix in SUFFIXES:
+            if self.path.name.lower().endswith(suffix):
+                return "csv" if suffix.startswith(TEXT) else suffix[1:]
+        raise UserError(f"{self.key} must end in one of {', '.join(SUFFIXES)}, got {self.key}={self.shown}")
+
+    def must(self, rule: str, got: str, remedy: str = "") -> UserError:
+        """Return the line that says what the file must be, and what it is."""
+        return UserError(f"{self.key} must {rule}, got {got} in {self.key}={self.shown}{remedy}")
+
+    def check(self) -> None:
+        """Refuse what is no file, and a delimiter or an encoding that cannot be one, before anything is read."""
+        if self.kind == "csv":
+            self._check_text()
+        with reading(self):
+            if not self.path.is_file():
+                what = "a folder" if self.path.is_dir() else "no regular file"
+                raise self.must("be a readable file", what if self.path.exists() else "nothing")
+
+    def _check_text(self) -> None:
+        if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '\0\r\n"':
+            rule = "one ASCII character that is neither a quotation mark nor the end of a line"
+            key = self.key_of_delimiter
+            raise UserError(f"{key} must be {rule}, got {key}={self.delimiter!r}")
+        try:
+            text = codecs.lookup(self.encoding)._is_text_encoding
+            "a,1".encode(self.encoding).decode(self.encoding)
+        except (LookupError, ValueError):  # ValueError: what cannot be a name at all, or an encoding of nothing
+            text = False
+        if not text:
+            key = self.key_of_encoding
+            raise UserError(f"{key} must be a text encoding, as utf-8 or latin-1 are, got {key}={self.encoding!r}")
+
+
+@contextmanager
+def reading(source: ReadSource) -> Iterator[None]:
+    """Turn whatever another library says of a file into one line that quotes nothing of it."""
+    zipped = source.path.suffix.lower() == ".gz"
+    try:
+        yield
+    except (UserError, DataError):
+        raise
+    except gzip.BadGzipFile:
+        remedy = "; a file that is not compressed has a name without .gz"
+        raise source.must("be gzip data, as its name says", "another kind of file", remedy) from None
+    except (EOFError, zlib.error, zipfile.BadZipFile) as stop:
+        damage = "data that end too early" if isinstance(stop, EOFError) else "damaged data"
+        raise source.must("be gzip data, whole" if zipped else "be a whole file", damage) from None
+    except UnicodeError:
+        remedy = f"; {source.key_of_encoding} names another encoding" if source.key_of_encoding else ""
+        raise source.must(f"be {source.encoding} text", "other bytes", remedy) from None
+    except MemoryError:
+        raise source.must("fit into memory", "more") from None
+    except OSError as stop:
+        raise source.must("be a readable file", stop.strerror or "damaged data") from None
+    except Exception as stop:
+        if type(stop).__name__ in _OF_TABLES:
+            damage = _OF_TABLES[type(stop).__name__]
+            raise source.must("be a table with one delimiter and as many fields in every line", damage) from None
+        raise source.must(f"be {_NAMES[source.kind]}", "something else") from None
+
+
+#: What pandas raises for a text that is no table, and what was found in its place.
+_OF_TABLES = {"ParserError": "something else", "EmptyDataError": "nothing"}
+_NAMES = {
+    "csv": "a table of text",
+    "parquet": "a Parquet file, whole",
+    "npy": "a NumPy file of plain numbers",
+    "npz": "a NumPy archive of plain numbers",
+}
+
+
+def ignore(_: int) -> None:
+    """Take no notice of how far the reading is."""
+
+
+class _Counted(io.RawIOBase):
+    """The bytes of a file; every one that is read is told."""
+
+    def __init__(self, file: IO[bytes], tell: Callable[[int], None]) -> None:
+        self._file, self._tell = cast("io.BufferedIOBase", file), tell
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = self._file.readinto(buffer)
+        self._tell(n)
+        return n
+
+
+class _Lines(io.RawIOBase):
+    """The bytes of a text; a line longer than any table has is refused before it fills the memory."""
+
+    def __init__(self, file: IO[bytes], source: ReadSource) -> None:
+        self._file, self._source, self._since = file, source, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        last = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._since = self._since + len(data) if last < 0 else len(data) - last - 1
+        if self._since > LONGEST_LINE:
+            raise self._source.must(f"have lines of at most {LONGEST_LINE >> 20} MB", "a longer one")
+        return len(data)
+
+
+@contextmanager
+def text_of(source: ReadSource, tell: Callable[[int], None] = ignore) -> Iterator[io.TextIOWrapper]:
+    """Open a text, compressed or not; ``tell`` gets the bytes of the file as they are read."""
+    with source.path.open("rb", buffering=0) as raw:
+        plain: Any = io.BufferedReader(_Counted(raw, tell), BLOCK)
+        if source.path.suffix.lower() == ".gz":
+            plain = gzip.GzipFile(fileobj=plain)
+        lines = io.BufferedReader(_Lines(plain, source), BLOCK)
+        with io.TextIOWrapper(lines, encoding=source.encoding, newline="") as text:
+            yield text
+
+
+def check_memory(source: ReadSource, n_bytes: int) -> None:
+    """Refuse what cannot fit into this machine's memory, before it is tried."""
+    try:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        return
+    if n_bytes > there:
+        raise source.must("fit into memory", "more")

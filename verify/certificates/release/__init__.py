@@ -1,0 +1,1 @@
+"""Private releases and published reports: drawn once, counted, sealed."""

@@ -1,0 +1,1 @@
+"""Tasks, executors, store, record and followers of every long command."""

@@ -1,0 +1,80 @@
+"""Cross-validated error of a method: mean over the folds, and the half-width of a 95 % interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from mechanisms import Dataset
+from mechanisms.data.dataset import FloatArray
+
+from .regression_methods import Method, Wanted
+
+IntArray = NDArray[np.intp]
+
+#: Chosen: the papers do not say how many folds.
+N_FOLDS = 10
+
+
+@dataclass(frozen=True)
+class Error:
+    """Mean squared error over the folds, and half the width of its 95 % interval (Student's t over the folds)."""
+
+    mean: float
+    half_width: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g}±{self.half_width:.2g}"
+
+
+def folds(n_records: int, n_folds: int, rng: np.random.Generator) -> list[IntArray]:
+    """Return the records of each fold: a random partition into nearly equal parts.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer records than folds, or fewer than two folds.
+    """
+    if n_folds < 2 or n_records < n_folds:
+        raise ValueError(f"n_folds must be in [2, {n_records}], got n_folds={n_folds}")
+    return [np.sort(part) for part in np.array_split(rng.permutation(n_records), n_folds)]
+
+
+def squared_errors(dataset: Dataset, theta: FloatArray) -> FloatArray:
+    """Return the mean squared error of each row of ``theta`` from second moments, shape ``(n_draws,)``."""
+    n = max(dataset.n_records, 1)
+    gram, moment = dataset.X.T @ dataset.X / n, dataset.X.T @ dataset.y / n
+    square = float(dataset.y @ dataset.y) / n
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.einsum("ij,jk,ik->i", theta, gram, theta) - 2 * theta @ moment + square
+    return np.maximum(np.where(np.isfinite(errors), errors, math.inf), 0.0)
+
+
+def cross_validated(
+    dataset: Dataset,
+    method: Method,
+    target: Wanted,
+    parts: Sequence[IntArray],
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Error:
+    """Return the error on each left-out part of coefficients drawn from the others, averaged over draws, then parts.
+
+    ``parts`` comes from ``folds``; the same for every method makes their errors comparable.
+    """
+    errors = []
+    for part in parts:
+        train = np.ones(dataset.n_records, dtype=bool)
+        train[part] = False
+        learned = replace(dataset, X=dataset.X[train], y=dataset.y[train])
+        held_out = replace(dataset, X=dataset.X[part], y=dataset.y[part])
+        errors.append(float(squared_errors(held_out, method(learned, target, n_draws, rng)).mean()))
+    table = np.array(errors)
+    spread = table.std(ddof=1) if np.isfinite(table).all() else math.inf
+    return Error(float(table.mean()), float(stdtrit(len(parts) - 1, 0.975)) * spread / math.sqrt(len(parts)))

@@ -1,0 +1,1 @@
+"""What a statement, a case, evidence and a verdict are."""

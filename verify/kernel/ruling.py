@@ -1,0 +1,201 @@
+"""From the rows of a statement's cases to its verdicts: each part in each version, then the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..engine.rows import Row, number
+from .statement import Part, Role, Standing, Statement
+from .verdict import Outcome, Reason, Verdict
+
+#: Reasons of an undecided statement, the gravest first.
+GRAVEST = (
+    Reason.ERROR,
+    Reason.INCONSISTENT,
+    Reason.INTERRUPTED,
+    Reason.UNCONFIRMED,
+    Reason.POWER,
+    Reason.READING,
+    Reason.BUDGET,
+    Reason.DATA_MISSING,
+    Reason.NO_FINITE_TEST,
+)
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A verdict on one version, how many cases had each outcome, and the case with the smallest margin."""
+
+    verdict: Verdict
+    reason: Reason = Reason.NONE
+    outcomes: dict[str, int] = field(default_factory=dict)
+    worst_case: str = ""
+    worst_margin: float = float("nan")
+
+    def row(self) -> Row:
+        """Return the ruling as JSON values."""
+        from ..engine.rows import encode
+
+        return {
+            "verdict": self.verdict.name,
+            "reason": self.reason.name,
+            "outcomes": self.outcomes,
+            "worst_case": self.worst_case,
+            "worst_margin": encode(self.worst_margin),
+        }
+
+
+def gravest(reasons: Iterable[Reason]) -> Reason:
+    """Return the gravest of several reasons."""
+    return min((r for r in reasons if r is not Reason.NONE), key=GRAVEST.index, default=Reason.NO_FINITE_TEST)
+
+
+def worst(rows: Iterable[Row]) -> Row | None:
+    """Return the in-domain row with the smallest margin: the counterexample, or where a supported claim is tightest."""
+    decided = [row for row in rows if row["margin"] != "nan" and row["outcome"] != Outcome.OUT_OF_DOMAIN.name]
+    failing = [row for row in decided if row["outcome"] == Outcome.FAILS.name]
+    chosen = [row for row in failing if row.get("role") == Role.COUNTEREXAMPLE.name]  # small and round, if there is one
+    return min(chosen or failing or decided, key=lambda row: number(row["margin"]), default=None)
+
+
+def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, definition: bool = False) -> Ruling:
+    """Return the verdict on one version of one part from the rows of its cases.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        The rows that exist; fewer than ``expected_cases`` after an interruption.
+    blind : bool
+        True when a mutant that the same checks must refute was not refuted: nothing is then supported.
+    definition : bool
+        True when there is nothing to check.
+    """
+    outcomes = {each.name: sum(row["outcome"] == each.name for row in rows) for each in Outcome}
+    tightest = worst(rows)
+    summary = (
+        {name: count for name, count in outcomes.items() if count},
+        tightest["case"] if tightest else "",
+        number(tightest["margin"]) if tightest else float("nan"),
+    )
+    if outcomes["FAILS"]:
+        return Ruling(Verdict.REFUTED, Reason.NONE, *summary)
+    if not expected_cases:
+        return Ruling(*((Verdict.DEFINITION,) if definition else (Verdict.UNDECIDED, Reason.NO_FINITE_TEST)))
+    if len(rows) < expected_cases:
+        return Ruling(Verdict.UNDECIDED, Reason.INTERRUPTED, *summary)
+    if outcomes["UNDECIDED"]:
+        reasons = (Reason[row["reason"]] for row in rows if row["outcome"] == "UNDECIDED")
+        return Ruling(Verdict.UNDECIDED, gravest(reasons), *summary)
+    if not outcomes["HOLDS"]:
+        return Ruling(Verdict.UNDECIDED, Reason.NO_FINITE_TEST, *summary)
+    if blind:
+        return Ruling(Verdict.UNDECIDED, Reason.POWER, *summary)
+    return Ruling(Verdict.SUPPORTED, Reason.NONE, *summary)
+
+
+def join(rulings: Sequence[Ruling]) -> Ruling:
+    """Return the ruling of a whole: refuted if a part is, supported if all checkable parts are."""
+    if len(rulings) == 1:
+        return rulings[0]
+    outcomes = {e.name: sum(r.outcomes.get(e.name, 0) for r in rulings) for e in Outcome}
+    outcomes = {name: count for name, count in outcomes.items() if count}
+    checkable = [r for r in rulings if r.verdict is not Verdict.DEFINITION]
+    for verdict in (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.SUPPORTED):
+        of_verdict = [r for r in checkable if r.verdict is verdict]
+        if of_verdict:
+            reason = gravest(r.reason for r in of_verdict) if verdict is Verdict.UNDECIDED else Reason.NONE
+            with_case = [r for r in of_verdict if r.worst_case]
+            tightest = min(with_case, key=lambda r: r.worst_margin, default=of_verdict[0])
+            return Ruling(verdict, reason, outcomes, tightest.worst_case, tightest.worst_margin)
+    return Ruling(Verdict.DEFINITION)
+
+
+def join_readings(rulings: Sequence[Ruling]) -> Ruling:
+    """Return the ruling of several readings of one text: decided only where they agree."""
+    joined = join(rulings)
+    verdicts = {r.verdict for r in rulings}
+    if len(verdicts) > 1 and joined.verdict is not Verdict.UNDECIDED:
+        return Ruling(Verdict.UNDECIDED, Reason.READING, joined.outcomes, joined.worst_case, joined.worst_margin)
+    return joined
+
+
+@dataclass(frozen=True)
+class PartRuling:
+    """One part: as printed, and corrected where there is a corrected form."""
+
+    part: Part
+    printed: Ruling
+    corrected: Ruling | None
+
+
+def mutant_summary(rows: Sequence[Row]) -> Row:
+    """Return how many mutants were refuted, which were not, and the smallest one that was."""
+    caught = [row for row in rows if row["outcome"] == Outcome.FAILS.name]
+    graded = [row for row in caught if row["severity"] is not None]
+    smallest = min(graded, key=lambda row: float(row["severity"]), default=None)
+    return {
+        "total": len(rows),
+        "caught": len(caught),
+        "held": [row["case"] for row in rows if row["outcome"] in ("HOLDS", "OUT_OF_DOMAIN")],
+        "undecided": [row["case"] for row in rows if row["outcome"] == "UNDECIDED"],
+        "smallest": {"case": smallest["case"], "severity": smallest["severity"]} if smallest else None,
+    }
+
+
+def is_blind(mutants: Row, *, quick: bool) -> bool:
+    """Return whether a mutant was not refuted, by the summary of all of a part: nothing is then supported."""
+    return bool(mutants["held"] or (mutants["undecided"] and not quick))
+
+
+def rule_part(statement: Statement, part: Part, rows: Sequence[Row], *, quick: bool) -> PartRuling:
+    """Return the rulings of one part from the rows of the whole statement."""
+    expected = [case for case in statement.cases if case.part == part.id and (case.quick or not quick)]
+    mine = [row for row in rows if row["part"] == part.id]
+    mutants = mutant_summary([row for row in mine if row["standing"] == Standing.MUTANT.name])
+
+    def version(standing: Standing) -> Ruling:
+        return rule(
+            [row for row in mine if row["standing"] == standing.name],
+            expected_cases=sum(case.standing is standing for case in expected),
+            blind=is_blind(mutants, quick=quick),
+            definition=bool(statement.definition),
+        )
+
+    return PartRuling(part, version(Standing.PRINTED), version(Standing.CORRECTED) if part.corrected else None)
+
+
+def rule_statement(statement: Statement, rows: Sequence[Row], *, quick: bool) -> list[Row]:
+    """Return the verdict rows of a statement: its own first, then those of its parts that have an id of their own."""
+    parts = [rule_part(statement, part, rows, quick=quick) for part in statement.parts]
+    plain = [each for each in parts if not each.part.reading]
+    readings = [each for each in parts if each.part.reading]
+    printed = [each.printed for each in plain]
+    corrected = [each.corrected or each.printed for each in plain]
+    if readings:
+        printed.append(join_readings([each.printed for each in readings]))
+        corrected.append(join_readings([each.corrected or each.printed for each in readings]))
+    has_corrected = any(each.corrected for each in parts)
+    mutants = [row for row in rows if row["standing"] == Standing.MUTANT.name]
+    own = {
+        "kind": "verdict",
+        "id": statement.id,
+        "parent": None,
+        "printed": join(printed).row(),
+        "corrected": join(corrected).row() if has_corrected else None,
+        "readings": {each.part.reading: each.printed.row() for each in readings},
+        "mutants": mutant_summary(mutants),
+    }
+    return [own] + [
+        {
+            "kind": "verdict",
+            "id": each.part.id,
+            "parent": statement.id,
+            "printed": each.printed.row(),
+            "corrected": each.corrected.row() if each.corrected else None,
+            "readings": {},
+            "mutants": mutant_summary([row for row in mutants if row["part"] == each.part.id]),
+        }
+        for each in plain
+        if each.part.id != statement.id
+    ]

@@ -1,0 +1,1 @@
+"""What can be wrong, whose fault it is, and verdicts in words: each in one line."""

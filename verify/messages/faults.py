@@ -1,0 +1,85 @@
+"""Whose fault it is: what the system refused (a full disk, a file that vanished, no memory) is no defect of ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .errors import Defect, UserError
+
+#: Errors of the system that say: no room.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_WORDS = ("disk is full", "No space left", "quota exceeded", "File too large")
+#: Code that quotes no record in what it says of a file; any other code may.
+OURS = {"verify", "mechanisms", "audits", "reports", "click", "rich", "filelock"} | sys.stdlib_module_names
+#: What is told in words of ours, whoever raised it.
+TOLD = (UserError, KeyboardInterrupt, SystemExit, BrokenPipeError, RecursionError)
+
+
+@contextmanager
+def withheld(wanted: bool) -> Iterator[None]:
+    """Let what stops the block say its type alone: its message may quote records that are not public."""
+    try:
+        yield
+    except TOLD:
+        raise
+    except BaseException as stop:
+        cause = stop.__cause__ if isinstance(stop, Defect) else stop
+        if not wanted or cause is None or (of_the_system(cause) is not None and _ours(cause)):
+            raise
+        kind = cause.args[0] if type(cause).__name__ == "TaskError" else type(cause).__name__
+        why = f"{kind}: its message is withheld, it may quote data that are not public ({keep_traceback(stop)})"
+        raise Defect(why) from None
+
+
+def _ours(stop: BaseException) -> bool:
+    """Return whether an exception came through code of ours alone, in this process."""
+    frames = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(stop.__traceback__)]
+    return not hasattr(stop, "__notes__") and all(name.partition(".")[0] in OURS for name in frames)
+
+
+def of_the_system(stop: BaseException) -> str | None:
+    """Return what the machine refused, in one line, or nothing when the machine is not to blame."""
+    if isinstance(stop, MemoryError):
+        return f"memory must suffice, got too little ({stop})" if str(stop) else "memory must suffice, got too little"
+    if isinstance(stop, RecursionError):
+        return "the input must be nested less deeply, got more levels than can be read"
+    if isinstance(stop, OSError):
+        return _of_a_file(stop)
+    if type(stop).__name__ == "SolverError":  # of the mechanisms, which are not imported for a look at its class
+        return f"the mechanism's numbers must be within reach of float64: {stop}"
+    if type(stop).__module__ == "sqlite3":  # not imported for a look at its class
+        return _of_a_store(str(stop))
+    return None
+
+
+def _of_a_file(stop: OSError) -> str:
+    why = stop.strerror or str(stop) or type(stop).__name__
+    place = "standard output or a temporary file" if stop.filename is None else str(stop.filename)
+    if stop.errno in FULL:
+        return f"the disk must have room, got none for {place} ({why})"
+    return f"files and folders must stay readable and writable, got {place} ({why})"
+
+
+def _of_a_store(why: str) -> str:
+    rule = "free" if "locked" in why else "undamaged and writable"
+    if any(words in why for words in FULL_WORDS):
+        return f"the disk must have room, got none for the store of rows ({why})"
+    return f"the store of rows must be {rule}, got another ({why})"
+
+
+def keep_traceback(stop: BaseException) -> str:
+    """Write where something stopped to a temporary file, and return its place, or words where none is left."""
+    text = "".join(traceback.format_exception(stop))
+    try:
+        handle, name = tempfile.mkstemp(prefix="pdp-verify-", suffix=".traceback.txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return "details could not be kept"
+    return f"details in {name}"

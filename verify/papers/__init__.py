@@ -1,0 +1,1 @@
+"""Every published statement, one folder a paper and one file a statement."""

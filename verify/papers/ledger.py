@@ -1,0 +1,64 @@
+"""The expected verdicts, and how a run's verdicts differ from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..kernel.verdict import Reason
+from .paper import Expected, papers
+
+if TYPE_CHECKING:
+    from ..engine.rows import Row
+
+Ledger = Mapping[str, Expected]
+
+
+def default() -> Ledger:
+    """Return the expected verdicts of every id, as the ``paper.toml`` files state them."""
+    return {id_: entry.expected for paper in papers() for id_, entry in paper.entries.items()}
+
+
+def compare(row: Row, expected: Expected | None, *, quick: bool, complete: bool = True) -> tuple[list[str], list[str]]:
+    """Return what is unexpected in a verdict row, and what merely stayed open.
+
+    Under ``quick`` (and after an interruption) an undecided verdict where the ledger decides stays open; it is a
+    mismatch otherwise. A REFUTED of the ledger must be refuted under ``quick`` too.
+    """
+    unexpected: list[str] = []
+    still_open: list[str] = []
+    if expected is None:
+        return [f"not in the ledger (found {row['printed']['verdict']})"], []
+
+    def check(form: str, found: Row | None, wanted: str | None) -> None:
+        if found is None or wanted is None:
+            if (found is None) != (wanted is None):
+                unexpected.append(f"{form}: expected {wanted or 'no such form'}, got {verdict_word(found)}")
+            return
+        if found["verdict"] == wanted:
+            return
+        message = f"{form}: expected {wanted}, got {verdict_word(found)}"
+        undecided = found["verdict"] == "UNDECIDED"
+        lenient = quick and found["reason"] == Reason.BUDGET.name and wanted != "REFUTED"
+        interrupted = not complete and found["reason"] == Reason.INTERRUPTED.name
+        no_quick_case = quick and found["reason"] == Reason.NO_FINITE_TEST.name and wanted != "REFUTED"
+        (still_open if undecided and (lenient or interrupted or no_quick_case) else unexpected).append(message)
+
+    check("as printed", row["printed"], expected.printed)
+    check("corrected", row["corrected"], expected.corrected)
+    for letter in sorted({*row["readings"], *expected.readings}):
+        check(f"reading {letter}", row["readings"].get(letter), expected.readings.get(letter))
+    if row["parent"] is None:
+        unexpected += [f"mutant not refuted: {name}" for name in row["mutants"]["held"]]
+        (still_open if quick else unexpected).extend(
+            f"mutant not refuted: {name} (undecided)" for name in row["mutants"]["undecided"]
+        )
+    return unexpected, still_open
+
+
+def verdict_word(ruling: Row | None) -> str:
+    """Return a ruling's verdict with its reason, in one word or two."""
+    if ruling is None:
+        return "no such form"
+    reason = "" if ruling["reason"] == "NONE" else f" ({Reason[ruling['reason']].value.partition(':')[0]})"
+    return f"{ruling['verdict']}{reason}"

@@ -1,0 +1,304 @@
+"""One paper, as the ``paper.toml`` of its folder states it: its reference, its share of a run, and a table an id.
+
+A file name encodes the kind and the printed number: ``thm_4_1.py`` in ``wang2019`` is ``W19-T4.1``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from ..kernel.shares import SLOTS
+from ..kernel.verdict import Verdict
+from ..messages.errors import Defect
+
+if TYPE_CHECKING:
+    from ..engine.rows import Row
+
+#: Kind -> (prefix of the file name, letters of the id that the prefix replaces, longest first).
+KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "theorem": ("thm", ("TH", "T")),
+    "lemma": ("lem", ("L",)),
+    "proposition": ("prop", ("P",)),
+    "corollary": ("cor", ("C",)),
+    "definition": ("def", ("D",)),
+    "fact": ("fact", ("F",)),
+    "remark": ("rem", ("REM", "R")),
+    "claim": ("rem", ()),
+    "algorithm": ("alg", ("ALG", "A")),
+    "equation": ("eq", ("E",)),
+    "figure": ("fig", ("FIG", "F")),
+    "table": ("tab", ("Tab", "T")),
+    "number": ("num", ("N",)),
+    "setting": ("set", ("S",)),
+    "calibration": ("set", ()),
+    "experiment": ("exp", ("X",)),
+    "example": ("exp", ("E",)),
+    "proof step": ("thm", ("T",)),
+}
+STATEMENT_FILE = re.compile(rf"^(?:{'|'.join(sorted({prefix for prefix, _ in KINDS.values()}))})_\w+$")
+
+
+class Consequence(Enum):
+    """What follows from an erratum, the gravest first; the member's value is the printed sentence."""
+
+    PRIVACY = "Privacy fails: the loss can exceed what is promised"
+    COVERAGE = "Coverage fails: a bound holds less often than promised"
+    RESULT = "A stated result is wrong: a rate, a risk, an identity or an algorithm's accuracy"
+    PROOF = "A step of a proof fails; what it is used for is decided elsewhere"
+    MISPRINT = "A misprint: the intended formula is plain from the context"
+
+
+def _one_of(words: Iterable[str]) -> AfterValidator:
+    """Return what holds a text to some words."""
+    known = tuple(words)
+
+    def check(word: str) -> str:
+        if word not in known:
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return word
+
+    return AfterValidator(check)
+
+
+strict = with_config(ConfigDict(extra="forbid", strict=True))
+Text = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
+VerdictWord = Annotated[str, _one_of(Verdict.__members__)]
+
+
+@strict
+class IdTable(TypedDict):
+    """The table of one id."""
+
+    kind: Annotated[str, _one_of(KINDS)]
+    title: Text
+    locator: NotRequired[Text]
+    parent: NotRequired[Text]
+    printed: VerdictWord
+    corrected: NotRequired[VerdictWord]
+    readings: NotRequired[dict[Text, VerdictWord]]
+    why: NotRequired[Text]
+    consequence: NotRequired[Annotated[str, _one_of(Consequence.__members__)]]
+
+
+@strict
+class ReferenceTable(TypedDict):
+    """Where a paper appeared."""
+
+    author: Text
+    title: Text
+    year: int
+    journal: NotRequired[Text]
+    booktitle: NotRequired[Text]
+    volume: NotRequired[int | Text]
+    number: NotRequired[int | Text]
+    pages: NotRequired[Text]
+    doi: NotRequired[Text]
+    url: NotRequired[Text]
+
+
+@strict
+class PaperTable(TypedDict):
+    """What a ``paper.toml`` says of the paper itself."""
+
+    prefix: Annotated[str, Field(pattern="^[A-Za-z0-9]+$")]
+    position: int
+    slots: Annotated[int, Field(ge=1, le=SLOTS)]
+    reference: ReferenceTable
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The expected verdicts of one id, the reason in a line, and the consequence where it is refuted as printed."""
+
+    printed: str
+    corrected: str | None = None
+    readings: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+    consequence: str = ""
+
+    def row(self) -> Row:
+        """Return the expectation as JSON values."""
+        return {"printed": self.printed, "corrected": self.corrected, "readings": dict(self.readings)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The table of one id: what it is, where it stands in the paper, and what is expected of it."""
+
+    id: str
+    paper: str
+    kind: str
+    title: str
+    expected: Expected
+    locator: str = ""
+    parent: str = ""
+
+    @property
+    def file(self) -> str:
+        """Path of the file that decides this id, from the folder of the papers (``wang2019/thm_4_1.py``)."""
+        rest = self.id.partition("-")[2]
+        prefix, letters = KINDS[self.kind]
+        number = next((rest.removeprefix(word) for word in letters if rest.startswith(word)), rest)
+        return f"{self.paper}/{prefix}_{number.replace('.', '_').lower()}.py"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its folder's name, the prefix of its ids, its place in records, its slots, its reference, its ids."""
+
+    name: str
+    prefix: str
+    position: int
+    slots: int
+    reference: Mapping[str, Any]
+    entries: Mapping[str, Entry]
+
+    @property
+    def share(self) -> Fraction:
+        """Share of a run's failure probability that each id may spend."""
+        return Fraction(self.slots, SLOTS * max(self.slots, len(self.entries)))
+
+    @property
+    def citation(self) -> str:
+        """One line: authors, title, where, year."""
+        entry = self.reference
+        where = entry.get("journal") or entry.get("booktitle", "")
+        volume = f" {entry['volume']}" if "volume" in entry else ""
+        issue = f"({entry['number']})" if "number" in entry else ""
+        return f"{entry['author'].replace(' and ', ', ')}. {entry['title']}. {where}{volume}{issue}, {entry['year']}."
+
+
+def read_paper(path: Path) -> Paper:
+    """Return the paper that a ``paper.toml`` states.
+
+    Raises
+    ------
+    Defect
+        If the file is not as it must be; the line names the file and the key.
+    """
+    name = path.parent.name
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        ids = {key: value for key, value in table.items() if isinstance(value, dict) and key != "reference"}
+        about = {key: value for key, value in table.items() if key not in ids}
+        _check(about, PaperTable)
+        for id_, value in ids.items():
+            _check_id(id_, value, ids, about["prefix"])
+        entries = {id_: _entry(id_, name, value) for id_, value in ids.items()}
+        files: dict[str, str] = {}
+        for entry in entries.values():
+            if not entry.parent and files.setdefault(entry.file, entry.id) != entry.id:
+                raise ValueError(f"{entry.id} must have a file of its own, got {entry.file} of {files[entry.file]}")
+    except ValueError as stop:
+        raise Defect(f"{name}/{path.name}: {stop}") from stop
+    return Paper(name, about["prefix"], about["position"], about["slots"], about["reference"], entries)
+
+
+_adapter = cache(TypeAdapter)
+
+
+def _check(table: Mapping[str, Any], kind: Any, of: str = "") -> None:
+    """Hold a table to its type; ``of`` is the id that it belongs to."""
+    try:
+        _adapter(kind).validate_python(table)
+    except ValidationError as stop:
+        raise ValueError(_in_words(stop.errors()[0], kind, of)) from stop
+
+
+def _in_words(error: Any, kind: Any, of: str) -> str:
+    """Return an error of a table in one line: the key, the rule and the value."""
+    *places, key = map(str, error["loc"])
+    place = ".".join([*([of] if of else []), *places, key])
+    if error["type"] == "missing":
+        return f"{place} must be given, got {key}=None"
+    if error["type"] == "extra_forbidden":
+        known = ReferenceTable if places else kind
+        return f"{place} must be {', '.join(known.__annotations__)}{'' if of or places else ' or an id'}"
+    if error["type"] == "value_error":
+        return f"{place} {error['ctx']['error']}, got {key}={error['input']!r}"
+    rule = re.sub(r"^\w+ should", "must", error["msg"])
+    if error["type"] == "string_pattern_mismatch":
+        rule = f"must be {'letters and digits' if key == 'prefix' else 'a line of text without space around it'}"
+    return f"{place} {rule}, got {key}={error['input']!r}"
+
+
+def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str, Any]], prefix: str) -> None:
+    """Check the table of one id, and what the id, its parent and its consequence must be."""
+    if not re.fullmatch(rf"{prefix}-\w+(\.\w+)*", id_, re.ASCII):
+        raise ValueError(
+            f"{id_} must be {', '.join(PaperTable.__annotations__)} or an id {prefix}-… of letters, digits, _ "
+            "and points"
+        )
+    _check(table, IdTable, id_)
+    if "parent" in table and "parent" in ids.get(table["parent"], {"parent": ""}):
+        raise ValueError(f"{id_}.parent must be an id with a file of its own, got parent={table['parent']}")
+    if "parent" not in table and "locator" not in table:
+        raise ValueError(f"{id_}.locator must be given, got locator=None")
+    if "consequence" in table and table["printed"] != "REFUTED":
+        raise ValueError(f"{id_}.consequence must stand with printed=REFUTED, got printed={table['printed']}")
+
+
+def _entry(id_: str, paper: str, table: Mapping[str, Any]) -> Entry:
+    about = {key: table[key] for key in ("kind", "title", "locator", "parent") if key in table}
+    expected = Expected(**{key: value for key, value in table.items() if key not in about})
+    return Entry(id_, paper, expected=expected, **about)
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Return every paper, in the order of records: a folder beside this file with a ``paper.toml`` is one."""
+    return together(read_paper(path) for path in Path(__file__).resolve().parent.glob("*/paper.toml"))
+
+
+def together(several: Iterable[Paper]) -> tuple[Paper, ...]:
+    """Return papers in the order of records.
+
+    Raises
+    ------
+    Defect
+        If two have one prefix, or all together have more than all slots.
+    """
+    ordered = tuple(sorted(several, key=lambda paper: (paper.position, paper.name)))
+    names: dict[str, str] = {}
+    for paper in ordered:
+        if paper.prefix in names:
+            raise Defect(
+                f"{paper.name}/paper.toml: prefix must be its own, got {paper.prefix} of {names[paper.prefix]}"
+            )
+        names[paper.prefix] = paper.name
+    slots = sum(paper.slots for paper in ordered)
+    if slots > SLOTS:
+        raise Defect(
+            f"{ordered[-1].name}/paper.toml: slots of all papers must be at most {SLOTS} together, got {slots}"
+        )
+    return ordered
+
+
+def paper_of(id_: str) -> Paper:
+    """Return the paper that an id belongs to.
+
+    Raises
+    ------
+    Defect
+        If no ``paper.toml`` has a table for the id.
+    """
+    for paper in papers():
+        if id_ in paper.entries:
+            return paper
+    raise Defect(f"id must have a table in the paper.toml of its paper, got id={id_}")
+
+
+def citation(name: str) -> str:
+    """Return the reference of a paper in one line, by the name of its folder."""
+    return next(paper.citation for paper in papers() if paper.name == name)

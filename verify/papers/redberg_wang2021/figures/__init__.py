@@ -1,0 +1,1 @@
+"""The figures of RW21 on synthetic data, one page each."""

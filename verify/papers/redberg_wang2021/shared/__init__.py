@@ -1,0 +1,1 @@
+"""What several statements of RW21 rest on."""

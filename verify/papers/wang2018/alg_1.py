@@ -1,0 +1,110 @@
+"""W18, Algorithm 1: AdaOPS, its units, the bracket of (8), and that (7) has one solution.
+
+Its privacy is decided in W18-TH2i, its error in TH2ii and TH2iii.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+from ...kernel.box_search import Axis
+from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
+from ...kernel.statement import Case, Evidence
+from ...methods.boxes import on_box
+from ...methods.rational import equal
+from ...methods.scaling import EIGENVALUE, LOSS, rate
+
+
+def of_the_proof(log: Fraction) -> Fraction:
+    """Return the bracket of (8) as the proof of theorem 2(ii) has it, 1/log + (1 + log)/log."""
+    return (2 + log) / log
+
+
+def _bracket(case: Case, *, stated: Callable[[Fraction], Fraction]) -> Evidence:
+    log = Fraction(case.number("log"))
+    return equal("bracket over that of the proof of theorem 2(ii)", stated(log), of_the_proof(log))
+
+
+def _unique(case: Case, *, sign: int = 1) -> Evidence:
+    """Prove on a box that the first term of (7) is log-convex, hence convex, so that (7) is strictly convex.
+
+    ``sign`` is that of the exponent 2 C_2; v = (t + released)/||X||^2.
+    """
+    return on_box(
+        "v^2 times the second derivative of the logarithm",
+        lambda p: 1 + sign * 2 * p["C2"] * (1 + 2 * p["v"]) / ((1 + p["v"]) * (1 + p["v"])),
+        {"v": Axis(1e-6, 1e6), "C2": Axis(1e-3, 1e6)},
+    )
+
+
+SMALLEST = smallest("log(6/delta) = 2", {"log": 2.0})
+
+STATEMENT = statement(
+    "W18-A1",
+    derivation="docs/derivations/wang2018_adaops.md, section 1",
+    domain="One row added or removed, bounds public; epsilon > 0, delta in (0, 1); implemented as printed and corrected in mechanisms.linear.adaops_wang2018",
+    summary=(
+        "Step 2 lacks ||X||^2, so the algorithm changes with the unit of the features; (8) lacks a plus sign in its bracket. (7) does have one "
+        "solution: in closed form lambda + released = max(u*, ||X||^2 (1 + log(6/delta))/(2 epsilon), released) with u* free of the data. "
+        "Whether it is private is W18-TH2i: it is not."
+    ),
+    displays={
+        "#2": rate(
+            "step 2: unit of the eigenvalue's noise and shift",
+            EIGENVALUE,
+            "tilde(lambda)_min = max{lambda_min + sqrt(log(6/delta))/(epsilon/4) Z - log(6/delta)/(epsilon/4), 0}",
+            "log^1/2 epsilon^-1",
+            "log epsilon^-1",
+            corrected=(
+                "tilde(lambda)_min = max{lambda_min + norm(cal(X))^2 (sqrt(log(6/delta))/(epsilon/4) Z - log(6/delta)/(epsilon/4)), 0}",
+                "X^2 log^1/2 epsilon^-1",
+                "X^2 log epsilon^-1",
+            ),
+            wrong="Noise and shift lack the sensitivity ||X||^2 (Algorithm 2 has it).",
+        ),
+        "#4": rate(
+            "step 4: units of the terms of (7)",
+            EIGENVALUE,
+            "(norm(cal(X))^4 C_1 [1 + norm(cal(X))^2/(t + tilde(lambda)_min)]^(2 C_2))/(t + tilde(lambda)_min) + t, quad t_min",
+            "X^4 d log epsilon^-2 eigenvalue^-1",
+            "eigenvalue",
+            "X^2 log epsilon^-1",
+        ),
+        "#output": rate(
+            "step 7: unit of the temperature",
+            LOSS,
+            "gamma = ((tilde(lambda)_min + lambda) tilde(epsilon)^2)/(log(6/delta) tilde(L)^2)",
+            "eigenvalue^-1 log L^2 epsilon^-2",
+        ),
+        "#7": Display(
+            "(7) has a unique solution",
+            Form(
+                'op("argmin")_(t >= t_min) (norm(cal(X))^4 C_1 [1 + norm(cal(X))^2/(t + tilde(lambda)_min)]^(2 C_2))/(t + tilde(lambda)_min) + t quad "is unique"',
+                _unique,
+                [At("proved on the box")],
+            ),
+            mutants={"exponent -2 C_2": Mutant(partial(_unique, sign=-1), {"box": "whole"})},
+        ),
+        "#8": Display(
+            "(8): its bracket",
+            Form(
+                "tilde(epsilon)^2/2 [1/(log(6/delta)) (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0",
+                partial(_bracket, stated=lambda log: (1 + log) / log**2),
+                [SMALLEST],
+            ),
+            Form(
+                "tilde(epsilon)^2/2 [1/(log(6/delta)) + (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0",
+                partial(_bracket, stated=of_the_proof),
+                [SMALLEST, *over("delta", {"log": (4.0, 8.5, 29.0)})],
+            ),
+            "A plus sign is missing; the proof of theorem 2(ii) has it.",
+            {
+                "a tenth more": Mutant(
+                    partial(_bracket, stated=lambda log: Fraction(11, 10) * of_the_proof(log)), {"log": 2.0}, 0.1
+                )
+            },
+        ),
+    },
+)

@@ -1,0 +1,1 @@
+"""The figures of W18 on synthetic data, one page each."""

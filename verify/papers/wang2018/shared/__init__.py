@@ -1,0 +1,1 @@
+"""What several statements of W18 rest on."""

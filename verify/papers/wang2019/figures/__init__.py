@@ -1,0 +1,1 @@
+"""The figures of W19 on synthetic and embedded data, one page each."""

@@ -1,0 +1,1 @@
+"""What several statements of W19 rest on."""

@@ -1,0 +1,182 @@
+"""One audit inside a user's test: does ``(epsilon, delta)`` hold for a mechanism between two data sets?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from audits import StreamKey
+from audits.black_box.claims import PrivacyClaim
+from audits.stats.multiplicity import look_share
+from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
+
+from ..certificates.claims.vouched import Vouched
+from ..engine.looks import decided_row
+from ..engine.rows import Row, encode
+from ..engine.worker import one_blas_thread
+from ..kernel.pair_evidence import BLACK_BOX, NOBODY, NOT_EXAMINED, pair_evidence
+from ..kernel.shares import CaseShare
+from ..kernel.verdict import Outcome, Reason
+from ..messages.errors import UserError
+from ..messages.words import case_sentence
+from ..papers import registry
+
+#: What a test may expect -> the outcomes with which it passes.
+EXPECTATIONS = {
+    "holds": (Outcome.HOLDS,),
+    "fails": (Outcome.FAILS,),
+    "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED),
+}
+
+
+class AuditFailure(AssertionError):
+    """A claim is not as the test expects; the message is the one line that the user sees."""
+
+
+@dataclass
+class Auditor:
+    """Audits of one test: each call spends a share of the test's own failure probability, on its own stream.
+
+    The first call may spend a half of it, the next a sixth, a twelfth, …: never more than the whole.
+    """
+
+    test: str
+    statement: str
+    seed: int
+    n_draws: int
+    failure_prob: float
+    rows: list[Row] = field(default_factory=list)
+
+    def check_statement(self) -> None:
+        """Refuse a marker that names no published statement."""
+        if self.statement and self.statement not in registry.default().catalogue:
+            try:
+                registry.default().find(self.statement)
+            except UserError as stop:
+                raise AuditFailure(f"marker statement: {stop}") from None
+
+    def __call__(
+        self,
+        mechanism: Mechanism,
+        pair: NeighbouringPair,
+        claim: Guarantee | PrivacyClaim | tuple[float, float],
+        *,
+        expect: str = "holds",
+        vouched_by: Mapping[str, str] | None = None,
+        views: tuple[Callable[[Any], Any], ...] = (),
+    ) -> Row:
+        """Decide a claim and return its row.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            A reference mechanism is decided by its own law, beside draws that must agree with it. Any other one is
+            examined: its density, where it states one, is held against its draws, and so is the claim.
+        pair : NeighbouringPair
+        claim : Guarantee, PrivacyClaim or (epsilon, delta)
+            A ``PrivacyClaim`` (``audits.black_box.claims``) states a whole curve, or privacy for several records.
+        expect : {"holds", "fails", "not refuted"}
+        vouched_by : {"who": ..., "proof": ...}, optional
+            Whose word the law of a mechanism that is not a reference rests on; it cannot hold without. ``proof`` is a
+            file (relative to the working directory), a DOI or a URL.
+        views : tuple of callables
+            Each maps one output to a number or symbol that is looked at as well.
+
+        Raises
+        ------
+        AuditFailure
+            If the claim is not as expected, is undecided, was not examined, or the audit itself stopped.
+        """
+        if expect not in EXPECTATIONS:
+            raise AuditFailure(f"expect must be one of {', '.join(EXPECTATIONS)}, got expect={expect!r}")
+        epsilon, delta = (claim.epsilon, claim.delta) if isinstance(claim, PrivacyClaim) else _point(claim, pair)
+        vouched = _vouched(vouched_by)
+        number = len(self.rows) + 1
+        half = 0.5 * look_share(self.failure_prob, number)
+        key = StreamKey(self.seed).child("pytest", self.test, str(number))
+        with one_blas_thread():
+            decided = decided_row(
+                partial(
+                    pair_evidence,
+                    mechanism,
+                    pair,
+                    epsilon,
+                    delta,
+                    claim=claim if isinstance(claim, PrivacyClaim) else None,
+                    vouched=vouched is not None,
+                    views=tuple(views),
+                ),
+                n_draws=self.n_draws,
+                share=CaseShare(half, half),
+                key=key,
+            )
+        row = {
+            "kind": "audit",
+            "test": self.test,
+            "number": number,
+            "statement": self.statement,
+            "mechanism": str(getattr(mechanism, "name", type(mechanism).__name__)),
+            "params": encode({"epsilon": epsilon, "delta": delta}),
+            **({"stated": claim.sentence} if isinstance(claim, PrivacyClaim) else {}),
+            "expect": expect,
+            "vouched": None if vouched is None else vouched.row(names=True),
+            "n_draws": self.n_draws,
+            "failure_prob": 2 * half,
+            **decided,
+        }
+        self.rows.append(row)
+        self._judge(row)
+        return row
+
+    def _judge(self, row: Row) -> None:
+        outcome = Outcome[row["outcome"]]
+        sound = not row["error"] and row["reason"] not in (Reason.INCONSISTENT.name, Reason.UNCONFIRMED.name)
+        sound = sound and not row["detail"].startswith(NOT_EXAMINED)
+        if sound and outcome in EXPECTATIONS[row["expect"]]:
+            return
+        epsilon, delta = row["params"]["epsilon"], row["params"]["delta"]
+        reason = row["detail"] or Reason[row["reason"]].value
+        words = f"{outcome.name.lower().replace('_', ' ')}" + (f" ({reason})" if reason else "")
+        raise AuditFailure(
+            f"({epsilon:g}, {delta:g}) was expected to be {row['expect']!r} for {row['mechanism']}, "
+            f"got {words}: {case_sentence(row)}{_way_out(row)}"
+        )
+
+
+def _way_out(row: Row) -> str:
+    if row["detail"] == BLACK_BOX:
+        return "; expect='not refuted' is all that outputs alone can give"
+    if row["detail"] == NOBODY:
+        return "; name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}"
+    if row["detail"].startswith(NOT_EXAMINED):
+        return "; more draws may examine it (--privacy-draws)"
+    return "; more draws may decide it (--privacy-draws)" if row["reason"] == Reason.BUDGET.name else ""
+
+
+def _point(claim: Guarantee | tuple[float, float], pair: NeighbouringPair) -> tuple[float, float]:
+    if isinstance(claim, Guarantee):
+        replaces = (claim.relation is Relation.REPLACE, pair.relation is Relation.REPLACE)
+        if replaces[0] != replaces[1]:
+            raise AuditFailure(f"relation must be {claim.relation.name} as in the claim, got {pair.relation.name}")
+        return claim.epsilon, claim.delta
+    try:
+        epsilon, delta = (float(value) for value in claim)
+    except (TypeError, ValueError):
+        raise AuditFailure(f"claim must be (epsilon, delta) or a Guarantee, got claim={claim!r}") from None
+    if not (epsilon >= 0 and 0 <= delta <= 1):
+        raise AuditFailure(f"claim must have epsilon at least 0 and delta in [0, 1], got claim={claim!r}")
+    return epsilon, delta
+
+
+def _vouched(given: Mapping[str, str] | None) -> Vouched | None:
+    if given is None:
+        return None
+    if set(given) != {"who", "proof"}:
+        raise AuditFailure(f"vouched_by must have the keys who and proof, got {', '.join(sorted(given)) or 'none'}")
+    try:
+        return Vouched.read(given["who"], given["proof"], Path.cwd(), key="vouched_by")
+    except UserError as stop:
+        raise AuditFailure(str(stop)) from None

@@ -1,1 +1,0 @@
-"""Statements of `redberg_wang2021` (see ``verify/refs.bib``), one file per numbered statement."""

@@ -1,0 +1,1 @@
+"""`run`, `replay`, `report`, `errata`, `list` and `show`: the published statements decided, and their pages."""

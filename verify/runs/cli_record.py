@@ -1,0 +1,87 @@
+"""``pdp-verify replay`` and ``pdp-verify report``: what can be done with a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..cli_typed import DOCUMENT
+from ..messages.errors import UserError
+
+RECORD = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("record", type=RECORD)
+@click.argument("id_", metavar="ID")
+@click.option("--case", help="A case by name [default: the counterexample, or the smallest margin].")
+def replay(record: Path, id_: str, case: str | None) -> int:
+    """Draw one case of ID again as RECORD says; exits with 0 if it gives the same row, 1 if not."""
+    from ..engine.record import read, record_file
+    from ..engine.versions import library_versions, platform_tag, source_digest
+    from ..engine.worker import RunSettings
+    from ..messages.damaged import as_written
+    from ..messages.words import case_sentence, case_title
+    from ..papers import registry
+    from .case_run import CaseWork, perform
+    from .replay import compare_rows, decisive
+
+    with as_written(record_file(record)):
+        recorded = read(record)
+        header = recorded.header
+        row = decisive(recorded, id_, case)
+        source = registry.default().find(row["id"])
+        title = case_title(row)
+    if header["sources"] != source_digest():
+        click.echo("note: our sources are not those of the record", err=True)
+    same = header["platform"] == platform_tag() and header["versions"] == library_versions()
+    if not same:
+        click.echo("note: another platform or other versions; numbers are compared to 1e-9", err=True)
+    settings = RunSettings(header["seed"], header["profile"], header["failure_prob"])
+    known = {known_case.name for known_case in source.load().cases}
+    if row["case"] not in known:
+        click.echo(f"{id_} {row['case']}: this case is no longer part of {row['id']}")
+        return 1
+    again = perform(CaseWork(source.module, row["case"], settings))[0]
+    with as_written(record_file(record)):
+        different = compare_rows(row, again, same_platform=same)
+    click.echo(title)
+    click.echo(f"  {again['outcome']}: {case_sentence(again)}")
+    if not different:
+        click.echo("  reproduced " + ("to the byte" if same else "to 1e-9"))
+        return 0
+    click.echo("  NOT reproduced")
+    for line in different:
+        click.echo(f"    {line}")
+    return 1
+
+
+@click.command()
+@click.argument("record", type=RECORD)
+@click.option("-o", "--output", "file", type=DOCUMENT, required=True, help="The file to write: .pdf or .md.")
+def report(record: Path, file: Path) -> None:
+    """Render RECORD, of a run, a certificate or a calibration, as PDF or Markdown; draws nothing.
+
+    The date is that of run.json beside it.
+    """
+    from ..calibration.calibration_record import read as read_calibration
+    from ..calibration.calibration_record import render
+    from ..certificates.folder.output import render_again
+    from ..cli_work import default_jobs
+    from ..engine.record import read, read_run, record_file, record_of
+    from ..messages.damaged import as_written
+    from .publish import publish
+
+    run, jobs, of, path = read_run(record), default_jobs(), record_of(record), record_file(record)
+    try:
+        with as_written(path):
+            if of == "certificate":
+                render_again(path, run, file, jobs=jobs)
+            elif of == "calibration":
+                render(read_calibration(path), run, file)
+            else:
+                publish(read(record), run, file, jobs=jobs)
+    except OSError as stop:
+        raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
+    click.echo(str(file))

@@ -1,0 +1,248 @@
+"""What there is to see: every statement with its kind and verdict, searched by words, and one statement in full."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..messages.errors import UserError
+
+if TYPE_CHECKING:
+    from ..engine.record import Record
+    from ..engine.rows import Row
+    from ..kernel.statement import Part, Statement
+    from ..papers.registry import Source
+
+RECORD = click.Path(path_type=Path)
+#: Narrowest title that a table is cut to.
+NARROWEST = 20
+
+
+@click.command(name="list")
+@click.argument("words", metavar="[WORD]... [RECORD]", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+def list_(words: tuple[str, ...], as_json: bool) -> None:
+    """Every statement, or those that answer to each WORD: a paper (W18 or its folder), an expected verdict (refuted),
+    a kind, or a piece of an id, a title or a place ("Theorem 4.1"). With the file of a RECORD, its verdicts too.
+    """
+    from ..papers import ledger, listing, registry
+
+    known = registry.default().catalogue
+    rows = every = list(listing.statement_rows(registry.default(), ledger.default()))
+    record = None
+    places = {id_: entry.locator or known[entry.parent].locator for id_, entry in known.items()}
+    for argument in words:
+        if record is None and _names_a_record(argument, every):
+            record = Path(argument)
+            continue
+        phrase = _answering(argument, every, places)
+        for word in [argument] if phrase else argument.split():
+            answering = phrase or _answering(word, every, places)
+            if not answering:
+                raise UserError(_unknown(word, every))
+            rows = [row for row in rows if row in answering]
+    if record:
+        _add_verdicts(rows, record)
+    if as_json:
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    elif rows:
+        columns = ["id", "kind", "printed", "corrected", *(["record_printed", "record_corrected"] if record else [])]
+        for line in _table(rows, [*columns, "title", "file"], shutil.get_terminal_size((0, 0)).columns):
+            click.echo(line)
+    else:
+        click.echo(f"no statement answers to {' and '.join(words)}")
+
+
+def _fields(row: Row) -> set[str]:
+    """Return what a word may name as a whole: paper, prefix of its ids, kind, expected verdict."""
+    return {str(field).lower() for field in (row["paper"], row["id"].partition("-")[0], row["kind"], row["printed"])}
+
+
+def _names_a_record(word: str, rows: Sequence[Row]) -> bool:
+    """Return whether a word looks like a path, or is a file or folder and no word of the catalogue."""
+    known = any(word.lower() in _fields(row) for row in rows)
+    return "/" in word or word.endswith(".jsonl") or (Path(word).exists() and not known)
+
+
+def _answering(words: str, rows: Sequence[Row], places: Mapping[str, str]) -> list[Row]:
+    """Return the rows that a word names as a whole, or else those whose id, title or place holds it."""
+    word = words.lower()
+    whole = [row for row in rows if word in _fields(row)]
+    place = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    return whole or [
+        row
+        for row in rows
+        if word in row["id"].lower() or word in row["title"].lower() or place.search(places[row["id"]].lower())
+    ]
+
+
+def _unknown(word: str, rows: Sequence[Row]) -> str:
+    known = [
+        field
+        for row in rows
+        for field in (row["id"], row["id"].partition("-")[0], *_fields(row), *row["title"].split())
+    ]
+    written = {field.lower(): field for field in reversed(known)}
+    close = difflib.get_close_matches(word.lower(), sorted(written), n=3, cutoff=0.7)
+    hint = (
+        f"; did you mean {', '.join(written[name] for name in close)}?"
+        if close
+        else "; `pdp-verify list` shows them all"
+    )
+    return (
+        "word must be a paper, a verdict, a kind, part of an id, a title or a place, or a record, "
+        f"got word={word}{hint}"
+    )
+
+
+def _table(rows: Sequence[Row], columns: list[str], width: int) -> Iterator[str]:
+    """Yield the lines of a table; where the terminal is narrower, the file goes and the titles are cut."""
+    table = [columns, *([row[name] or "-" for name in columns] for row in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
+    if width and sum(widths) + 2 * len(widths) > width:
+        table, widths = [line[:-1] for line in table], widths[:-1]
+        room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
+        widths[-1] = min(widths[-1], max(room, NARROWEST))
+        table = [[*line[:-1], textwrap.shorten(line[-1], widths[-1], placeholder=" ...")] for line in table]
+    for line in table:
+        yield "  ".join(cell.ljust(room) for cell, room in zip(line, widths, strict=True)).rstrip()
+
+
+def _add_verdicts(rows: list[dict[str, Any]], record: Path) -> None:
+    """Add what a record found to the rows of a list."""
+    from ..engine.record import read, record_file
+    from ..messages.damaged import as_written
+
+    with as_written(record_file(record)):
+        found = {row["id"]: row for row in read(record).verdicts}
+        for row in rows:
+            verdict = found.get(row["id"])
+            row["record_printed"] = str(verdict["printed"]["verdict"]) if verdict else None
+            corrected = verdict["corrected"] if verdict else None
+            row["record_corrected"] = str(corrected["verdict"]) if corrected else None
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@click.option("--record", type=RECORD, help="Add the verdict of this record.")
+def show(id_: str, record: Path | None) -> None:
+    """One statement: formula, domain, file and line, reference; with --record its verdict and worst case."""
+    from ..papers import registry
+
+    source = registry.default().find(id_)
+    statement = source.load()
+    parts = [part.id for part in statement.parts]
+    if id_ not in registry.default().catalogue and id_ not in parts:
+        raise UserError(f"id must be a part of {statement.id} ({', '.join(parts)}), got id={id_}")
+    lines = [*describe(source, statement, id_)]
+    if record:
+        from ..engine.record import record_file
+        from ..messages.damaged import as_written
+
+        with as_written(record_file(record)):
+            lines += ["", *findings(id_, record)]
+    click.echo("\n".join(lines))
+
+
+def _wrap(label: str, text: str) -> str:
+    return textwrap.fill(text, 100, initial_indent=f"{label:<12}", subsequent_indent=" " * 12, break_on_hyphens=False)
+
+
+def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
+    """Yield the lines about a statement, or about one of its parts."""
+    from ..papers import ledger
+    from ..papers.paper import citation
+    from ..papers.registry import shown_path
+
+    lines = source.path.read_text(encoding="utf-8").splitlines()
+    number = next((i for i, line in enumerate(lines, start=1) if line.startswith("STATEMENT")), 1)
+    yield f"{statement.id}  {statement.title}"
+    yield _wrap("what", f"{statement.kind}, {statement.locator}")
+    if statement.summary:
+        yield _wrap("summary", statement.summary)
+    yield _wrap("domain", statement.domain)
+    for part in statement.parts:
+        if id_ in (statement.id, part.id):
+            yield from _describe_part(part, named=len(statement.parts) > 1)
+    if statement.definition:
+        yield _wrap("implemented", statement.definition)
+    expected = ledger.default().get(id_)
+    if expected:
+        corrected = f", corrected {expected.corrected}" if expected.corrected else ""
+        yield _wrap("expected", f"as printed {expected.printed}{corrected}: {expected.why}")
+    yield _wrap("cases", _counts(statement))
+    yield _wrap("file", f"{shown_path(source.path)}:{number}")
+    yield _wrap("reference", citation(statement.paper))
+
+
+def _describe_part(part: Part, *, named: bool) -> Iterator[str]:
+    if named:
+        yield _wrap("part", f"{part.id}  {part.title}")
+    yield _wrap("printed", part.printed.text)
+    if part.corrected:
+        yield _wrap("corrected", part.corrected.text)
+    if part.what_went_wrong:
+        yield _wrap("why", part.what_went_wrong)
+    if part.derivation:
+        yield _wrap("derivation", part.derivation)
+
+
+def _counts(statement: Statement) -> str:
+    from ..kernel.statement import Standing
+
+    counts = {each: sum(case.standing is each for case in statement.cases) for each in Standing}
+    return ", ".join(f"{count} {each.value}" for each, count in counts.items() if count) or "none"
+
+
+def _verdict_of(record: Record, id_: str) -> Row:
+    """Return the verdict row of an id or a display; that of a reading is made from its statement's."""
+    from ..kernel.ruling import mutant_summary
+    from ..papers.registry import id_of
+    from .statement_pages import ruling_of_part
+
+    for statement in record.statements:
+        for part in statement["parts"]:
+            if part["reading"] and part["id"] == id_:
+                mutants = [row for row in record.cases_of(id_) if row["standing"] == "MUTANT"]
+                ruling = ruling_of_part(record, statement, part, record.verdict(id_of(id_)))
+                return ruling | {"readings": {}, "mutants": mutant_summary(mutants), "unexpected": []}
+    return record.verdict(id_)
+
+
+def findings(id_: str, path: Path) -> Iterator[str]:
+    """Yield the lines about what a record found for an id."""
+    from ..engine.record import read
+    from ..kernel.ruling import worst
+    from ..messages.words import case_sentence, figure, replay_command, setting, verdict_sentence
+
+    record = read(path)
+    verdict = _verdict_of(record, id_)
+    rows = record.cases_of(id_)
+    for form, standing in (("printed", "PRINTED"), ("corrected", "CORRECTED")):
+        ruling = verdict[form]
+        if ruling is None:
+            continue
+        yield _wrap("as printed" if form == "printed" else form, verdict_sentence(ruling))
+        tightest: Row | None = worst([row for row in rows if row["standing"] == standing])
+        if tightest:
+            yield _wrap("margin", f"{figure(tightest['margin'], 3)} (relative; negative where the claim fails)")
+            yield _wrap("worst case", tightest["case"])
+            yield _wrap("", case_sentence(tightest))
+            if tightest["found"]:
+                yield _wrap("found at", setting(tightest["found"]))
+            yield f"{'replay':<12}{replay_command(str(path), id_, tightest['case'])}"  # in one line: it is pasted
+    for letter, ruling in verdict["readings"].items():
+        yield _wrap(f"reading {letter}", verdict_sentence(ruling))
+    mutants = verdict["mutants"]
+    if mutants["total"]:
+        yield _wrap("mutants", f"{mutants['caught']} of {mutants['total']} refuted")
+    for message in verdict["unexpected"]:
+        yield _wrap("UNEXPECTED", message)

@@ -1,0 +1,50 @@
+"""A record as PDF: figures drawn in worker processes, pages set by Typst, the date from ``run.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mechanisms.numerics.ticks import tick
+from reports.figures import figure_svg
+from reports.formats import write_document
+from reports.junit import JUnitCase, junit_xml
+from reports.row import Document, Figure, HeatMap
+
+from ..engine.record import Record
+from ..engine.work import mapped
+from .audit_pages import document
+
+
+def publish(record: Record, run: Mapping[str, Any], path: Path, *, jobs: int) -> None:
+    """Write the report of a record; the same record and ``run.json`` give the same bytes."""
+    pages = document(record, date=str(run.get("finished", ""))[:10])
+    write_document(pages, path, figures=drawn_figures(pages, jobs))
+
+
+def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:
+    """Return the figures of a document as SVG, by name; few of them are not worth a process."""
+    figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
+    jobs = jobs if len(figures) > 3 else 1
+    drawn = mapped(figure_svg, figures, jobs, told=lambda _, __: tick(1))
+    return {figure.name: svg for figure, svg in zip(figures, drawn, strict=True)}
+
+
+def junit(record: Record) -> bytes:
+    """Return the verdicts of a record as JUnit XML: a test case a statement, failed where the ledger expected another.
+
+    A statement that stayed open at this budget is skipped; one whose checks stopped with an error is an error.
+    """
+    broken = {row["id"] for row in (*record.cases, *record.figures) if row["error"] is not None}
+    papers = {row["id"]: row["paper"] for row in record.statements}
+    cases = []
+    for row in record.verdicts:
+        if row["parent"] is not None:
+            continue
+        status = "error" if row["id"] in broken else "failed" if row["unexpected"] else "passed"
+        if status == "passed" and row["still_open"]:
+            status = "skipped"
+        message = "\n".join((*row["unexpected"], *row["still_open"]))
+        cases.append(JUnitCase(row["id"], papers[row["id"]], status, message))
+    return junit_xml("pdp-verify run", cases)

@@ -1,0 +1,244 @@
+"""The pages of one statement: formulas, verdict in words, numbers side by side, worst case, mutants, figures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from reports.codec import from_plain
+from reports.numbers import format_count, format_percent
+from reports.row import (
+    Badge,
+    Block,
+    Callout,
+    Code,
+    Fact,
+    Facts,
+    Figure,
+    FormulaBlock,
+    HeatMap,
+    Paragraph,
+    Section,
+    Table,
+    TextStyle,
+    Tone,
+)
+
+from ..engine.record import Record
+from ..engine.rows import Row, number
+from ..kernel.ruling import is_blind, mutant_summary, rule, worst
+from ..messages.words import allowed, case_sentence, figure, interval, replay_command, setting, verdict_sentence
+
+TONES = {
+    "SUPPORTED": Tone.GOOD,
+    "REFUTED": Tone.BAD,
+    "UNDECIDED": Tone.WARNING,
+    "DEFINITION": Tone.NEUTRAL,
+    "HOLDS": Tone.GOOD,
+    "FAILS": Tone.BAD,
+    "OUT_OF_DOMAIN": Tone.NEUTRAL,
+}
+#: Rows that a table shows; the record has them all.
+MOST_ROWS = 5
+
+
+def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -> list[Section]:
+    """Return the sections of one statement: its own page, then one sub-section a part when it has several."""
+    verdict = record.verdict(statement["id"])
+    rows = record.cases_of(statement["id"])
+    parts = statement["parts"]
+    single = len(parts) == 1
+    blocks: list[Block] = []
+    if statement["summary"]:
+        blocks.append(Paragraph(statement["summary"], TextStyle.LEAD))
+    if single:
+        blocks += _part_blocks(parts[0], verdict, rows)
+    else:
+        blocks += [_verdict_callout("As printed", verdict["printed"])]
+        if verdict["corrected"]:
+            blocks.append(_verdict_callout("Corrected, where it had to be", verdict["corrected"]))
+    facts = [Fact("Where", statement["locator"]), Fact("Domain", statement["domain"])]
+    if statement["definition"]:
+        facts.append(Fact("Implemented by", statement["definition"]))
+    facts += [Fact("File", statement["file"]), Fact("Paper", statement["reference"])]
+    tail = [*_mutant_blocks(verdict, rows), *(_figure_block(row) for row in figures)]
+    head = Section(
+        statement["title"],
+        1,
+        (*blocks, Facts(tuple(facts)), *(tail if single else ())),
+        badges=_badges(verdict),
+        kicker=f"{statement['id']} · {statement['of']}",
+        id=statement["id"],
+    )
+    if single:
+        return [head]
+    sections = [head]
+    for part in parts:
+        ruling = ruling_of_part(record, statement, part, verdict)
+        mine = [row for row in rows if row["part"] == part["id"]]
+        sections.append(
+            Section(
+                part["title"],
+                2,
+                tuple(_part_blocks(part, ruling, mine)),
+                badges=_badges(ruling),
+                kicker=part["id"] + (f" · reading {part['reading']}" if part["reading"] else ""),
+            )
+        )
+    if tail:
+        sections.append(Section(f"Mutants and figures of {statement['id']}", 2, tuple(tail)))
+    return sections
+
+
+def ruling_of_part(record: Record, statement: Row, part: Row, verdict: Row) -> Row:
+    """Return the verdict row of one part of a statement."""
+    if part["reading"]:
+        return {"printed": verdict["readings"][part["reading"]], "corrected": _corrected_reading(record, part)}
+    return verdict if part["id"] == statement["id"] else record.verdict(part["id"])
+
+
+def _corrected_reading(record: Record, part: Row) -> Row | None:
+    """Return the verdict on a reading's corrected form: the record has its cases, and a verdict of all together."""
+    if not part["corrected"]:
+        return None
+    rows = record.cases_of(part["id"])
+    corrected = [row for row in rows if row["standing"] == "CORRECTED"]
+    mutants = mutant_summary([row for row in rows if row["standing"] == "MUTANT"])
+    return rule(
+        corrected,
+        expected_cases=len(corrected) + (not record.header["complete"]),
+        blind=is_blind(mutants, quick=record.header["profile"] == "quick"),
+    ).row()
+
+
+def _badges(verdict: Row) -> tuple[Badge, ...]:
+    printed = Badge(f"as printed: {verdict['printed']['verdict'].lower()}", TONES[verdict["printed"]["verdict"]])
+    if not verdict["corrected"]:
+        return (printed,)
+    corrected = verdict["corrected"]["verdict"]
+    return (printed, Badge(f"corrected: {corrected.lower()}", TONES[corrected]))
+
+
+def _verdict_callout(form: str, ruling: Row) -> Callout:
+    sentence = verdict_sentence(ruling)
+    return Callout(TONES[ruling["verdict"]], f"{form}: {ruling['verdict'].lower()}", sentence[0].upper() + sentence[1:])
+
+
+def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
+    """Return formula, verdict and numbers of one part: as printed, then corrected."""
+    forms = [("As printed", "PRINTED", part["printed"], verdict["printed"])]
+    if part["corrected"] and verdict["corrected"]:
+        forms.append(("Corrected", "CORRECTED", part["corrected"], verdict["corrected"]))
+    blocks: list[Block] = []
+    for form, standing, formula, ruling in forms:
+        mine = [row for row in rows if row["standing"] == standing]
+        blocks.append(FormulaBlock(f"{form} ({part['id']})", formula["typst"], formula["text"]))
+        blocks.append(_verdict_callout(form, ruling))
+        if form == "Corrected" and part["what_went_wrong"]:
+            derived = f" Derived in {part['derivation']}." if part["derivation"] else ""
+            blocks.append(Paragraph(f"What is wrong as printed: {part['what_went_wrong'].rstrip('.')}.{derived}"))
+        blocks += worst_blocks(mine, part["id"])
+        if mine:
+            blocks.append(_number_table(form, part["id"], mine))
+        blocks += _agreement(mine)
+    if len(forms) == 1 and part["what_went_wrong"]:
+        blocks.append(Paragraph(part["what_went_wrong"]))
+    return blocks
+
+
+def worst_blocks(rows: Sequence[Row], id_: str) -> list[Block]:
+    """Return the counterexample, or the case with the smallest margin, and the command that replays it."""
+    tightest = worst(rows)
+    if tightest is None:
+        return []
+    label = "Counterexample" if tightest["outcome"] == "FAILS" else "Worst case found"
+    facts = [Fact(label, case_sentence(tightest, typographic=True))]
+    where = setting(tightest["found"] or tightest["params"], typographic=True)
+    if where:
+        facts.append(Fact("Found at" if tightest["found"] else "At", where))
+    facts.append(Fact("Margin", figure(tightest["margin"], 3, typographic=True)))
+    if tightest["confirmation"]:
+        again = interval(tightest["confirmation"]["sampled"], typographic=True)
+        facts.append(Fact("On fresh draws", again))
+    if tightest["claim"] and tightest["claim"]["strict_note"]:
+        facts.append(Fact("Note", tightest["claim"]["strict_note"]))
+    return [Facts(tuple(facts)), Code(replay_command("audit.jsonl", id_, tightest["case"]))]
+
+
+def _order(row: Row) -> tuple[int, float]:
+    rank = {"FAILS": 0, "UNDECIDED": 1, "HOLDS": 2}.get(row["outcome"], 3)
+    return rank, number(row["margin"]) if row["margin"] != "nan" else 0.0
+
+
+def _number_table(form: str, id_: str, rows: Sequence[Row]) -> Table:
+    shown = sorted(rows, key=_order)[:MOST_ROWS]
+    columns = ("Case", "Published", "Allowed", "Exact", "Estimated [interval]", "Outcome")
+    cells = tuple(
+        (
+            _case_label(row),
+            figure((row["claim"] or {}).get("published"), typographic=True),
+            allowed(row["claim"], typographic=True),
+            _exact(row["exact"]),
+            interval(row["sampled"], typographic=True),
+            Badge(row["outcome"].lower().replace("_", " "), TONES[row["outcome"]]),
+        )
+        for row in shown
+    )
+    some = f"; the {len(shown)} tightest of {format_count(len(rows))} cases" if len(shown) < len(rows) else ""
+    return Table(f"{form}, {id_}: published, exact and estimated{some}", columns, cells, widths=(1, 0, 0, 0, 0, 0))
+
+
+def _exact(estimate: Row | None) -> str:
+    """Return an exact value: six digits of its middle (the record has the proved enclosure)."""
+    return figure(estimate["value"] if estimate else None, typographic=True)
+
+
+def _case_label(row: Row) -> str:
+    words = [row["regime"] or row["role"].lower(), setting(row["found"] or row["params"], typographic=True)]
+    return ": ".join(word for word in words if word)
+
+
+def _agreement(rows: Iterable[Row]) -> list[Block]:
+    detects = [number(row["detects"]) for row in rows if row["detects"] is not None and row["reason"] != "INCONSISTENT"]
+    if not detects:
+        return []
+    text = (
+        f"Exact and simulated values agree in {len(detects)} cases; an error of the exact value above "
+        f"{figure(min(detects), 2, typographic=True)} (in the finest of them) could not have gone unnoticed."
+    )
+    return [Paragraph(text, TextStyle.NOTE)]
+
+
+def _mutant_blocks(verdict: Row, rows: Sequence[Row]) -> list[Block]:
+    mutants = [row for row in rows if row["standing"] == "MUTANT"]
+    if not mutants:
+        return []
+    several = len({row["part"] for row in rows}) > 1
+    cells = tuple(
+        (
+            (f"{row['part']}: " if several else "") + (row["mutant"] or row["case"]),
+            "–" if row["severity"] is None else format_percent(row["severity"], 2, typographic=True),
+            figure(row["margin"], 3, typographic=True),
+            Badge("refuted", Tone.GOOD) if row["outcome"] == "FAILS" else Badge("not refuted", Tone.BAD),
+        )
+        for row in mutants
+    )
+    smallest = verdict["mutants"]["smallest"]
+    note = f"; the smallest one refuted is {format_percent(smallest['severity'], 2)} away from true" if smallest else ""
+    caption = f"Deliberately wrong versions that the same checks must refute{note}"
+    columns = ("Mutant", "Distance from true", "Margin", "Outcome")
+    return [Table(caption, columns, cells, ("left", "right", "right", "left"), (1, 0, 0, 0))]
+
+
+def _figure_block(row: Row) -> Block:
+    if row["figure"] is None:
+        return Callout(Tone.BAD, "A figure could not be made", f"{row['error']['type']}: {row['error']['message']}")
+    return figure_of(row)
+
+
+def figure_of(row: Row) -> Figure | HeatMap:
+    """Return the figure of a record's row, named after its statement (names are unique in a document)."""
+    kind: Any = {"Figure": Figure, "HeatMap": HeatMap}[row["figure"]["kind"]]
+    plain: Figure | HeatMap = from_plain(row["figure"], kind)
+    return dataclasses.replace(plain, name=f"{row['id']}-{row['number']}")

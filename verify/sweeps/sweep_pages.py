@@ -1,0 +1,297 @@
+"""A sweep on paper: counts, where the bound is tight and where it breaks over the grid, and the worst cells."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from reports.numbers import format_count, format_interval, format_number, format_probability
+from reports.row import (
+    Audience,
+    Badge,
+    Block,
+    Callout,
+    Document,
+    Fact,
+    Facts,
+    HeatMap,
+    Paragraph,
+    Section,
+    Table,
+    TextStyle,
+    Tone,
+)
+
+from ..engine.rows import word_of
+from ..messages.words import setting
+from .mechanism_axis import RECIPES
+from .sweep_run import WORDS, Sweep, counts_text
+from .sweep_table import about_delta, flat, rows
+
+WORST = 25
+#: Ratios are shown between these decades; beyond, the colour says "as far as this and farther".
+DECADES = 12.0
+#: Axes a map is drawn over, the first two that vary.
+MAPPED = ("epsilon", "n", "dim", "conditioning", "delta", "target", "seed")
+Kind = tuple[str, str]
+
+
+@dataclass
+class Group:
+    """The cells of one mechanism with one loss: counts, and per place of the map the worst ratio and the failures."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    worst: dict[tuple[Any, Any], float] = field(default_factory=dict)
+    decided: Counter[tuple[Any, Any]] = field(default_factory=Counter)
+    failed: Counter[tuple[Any, Any]] = field(default_factory=Counter)
+
+
+@dataclass
+class Tally:
+    """What one pass over the rows leaves: a group per mechanism and loss, the worst cells, the first crashes."""
+
+    x: str
+    y: str
+    groups: dict[Kind, Group] = field(default_factory=dict)
+    worst: list[tuple[float, int, dict[str, Any]]] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Counts of the whole sweep by word."""
+        total: Counter[str] = Counter()
+        for group in self.groups.values():
+            total.update(group.counts)
+        return total
+
+    @property
+    def n_rows(self) -> int:
+        """Number of cells that have a row."""
+        return self.counts.total()
+
+
+def tally(sweep: Sweep) -> Tally:
+    """Return the counts, maps and worst cells of a sweep as it stands."""
+    varying = [axis for axis in MAPPED if len(sweep.grid.axes.get(axis, ())) > 1]
+    chosen = [*varying, *(axis for axis in ("epsilon", "target") if axis not in varying)]
+    found = Tally(chosen[0], chosen[1])
+    for place, row in enumerate(rows(sweep)):
+        cell, word = row["cell"], word_of(row)
+        group = found.groups.setdefault((cell["mechanism"], cell["loss"]), Group())
+        group.counts[word] += 1
+        columns = flat(row)
+        if word == "ERROR" and len(found.errors) < WORST:
+            found.errors.append(columns)
+        ratio = columns["log10_ratio"]
+        if math.isnan(ratio):
+            continue
+        at = (cell[found.x], cell[found.y])
+        group.worst[at] = max(ratio, group.worst.get(at, -math.inf))
+        group.decided[at] += 1
+        group.failed[at] += word == "FAILS"
+        entry = (ratio, -place, columns)
+        (heapq.heappush if len(found.worst) < WORST else heapq.heappushpop)(found.worst, entry)
+    return found
+
+
+def exit_code(sweep: Sweep, counts: Counter[str]) -> int:
+    """130 interrupted, 4 crashes, 1 a cell fails or is inconsistent, 3 undecided or not reached, 0 all hold."""
+    if sweep.interrupted:
+        return 130
+    if counts["ERROR"]:
+        return 4
+    if counts["FAILS"] or counts["INCONSISTENT"]:
+        return 1
+    return 3 if counts["UNDECIDED"] or counts.total() < len(sweep.grid) else 0
+
+
+def document(sweep: Sweep, found: Tally, *, date: str) -> Document:
+    """Return the summary of a sweep, with an ISO date."""
+    private = sweep.grid.private
+    audience = Audience.CURATOR if private else Audience.RELEASE
+    sections = [*_maps(sweep, found), _worst(found)]
+    if found.errors:
+        sections.append(_errors(found))
+    return Document(
+        title=f"Sweep: {sweep.grid.name}",
+        subtitle=f"{format_count(len(sweep.grid))} cells",
+        date=date,
+        author="pdp-verify",
+        keywords=("differential privacy", "sweep"),
+        summary=_callout(sweep, found),
+        front=_front(sweep, found),
+        sections=tuple(Section(s.title, s.level, s.blocks, audience, s.badges, s.kicker, s.id) for s in sections),
+        running_header="pdp-verify sweep",
+        audience=audience,
+        confidential=private,
+    )
+
+
+def _callout(sweep: Sweep, found: Tally) -> Callout:
+    counts, left = found.counts, len(sweep.grid) - found.n_rows
+    text = f"Of {format_count(len(sweep.grid))} cells: {counts_text(counts)}" + (
+        f"; {format_count(left)} not reached." if left else "."
+    )
+    if counts["ERROR"] or left:
+        return Callout(Tone.WARNING, "Incomplete: not every cell was decided", text)
+    if counts["FAILS"] or counts["INCONSISTENT"]:
+        return Callout(Tone.BAD, "The claim breaks in some cells", text)
+    if counts["UNDECIDED"]:
+        return Callout(Tone.WARNING, "No cell breaks; some are undecided at this budget", text)
+    if counts["VOUCHED"]:
+        return Callout(
+            Tone.GOOD, "The claim holds in every cell where it is made, in some of them as vouched for", text
+        )
+    return Callout(Tone.GOOD, "The claim holds in every cell where it is made", text)
+
+
+def _front(sweep: Sweep, found: Tally) -> tuple[Block, ...]:
+    grid = sweep.grid
+    axes = tuple(Fact(axis, ", ".join(_tick(value) for value in values)) for axis, values in grid.axes.items())
+    words = [word for word in WORDS if word != "VOUCHED" or found.counts[word]]
+    rows_ = tuple(
+        (mechanism, loss, *(format_count(group.counts[word]) for word in words), _rule(sweep, mechanism))
+        for (mechanism, loss), group in found.groups.items()
+        if set(group.counts) != {"OUT_OF_DOMAIN"}
+    )
+    columns = ("Mechanism", "Loss", *(WORDS[word].capitalize() for word in words), "Set up by")
+    spent = format_probability(grid.spends(), typographic=True) if grid.spends() else "nothing: all cells are exact"
+    blocks: list[Block] = [
+        Paragraph(
+            "Each cell sets a mechanism up for a target epsilon and delta by the rule named below, and asks whether it "
+            "is that private between the two data sets of the cell: the hockey-stick divergence, worse direction, "
+            "exact where the law of the loss is known and simulated otherwise."
+        ),
+        *_vouching(sweep),
+        Facts((Fact("Seed", str(grid.seed)), Fact("Failure probability, sum over cells", spent))),
+        Facts(axes),
+    ]
+    if rows_:
+        blocks.append(Table("Cells by outcome", columns, rows_, ("left", "left", *("right",) * len(words), "left")))
+    return tuple(blocks)
+
+
+def _vouching(sweep: Sweep) -> Iterator[Block]:
+    if sweep.shared.imported:
+        yield Paragraph(
+            "An imported mechanism is as it is, whatever the target, and is examined: its draws are held against its "
+            "own law and against the claim. Where its claim holds as vouched, that rests on the word of the person "
+            "named below, not on a proof of ours."
+        )
+
+
+def _rule(sweep: Sweep, mechanism: str) -> str:
+    own = sweep.grid.imported.get(mechanism)
+    return RECIPES[mechanism].rule if own is None else own.rule
+
+
+def _tick(value: Any) -> str:
+    return format_number(value) if isinstance(value, float) else str(value)
+
+
+def _maps(sweep: Sweep, found: Tally) -> Iterator[Section]:
+    xs, ys = sweep.grid.axes[found.x], sweep.grid.axes[found.y]
+    numbers = itertools.count(1)
+    level = 1
+    for (mechanism, loss), group in found.groups.items():
+        if not group.worst:
+            continue
+        blocks: list[Block] = [_ratio_map(f"map-{next(numbers)}", found, group, f"{mechanism}, {loss}", xs, ys)]
+        if group.counts["FAILS"]:
+            blocks.append(_failure_map(f"map-{next(numbers)}", found, group, f"{mechanism}, {loss}", xs, ys))
+        badge = Badge("breaks", Tone.BAD) if group.counts["FAILS"] else Badge("does not break here", Tone.NEUTRAL)
+        yield Section(f"{mechanism}, {loss} loss", level, tuple(blocks), badges=(badge,), kicker="Margin over the grid")
+        level = 2
+
+
+def _ratio_map(name: str, found: Tally, group: Group, title: str, xs: Any, ys: Any) -> HeatMap:
+    def shown(x: Any, y: Any) -> float:
+        return min(max(group.worst[x, y], -DECADES), DECADES) if (x, y) in group.worst else math.nan
+
+    highest = max(group.worst, key=lambda at: group.worst[at])
+    return HeatMap(
+        name,
+        f"Where it is tight, where it breaks: {title}",
+        "Decades between delta and its target in the worst cell of all other axes: above 0 the claim is not shown to "
+        f"hold, at 0 it is tight, below there is room. Values beyond {DECADES:g} decades are shown as {DECADES:g}; "
+        "a blank place makes no claim.",
+        f"Heat map over {found.x} and {found.y}; the largest value, {format_number(group.worst[highest])}, is at "
+        f"{found.x} {_tick(highest[0])} and {found.y} {_tick(highest[1])}.",
+        found.x,
+        found.y,
+        tuple(_tick(x) for x in xs),
+        tuple(_tick(y) for y in ys),
+        tuple(tuple(shown(x, y) for x in xs) for y in ys),
+        "log10 of delta / target",
+    )
+
+
+def _failure_map(name: str, found: Tally, group: Group, title: str, xs: Any, ys: Any) -> HeatMap:
+    def share(at: tuple[Any, Any]) -> float:
+        return group.failed[at] / group.decided[at] if group.decided[at] else math.nan
+
+    return HeatMap(
+        name,
+        f"Share of cells where it fails: {title}",
+        "Share, over all other axes, of the cells in which a claim is made and is false.",
+        f"Heat map over {found.x} and {found.y} of the share of failing cells.",
+        found.x,
+        found.y,
+        tuple(_tick(x) for x in xs),
+        tuple(_tick(y) for y in ys),
+        tuple(tuple(share((x, y)) for x in xs) for y in ys),
+        "share that fails",
+    )
+
+
+def _worst(found: Tally) -> Section:
+    ordered = sorted(found.worst, key=lambda entry: (-entry[0], -entry[1]))
+    tones = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD}
+    lines = tuple(
+        (
+            Badge(_outcome(columns), tones.get(columns["outcome"], Tone.WARNING)),
+            _setting(columns),
+            _delta(columns),
+            format_number(ratio, 3, typographic=True),
+        )
+        for ratio, _, columns in ordered
+    )
+    if not lines:
+        return Section("The worst cells", 1, (Paragraph("No cell was decided in its domain.", TextStyle.NOTE),))
+    table = Table(
+        "Cells with the largest delta over its target",
+        ("Outcome", "Cell", "Delta", "Decades over target"),
+        lines,
+        ("left", "left", "right", "right"),
+        (0, 1, 0, 0),
+    )
+    return Section("The worst cells", 1, (table,))
+
+
+def _outcome(columns: dict[str, Any]) -> str:
+    return str(columns["outcome"]).lower() + (", vouched" if columns["ground"] == "vouched" else "")
+
+
+def _delta(columns: dict[str, Any]) -> str:
+    if not about_delta(columns["quantity"], columns["allowed"], columns["delta"]):
+        return "refuted by a test of draws"
+    if columns["n_draws"] == 0:  # proved to far more digits than anybody reads
+        return format_number(columns["value"], typographic=True)
+    return format_interval(columns["value"], columns["low"], columns["high"], typographic=True)
+
+
+def _errors(found: Tally) -> Section:
+    lines = tuple((_setting(columns), str(columns["error"])) for columns in found.errors)
+    table = Table("Cells whose check stopped (the first of them)", ("Cell", "Why"), lines, ("left", "left"), (1, 1))
+    note = Paragraph("They may be tried again, on the same streams, with --retry-failed.", TextStyle.NOTE)
+    return Section("Crashes", 1, (table, note))
+
+
+def _setting(columns: dict[str, Any]) -> str:
+    axes = list(itertools.takewhile(lambda name: name != "outcome", columns))
+    return setting({name: columns[name] for name in axes}, typographic=True)
