@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from toys.deployments import QUICK, mechanism, section
 
-import verify
 from mechanisms import load
 
-ROOT = Path(verify.__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("mechanisms", "audits", "verify", "reports")
 
 

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -247,12 +248,9 @@ def test_a_full_disk_is_no_defect_and_the_same_command_finishes(
     work: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     shutil.rmtree(work / "out")
-
-    def full(path: Path, *_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
+    full = OSError(errno.ENOSPC, "No space left on device", str(work / "out"))
     honest = output.write_atomic
-    monkeypatch.setattr(output, "write_atomic", full)
+    monkeypatch.setattr(output, "write_atomic", Mock(side_effect=full))
     assert certify(work / "d.toml", work / "out") == 2
     assert "the disk must have room" in capsys.readouterr().err
     assert not (work / "out").exists()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.formula_cases import exact_value, holds
 from oracles.rational_floats import floats
 
-from verify.methods.rational import random_matrix
+from verify.methods.rational import design, random_matrix
 from verify.papers.wang2018.lem_4 import STATEMENT
 
 PLAIN = {"X": "generic", "n": 6, "dim": 3, "E1": "any", "moment": "X^T y", "seed": 11}
@@ -24,6 +24,9 @@ PLAIN = {"X": "generic", "n": 6, "dim": 3, "E1": "any", "moment": "X^T y", "seed
 def test_the_identity_holds_with_either_moment(seed: int, dim: int, kind: str, literal: bool) -> None:
     """X y for X^T y does no harm, since the same vector stands in both estimates."""
     moment, n = ("X y", dim) if literal else ("X^T y", dim + 3)
+    X, E1 = design("generic", n, dim, seed), random_matrix(dim, dim, seed, 3)
+    gram = X.transpose() * X
+    assume(all(M.det() != 0 for M in (gram, gram + (E1 + E1.transpose() if kind == "symmetric" else E1))))
     assert holds(STATEMENT, "", "printed", PLAIN | {"n": n, "dim": dim, "E1": kind, "moment": moment, "seed": seed})
 
 
