@@ -9,6 +9,7 @@ from typing import Any
 
 from audits import Estimate
 
+from ..kernel.provenance import Provenance
 from ..kernel.statement import Case, Evidence, Formula, Statement
 from ..kernel.verdict import Outcome, Reason, margin
 
@@ -89,6 +90,11 @@ def formula_row(formula: Formula | None) -> Row | None:
     return {"typst": formula.typst, "text": formula.text} if formula else None
 
 
+def provenance_row(provenance: Provenance | None) -> Row | None:
+    """Return where a part was read, as JSON values."""
+    return vars(provenance) | {"worth": provenance.worth.name} if provenance else None
+
+
 def statement_row(statement: Statement, *, file: str, reference: str) -> Row:
     """Return a statement's formulas and words."""
     return {
@@ -112,6 +118,8 @@ def statement_row(statement: Statement, *, file: str, reference: str) -> Row:
                 "corrected": formula_row(part.corrected),
                 "what_went_wrong": part.what_went_wrong,
                 "derivation": part.derivation,
+                "proof": part.proof,
+                "provenance": provenance_row(part.provenance),
             }
             for part in statement.parts
         ],

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from audits import Budget
 
 from ..messages.errors import Defect
-from ..papers.paper import Paper, paper_of
+from ..papers.paper import PROOF, Paper, paper_of
+from .provenance import Worth
 from .statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Display:
     """One separately decided display: its title, its versions, what went wrong, where that is derived, its mutants.
 
     An empty title is that of its id in the ``paper.toml``; an empty derivation that of the statement, where there is a
-    corrected form.
+    corrected form. ``proof`` marks a line of a proof (as the kind "proof step" of its table does).
     """
 
     title: str
@@ -111,6 +112,7 @@ class Display:
     wrong: str = ""
     mutants: Mapping[str, Mutant] = field(default_factory=dict)
     derivation: str = ""
+    proof: bool = False
 
 
 def statement(
@@ -133,8 +135,8 @@ def statement(
     domain, summary : str
         The domain as printed and what is public; the finding in a sentence or two.
     displays : mapping of Display
-        By what is appended to ``id_``: ``""`` the statement itself, ``"#10"`` a display, ``"@a"`` reading a of the
-        text, ``".1"`` (or whatever follows) a child that has a table of its own.
+        By what is appended to ``id_``: ``""`` the statement itself, ``"#10"`` a display, ``".1"`` (or whatever follows)
+        a child that has a table of its own; each may end in ``"@a"``, reading a of that text.
     derivation : str
         File and section that derive the corrected forms.
     figures : callable, optional
@@ -150,6 +152,8 @@ def statement(
     cases: list[Case] = []
     checks: dict[Version, Decide] = {}
     for key, display in displays.items():
+        if "@" in key and key.partition("@")[0] in displays:
+            raise ValueError(f"a display must be one or have readings, got {id_}{key} and {id_}{key.partition('@')[0]}")
         part = _part(paper, id_, key, display, derivation)
         parts.append(part)
         for standing, mutant, form in _versions(display):
@@ -180,18 +184,23 @@ def statement(
 
 def _part(paper: Paper, id_: str, key: str, display: Display, derivation: str) -> Part:
     part = id_ + key
-    if not display.title and part not in paper.entries:
+    own, _, reading = part.partition("@")
+    entry = paper.entries.get(own)
+    if not display.title and (entry is None or reading):
         raise Defect(f"{paper.name}/paper.toml must have a table for {part}, or its display a title")
-    title = display.title or paper.entries[part].title
-    corrected = display.corrected
+    corrected, provenance = display.corrected, paper.provenance(part)
+    if provenance and provenance.worth is Worth.DAMAGED and not reading:
+        raise Defect(f"{part} must be decided in readings ({part}@a), since our copy is damaged there")
     return Part(
         part,
-        title,
+        display.title or (entry.title if entry else ""),
         Formula(display.printed.typst),
         Formula(corrected.typst) if corrected else None,
         display.wrong,
         display.derivation or (derivation if corrected else ""),
-        key.removeprefix("@") if key.startswith("@") else "",
+        reading,
+        display.proof or (entry is not None and entry.kind == PROOF),
+        provenance,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..engine.rows import Row, number
@@ -95,13 +95,13 @@ def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, defin
 
 
 def join(rulings: Sequence[Ruling]) -> Ruling:
-    """Return the ruling of a whole: refuted if a part is, supported if all checkable parts are."""
+    """Return the ruling of a whole: refuted or unclear if a part is, supported if all checkable parts are."""
     if len(rulings) == 1:
         return rulings[0]
     outcomes = {e.name: sum(r.outcomes.get(e.name, 0) for r in rulings) for e in Outcome}
     outcomes = {name: count for name, count in outcomes.items() if count}
     checkable = [r for r in rulings if r.verdict is not Verdict.DEFINITION]
-    for verdict in (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.SUPPORTED):
+    for verdict in (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.TEXT_UNCLEAR, Verdict.SUPPORTED):
         of_verdict = [r for r in checkable if r.verdict is verdict]
         if of_verdict:
             reason = gravest(r.reason for r in of_verdict) if verdict is Verdict.UNDECIDED else Reason.NONE
@@ -111,13 +111,17 @@ def join(rulings: Sequence[Ruling]) -> Ruling:
     return Ruling(Verdict.DEFINITION)
 
 
-def join_readings(rulings: Sequence[Ruling]) -> Ruling:
-    """Return the ruling of several readings of one text: decided only where they agree."""
-    joined = join(rulings)
-    verdicts = {r.verdict for r in rulings}
-    if len(verdicts) > 1 and joined.verdict is not Verdict.UNDECIDED:
-        return Ruling(Verdict.UNDECIDED, Reason.READING, joined.outcomes, joined.worst_case, joined.worst_margin)
-    return joined
+def join_readings(rulings: Sequence[Ruling], *, damaged: bool = False) -> Ruling:
+    """Return the ruling of several readings of one text: decided where they agree, unclear where the copy is damaged.
+
+    A reading that is not decided leaves the text undecided, for its reason.
+    """
+    undecided = [r for r in rulings if r.verdict is Verdict.UNDECIDED]
+    joined = join(undecided) if damaged and undecided else join(rulings)
+    if joined.verdict is Verdict.UNDECIDED or not (damaged or len({r.verdict for r in rulings}) > 1):
+        return joined
+    verdict, reason = (Verdict.TEXT_UNCLEAR, Reason.NONE) if damaged else (Verdict.UNDECIDED, Reason.READING)
+    return Ruling(verdict, reason, joined.outcomes, joined.worst_case, joined.worst_margin)
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,51 @@ class PartRuling:
     part: Part
     printed: Ruling
     corrected: Ruling | None
+
+    @property
+    def true_form(self) -> Ruling | None:
+        """The corrected form, or the printed one where that is supported."""
+        return self.corrected or (self.printed if self.printed.verdict is Verdict.SUPPORTED else None)
+
+    def row(self) -> Row:
+        """Return the rulings as JSON values."""
+        return {"printed": self.printed.row(), "corrected": self.corrected.row() if self.corrected else None}
+
+
+@dataclass(frozen=True)
+class DisplayRuling:
+    """One display with all its readings: as printed, corrected, and each reading by its name."""
+
+    id: str
+    proof: bool
+    printed: Ruling
+    corrected: Ruling | None
+    readings: Mapping[str, PartRuling]
+
+    def row(self) -> Row:
+        """Return the rulings as JSON values."""
+        return {
+            "printed": self.printed.row(),
+            "corrected": self.corrected.row() if self.corrected else None,
+            "readings": {name: reading.row() for name, reading in self.readings.items()},
+        }
+
+
+def rule_display(parts: Sequence[PartRuling]) -> DisplayRuling:
+    """Return the ruling of one display from its readings (one part without a name, where the text has one)."""
+    part = parts[0].part
+    if not part.reading:
+        return DisplayRuling(part.display, part.proof, parts[0].printed, parts[0].corrected, {})
+    readings = {each.part.reading: each for each in parts}
+    damaged = any(each.part.damaged for each in parts)
+    printed = join_readings([each.printed for each in parts], damaged=damaged)
+    corrected = None
+    if damaged:  # what is true is known where one reading has a true form
+        forms = [form for form in (each.true_form for each in parts) if form]
+        corrected = join(forms) if forms else None
+    elif any(each.corrected for each in parts):
+        corrected = join_readings([each.corrected or each.printed for each in parts])
+    return DisplayRuling(part.display, part.proof, printed, corrected, readings)
 
 
 def mutant_summary(rows: Sequence[Row]) -> Row:
@@ -166,36 +215,31 @@ def rule_part(statement: Statement, part: Part, rows: Sequence[Row], *, quick: b
 
 
 def rule_statement(statement: Statement, rows: Sequence[Row], *, quick: bool) -> list[Row]:
-    """Return the verdict rows of a statement: its own first, then those of its parts that have an id of their own."""
-    parts = [rule_part(statement, part, rows, quick=quick) for part in statement.parts]
-    plain = [each for each in parts if not each.part.reading]
-    readings = [each for each in parts if each.part.reading]
-    printed = [each.printed for each in plain]
-    corrected = [each.corrected or each.printed for each in plain]
-    if readings:
-        printed.append(join_readings([each.printed for each in readings]))
-        corrected.append(join_readings([each.corrected or each.printed for each in readings]))
-    has_corrected = any(each.corrected for each in parts)
-    mutants = [row for row in rows if row["standing"] == Standing.MUTANT.name]
-    own = {
-        "kind": "verdict",
-        "id": statement.id,
-        "parent": None,
-        "printed": join(printed).row(),
-        "corrected": join(corrected).row() if has_corrected else None,
-        "readings": {each.part.reading: each.printed.row() for each in readings},
-        "mutants": mutant_summary(mutants),
+    """Return the verdict rows of a statement: its own first, then those of its displays that have an id of their own.
+
+    A line of a proof has its own row, and no part in the statement's.
+    """
+    of_display: dict[str, list[PartRuling]] = {}
+    for part in statement.parts:
+        of_display.setdefault(part.display, []).append(rule_part(statement, part, rows, quick=quick))
+    displays = [rule_display(parts) for parts in of_display.values()]
+    deciding = [each for each in displays if not each.proof] or displays
+    has_corrected = any(each.corrected for each in deciding)
+    corrected = join([each.corrected or each.printed for each in deciding]) if has_corrected else None
+    readings = {
+        f"{each.id.removeprefix(statement.id)}@{name}".lstrip("#@"): reading
+        for each in displays
+        if each.id == statement.id or "#" in each.id
+        for name, reading in each.readings.items()
     }
-    return [own] + [
-        {
-            "kind": "verdict",
-            "id": each.part.id,
-            "parent": statement.id,
-            "printed": each.printed.row(),
-            "corrected": each.corrected.row() if each.corrected else None,
-            "readings": {},
-            "mutants": mutant_summary([row for row in mutants if row["part"] == each.part.id]),
-        }
-        for each in plain
-        if each.part.id != statement.id
+    own = DisplayRuling(statement.id, False, join([each.printed for each in deciding]), corrected, readings)
+    return [_verdict_row(own, None, rows)] + [
+        _verdict_row(each, statement.id, [row for row in rows if row["part"].partition("@")[0] == each.id])
+        for each in displays
+        if each.id != statement.id
     ]
+
+
+def _verdict_row(ruling: DisplayRuling, parent: str | None, rows: Sequence[Row]) -> Row:
+    mutants = mutant_summary([row for row in rows if row["standing"] == Standing.MUTANT.name])
+    return {"kind": "verdict", "id": ruling.id, "parent": parent, **ruling.row(), "mutants": mutants}

@@ -11,6 +11,7 @@ from audits import Budget, Estimate
 from mechanisms import Relation
 
 from .plain_math import plain_math
+from .provenance import Provenance, Worth
 
 Value = float | int | str | bool | None
 Params = Mapping[str, Value]
@@ -149,7 +150,8 @@ Check = Callable[[Case, Budget], Evidence]
 class Part:
     """One separately decided display of a statement (its own id when the catalogue gives it one).
 
-    ``reading`` is the letter of one reading of an ambiguous text; a statement is refuted if all its readings are.
+    ``reading`` is the name of one reading of an ambiguous text; a display is refuted if all its readings are, and its
+    text is unclear where the copy is damaged. A line of a ``proof`` has a verdict, and never decides its statement.
     """
 
     id: str
@@ -159,6 +161,18 @@ class Part:
     what_went_wrong: str = ""
     derivation: str = ""  # file under docs/derivations that derives the corrected form, with its section
     reading: str = ""
+    proof: bool = False
+    provenance: Provenance | None = None
+
+    @property
+    def display(self) -> str:
+        """Id without the name of a reading: what the readings of one text share."""
+        return self.id.partition("@")[0]
+
+    @property
+    def damaged(self) -> bool:
+        """Whether our copy is damaged where this is printed."""
+        return self.provenance is not None and self.provenance.worth is Worth.DAMAGED
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class Verdict(Enum):
     SUPPORTED = "supported by every case tried"
     REFUTED = "refuted by a confirmed counterexample"
     UNDECIDED = "undecided"
+    TEXT_UNCLEAR = "text unclear: our copy is damaged here, and each reading of it is decided"
     DEFINITION = "a definition: implemented, nothing to check"
 
 

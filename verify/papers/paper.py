@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from ..kernel.provenance import Provenance, Worth
 from ..kernel.shares import SLOTS
 from ..kernel.verdict import Verdict
 from ..messages.errors import Defect
@@ -46,6 +47,10 @@ KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "example": ("exp", ("E",)),
     "proof step": ("thm", ("T",)),
 }
+#: The kind of a line of a proof: it has a verdict of its own, and never decides its parent.
+PROOF = "proof step"
+#: Tables of a ``paper.toml`` that are no id.
+ABOUT = ("reference", "copies", "sources")
 STATEMENT_FILE = re.compile(rf"^(?:{'|'.join(sorted({prefix for prefix, _ in KINDS.values()}))})_\w+$")
 
 
@@ -89,6 +94,7 @@ class IdTable(TypedDict):
     readings: NotRequired[dict[Text, VerdictWord]]
     why: NotRequired[Text]
     consequence: NotRequired[Annotated[str, _one_of(Consequence.__members__)]]
+    root: NotRequired[Text]
 
 
 @strict
@@ -108,6 +114,24 @@ class ReferenceTable(TypedDict):
 
 
 @strict
+class CopyTable(TypedDict):
+    """A copy of the paper that statements were read from: its SHA-256, and how it was made."""
+
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    made: Text
+
+
+@strict
+class SourceTable(TypedDict):
+    """Where a part was read: the copy (where there are several), its line, what the place is worth, and why."""
+
+    copy: NotRequired[Text]
+    line: Annotated[int, Field(ge=1)]
+    worth: NotRequired[Annotated[str, _one_of(Worth.__members__)]]
+    evidence: NotRequired[Text]
+
+
+@strict
 class PaperTable(TypedDict):
     """What a ``paper.toml`` says of the paper itself."""
 
@@ -115,17 +139,20 @@ class PaperTable(TypedDict):
     position: int
     slots: Annotated[int, Field(ge=1, le=SLOTS)]
     reference: ReferenceTable
+    copies: NotRequired[dict[Text, CopyTable]]
+    sources: NotRequired[dict[Text, SourceTable]]
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected verdicts of one id, the reason in a line, and the consequence where it is refuted as printed."""
+    """The expected verdicts of one id, the reason in a line; where it is refuted, the consequence and the root."""
 
     printed: str
     corrected: str | None = None
     readings: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
     consequence: str = ""
+    root: str = ""
 
     def row(self) -> Row:
         """Return the expectation as JSON values."""
@@ -155,7 +182,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its folder's name, the prefix of its ids, its place in records, its slots, its reference, its ids."""
+    """A paper: its folder's name, the prefix of its ids, its place in records, its slots, its reference, its ids.
+
+    ``copies`` and ``sources`` say which copies the statements were read from, and where in them each part stands.
+    """
 
     name: str
     prefix: str
@@ -163,6 +193,17 @@ class Paper:
     slots: int
     reference: Mapping[str, Any]
     entries: Mapping[str, Entry]
+    copies: Mapping[str, CopyTable] = field(default_factory=dict)
+    sources: Mapping[str, SourceTable] = field(default_factory=dict)
+
+    def provenance(self, part: str) -> Provenance | None:
+        """Return where a part was read (a reading where its display was), or nothing where no copy is stated."""
+        source = self.sources.get(part) or self.sources.get(part.partition("@")[0])
+        if source is None:
+            return None
+        name = source.get("copy") or next(iter(self.copies))
+        worth = Worth[source.get("worth", "SINGLE")]
+        return Provenance(name, self.copies[name]["digest"], source["line"], worth, source.get("evidence", ""))
 
     @property
     def share(self) -> Fraction:
@@ -190,9 +231,10 @@ def read_paper(path: Path) -> Paper:
     name = path.parent.name
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        ids = {key: value for key, value in table.items() if isinstance(value, dict) and key != "reference"}
+        ids = {key: value for key, value in table.items() if isinstance(value, dict) and key not in ABOUT}
         about = {key: value for key, value in table.items() if key not in ids}
         _check(about, PaperTable)
+        _check_sources(about.get("copies", {}), about.get("sources", {}))
         for id_, value in ids.items():
             _check_id(id_, value, ids, about["prefix"])
         entries = {id_: _entry(id_, name, value) for id_, value in ids.items()}
@@ -202,7 +244,7 @@ def read_paper(path: Path) -> Paper:
                 raise ValueError(f"{entry.id} must have a file of its own, got {entry.file} of {files[entry.file]}")
     except ValueError as stop:
         raise Defect(f"{name}/{path.name}: {stop}") from stop
-    return Paper(name, about["prefix"], about["position"], about["slots"], about["reference"], entries)
+    return Paper(name, **about, entries=entries)
 
 
 _adapter = cache(TypeAdapter)
@@ -233,6 +275,16 @@ def _in_words(error: Any, kind: Any, of: str) -> str:
     return f"{place} {rule}, got {key}={error['input']!r}"
 
 
+def _check_sources(copies: Mapping[str, CopyTable], sources: Mapping[str, SourceTable]) -> None:
+    """Hold every part's source to a copy that is there, and every worth that claims something to its evidence."""
+    for part, source in sources.items():
+        if source.get("copy", "") not in copies and ("copy" in source or len(copies) != 1):
+            known = ", ".join(copies) or "stated in a table [copies.NAME]"
+            raise ValueError(f"sources.{part}.copy must be {known}, got copy={source.get('copy')}")
+        if source.get("worth", "SINGLE") != "SINGLE" and "evidence" not in source:
+            raise ValueError(f"sources.{part}.evidence must be given with worth={source['worth']}, got evidence=None")
+
+
 def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str, Any]], prefix: str) -> None:
     """Check the table of one id, and what the id, its parent and its consequence must be."""
     if not re.fullmatch(rf"{prefix}-\w+(\.\w+)*", id_, re.ASCII):
@@ -245,14 +297,38 @@ def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str,
         raise ValueError(f"{id_}.parent must be an id with a file of its own, got parent={table['parent']}")
     if "parent" not in table and "locator" not in table:
         raise ValueError(f"{id_}.locator must be given, got locator=None")
-    if "consequence" in table and table["printed"] != "REFUTED":
-        raise ValueError(f"{id_}.consequence must stand with printed=REFUTED, got printed={table['printed']}")
+    for key in ("consequence", "root"):
+        if key in table and table["printed"] not in ("REFUTED", "TEXT_UNCLEAR"):
+            raise ValueError(f"{id_}.{key} must stand with printed=REFUTED, got printed={table['printed']}")
+    if "root" in table and table["root"] not in roots():
+        raise ValueError(f"{id_}.root must be {', '.join(roots())}, got root={table['root']}")
 
 
 def _entry(id_: str, paper: str, table: Mapping[str, Any]) -> Entry:
     about = {key: table[key] for key in ("kind", "title", "locator", "parent") if key in table}
     expected = Expected(**{key: value for key, value in table.items() if key not in about})
     return Entry(id_, paper, expected=expected, **about)
+
+
+@strict
+class RootTable(TypedDict):
+    """The one slip behind several entries: its title, and what is wrong and what is right in a sentence or two."""
+
+    title: Text
+    text: Text
+
+
+@cache
+def roots() -> Mapping[str, RootTable]:
+    """Return the slips that stand behind several entries, by the name that the entries give (``roots.toml``)."""
+    path = Path(__file__).resolve().parent / "roots.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        for name, value in table.items():
+            _check(value, RootTable, name)
+    except ValueError as stop:
+        raise Defect(f"{path.name}: {stop}") from stop
+    return table
 
 
 @cache

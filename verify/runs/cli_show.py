@@ -203,18 +203,16 @@ def _counts(statement: Statement) -> str:
 
 
 def _verdict_of(record: Record, id_: str) -> Row:
-    """Return the verdict row of an id or a display; that of a reading is made from its statement's."""
+    """Return the verdict row of an id or a display, and as such a row that of one reading."""
+    display, _, reading = id_.partition("@")
+    ruling = record.verdict(display)
+    if not reading:
+        return ruling
     from ..kernel.ruling import mutant_summary
-    from ..papers.registry import id_of
-    from .statement_pages import ruling_of_part
 
-    for statement in record.statements:
-        for part in statement["parts"]:
-            if part["reading"] and part["id"] == id_:
-                mutants = [row for row in record.cases_of(id_) if row["standing"] == "MUTANT"]
-                ruling = ruling_of_part(record, statement, part, record.verdict(id_of(id_)))
-                return ruling | {"readings": {}, "mutants": mutant_summary(mutants), "unexpected": []}
-    return record.verdict(id_)
+    mutants = [row for row in record.cases_of(id_) if row["standing"] == "MUTANT"]
+    own: Row = ruling["readings"][reading]
+    return own | {"readings": {}, "mutants": mutant_summary(mutants), "unexpected": []}
 
 
 def findings(id_: str, path: Path) -> Iterator[str]:
@@ -239,8 +237,8 @@ def findings(id_: str, path: Path) -> Iterator[str]:
             if tightest["found"]:
                 yield _wrap("found at", setting(tightest["found"]))
             yield f"{'replay':<12}{replay_command(str(path), id_, tightest['case'])}"  # in one line: it is pasted
-    for letter, ruling in verdict["readings"].items():
-        yield _wrap(f"reading {letter}", verdict_sentence(ruling))
+    for letter, reading in verdict["readings"].items():
+        yield _wrap(f"reading {letter}", verdict_sentence(reading["printed"]))
     mutants = verdict["mutants"]
     if mutants["total"]:
         yield _wrap("mutants", f"{mutants['caught']} of {mutants['total']} refuted")

@@ -126,12 +126,11 @@ def _chapter(record: Record, consequence: Consequence, statements: list[Row]) ->
 
 
 def _entry(record: Record, statement: Row) -> Section:
-    verdict = record.verdict(statement["id"])
     blocks: list[Block] = [Paragraph(statement["summary"])] if statement["summary"] else []
     blocks.append(Facts((Fact("Where", statement["locator"]), Fact("Domain", statement["domain"]))))
     rows = record.cases_of(statement["id"])
     for part in statement["parts"]:
-        ruling = ruling_of_part(record, statement, part, verdict)
+        ruling = ruling_of_part(record, part)
         if ruling["printed"]["verdict"] == "REFUTED":
             blocks += _part(part, ruling, [row for row in rows if row["part"] == part["id"]])
     return Section(

@@ -27,13 +27,14 @@ from reports.row import (
 
 from ..engine.record import Record
 from ..engine.rows import Row, number
-from ..kernel.ruling import is_blind, mutant_summary, rule, worst
+from ..kernel.ruling import worst
 from ..messages.words import allowed, case_sentence, figure, interval, replay_command, setting, verdict_sentence
 
 TONES = {
     "SUPPORTED": Tone.GOOD,
     "REFUTED": Tone.BAD,
     "UNDECIDED": Tone.WARNING,
+    "TEXT_UNCLEAR": Tone.NEUTRAL,
     "DEFINITION": Tone.NEUTRAL,
     "HOLDS": Tone.GOOD,
     "FAILS": Tone.BAD,
@@ -75,7 +76,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
         return [head]
     sections = [head]
     for part in parts:
-        ruling = ruling_of_part(record, statement, part, verdict)
+        ruling = ruling_of_part(record, part)
         mine = [row for row in rows if row["part"] == part["id"]]
         sections.append(
             Section(
@@ -91,25 +92,11 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     return sections
 
 
-def ruling_of_part(record: Record, statement: Row, part: Row, verdict: Row) -> Row:
-    """Return the verdict row of one part of a statement."""
-    if part["reading"]:
-        return {"printed": verdict["readings"][part["reading"]], "corrected": _corrected_reading(record, part)}
-    return verdict if part["id"] == statement["id"] else record.verdict(part["id"])
-
-
-def _corrected_reading(record: Record, part: Row) -> Row | None:
-    """Return the verdict on a reading's corrected form: the record has its cases, and a verdict of all together."""
-    if not part["corrected"]:
-        return None
-    rows = record.cases_of(part["id"])
-    corrected = [row for row in rows if row["standing"] == "CORRECTED"]
-    mutants = mutant_summary([row for row in rows if row["standing"] == "MUTANT"])
-    return rule(
-        corrected,
-        expected_cases=len(corrected) + (not record.header["complete"]),
-        blind=is_blind(mutants, quick=record.header["profile"] == "quick"),
-    ).row()
+def ruling_of_part(record: Record, part: Row) -> Row:
+    """Return the rulings of one part of a statement, as printed and corrected: of its display, or of one reading."""
+    ruling = record.verdict(part["id"].partition("@")[0])
+    reading: Row = ruling["readings"][part["reading"]] if part["reading"] else ruling
+    return reading
 
 
 def _badges(verdict: Row) -> tuple[Badge, ...]:

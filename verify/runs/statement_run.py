@@ -72,6 +72,7 @@ class _StatementRun:
         rulings = rule_statement(self.statement, self.rows("case"), quick=quick)
         for ruling in rulings:
             expected = ledger.get(ruling["id"])
+            ruling["consequence"], ruling["root"] = (expected.consequence, expected.root) if expected else ("", "")
             ruling["expected"] = expected.row() if expected else None
             unexpected: list[str] = []
             still_open: list[str] = []

@@ -44,7 +44,7 @@ ReasonName = Literal[
     "POWER",
     "INTERRUPTED",
 ]
-VerdictName = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "DEFINITION"]
+VerdictName = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "TEXT_UNCLEAR", "DEFINITION"]
 
 
 @row_part

@@ -45,6 +45,17 @@ class FormulaPart(TypedDict):
 
 
 @row_part
+class ProvenancePart(TypedDict):
+    """Where a display was read, and what our copy is worth there."""
+
+    copy: str
+    digest: Digest
+    line: Annotated[int, Field(ge=1)]
+    worth: Literal["CONFIRMED", "SINGLE", "DAMAGED"]
+    evidence: str
+
+
+@row_part
 class DisplayPart(TypedDict):
     """One display of a statement in its versions."""
 
@@ -55,6 +66,8 @@ class DisplayPart(TypedDict):
     corrected: FormulaPart | None
     what_went_wrong: str
     derivation: str
+    proof: bool
+    provenance: ProvenancePart | None
 
 
 @row_part
@@ -118,6 +131,14 @@ class RulingPart(TypedDict):
 
 
 @row_part
+class ReadingPart(TypedDict):
+    """What was decided about one reading of a text."""
+
+    printed: RulingPart
+    corrected: RulingPart | None
+
+
+@row_part
 class MildestPart(TypedDict):
     """The least wrong misstatement that was refuted."""
 
@@ -154,8 +175,10 @@ class VerdictRow(TypedDict):
     parent: str | None
     printed: RulingPart
     corrected: RulingPart | None
-    readings: dict[str, RulingPart]
+    readings: dict[str, ReadingPart]
     mutants: MutantsPart
+    consequence: Literal["", "PRIVACY", "COVERAGE", "RESULT", "PROOF", "MISPRINT"]
+    root: str
     expected: ExpectedPart | None
     unexpected: list[str]
     still_open: list[str]

@@ -89,7 +89,7 @@ def example(paper: Paper):  # type: ignore[no-untyped-def]
             ),
             "#10": Display("ten", Form("y = 2", draws, [At("edge", {"n": 4}, role=Role.EDGE, quick=False)])),
             ".a": Display("", Form("z = 3", partial(says, words="child"), [At("on the box")])),
-            "@a": Display("a reading", Form("w = 4", partial(says, words="reading"), [At("as read")])),
+            "#w@a": Display("a reading", Form("w = 4", partial(says, words="reading"), [At("as read")])),
             "#shown": Display("not decided", Form("v = 5")),
         },
     )
@@ -104,7 +104,7 @@ def test_parts_are_derived(paper: Paper) -> None:
         ("T99-T1", "the bound", ""),
         ("T99-T1#10", "ten", ""),
         ("T99-T1.a", "A child", ""),
-        ("T99-T1@a", "a reading", "a"),
+        ("T99-T1#w@a", "a reading", "a"),
         ("T99-T1#shown", "not decided", ""),
     ]
     assert [part.derivation for part in found.parts] == ["docs/derivations/toy.md", "", "", "", ""]
@@ -129,7 +129,7 @@ def test_cases_are_derived(paper: Paper) -> None:
         "T99-T1 | mutant: twice",
         "T99-T1#10 | printed | n=4",
         "T99-T1.a | printed",
-        "T99-T1@a | printed",
+        "T99-T1#w@a | printed",
     ]
     assert [case.quick for case in found.values()] == [
         True, True, True, True, False, False, True, False, True, True, True, False, True, True,
@@ -152,7 +152,7 @@ def test_each_version_is_decided_by_its_own_check(paper: Paper) -> None:
     assert asked["T99-T1 | mutant: twice"] == "twice"
     assert asked["T99-T1#10 | printed | n=4"] == "7 draws of 4"
     assert asked["T99-T1.a | printed"] == "child"
-    assert asked["T99-T1@a | printed"] == "reading"
+    assert asked["T99-T1#w@a | printed"] == "reading"
 
 
 def test_a_definition_has_nothing_to_decide(paper: Paper) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from verify.kernel.ruling import Ruling, join, join_readings, rule, worst
+from verify.kernel.provenance import Provenance, Worth
+from verify.kernel.ruling import Ruling, join, join_readings, rule, rule_statement, worst
+from verify.kernel.statement import Case, Formula, Part, Standing, Statement
 from verify.kernel.verdict import Reason, Verdict
 
 
@@ -70,3 +72,87 @@ def test_readings_decide_only_where_they_agree() -> None:
     assert join_readings([supported, supported]).verdict is Verdict.SUPPORTED
     mixed = join_readings([supported, refuted])
     assert (mixed.verdict, mixed.reason) == (Verdict.UNDECIDED, Reason.READING)
+
+
+def test_a_damaged_text_is_unclear_whatever_its_readings_are_and_undecided_while_one_is() -> None:
+    supported, refuted = Ruling(Verdict.SUPPORTED), Ruling(Verdict.REFUTED)
+    budget = Ruling(Verdict.UNDECIDED, Reason.BUDGET)
+    for readings in ([supported, refuted], [refuted, refuted], [supported, supported], [refuted]):
+        assert join_readings(readings, damaged=True).verdict is Verdict.TEXT_UNCLEAR
+    for readings in ([refuted, budget], [supported, budget]):
+        open_ = join_readings(readings, damaged=True)
+        assert (open_.verdict, open_.reason) == (Verdict.UNDECIDED, Reason.BUDGET)
+    unclear = join_readings([supported, refuted], damaged=True)
+    assert join([supported, unclear]).verdict is Verdict.TEXT_UNCLEAR
+    assert join([unclear, budget]).verdict is Verdict.UNDECIDED
+    assert join([unclear, budget, refuted]).verdict is Verdict.REFUTED
+
+
+def row_of(part: str, outcome: str, standing: str = "PRINTED") -> dict[str, Any]:
+    return {
+        "part": part, "case": f"{part} {standing}", "outcome": outcome, "standing": standing, "reason": "NONE",
+        "margin": 1.0 if outcome == "HOLDS" else -1.0, "severity": None,
+    }  # fmt: skip
+
+
+def made(*parts: tuple[str, dict[str, Any]], corrected: tuple[str, ...] = ()) -> Statement:
+    """A statement of parts with one case a version."""
+    worth = Provenance("main", "0" * 64, 7, Worth.DAMAGED, "a hat is lost")
+    found = tuple(
+        Part(
+            id_, "", Formula("x"), Formula("y") if id_ in corrected else None,
+            reading=id_.partition("@")[2], proof=about.get("proof", False),
+            provenance=worth if about.get("damaged") else None,
+        )
+        for id_, about in parts
+    )  # fmt: skip
+    cases = tuple(
+        Case(part.id, f"{part.id} {each.name}", each, {})
+        for part in found
+        for each in (Standing.PRINTED, *([Standing.CORRECTED] if part.corrected else []))
+    )
+    return Statement("T", "toy", "lemma", "", "", "", found, cases, lambda case, budget: 1 / 0)  # type: ignore[arg-type,return-value]
+
+
+def test_a_display_has_readings_and_a_row_with_each_of_them_as_printed_and_corrected() -> None:
+    damaged = {"damaged": True}
+    statement = made(("T#one", {}), ("T#out@raw", damaged), ("T#out@hat", damaged), corrected=("T#out@hat",))
+    rows = [
+        row_of("T#one", "HOLDS"), row_of("T#out@raw", "FAILS"), row_of("T#out@hat", "FAILS"),
+        row_of("T#out@hat", "HOLDS", "CORRECTED"),
+    ]  # fmt: skip
+    own, one, out = rule_statement(statement, rows, quick=False)
+    assert [row["id"] for row in (own, one, out)] == ["T", "T#one", "T#out"]
+    assert (own["printed"]["verdict"], own["corrected"]["verdict"]) == ("TEXT_UNCLEAR", "SUPPORTED")
+    assert {name: each["printed"]["verdict"] for name, each in own["readings"].items()} == {
+        "out@raw": "REFUTED", "out@hat": "REFUTED",
+    }  # fmt: skip
+    assert (out["printed"]["verdict"], out["corrected"]["verdict"]) == ("TEXT_UNCLEAR", "SUPPORTED")
+    assert out["readings"]["raw"]["corrected"] is None
+    assert out["readings"]["hat"]["corrected"]["verdict"] == "SUPPORTED"
+    rows[0] = row_of("T#one", "FAILS")
+    assert rule_statement(statement, rows, quick=False)[0]["printed"]["verdict"] == "REFUTED"
+
+
+@pytest.mark.parametrize(("step", "own"), [("FAILS", "SUPPORTED"), ("HOLDS", "SUPPORTED")])
+def test_a_line_of_a_proof_never_decides_its_statement(step: str, own: str) -> None:
+    statement = made(("T#bound", {}), ("T.p", {"proof": True}), corrected=("T.p",))
+    rows = [row_of("T#bound", "HOLDS"), row_of("T.p", step), row_of("T.p", "HOLDS", "CORRECTED")]
+    found, _, line = rule_statement(statement, rows, quick=False)
+    assert (found["printed"]["verdict"], found["corrected"]) == (own, None)
+    assert line["printed"]["verdict"] == ("REFUTED" if step == "FAILS" else "SUPPORTED")
+    rows[0] = row_of("T#bound", "FAILS")
+    assert rule_statement(statement, rows, quick=False)[0]["printed"]["verdict"] == "REFUTED"
+
+
+def test_a_readings_corrected_form_of_a_run_that_was_interrupted_or_is_blind_is_not_supported() -> None:
+    statement = made(("T@a", {}), corrected=("T@a",))
+    rows = [row_of("T@a", "FAILS"), row_of("T@a", "HOLDS", "CORRECTED")]
+
+    def corrected(rows: list[dict[str, Any]]) -> tuple[str, str]:
+        ruling = rule_statement(statement, rows, quick=False)[0]["readings"]["a"]["corrected"]
+        return ruling["verdict"], ruling["reason"]
+
+    assert corrected(rows) == ("SUPPORTED", "NONE")
+    assert corrected(rows[:1]) == ("UNDECIDED", "INTERRUPTED")
+    assert corrected([*rows, row_of("T@a", "HOLDS", "MUTANT")]) == ("UNDECIDED", "POWER")

@@ -21,6 +21,7 @@ def verdict(printed: dict[str, Any], corrected: dict[str, Any] | None = None, **
 
 
 SUPPORTED, REFUTED = ruling("SUPPORTED"), ruling("REFUTED")
+UNCLEAR, A = ruling("TEXT_UNCLEAR"), {"a": {"printed": REFUTED}}
 BUDGET, ERROR = ruling("UNDECIDED", "BUDGET"), ruling("UNDECIDED", "ERROR")
 
 
@@ -41,8 +42,23 @@ BUDGET, ERROR = ruling("UNDECIDED", "BUDGET"), ruling("UNDECIDED", "ERROR")
         (verdict(SUPPORTED, held=["m"]), Expected("SUPPORTED"), True, 1, 0),
         (verdict(SUPPORTED, open=["m"]), Expected("SUPPORTED"), True, 0, 1),
         (verdict(SUPPORTED, open=["m"]), Expected("SUPPORTED"), False, 1, 0),
-        (verdict(BUDGET, readings={"a": REFUTED}), Expected("UNDECIDED", readings={"a": "REFUTED"}), False, 0, 0),
-        (verdict(BUDGET, readings={"a": REFUTED}), Expected("UNDECIDED", readings={"b": "REFUTED"}), False, 2, 0),
+        (
+            verdict(BUDGET, readings=A),
+            Expected("UNDECIDED", readings={"a": "REFUTED"}),
+            False,
+            0,
+            0,
+        ),
+        (
+            verdict(BUDGET, readings=A),
+            Expected("UNDECIDED", readings={"b": "REFUTED"}),
+            False,
+            2,
+            0,
+        ),
+        (verdict(UNCLEAR), Expected("TEXT_UNCLEAR"), False, 0, 0),
+        (verdict(UNCLEAR), Expected("REFUTED"), False, 1, 0),
+        (verdict(REFUTED), Expected("TEXT_UNCLEAR"), True, 1, 0),
     ],
 )
 def test_compare(row: dict[str, Any], expected: Expected | None, quick: bool, unexpected: int, still_open: int) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from verify.kernel.declare import Display, Form, statement
+from verify.kernel.provenance import Provenance, Worth
 from verify.kernel.shares import SLOTS
 from verify.messages.errors import Defect
 from verify.papers.paper import KINDS, Consequence, citation, paper_of, papers, read_paper, together
@@ -39,6 +41,10 @@ kind = "proof step"
 title = "A step"
 printed = "SUPPORTED"
 """
+KEYS = "prefix, position, slots, reference, copies, sources"
+COPY = f'[copies.main]\ndigest = "{"0" * 64}"\nmade = "by a machine"\n'
+READ = COPY + '[sources]\n"T99-L1" = {'
+NO_COPY = '[sources]\n"T99-L1" = {line = 3}\n[reference]'
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -66,9 +72,9 @@ def test_what_a_paper_states(tmp_path: Path) -> None:
         ('"T99"', "99", "prefix must be a valid string, got prefix=99"),
         ("slots = 2", "", "slots must be given"),
         ('author = "Ada One and Bea Two"', "", "reference.author must be given"),
-        ("slots = 2", "slots = 2\ncolour = 1", "colour must be prefix, position, slots, reference or an id"),
+        ("slots = 2", "slots = 2\ncolour = 1", f"colour must be {KEYS} or an id"),
         ("year = 1999", "year = 1999\nyeer = 1", "reference.yeer must be author, title, year, journal,"),
-        ('["T99-L1.a"]', '["T98-L1.a"]', "T98-L1.a must be prefix, position, slots, reference or an id"),
+        ('["T99-L1.a"]', '["T98-L1.a"]', f"T98-L1.a must be {KEYS} or an id"),
         ('kind = "lemma"', 'kind = "lema"', "T99-L1.kind must be one of theorem, lemma,"),
         ('kind = "lemma"', "", "T99-L1.kind must be given"),
         ('title = "A lemma"', "", "T99-L1.title must be given"),
@@ -102,11 +108,21 @@ def test_what_a_paper_states(tmp_path: Path) -> None:
         ('"A lemma"', "1", "T99-L1.title must be a valid string, got title=1"),
         ('"A lemma"', '""', "T99-L1.title must be a line of text without space around it"),
         ('"A lemma"', '" "', "T99-L1.title must be a line of text without space around it"),
-        ('"T99-L1"', '"T99-../L1"', "T99-../L1 must be prefix, position, slots, reference or an id T99-…"),
-        ('"T99-L1"', '"T99-a/L1"', "T99-a/L1 must be prefix, position, slots, reference or an id T99-…"),
-        ('"T99-L1.a"', '"T99-..a"', "T99-..a must be prefix, position, slots, reference or an id T99-…"),
-        ('"T99-L1"', '"T99-"', "T99- must be prefix, position, slots, reference or an id T99-…"),
+        ('"T99-L1"', '"T99-../L1"', f"T99-../L1 must be {KEYS} or an id T99-…"),
+        ('"T99-L1"', '"T99-a/L1"', f"T99-a/L1 must be {KEYS} or an id T99-…"),
+        ('"T99-L1.a"', '"T99-..a"', f"T99-..a must be {KEYS} or an id T99-…"),
+        ('"T99-L1"', '"T99-"', f"T99- must be {KEYS} or an id T99-…"),
         ('printed = "REFUTED"', 'printed = "SUPPORTED"', "T99-L1.consequence must stand with printed=REFUTED, got"),
+        ('why = "a sign"', 'root = "nowhere"', "T99-L1.root must be sqrt-two"),
+        ('[reference]', f'[copies.main]\ndigest = "{"0" * 63}"\nmade = "x"\n[reference]', "copies.main.digest"),
+        ('[reference]', NO_COPY, "copy must be stated in a table [copies.NAME], got copy=None"),
+        ('[reference]', READ + 'copy = "b", line = 3}\n[reference]', "copy must be main, got copy=b"),
+        ('[reference]', READ + 'line = 0}\n[reference]', "sources.T99-L1.line must be greater than or equal to 1"),
+        (
+            '[reference]', READ + 'line = 3, worth = "DAMAGED"}\n[reference]',
+            "sources.T99-L1.evidence must be given with worth=DAMAGED, got evidence=None",
+        ),
+        ('[reference]', READ + 'line = 3, worth = "GOOD"}\n[reference]', "worth must be one of CONFIRMED, SINGLE"),
         (
             '["T99-L1.a"]\nparent = "T99-L1"\nkind = "proof step"',
             '["T99-1"]\nlocator = "Lemma 1"\nkind = "lemma"',
@@ -157,6 +173,23 @@ def test_papers_that_do_not_go_together_are_refused(tmp_path: Path, old: str, ne
     text = PAPER.replace(old, new).replace('"T99-', f'"{new[-4:-1] if "prefix" in new else "T99"}-')
     with pytest.raises(Defect, match=message):
         together([*papers(), read_paper(write(tmp_path, text))])
+
+
+def test_where_a_part_was_read(tmp_path: Path) -> None:
+    lines = '[sources]\n"T99-L1" = {line = 3}\n"T99-L1#b" = {line = 5, worth = "DAMAGED", evidence = "a hat is lost"}\n'
+    paper = read_paper(write(tmp_path, PAPER.replace("[reference]", COPY + lines + "[reference]")))
+    assert paper.provenance("T99-L1") == Provenance("main", "0" * 64, 3)
+    damaged = Provenance("main", "0" * 64, 5, Worth.DAMAGED, "a hat is lost")
+    assert [paper.provenance(part) for part in ("T99-L1#b", "T99-L1#b@raw", "T99-L1.a")] == [damaged, damaged, None]
+    form = Display("x", Form("x = 1"))
+    with pytest.raises(Defect, match=r"T99-L1#b must be decided in readings \(T99-L1#b@a\)"):
+        statement("T99-L1", domain="", displays={"#b": form}, paper=paper)
+    readings = statement("T99-L1", domain="", displays={"#b@raw": form, "#b@hat": form, ".a": form}, paper=paper)
+    assert [(part.display, part.reading, part.damaged, part.proof) for part in readings.parts] == [
+        ("T99-L1#b", "raw", True, False), ("T99-L1#b", "hat", True, False), ("T99-L1.a", "", False, True),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="a display must be one or have readings, got T99-L1#a@x and T99-L1#a"):
+        statement("T99-L1", domain="", displays={"#a": form, "#a@x": form}, paper=paper)
 
 
 def test_committed_papers_are_whole() -> None:

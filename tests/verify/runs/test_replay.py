@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ import pytest
 
 from verify.cli import invoke
 from verify.engine import versions
-from verify.engine.record import Record, read
+from verify.engine.record import read
 from verify.messages.errors import UserError
 from verify.papers import registry
 from verify.runs.replay import compare_rows, decisive
-from verify.runs.statement_pages import ruling_of_part
 
 
 @pytest.fixture
@@ -164,18 +162,3 @@ def test_pages_say_what_is_right_in_every_reading(readings: Path, tmp_path: Path
         assert f"As printed ({part['id']})" in section.replace("\\", "")
         assert f"Corrected ({part['id']})" in section.replace("\\", "")
         assert f"Corrected, {part['id']}: published, exact" in section.replace("\\", "")
-
-
-def test_a_reading_of_a_run_that_was_interrupted_is_not_supported(readings: Path) -> None:
-    record = read(readings)
-    statement = next(row for row in record.statements if row["id"] == "W18-F3")
-    verdict = record.verdict("W18-F3")
-
-    def corrected(of: Record) -> tuple[str, str]:
-        ruling = ruling_of_part(of, statement, statement["parts"][0], verdict)["corrected"]
-        return ruling["verdict"], ruling["reason"]
-
-    assert corrected(record) == ("SUPPORTED", "NONE")
-    assert corrected(replace(record, header=record.header | {"complete": False})) == ("UNDECIDED", "INTERRUPTED")
-    blind = [row | {"outcome": "HOLDS"} if row["standing"] == "MUTANT" else row for row in record.cases]
-    assert corrected(replace(record, cases=tuple(blind))) == ("UNDECIDED", "POWER")
