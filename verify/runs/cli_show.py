@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 RECORD = click.Path(path_type=Path)
 #: Narrowest title that a table is cut to.
 NARROWEST = 20
+#: Widest line of text, where the terminal has room for it.
+WIDEST = 100
+COLOURS = {"REFUTED": "red", "SUPPORTED": "green", "UNDECIDED": "yellow", "TEXT_UNCLEAR": "yellow"}
 
 
 @click.command(name="list")
@@ -54,8 +59,11 @@ def list_(words: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif rows:
-        columns = ["id", "kind", "printed", "corrected", *(["record_printed", "record_corrected"] if record else [])]
-        for line in _table(rows, [*columns, "title", "file"], shutil.get_terminal_size((0, 0)).columns):
+        columns = ["id", "printed", "corrected", *(["record_printed", "record_corrected"] if record else [])]
+        expected = ledger.default()
+        told = [row | {"consequence": expected[row["id"]].consequence.lower()} for row in rows]
+        width = shutil.get_terminal_size((0, 0)).columns
+        for line in _table(told, [*columns, "consequence", "title", "kind", "file"], width):
             click.echo(line)
     else:
         click.echo(f"no statement answers to {' and '.join(words)}")
@@ -104,16 +112,24 @@ def _unknown(word: str, rows: Sequence[Row]) -> str:
 
 
 def _table(rows: Sequence[Row], columns: list[str], width: int) -> Iterator[str]:
-    """Yield the lines of a table; where the terminal is narrower, the file goes and the titles are cut."""
+    """Yield the lines of a table; where the terminal is narrower, file and kind go and the titles are cut."""
     table = [columns, *([row[name] or "-" for name in columns] for row in rows)]
     widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
-    if width and sum(widths) + 2 * len(widths) > width:
+    while width and sum(widths) + 2 * len(widths) - 2 > width and columns[len(widths) - 1] != "title":
         table, widths = [line[:-1] for line in table], widths[:-1]
-        room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
-        widths[-1] = min(widths[-1], max(room, NARROWEST))
-        table = [[*line[:-1], textwrap.shorten(line[-1], widths[-1], placeholder=" ...")] for line in table]
+    title = columns.index("title")
+    if width and sum(widths) + 2 * len(widths) - 2 > width:
+        room = width - sum(widths[:title]) - 2 * title
+        widths[title] = min(widths[title], max(room, NARROWEST))
+        table = [[*line[:title], textwrap.shorten(line[title], widths[title], placeholder=" ...")] for line in table]
     for line in table:
-        yield "  ".join(cell.ljust(room) for cell, room in zip(line, widths, strict=True)).rstrip()
+        yield "  ".join(_coloured(cell, room) for cell, room in zip(line, widths, strict=True)).rstrip()
+
+
+def _coloured(cell: str, room: int) -> str:
+    """Return a cell as wide as its column, a verdict in its colour on a terminal that has colours."""
+    colour = None if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else COLOURS.get(cell)
+    return click.style(cell.ljust(room), fg=colour) if colour else cell.ljust(room)
 
 
 def _add_verdicts(rows: list[dict[str, Any]], record: Path) -> None:
@@ -153,13 +169,14 @@ def show(id_: str, record: Path | None) -> None:
 
 
 def _wrap(label: str, text: str) -> str:
-    return textwrap.fill(text, 100, initial_indent=f"{label:<12}", subsequent_indent=" " * 12, break_on_hyphens=False)
+    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
+    return textwrap.fill(text, width, initial_indent=f"{label:<12}", subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
 def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
     """Yield the lines about a statement, or about one of its parts."""
     from ..papers import ledger
-    from ..papers.paper import citation
+    from ..papers.paper import Consequence, citation, roots
     from ..papers.registry import shown_path
 
     lines = source.path.read_text(encoding="utf-8").splitlines()
@@ -178,6 +195,10 @@ def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
     if expected:
         corrected = f", corrected {expected.corrected}" if expected.corrected else ""
         yield _wrap("expected", f"as printed {expected.printed}{corrected}: {expected.why}")
+        if expected.consequence:
+            yield _wrap("consequence", Consequence[expected.consequence].value)
+        if expected.root:
+            yield _wrap("root", roots()[expected.root]["title"])
     yield _wrap("cases", _counts(statement))
     yield _wrap("file", f"{shown_path(source.path)}:{number}")
     yield _wrap("reference", citation(statement.paper))
@@ -187,6 +208,10 @@ def _describe_part(part: Part, *, named: bool) -> Iterator[str]:
     if named:
         yield _wrap("part", f"{part.id}  {part.title}")
     yield _wrap("printed", part.printed.text)
+    if part.provenance:
+        read = part.provenance
+        why = f"; {read.evidence}" if read.evidence else ""
+        yield _wrap("read from", f"copy {read.copy} ({read.digest[:12]}), line {read.line}; {read.worth.value}{why}")
     if part.corrected:
         yield _wrap("corrected", part.corrected.text)
     if part.what_went_wrong:

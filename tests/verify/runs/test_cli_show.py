@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from verify.cli import invoke
 from verify.papers import ledger, listing, registry
+from verify.runs.cli_show import _coloured
 
 Captured = pytest.CaptureFixture[str]
 ROWS = list(listing.statement_rows(registry.default(), ledger.default()))
@@ -79,7 +81,30 @@ def test_a_table_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch, 
     assert invoke(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + len(ROWS)
-    assert max(map(len, lines)) <= max(width, 75)  # an id, a kind, two verdicts and twenty letters of a title
+    assert max(map(len, lines)) <= max(width, 75)  # an id, two verdicts, a consequence, twenty letters of a title
+
+
+@pytest.mark.parametrize(("width", "widest"), [(60, 60), (80, 80), (200, 100)])
+@pytest.mark.parametrize("id_", ["W19-T4.1", "W18-F1", "RW21-C16"])
+def test_a_statement_fits_the_terminal(
+    width: int, widest: int, id_: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert invoke(["show", id_]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert widest - 30 < max(map(len, lines)) <= widest
+
+
+@pytest.mark.parametrize(
+    ("terminal", "no_color", "coloured"), [(True, "", True), (True, "1", False), (False, "", False)]
+)
+def test_verdicts_are_coloured_on_a_terminal_alone(
+    terminal: bool, no_color: str, coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr("sys.stdout", Mock(isatty=lambda: terminal))
+    assert (_coloured("REFUTED", 9) == "\x1b[31mREFUTED  \x1b[0m") is coloured
+    assert _coloured("a title", 9) == "a title  "
 
 
 def test_what_goes_to_a_file_is_not_cut(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
