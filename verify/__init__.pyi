@@ -2,6 +2,8 @@
 
 from .certificates.certify_call import Certification as Certification
 from .certificates.certify_call import certify as certify
+from .comparison.changes import Difference as Difference
+from .comparison.record_difference import difference as difference
 from .engine.record import Record as Record
 from .engine.record import read as read
 from .kernel.statement import Statement as Statement

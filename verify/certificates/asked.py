@@ -11,6 +11,7 @@ from .claims.finding import Decision, Ground, worst_of
 #: The decision on a claim and what it rests on.
 Standing = tuple[Decision, Ground]
 EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
+WEAKEST_FIRST = (Ground.NOT_EXAMINED, Ground.NONE, Ground.EXAMINED, Ground.VOUCHED, Ground.SIMULATED, Ground.PROVED)
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,7 @@ def overall(found: Sequence[Standing]) -> str:
     """Return the verdict on all claims in words, with the weakest ground that it rests on."""
     decision = worst_of([decision for decision, _ in found])
     grounds = {ground for verdict, ground in found if verdict is decision}
-    weakest = (Ground.NOT_EXAMINED, Ground.NONE, Ground.EXAMINED, Ground.VOUCHED, Ground.SIMULATED, Ground.PROVED)
-    ground = next((candidate for candidate in weakest if candidate in grounds), Ground.NONE)
+    ground = next((candidate for candidate in WEAKEST_FIRST if candidate in grounds), Ground.NONE)
     return decision.name + (f" ({ground.value})" if ground is not Ground.NONE else "")
 
 

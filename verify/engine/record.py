@@ -92,7 +92,7 @@ def checked_rows(path: Path, of: str) -> list[Row]:
 
     Parameters
     ----------
-    of : {"record", "calibration", "certificate"}
+    of : {"record", "calibration", "certificate", "sweep"}
         Which of the records of ``verify.schemas.lines`` it must be.
     """
     from ..schemas.lines import trouble
@@ -117,12 +117,17 @@ def record_file(path: Path) -> Path:
 
 
 def record_of(path: Path) -> str:
-    """Return what the first line of a record says it is of: ``certificate``, ``calibration``, or nothing (a run)."""
+    """Return what the first line of a record says it is of: ``certificate``, ``calibration``, ``sweep``, or nothing."""
     try:
         header = read_json(next(iter(_lines(record_file(path))), ""))
     except ValueError:
         return ""
-    return str(header.get("record", "")) if isinstance(header, dict) else ""
+    return header_of(header) if isinstance(header, dict) else ""
+
+
+def header_of(row: Row) -> str:
+    """Return what a first line says that its record is of; nothing for a run."""
+    return "sweep" if row.get("kind") == "sweep" else str(row.get("record", ""))
 
 
 def holds_certificate(folder: Path) -> bool:
@@ -158,9 +163,9 @@ def _lines(path: Path) -> list[str]:
 
 def _check_kind(row: Row, path: Path, of: str) -> None:
     """Refuse the header of another record, or of another version."""
-    if row.get("kind") != "header":
+    kind = header_of(row) or "record"
+    if row.get("kind") != "header" and kind != "sweep":
         raise UserError(f"record must begin with its header, got {path}")
-    kind = row.get("record", "record")
     if of == "record" and kind == "certificate":
         raise UserError(
             f"record must be that of a run, got a certificate in {path}; draw it again with pdp-verify certify, "

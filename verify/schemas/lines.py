@@ -1,4 +1,4 @@
-"""The lines of the three kinds of record: checked when they are read, and as JSON Schemas.
+"""The lines of the four kinds of record: checked when they are read, and as JSON Schemas.
 
 ``python -m verify.schemas.lines`` writes the schemas of this folder again.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from . import calibration_rows, certificate_rows, run_rows
+from . import calibration_rows, certificate_rows, run_rows, sweep_rows
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 LACKING = "Numbers that JSON lacks are the strings inf, -inf and nan."
@@ -53,6 +53,11 @@ RECORDS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
             "figure": certificate_rows.ClaimFigureRow,
         },
     ),
+    "sweep": (
+        "One line of the table of a sweep",
+        f"The first line is what every row depends on; then a row a cell. {LACKING}",
+        {"sweep": sweep_rows.SweepHeader, "cell": sweep_rows.CellRow},
+    ),
     "run": (
         "run.json",
         "What is about the run and not about its findings: clock, host and command line.",
@@ -85,8 +90,9 @@ def trouble(row: Any, record: str, number: int) -> str:
     checker = checkers(record).get(kind) if isinstance(kind, str) else None
     if checker is None:
         return "no row of a known kind"
-    if (kind == "header") != (number == 1):
-        return "a second header" if kind == "header" else "no header"
+    first = kind == next(iter(RECORDS[record][2]))
+    if first != (number == 1):
+        return "a second header" if first else "no header"
     try:
         checker.validate_python(row)
     except ValidationError as stop:

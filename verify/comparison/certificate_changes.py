@@ -1,0 +1,170 @@
+"""Two certificates: what is claimed, its verdicts, what they rest on, and the deployment that they are about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..certificates.asked import WEAKEST_FIRST
+from ..certificates.claims.finding import Ground
+from ..engine.rows import Row
+from .changes import RecordChange, Turn, more_is, one, paired
+from .compared_record import ComparedRecord
+from .header_changes import DIGEST, flat, named_changes
+from .look_changes import Comparer, claim_changes, outcome_turn, outcome_words
+
+GOODNESS = {"FAIL": 0, "UNDECIDED": 1, "PASS": 2}
+#: Numbers of a claim of privacy of which a larger one promises less.
+PROMISED = ("epsilon", "delta", "mu", "rho")
+#: Keys of the budget that cap what is examined; without one, nothing is capped.
+CAPS = ("max_draws", "max_seconds")
+#: What the header itself says of the budget.
+SAID_ELSEWHERE = ("budget.profile", "budget.seed", "budget.failure_prob")
+
+
+def certificate_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield what changed between two certificates: the verdict first, then claims, deployment and checks."""
+    before, after = old.header, new.header
+    if before["words"] != after["words"]:
+        yield RecordChange(_turn(*_standings(old, new)), "verdict", "", before["words"], after["words"])
+    yield from _asked(before, after)
+    yield from _claims(old.of("claim"), new.of("claim"), _promises(before), _promises(after))
+    yield from _deployment(before, after)
+    yield from _checks(old.of("check"), new.of("check"), comparer)
+    yield from _releases(old.of("release"), new.of("release"))
+
+
+def _standings(old: ComparedRecord, new: ComparedRecord) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the overall verdict of either record and the weakest ground under it."""
+    grounds = [record.header["words"].partition("(")[2].rstrip(")") for record in (old, new)]
+    return (old.header["verdict"], grounds[0]), (new.header["verdict"], grounds[1])
+
+
+def _turn(old: tuple[str, str], new: tuple[str, str]) -> Turn:
+    """Return which way a verdict with its ground changed; a failure that is open now is no improvement."""
+    before, after = GOODNESS[old[0]], GOODNESS[new[0]]
+    if before == after:
+        before, after = (WEAKEST_FIRST.index(Ground(ground)) for _, ground in (old, new))
+        return Turn.WORSE if after < before else Turn.BETTER if after > before else Turn.CHANGED
+    if after < before:
+        return Turn.WORSE
+    return Turn.BETTER if new[0] == "PASS" else Turn.CHANGED
+
+
+def _asked(old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield what was asked beyond a PASS, and is not any more."""
+    required = [row.get("required") == "proved" for row in (old, new)]
+    if required[0] != required[1]:
+        yield from one(Turn.WORSE if required[0] else Turn.BETTER, "proof required", "", *required)
+    allowed = [bool(row.get("undecided_allowed")) for row in (old, new)]
+    if allowed[0] != allowed[1]:
+        yield from one(Turn.BETTER if allowed[0] else Turn.WORSE, "undecided allowed", "", *allowed)
+
+
+def _promises(header: Row) -> dict[str, Row]:
+    """Return the claims of the configuration, by name."""
+    return {str(claim.get("name")): claim for claim in header["configuration"]["claims"]}
+
+
+def _claims(
+    old: Sequence[Row], new: Sequence[Row], promised: dict[str, Row], promises: dict[str, Row]
+) -> Iterator[RecordChange]:
+    both, gone, added = paired(old, new, lambda row: str(row["claim"]))
+    for name, row in gone.items():
+        yield RecordChange(Turn.WORSE, "gone", name, f"the claim is gone ({row['words']})", "")
+    for name, row in added.items():
+        yield RecordChange(Turn.CHANGED, "new", name, "", f"the claim is new ({row['words']})")
+    for name, (before, after) in both.items():
+        if before["words"] != after["words"]:
+            standings = [(row["verdict"], row["ground"]) for row in (before, after)]
+            yield RecordChange(_turn(*standings), "verdict", name, before["words"], after["words"])
+        yield from _promise(name, promised.get(name, {}), promises.get(name, {}))
+        yield from one(Turn.CHANGED, "claim", name, before["sentence"], after["sentence"])
+        for key in ("scope", "conditions", "vouched"):
+            yield from one(Turn.CHANGED, key, name, before[key], after[key])
+        yield from _examination(name, before["examination"], after["examination"])
+
+
+def _promise(name: str, old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield how the numbers of a claim changed: a larger epsilon promises less."""
+    same_form = all(old.get(key) == new.get(key) for key in ("type", "profile", "group", "relation"))
+    for key in PROMISED if same_form else ():
+        if old.get(key) is not None and new.get(key) is not None:
+            yield from more_is(Turn.WORSE, "promise", f"{name}, {key}", old[key], new[key])
+
+
+def _examination(name: str, old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[RecordChange]:
+    """Yield how many pairs of data sets were examined, and with how many draws."""
+    for what, count in (("pairs examined", len), ("draws", lambda pairs: sum(pair.get("draws", 0) for pair in pairs))):
+        counts = [count((row or {}).get("pairs", [])) for row in (old, new)]
+        yield from more_is(Turn.BETTER, what, name, *counts)
+
+
+def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield what of the deployment itself is another one: mechanism, data, artefact, configuration."""
+    yield from one(Turn.CHANGED, "mechanism", "", old["mechanism"], new["mechanism"])
+    for what, key in (("code of the mechanism", "mechanism_digest"), ("configuration file", "configuration_digest")):
+        yield from one(Turn.CHANGED, what, "", *(row.get(key, "")[:DIGEST] for row in (old, new)))
+    artefacts = [row.get("artefact", {}) for row in (old, new)]
+    yield from one(
+        Turn.CHANGED,
+        "artefact",
+        "",
+        *(f"{a.get('name', '')} {a.get('sha256', '')[:DIGEST]}".strip() for a in artefacts),
+    )
+    yield from named_changes("data", *(flat(row["data"]) for row in (old, new)))
+    yield from named_changes("not shown", *(dict.fromkeys(row["not_shown"], "not shown") for row in (old, new)))
+    settings = [flat({k: v for k, v in row["configuration"].items() if k != "claims"}) for row in (old, new)]
+    keys = [key for key in dict.fromkeys([*settings[0], *settings[1]]) if key not in SAID_ELSEWHERE]
+    for key in keys:
+        section, _, name = key.partition(".")
+        budgets = [row["configuration"]["budget"].get(name) for row in (old, new)]
+        if section == "budget" and name in CAPS:
+            yield from more_is(Turn.BETTER, "budget", name, *budgets, absent=float("inf"))
+        elif section == "budget" and None not in budgets:
+            yield from more_is(Turn.BETTER, "budget", name, *budgets)
+        else:
+            yield from one(Turn.CHANGED, "configuration", key, settings[0].get(key), settings[1].get(key))
+
+
+def _checks(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield how the checks of the claims that both records have changed; which pairs are searched may change freely."""
+    ids = [{row["claim"] for row in rows} for rows in (old, new)]
+    counts = [Counter((row["claim"], row["power"]) for row in rows) for rows in (old, new)]
+    both, gone, added = paired(old, new, lambda row: (str(row["claim"]), str(row["check"])))
+    comparer.compared["checks"] += len(both)
+    for row in gone.values():
+        if row["claim"] in ids[1]:
+            kind = row["claim"], row["power"]
+            turn = Turn.WORSE if counts[1][kind] < counts[0][kind] else Turn.CHANGED
+            yield RecordChange(turn, "gone", _named(row), f"the check is gone ({outcome_words(row)})", "")
+    for before, after in both.values():
+        if before == after:
+            comparer.equal(before)
+            continue
+        if (before["outcome"], before["reason"]) != (after["outcome"], after["reason"]):
+            turn = Turn.CHANGED if after["power"] == "REPORTS" else outcome_turn(before, after)
+            yield RecordChange(turn, "outcome", _named(after), outcome_words(before), outcome_words(after))
+        changed = list(claim_changes(_named(after), before["about"], after["about"], comparer))
+        yield from changed
+        if not changed:
+            yield from comparer.moved(_named(after), before, after)
+    for row in added.values():
+        if row["claim"] in ids[0]:
+            yield RecordChange(Turn.CHANGED, "new", _named(row), "", f"the check is new ({outcome_words(row)})")
+
+
+def _named(row: Row) -> str:
+    return f"{row['claim']}, {row['check']}"
+
+
+def _releases(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
+    """Yield what was released, and at which cost; never its numbers."""
+    both, gone, added = paired(old, new, lambda row: str(row["name"]))
+    yield from (RecordChange(Turn.CHANGED, "gone", name, "the release is gone", "") for name in gone)
+    yield from (RecordChange(Turn.CHANGED, "new", name, "", "the release is new") for name in added)
+    for name, (before, after) in both.items():
+        yield from one(Turn.CHANGED, "cost", name, before["cost"], after["cost"])
+        if before["cost"] == after["cost"] and before != after:
+            yield RecordChange(Turn.CHANGED, "release", name, "as before", "another draw")

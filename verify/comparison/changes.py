@@ -1,0 +1,176 @@
+"""One change between two records, and all of them: what is for the worse comes first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeVar
+
+from audits.results import Result
+
+from ..engine.rows import Row
+
+#: What a value is called that only one of the records has.
+NOTHING = "none"
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Turn(Enum):
+    """Which way a change goes; the values are the printed words."""
+
+    WORSE = "for the worse"
+    CHANGED = "neither better nor worse"
+    BETTER = "for the better"
+
+
+@dataclass(frozen=True)
+class RecordChange:
+    """One thing that differs.
+
+    Attributes
+    ----------
+    turn : Turn
+        Which way it goes.
+    what : str
+        What kind of thing it is: ``verdict``, ``outcome``, ``mutant``, ``gone``, ``new``, ``number``, ``claim``, ….
+    where : str
+        The id, case, claim or cell; empty for what is said of a record as a whole.
+    old, new : str
+        What either record says, in words.
+    failure_prob : float
+        Of a number that moved: the sum of both intervals' failure probabilities, 0 where both are proved.
+    """
+
+    turn: Turn
+    what: str
+    where: str
+    old: str
+    new: str
+    failure_prob: float = 0.0
+
+    def line(self) -> str:
+        """Return the change in one line."""
+        place = f"{self.what}  {self.where}: " if self.where else f"{self.what}  "
+        return f"{place}{self.said()}"
+
+    def said(self) -> str:
+        """Return what either record says; of a number that moved, what its two intervals may be wrong with."""
+        if self.what in ("gone", "new"):
+            return self.old or self.new
+        spent = f" (both intervals hold but for {self.failure_prob:.2g})" if self.failure_prob else ""
+        return f"{self.old} -> {self.new}{spent}"
+
+    def row(self) -> Row:
+        """Return the change as JSON values."""
+        named = {name: getattr(self, name) for name in ("what", "where", "old", "new", "failure_prob")}
+        return {"turn": self.turn.name, **named}
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Result):
+    """What changed between two records of one kind.
+
+    Attributes
+    ----------
+    kind : str
+        ``run``, ``certificate``, ``sweep`` or ``calibration``.
+    changes : tuple of RecordChange
+        Those for the worse first; in the order of the records within each.
+    notes : tuple of str
+        What was not compared, and why.
+    compared : mapping of str to int
+        How much was held against each other: rows, proved and sampled numbers, and those that are equal to the byte.
+    confidential : bool
+        Whether either record is a curator's on private data: then so is everything here.
+    """
+
+    kind: str
+    changes: tuple[RecordChange, ...]
+    notes: tuple[str, ...] = ()
+    compared: Mapping[str, int] = field(default_factory=dict)
+    confidential: bool = False
+
+    @property
+    def worse(self) -> bool:
+        """Whether anything changed for the worse."""
+        return any(change.turn is Turn.WORSE for change in self.changes)
+
+    @property
+    def exit_code(self) -> int:
+        """1 on a change for the worse, 0 otherwise."""
+        return int(self.worse)
+
+    def of(self, turn: Turn) -> tuple[RecordChange, ...]:
+        """Return the changes that go one way."""
+        return tuple(change for change in self.changes if change.turn is turn)
+
+    def headline(self) -> str:
+        """Return how many changes go which way, in words; "no change" where there is none."""
+        counts = Counter(change.turn for change in self.changes)
+        words = [f"{counts[turn]} {turn.value}" for turn in Turn if counts[turn]]
+        return ", ".join(words) if words else "no change"
+
+    def lines(self, most: int | None = None) -> list[str]:
+        """Return the changes in short lines, those for the worse first; after ``most`` lines, how many are left."""
+        shown = self.changes if most is None else self.changes[:most]
+        left = len(self.changes) - len(shown)
+        return [change.line() for change in shown] + ([f"and {left} more"] if left else [])
+
+    def summary(self) -> str:
+        """Return how much changed, every change in a line, and what was not compared."""
+        return "\n".join([f"{self.kind}: {self.headline()}", *(f"  {line}" for line in (*self.lines(), *self.notes))])
+
+    def entries(self) -> dict[str, Any]:
+        """Return what is shown, by name."""
+        counts = {turn.name.lower(): len(self.of(turn)) for turn in Turn}
+        return {"kind": self.kind, **counts, "not compared": "; ".join(self.notes), "confidential": self.confidential}
+
+
+def ordered(changes: Iterable[RecordChange]) -> tuple[RecordChange, ...]:
+    """Return the changes for the worse first, those for the better last, otherwise as they come."""
+    turns = list(Turn)
+    return tuple(sorted(changes, key=lambda change: turns.index(change.turn)))
+
+
+def paired(
+    old: Sequence[Row], new: Sequence[Row], key: Callable[[Row], Key]
+) -> tuple[dict[Key, tuple[Row, Row]], dict[Key, Row], dict[Key, Row]]:
+    """Return the rows that both records have, by a key; those of the old one alone; those of the new one alone."""
+    before, after = ({key(row): row for row in rows} for rows in (old, new))
+    both = {name: (row, after[name]) for name, row in before.items() if name in after}
+    gone = {name: row for name, row in before.items() if name not in after}
+    return both, gone, {name: row for name, row in after.items() if name not in before}
+
+
+def one(turn: Turn, what: str, where: str, old: Any, new: Any) -> Iterator[RecordChange]:
+    """Yield one change if two values differ, and nothing otherwise."""
+    if old != new:
+        yield RecordChange(turn, what, where, text(old), text(new))
+
+
+def more_is(
+    more: Turn, what: str, where: str, old: float | None, new: float | None, *, absent: float = 0.0
+) -> Iterator[RecordChange]:
+    """Yield the change of a quantity, of which more is for the better or for the worse; None counts as ``absent``."""
+    if old == new:
+        return
+    less = Turn.WORSE if more is Turn.BETTER else Turn.BETTER
+    grows = (absent if new is None else new) > (absent if old is None else old)
+    yield RecordChange(more if grows else less, what, where, text(old), text(new))
+
+
+def text(value: Any) -> str:
+    """Return a value of a record in words."""
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(text(each) for each in value) or NOTHING
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {text(each)}" for name, each in value.items()) or NOTHING
+    return str(value)

@@ -1,0 +1,131 @@
+"""Two looks at one claim: how the outcome changed, and whether a number left its interval."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..engine.rows import Row, number
+from ..kernel.verdict import Reason
+from ..messages.words import interval
+from .changes import RecordChange, Turn, text
+
+#: Numbers of another platform, and those without a proved width, are known to this (relative, absolute).
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+#: Which outcome of a claim that should hold is better than which.
+GOODNESS = {"FAILS": 0, "UNDECIDED": 1, "OUT_OF_DOMAIN": 2, "HOLDS": 3}
+#: Reasons that are defects: to stay undecided for one of them is worse than for want of draws.
+DEFECTS = (Reason.ERROR.name, Reason.INCONSISTENT.name)
+
+
+@dataclass
+class Comparer:
+    """How two records' numbers are compared, and how many were.
+
+    Attributes
+    ----------
+    numbers : bool
+        Whether they may be compared at all: under one seed, and on one set of data.
+    exactly : bool
+        Whether platform and versions agree, so that equal inputs are equal to the last bit.
+    compared : Counter
+        How many numbers were compared: ``proved``, ``sampled``, and ``equal`` to the byte.
+    """
+
+    numbers: bool
+    exactly: bool
+    compared: Counter[str] = field(default_factory=Counter)
+
+    def moved(self, where: str, old: Row, new: Row) -> Iterator[RecordChange]:
+        """Yield the numbers of two looks at one claim whose intervals have no value in common."""
+        if not self.numbers:
+            return
+        for witness, kind in (("exact", "proved"), ("sampled", "sampled")):
+            before, after = old[witness], new[witness]
+            if before is None or after is None:
+                continue
+            self.compared[kind] += 1
+            if before == after:
+                self.compared["equal"] += 1
+            elif not self.meet(before, after):
+                spent = before["failure_prob"] + after["failure_prob"]
+                yield RecordChange(Turn.CHANGED, "number", where, interval(before), interval(after), spent)
+
+    def equal(self, row: Row) -> None:
+        """Count the numbers of a row that both records have, equal to the byte."""
+        if self.numbers:
+            for witness, kind in (("exact", "proved"), ("sampled", "sampled")):
+                present = row[witness] is not None
+                self.compared.update({kind: int(present), "equal": int(present)})
+
+    def meet(self, old: Row, new: Row) -> bool:
+        """Return whether two intervals have a value in common, as far as their ends are known."""
+        (low, high), (low_now, high_now) = ends(old), ends(new)
+        if any(math.isnan(end) for end in (low, high, low_now, high_now)):
+            return True
+        if low <= high_now and low_now <= high:
+            return True
+        widths = low < high and low_now < high_now
+        nearest = (high, low_now) if high < low_now else (low, high_now)
+        return not (self.exactly and widths) and math.isclose(*nearest, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+    def same(self, old: object, new: object) -> bool:
+        """Return whether two values of a record agree, numbers as far as they are known."""
+        if old == new:
+            return True
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            return old.keys() == new.keys() and all(self.same(old[name], new[name]) for name in old)
+        floats = isinstance(old, float) and isinstance(new, (float, int))
+        return floats and math.isclose(old, new, rel_tol=RELATIVE, abs_tol=ABSOLUTE)  # type: ignore[arg-type]
+
+
+def ends(estimate: Row) -> tuple[float, float]:
+    """Return the ends of an estimate's interval."""
+    return number(estimate["low"]), number(estimate["high"])
+
+
+def outcome_words(row: Row) -> str:
+    """Return an outcome with the reason why it is undecided."""
+    outcome = row["outcome"].lower().replace("_", " ")
+    return outcome if row["reason"] == Reason.NONE.name else f"{outcome} ({row['reason'].lower().replace('_', ' ')})"
+
+
+def outcome_turn(old: Row, new: Row) -> Turn:
+    """Return which way the outcome of a claim that should hold changed; a refutation that is lost is no improvement."""
+    before, after = GOODNESS[old["outcome"]], GOODNESS[new["outcome"]]
+    if before == after:
+        return defect_turn(old, new)
+    if after < before:
+        return Turn.WORSE
+    return Turn.BETTER if new["outcome"] == "HOLDS" else Turn.CHANGED
+
+
+def defect_turn(old: Row, new: Row) -> Turn:
+    """Return which way a reason changed."""
+    before, after = old["reason"] in DEFECTS, new["reason"] in DEFECTS
+    return Turn.CHANGED if before == after else Turn.WORSE if after else Turn.BETTER
+
+
+def question(claim: Row | None) -> Row:
+    """Return what a claim asks, without the numbers that the seed's data may decide."""
+    named = ("quantity", "in_domain", "relation", "observer", "conditioned_on")
+    return {} if claim is None else {name: claim[name] for name in named}
+
+
+def numbers_of(claim: Row | None) -> Row:
+    """Return the numbers of a claim."""
+    return {} if claim is None else {name: claim[name] for name in ("published", "low", "high")}
+
+
+def claim_changes(where: str, old: Row | None, new: Row | None, comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield how what is claimed about one number changed."""
+    if old is None or new is None or old == new:
+        return  # a check that stopped has no claim: the outcome says so
+    parts = [(question(old), question(new))]
+    if comparer.numbers:
+        parts.append((numbers_of(old), numbers_of(new)))
+    for before, after in parts:
+        for name in (name for name in before if not comparer.same(before[name], after[name])):
+            yield RecordChange(Turn.CHANGED, "claim", f"{where}, {name}", text(before[name]), text(after[name]))

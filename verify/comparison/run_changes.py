@@ -1,0 +1,233 @@
+"""Two runs: verdicts, formulas, cases and mutants of the published statements.
+
+What a paper printed is refuted or not whatever we wish: a verdict on it that changes is worse only where it is not the
+expected one any more, or where what was decided is open now. A corrected form is ours, and should be supported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..engine.rows import Row
+from ..papers.ledger import verdict_word
+from .changes import RecordChange, Turn, one, paired, text
+from .compared_record import ComparedRecord
+from .header_changes import digests
+from .look_changes import Comparer, claim_changes, defect_turn, outcome_turn, outcome_words
+
+#: Words of a statement that may change without changing what is claimed.
+WORDS = ("title", "locator", "summary", "definition", "reference")
+#: What a part of a statement says, in the words of a change.
+PART_WORDS = {"title": "title", "what_went_wrong": "what went wrong", "derivation": "derivation", "proof": "proof line"}
+CASE = ("id", "part", "standing", "case")
+
+
+def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield what changed between two runs, verdicts first."""
+    yield from digests(old.header["data"], new.header["data"])
+    gone = _absent(old, new)
+    yield from (RecordChange(Turn.WORSE, "gone", id_, f"{what} is gone", "") for id_, what in gone.items())
+    yield from (RecordChange(Turn.CHANGED, "new", id_, "", f"{what} is new") for id_, what in _absent(new, old).items())
+    yield from _verdicts(old.of("verdict"), new.of("verdict"))
+    yield from _statements(old.of("statement"), new.of("statement"))
+    yield from _cases(old.of("case"), new.of("case"), comparer)
+    yield from _figures(old.of("figure"), new.of("figure"))
+
+
+def _absent(there: ComparedRecord, here: ComparedRecord) -> dict[str, str]:
+    """Return the ids, and the displays of statements, that one record has and the other lacks."""
+    known = {row["id"] for row in here.of("verdict", "statement")}
+    absent = {row["id"]: "the id" for row in there.of("verdict", "statement") if row["id"] not in known}
+    parts = {part["id"] for row in here.of("statement") for part in row["parts"]}
+    for row in there.of("statement"):
+        if row["id"] not in absent:
+            absent |= {part["id"]: "the part" for part in row["parts"] if part["id"] not in parts | absent.keys()}
+    return absent
+
+
+def _verdicts(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
+    both, _, _ = paired(old, new, lambda row: str(row["id"]))
+    for id_, (before, after) in both.items():
+        if before == after:
+            continue
+        found = [
+            *_printed(f"{id_} as printed", before["printed"], after["printed"], _expected(after, "printed")),
+            *_corrected(f"{id_} corrected", before["corrected"], after["corrected"]),
+            *_readings(id_, before, after),
+        ]
+        yield from found
+        if not any(change.turn is Turn.WORSE for change in found):
+            yield from _expectations(id_, before["unexpected"], after["unexpected"])
+
+
+def _expected(row: Row, form: str) -> Any:
+    return row["expected"][form] if row["expected"] else None
+
+
+def _readings(id_: str, old: Row, new: Row) -> Iterator[RecordChange]:
+    expected: Mapping[str, str] = _expected(new, "readings") or {}
+    for name in dict.fromkeys([*old["readings"], *new["readings"]]):
+        before, after = old["readings"].get(name), new["readings"].get(name)
+        yield from _printed(f"{id_} reading {name}", before, after, expected.get(name))
+
+
+def _printed(where: str, old: Row | None, new: Row | None, expected: str | None) -> Iterator[RecordChange]:
+    """Yield how the verdict on what a paper printed changed."""
+    if old is None or new is None:
+        yield from _form(where, old, new)
+    elif _ruled(old) != _ruled(new):
+        open_now = new["verdict"] == "UNDECIDED"
+        if old["verdict"] == new["verdict"]:
+            turn = defect_turn(old, new)
+        elif open_now or (expected is not None and old["verdict"] == expected):
+            turn = Turn.WORSE
+        elif old["verdict"] == "UNDECIDED":
+            turn = Turn.BETTER if expected in (None, new["verdict"]) else Turn.WORSE
+        else:
+            turn = Turn.CHANGED
+        yield RecordChange(turn, "verdict", where, verdict_word(old), verdict_word(new))
+
+
+def _corrected(where: str, old: Row | None, new: Row | None) -> Iterator[RecordChange]:
+    """Yield how the verdict on a corrected form changed: it should be supported, and never be less decided."""
+    if old is None or new is None:
+        yield from _form(where, old, new)
+    elif _ruled(old) != _ruled(new):
+        if old["verdict"] == new["verdict"]:
+            turn = defect_turn(old, new)
+        elif new["verdict"] == "SUPPORTED":
+            turn = Turn.BETTER
+        else:
+            turn = Turn.WORSE if old["verdict"] == "SUPPORTED" or new["verdict"] == "REFUTED" else Turn.CHANGED
+        yield RecordChange(turn, "verdict", where, verdict_word(old), verdict_word(new))
+
+
+def _form(where: str, old: Row | None, new: Row | None) -> Iterator[RecordChange]:
+    """Yield a form of a statement that only one of the records has."""
+    if old is not None:
+        yield RecordChange(Turn.WORSE, "gone", where, f"the form is gone ({verdict_word(old)})", "")
+    elif new is not None:
+        yield RecordChange(Turn.CHANGED, "new", where, "", f"the form is new ({verdict_word(new)})")
+
+
+def _ruled(ruling: Row) -> tuple[str, str]:
+    return ruling["verdict"], ruling["reason"]
+
+
+def _expectations(id_: str, old: Sequence[str], new: Sequence[str]) -> Iterator[RecordChange]:
+    """Yield whether a verdict is not the expected one any more, or is again."""
+    if bool(old) != bool(new):
+        turn = Turn.WORSE if new else Turn.BETTER
+        yield RecordChange(turn, "expectation", id_, text(list(old) or "as expected"), text(list(new) or "as expected"))
+
+
+def _statements(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
+    both, _, _ = paired(old, new, lambda row: str(row["id"]))
+    for id_, (before, after) in both.items():
+        if before == after:
+            continue
+        yield from one(Turn.CHANGED, "domain", id_, before["domain"], after["domain"])
+        for name in ("consequence", "root"):
+            yield from one(Turn.CHANGED, name, id_, before.get(name), after.get(name))
+        for name in WORDS:
+            yield from one(Turn.CHANGED, "text", f"{id_}, {name}", before.get(name), after.get(name))
+        parts, _, _ = paired(before["parts"], after["parts"], lambda part: (part["id"], part["reading"]))
+        for (part_id, reading), (part, now) in parts.items():
+            yield from _part(f"{part_id} reading {reading}" if reading else part_id, part, now)
+
+
+def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield how the formulas and words of a part changed."""
+    for form, words in (("printed", "as printed"), ("corrected", "corrected")):
+        before, after = (part[form] and part[form]["text"] for part in (old, new))
+        yield from one(Turn.CHANGED, "formula", f"{where} {words}", before, after)
+    before, after = ((part.get("source") or {}) for part in (old, new))
+    for name in dict.fromkeys([*before, *after]):
+        yield from one(Turn.CHANGED, "source", f"{where}, {name}", before.get(name), after.get(name))
+    for name, words in PART_WORDS.items():
+        yield from one(Turn.CHANGED, "text", f"{where}, {words}", old.get(name), new.get(name))
+
+
+def _cases(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Iterator[RecordChange]:
+    ids = [{row["id"] for row in rows} for rows in (old, new)]
+    both, gone, more = paired(old, new, lambda row: tuple(str(row[name]) for name in CASE))
+    comparer.compared["cases"] += len(both)
+    for row in gone.values():
+        if row["id"] in ids[1]:
+            what = "mutant" if row["standing"] == "MUTANT" else "case"
+            yield RecordChange(Turn.WORSE, "gone", _named(row), f"the {what} is gone ({outcome_words(row)})", "")
+    yield from _draws(both.values())
+    for before, after in both.values():
+        if before == after:
+            comparer.equal(before)
+            continue
+        yield from _outcome(before, after)
+        if comparer.numbers and not comparer.same(before["params"], after["params"]):
+            yield RecordChange(Turn.CHANGED, "case", _named(after), text(before["params"]), text(after["params"]))
+            continue
+        changed = list(claim_changes(_named(after), before["claim"], after["claim"], comparer))
+        yield from changed
+        if not any(change.where.endswith(", quantity") for change in changed):
+            yield from comparer.moved(_named(after), before, after)
+    added = [row for row in more.values() if row["id"] in ids[0]]
+    yield from (RecordChange(Turn.CHANGED, "new", _named(row), "", f"is new ({outcome_words(row)})") for row in added)
+
+
+def _named(row: Row) -> str:
+    """Return a case's name, with its statement's id in front unless it is there already, and its version."""
+    case = str(row["case"])
+    named = case if case.startswith(row["id"]) else f"{row['id']} {case}"
+    version = row["standing"].lower()
+    return named if version in named else f"{named} ({version})"
+
+
+def _outcome(old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield how the outcome of a case changed, or why it is undecided."""
+    if (old["outcome"], old["reason"]) == (new["outcome"], new["reason"]):
+        return
+    words = outcome_words(old), outcome_words(new)
+    if new["standing"] == "MUTANT":
+        caught = [row["outcome"] == "FAILS" for row in (old, new)]
+        if caught[0] or caught[1]:
+            turn = Turn.WORSE if caught[0] else Turn.BETTER
+            before, after = ("caught" if each else word for each, word in zip(caught, words, strict=True))
+            yield RecordChange(turn, "mutant", _named(new), before, after)
+            return
+        turn = Turn.WORSE if old["outcome"] == "UNDECIDED" != new["outcome"] else defect_turn(old, new)
+    elif new["standing"] == "PRINTED":
+        turn = _printed_turn(old, new)
+    else:
+        turn = outcome_turn(old, new)
+    yield RecordChange(turn, "outcome", _named(new), *words)
+
+
+def _printed_turn(old: Row, new: Row) -> Turn:
+    """Return which way the outcome of a case of a printed form changed: to be open is worse, to be decided better."""
+    before, after = (row["outcome"] == "UNDECIDED" for row in (old, new))
+    if before and after:
+        return defect_turn(old, new)
+    return Turn.WORSE if after else Turn.BETTER if before else Turn.CHANGED
+
+
+def _draws(pairs: Any) -> Iterator[RecordChange]:
+    """Yield how many cases that rest on draws have fewer of them, and how many have more."""
+    sampled = [(old, new) for old, new in pairs if old["n_draws"] != new["n_draws"] and not new["exact"]]
+    for turn, words in ((Turn.WORSE, "fewer"), (Turn.BETTER, "more")):
+        these = [both for both in sampled if (both[1]["n_draws"] < both[0]["n_draws"]) == (turn is Turn.WORSE)]
+        if these:
+            old, new = these[0]
+            where = f"{len(these)} cases have {words}, as {_named(new)}"
+            yield RecordChange(turn, "draws", where, text(old["n_draws"]), text(new["n_draws"]))
+
+
+def _figures(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
+    ids = {row["id"] for row in new}
+    both, gone, _ = paired(old, new, lambda row: (str(row["id"]), row["number"]))
+    for (id_, count), (before, after) in both.items():
+        if bool(before["error"]) != bool(after["error"]):
+            was, is_now = ("stopped" if row["error"] else "drawn" for row in (before, after))
+            yield RecordChange(Turn.WORSE if after["error"] else Turn.BETTER, "figure", f"{id_} {count}", was, is_now)
+    for id_, count in gone:
+        if id_ in ids:
+            yield RecordChange(Turn.CHANGED, "gone", f"{id_} {count}", "the figure is gone", "")
