@@ -6,6 +6,7 @@ From these models follow the TOML that is understood, the JSON Schema and the dr
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -30,6 +31,8 @@ NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(
 Delta = Annotated[float, Field(ge=1e-100, le=1 - 1e-9)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 MOST_RECORDS = 10**12
+#: Ways to more privacy: parameters that rise (1) or fall (-1) together, by one factor.
+Ways = tuple[Mapping[str, int], ...]
 
 
 class Parameters(BaseModel):
@@ -39,12 +42,15 @@ class Parameters(BaseModel):
     ----------
     reportable : bool
         Whether the publishable reports (RW21, section 4) are about this mechanism.
+    protection : Ways
+        Ways to more privacy, the first choice first.
     name : str
         The word in the configuration, a ``Literal`` in each model.
     """
 
     model_config = ConfigDict(extra="forbid")
     reportable: ClassVar[bool] = False
+    protection: ClassVar[Ways] = ()
 
     name: str
 

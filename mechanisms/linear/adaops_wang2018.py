@@ -20,7 +20,7 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_outputs, finite_rows, loss_of, normal_log_density
-from ..parameters import Delta, Parameters, Positive
+from ..parameters import Delta, Parameters, Positive, Ways
 from .posterior_bound import largest_gamma, largest_leverage, two_sided_quantile
 
 
@@ -310,6 +310,8 @@ def _check_rule(rule: PublishedRule2018 | CorrectedRule2018) -> None:
 
 class AdaOPS2018Parameters(Parameters):
     """AdaOPS of W18 (Algorithm 1)."""
+
+    protection: ClassVar[Ways] = ({"epsilon": -1}, {"delta": -1}, {"epsilon": -1, "delta": -1})
 
     name: Literal["adaops-2018"]
     epsilon: Positive

@@ -18,7 +18,7 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_count, check_outputs, loss_of, normal_log_density
-from ..parameters import MOST_RECORDS, Delta, Parameters, Positive
+from ..parameters import MOST_RECORDS, Delta, Parameters, Positive, Ways
 from .adaops_wang2018 import StatedRule
 from .posterior_bound import largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
 
@@ -229,6 +229,8 @@ def _check_rule(rule: PublishedRule2019 | CorrectedRule2019) -> None:
 
 class AdaOPS2019Parameters(Parameters):
     """AdaOPS of W19 (Algorithm 1)."""
+
+    protection: ClassVar[Ways] = ({"epsilon": -1}, {"delta": -1}, {"epsilon": -1, "delta": -1})
 
     name: Literal["adaops-2019"]
     epsilon: Positive

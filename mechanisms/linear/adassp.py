@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ..numerics.transcripts import (
     triangle_size,
     unpack_triangle,
 )
-from ..parameters import Delta, Parameters, Positive
+from ..parameters import Delta, Parameters, Positive, Ways
 from .adaops_wang2018 import clipped_log_density
 from .sufficient_statistics import SufficientStatistics, solve_ridge
 
@@ -302,6 +302,8 @@ def _draw_eigenvalue(dataset: Dataset, scales: Scales, n_draws: int, rng: np.ran
 
 class AdaSSPParameters(Parameters):
     """AdaSSP (W18, Algorithm 2)."""
+
+    protection: ClassVar[Ways] = ({"epsilon": -1},)
 
     name: Literal["adassp"]
     epsilon: Positive

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 from flint import arb, arb_mat
@@ -23,7 +23,7 @@ from ..laws.gaussian_profile import ROUNDING, GaussianProfile, gaussian_balls, g
 from ..numerics.balls import Ball, enclose
 from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..parameters import NonNegative, Parameters, Positive
+from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.leverage import ridge_shifts
 from ..records.record_laws import GaussianRecordLaws
@@ -294,6 +294,8 @@ class DemocraticOutput:
 
 class GaussianOutputParameters(Parameters):
     """Ridge regression plus normal noise of one standard deviation in every coordinate."""
+
+    protection: ClassVar[Ways] = ({"sigma": 1}, {"lam": 1})
 
     name: Literal["gaussian-output"]
     sigma: Positive

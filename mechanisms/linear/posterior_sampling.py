@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from flint import arb
@@ -23,7 +23,7 @@ from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadrati
 from ..numerics.balls import Ball, enclose
 from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..parameters import NonNegative, Parameters, Positive
+from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LINEAR, Build, Recipe, Setup
 from ..records.leverage import record_quantities
 from ..records.record_laws import QuadraticRecordLaws
@@ -224,6 +224,8 @@ def _without_target(pair: NeighbouringPair) -> Dataset:
 
 class PosteriorParameters(Parameters):
     """One-posterior sampling (W19-T4.1)."""
+
+    protection: ClassVar[Ways] = ({"gamma": -1}, {"lam": 1}, {"gamma": -1, "lam": 1})
 
     name: Literal["posterior-sampling"]
     gamma: Positive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
 from ..numerics.transcripts import check_count, check_outputs
-from ..parameters import Count, NonNegative, Parameters, Positive
+from ..parameters import Count, NonNegative, Parameters, Positive, Ways
 
 
 def suggested_blocks(n_public: int, epsilon: float) -> int:
@@ -156,6 +156,8 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 class SubsampleParameters(Parameters):
     """Subsample and aggregate (W18-S3)."""
+
+    protection: ClassVar[Ways] = ({"epsilon": -1},)
 
     name: Literal["subsample-aggregate"]
     n_blocks: Count

@@ -18,7 +18,7 @@ from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls, gaussian_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
-from ..parameters import NonNegative, Parameters, Positive
+from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.record_laws import GaussianRecordLaws
 from ..releases.gaussian_shift import draw_shifted, log_density_shifted, shift_loss, shift_profile, sum_shift
@@ -226,6 +226,8 @@ def _scaled(scale: float, x_bound: float, y_bound: float) -> tuple[float, float]
 
 class SSPParameters(Parameters):
     """Sufficient statistics perturbation (W18-S1)."""
+
+    protection: ClassVar[Ways] = ({"sigma_gram": 1, "sigma_moment": 1},)
 
     name: Literal["ssp"]
     sigma_gram: Positive

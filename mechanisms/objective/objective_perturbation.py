@@ -18,7 +18,7 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..parameters import Parameters, Positive
+from ..parameters import Parameters, Positive, Ways
 from ..recipes import LOSSES, Build, Recipe, Setup
 from .losses import GlmLoss, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
 from .objective_calibration import calibrate_t5
@@ -219,6 +219,7 @@ class ObjectiveParameters(Parameters):
     """Objective perturbation (RW21, Algorithm 1)."""
 
     reportable: ClassVar[bool] = True
+    protection: ClassVar[Ways] = ({"sigma": 1}, {"lam": 1}, {"sigma": 1, "lam": 1})
 
     name: Literal["objective-perturbation"]
     loss: Literal["logistic", "squared", "poisson", "smoothed-hinge", "pseudo-huber"]

@@ -133,12 +133,12 @@ def decide(
     findings = []
     for claim in deployment.config.claims:
         if deployment.deadline is not None and deployment.deadline.reached():
-            findings.append(not_reached(deployment, claim))
+            findings.append(not_reached(deployment, claim).with_odds(claim.odds))
             tell(findings[-1])
             continue
         finding = claim.finding(deployment) if claim.everywhere else _about_the_data(deployment, claim)
-        findings.append(finding)
-        tell(finding)
+        findings.append(finding.with_odds(claim.odds))
+        tell(findings[-1])
     return Certificate(deployment, tuple(findings), mechanism_digest)
 
 
@@ -313,6 +313,8 @@ def _claim_row(finding: Finding, *, names: bool) -> Row:
         "scope": finding.scope,
         "conditions": list(finding.conditions),
         "advice": "" if ruling.decision is Decision.PASS else finding.advice,
+        "remedy": [encode(each.row) for each in finding.remedy],
+        "odds": None if finding.odds is None else finding.odds.row,
         "private": finding.private,
     }
 

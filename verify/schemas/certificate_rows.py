@@ -104,6 +104,33 @@ class ReleaseRow(TypedDict):
 
 
 @row_part
+class ChangePart(TypedDict):
+    """A parameter, what it is, and the value nearest to it at which the claim is proved."""
+
+    name: str
+    now: Number
+    value: Number
+
+
+@row_part
+class RemedyPart(TypedDict):
+    """Changes that bring a claim to a PASS, all together."""
+
+    where: Literal["mechanism", "claim"]
+    changes: Annotated[list[ChangePart], Field(min_length=1)]
+
+
+@row_part
+class OddsPart(TypedDict):
+    """What a claim means to somebody who guesses: a factor on the odds, but for ``delta``, and how good a guess is."""
+
+    about: str
+    factor: Number | None
+    delta: Number
+    guess: Number
+
+
+@row_part
 class ClaimRow(TypedDict):
     """A claim and its verdict."""
 
@@ -120,6 +147,8 @@ class ClaimRow(TypedDict):
     scope: str
     conditions: list[str]
     advice: str
+    remedy: NotRequired[list[RemedyPart]]
+    odds: NotRequired[OddsPart | None]
     private: bool
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,19 +14,21 @@ from audits.black_box.claims import PrivacyClaim, implied_by
 from audits.search.worst_case import NamedPair, adversarial_pairs
 from audits.white_box.pair_delta import sampled_delta
 from audits.white_box.tails import audit_tails
-from mechanisms import GaussianProfile, WhiteBox
+from mechanisms import GaussianProfile, Mechanism, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of
 from mechanisms.objective.perturbed_solver import SolverError
 from reports.row import Figure, Mark, Series, Style
 
 from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence, Value
+from ...kernel.verdict import Outcome, judge
 from ..config.mechanism_source import Imported, white_box_of
 from ..pages.certificate_plots import record_figures, roc_work
 from .claim_forms import privacy_claim, relation_of, steps_of
 from .claims_imported import examined_dp
-from .finding import Check, Deployment, Finding, Power
+from .finding import Check, Decision, Deployment, Finding, Power
 from .pair_audits import PairTask, run_tasks, work_of
+from .remedy import remedies
 from .types import DPClaim
 
 #: Records of the structured pairs, and how many of these are simulated.
@@ -65,7 +68,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
     chosen, way_out = _chosen(deployment)
     conditions = bound.conditions if bound else ()
-    return Finding(
+    finding = Finding(
         name,
         claim.type,
         sentence,
@@ -77,6 +80,17 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         chosen,
         tuple(figures),
     )
+    if way_out or finding.decided[0] is Decision.PASS:
+        return finding
+    found = remedies(deployment, claim, partial(_proved_for, deployment))
+    return replace(finding, remedy=found, advice=" ".join(each.words for each in found) or finding.advice)
+
+
+def _proved_for(deployment: Deployment, mechanism: Mechanism, claim: DPClaim) -> bool:
+    """Return whether the check that decides holds for another mechanism or claim on the same domain."""
+    other = replace(deployment, mechanism=mechanism)
+    check = _worst_case(other, claim, _bound(other, claim), None)
+    return judge(check.evidence)[0] is Outcome.HOLDS
 
 
 def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:

@@ -22,6 +22,8 @@ from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge
 from ..config.config import Configuration
 from ..config.mechanism_source import MechanismSource
+from .odds import Odds
+from .remedy import Remedy
 from .types import BY_TYPE
 from .vouched import Vouched
 
@@ -145,6 +147,10 @@ class Finding:
         Whose word the law of an imported mechanism rests on.
     unreached : str
         Set where the claim was not begun: why; it is open, and nothing can allow it to be.
+    remedy : tuple of Remedy
+        The changes that were proved to bring it to a PASS.
+    odds : Odds or None
+        What the claim means to somebody who guesses.
     """
 
     name: str
@@ -162,6 +168,12 @@ class Finding:
     public: Finding | None = None
     vouched: Vouched | None = None
     unreached: str = ""
+    remedy: tuple[Remedy, ...] = ()
+    odds: Odds | None = None
+
+    def with_odds(self, odds: Odds | None) -> Finding:
+        """Return the finding, and what the public sees of it, with what the claim means."""
+        return replace(self, odds=odds, public=None if self.public is None else replace(self.public, odds=odds))
 
     def without_private(self) -> Finding:
         """Return the finding as the public may see it: no check and no figure that depends on private records."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Set
 
     from ..finding import Deployment, Finding
+    from ..odds import Odds
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$")]
 Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -57,6 +58,11 @@ class ClaimSection(ConfigSection):
     def kind(self) -> str:
         """What the claim is called when the configuration gives it no name."""
         return self.type
+
+    @property
+    def odds(self) -> Odds | None:
+        """What it means to somebody who guesses; None for a claim that is not about privacy."""
+        return None
 
     @property
     def is_public(self) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..finding import Deployment, Finding
+    from ..odds import Odds
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -123,6 +124,27 @@ delta = {delta}
                 more = f" and {len(points) - 3} more" if len(points) > 3 else ""
                 text = f"(epsilon, delta)-differentially private at each of {shown}{more}"
         return text if self.group == 1 else f"{text} for groups of up to {self.group} records"
+
+    @property
+    def odds(self) -> Odds:
+        """What it means to somebody who knows every other record."""
+        from ..odds import distance_of_divergence, distance_of_gaussian, odds_at, odds_of_curve
+
+        whose = "a record" if self.group == 1 else f"{self.group} records"
+        about = f"whether {whose} {'is' if self.group == 1 else 'are'} there"
+        if self.relation == "replace":
+            about = f"which of two possible values {whose} {'has' if self.group == 1 else 'have'}"
+        match self.profile:
+            case None:
+                return odds_at(*self.point, about)
+            case "gaussian-dp":
+                return odds_of_curve(distance_of_gaussian(self.mu or 0.0), about)
+            case "zcdp":
+                return odds_of_curve(distance_of_divergence(self.rho or 0.0), about)
+            case "renyi":
+                return odds_of_curve(distance_of_divergence(self.epsilon or 0.0), about)
+            case "table":
+                return min((odds_at(*point, about) for point in self.points or []), key=lambda each: each.guess)
 
     def draws(self, thin: Callable[[int], int], attack: int, check: int) -> int:
         """Those of the attack."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..finding import Deployment, Finding
+    from ..odds import Odds
 
 
 class PDPClaim(RecordsClaim):
@@ -44,6 +45,13 @@ class PDPClaim(RecordsClaim):
     def kind(self) -> str:
         """Its type and its scope."""
         return f"{self.type}-{self.scope}"
+
+    @property
+    def odds(self) -> Odds:
+        """What it means to somebody who knows the other records of this data set."""
+        from ..odds import odds_at
+
+        return odds_at(self.epsilon, self.delta, "whether a record that it covers is in this data set")
 
     def draws(self, thin: Callable[[int], int], attack: int, check: int) -> int:
         """Those of the attack, and those of the check of the most exposed pair."""

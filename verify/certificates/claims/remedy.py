@@ -1,0 +1,193 @@
+"""What would bring a claim to a PASS, in numbers: the least change that this suite can prove, by bisection.
+
+The bound that decides is asked, not the domain of the statement behind it, which can be much smaller. It may fall as
+slowly as it likes but must fall: where it does not along the way, or not at the rounded number, there is no number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from mechanisms import Mechanism
+from mechanisms.parameters import Parameters
+from reports.numbers import format_number
+
+from ...engine.rows import Row
+from ...messages.errors import UserError
+from ..config.fits import check_fits
+
+if TYPE_CHECKING:
+    from .finding import Deployment
+    from .types import DPClaim
+
+#: Doublings of a parameter before a way is given up, and halvings of the last one.
+DOUBLINGS, HALVINGS = 40, 24
+#: Places before the number at which the bound must not hold either.
+PLACES = 6
+#: Significant digits of the number, rounded to the private side.
+DIGITS = 3
+#: The parameter of each form of a claim that may grow.
+GROWS = {None: "epsilon", "gaussian-dp": "mu", "zcdp": "rho", "renyi": "epsilon"}
+#: Where a claim of 0 begins to grow.
+SMALLEST = 1e-6
+
+#: Whether the deciding check of a claim holds for a mechanism.
+Holds = Callable[[Mechanism, "DPClaim"], bool]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One parameter: what it is now, and the value nearest to it at which the claim is proved."""
+
+    name: str
+    now: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Changes that bring a claim to a PASS, all together; ``where``: of the ``mechanism`` or of the ``claim``."""
+
+    where: str
+    changes: tuple[Change, ...]
+
+    @property
+    def row(self) -> Row:
+        """The same for the record."""
+        changes: list[Any] = [{"name": each.name, "now": each.now, "value": each.value} for each in self.changes]
+        return {"where": self.where, "changes": changes}
+
+    def _called(self, name: str) -> str:
+        """Return a parameter's name, told apart from the claim's own."""
+        return f"{name} of the mechanism" if self.where == "mechanism" and name in ("epsilon", "delta") else name
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence."""
+        names = " and ".join(self._called(each.name) for each in self.changes)
+        values = " and ".join(format_number(each.value, DIGITS) for each in self.changes)
+        now = " and ".join(format_number(each.now) for each in self.changes)
+        if self.where == "claim":
+            return f"At the present noise, the least {names} that it can prove is {values} (claimed: {now})."
+        rises = {each.value > each.now for each in self.changes}
+        kind, beyond = ("least", "below") if rises == {True} else ("largest", "above")
+        if len(rises) > 1:
+            kind, beyond = "nearest", "between"
+        several = len(self.changes) > 1
+        proved = "that this suite can prove" + (", moved together, are" if several else " is")
+        true = f"the true {'ones' if several else 'one'} may lie {beyond}"
+        return f"The {kind} {names} {proved} {values} (now {now}); {true}."
+
+
+def remedies(deployment: Deployment, claim: DPClaim, holds: Holds) -> tuple[Remedy, ...]:
+    """Return the changes that bring a claim about a reference mechanism to a PASS, one of the mechanism first.
+
+    Parameters
+    ----------
+    holds : callable
+        Whether the deciding check of a claim holds for a mechanism, on the deployment's public domain.
+
+    Returns
+    -------
+    tuple of Remedy
+        At most one of the mechanism and one of the claim; each was decided again at its rounded numbers. Empty where
+        the claim holds already, or nothing can be proved.
+    """
+    if holds(deployment.mechanism, claim):
+        return ()
+    found = (_of_mechanism(deployment, claim, holds), _of_claim(deployment, claim, holds))
+    return tuple(each for each in found if each is not None)
+
+
+def _of_mechanism(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remedy | None:
+    section = deployment.config.mechanism
+    if not isinstance(section, Parameters):
+        return None
+
+    def proved(values: Mapping[str, float], *, everything: bool = False) -> bool:
+        try:
+            moved = type(section).model_validate(section.model_dump() | dict(values))
+            mechanism = moved.build(deployment.dataset.dim)
+            if everything:
+                config = deployment.config.model_copy(update={"mechanism": moved})
+                check_fits(config, mechanism, deployment.dataset)
+            return holds(mechanism, claim)
+        except (ValidationError, UserError, ValueError, ArithmeticError):
+            return False
+
+    for way in section.protection:
+        now = {name: float(getattr(section, name)) for name in way}
+        found = nearest(now, way, proved)
+        if found is not None and proved(found, everything=True):
+            return Remedy("mechanism", tuple(Change(name, now[name], value) for name, value in found.items()))
+    return None
+
+
+def _of_claim(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remedy | None:
+    name = GROWS.get(claim.profile)
+    if name is None:
+        return None
+    now = float(getattr(claim, name))
+
+    def proved(values: Mapping[str, float]) -> bool:
+        return holds(deployment.mechanism, claim.model_copy(update=dict(values)))
+
+    found = nearest({name: max(now, SMALLEST)}, {name: 1}, proved)
+    return None if found is None else Remedy("claim", (Change(name, now, found[name]),))
+
+
+def nearest(
+    now: Mapping[str, float], way: Mapping[str, int], proved: Callable[[Mapping[str, float]], bool]
+) -> dict[str, float] | None:
+    """Return the values nearest to ``now`` along a way at which something is proved, rounded to the far side.
+
+    Parameters
+    ----------
+    now : mapping of str to float
+        Positive values at which nothing is proved.
+    way : mapping of str to int
+        Whether each is multiplied (1) or divided (-1) by the common factor.
+    proved : callable
+        Of values; once proved along the way it must stay so.
+
+    Returns
+    -------
+    dict of str to float or None
+        None where nothing is proved along the way, or it is not monotone where it was looked at.
+
+    Examples
+    --------
+    >>> nearest({"sigma": 1.0}, {"sigma": 1}, lambda values: values["sigma"] >= 5.3472)
+    {'sigma': 5.35}
+    >>> nearest({"gamma": 1.0}, {"gamma": -1}, lambda values: values["gamma"] <= 0.12345)
+    {'gamma': 0.123}
+    """
+
+    def at(log_factor: float) -> dict[str, float]:
+        return {name: value * 2.0 ** (way[name] * log_factor) for name, value in now.items()}
+
+    high = next((float(step) for step in _doublings() if proved(at(step))), None)
+    if high is None:
+        return None
+    low = 0.0 if high <= 1 else high - 1
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if proved(at(middle)) else (middle, high)
+    rounded = {name: _outward(value, way[name]) for name, value in at(high).items()}
+    before = (at(low * place / PLACES) for place in range(1, PLACES))
+    return rounded if proved(rounded) and not any(proved(values) for values in before) else None
+
+
+def _doublings() -> Iterator[int]:
+    return iter(range(1, DOUBLINGS + 1))
+
+
+def _outward(value: float, direction: int) -> float:
+    """Return a value to a few digits, up or down."""
+    text = format_number(value, DIGITS, rounding="up" if direction > 0 else "down")
+    return float(text) if math.isfinite(value) else value
