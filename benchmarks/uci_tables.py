@@ -22,7 +22,7 @@ from mechanisms import DataError, Dataset
 from mechanisms.data.embedded import load
 from mechanisms.data.uci import as_in_wang2018, read_regression, regression_files
 from verify.figures.cross_validation import cross_validated, folds
-from verify.figures.regression_methods import TABLE_METHODS, Target
+from verify.figures.regression_methods import TABLE_METHODS, Wanted
 
 
 def data_sets(folder: Path | None, target: str | int) -> Iterator[Dataset]:
@@ -43,7 +43,7 @@ def without_constants(dataset: Dataset) -> Dataset:
 
 def row_of(dataset: Dataset, arguments: argparse.Namespace) -> list[str]:
     scaled = as_in_wang2018(dataset)
-    target = Target(arguments.epsilon, min(1e-6, 1.0 / scaled.n_records**2))
+    target = Wanted(arguments.epsilon, min(1e-6, 1.0 / scaled.n_records**2))
     key = StreamKey(arguments.seed).child("uci tables", dataset.name)
     parts = folds(scaled.n_records, arguments.folds, key.child("folds").rng())
     cells = [dataset.name]

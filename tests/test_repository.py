@@ -7,15 +7,17 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from reports.document import check_formulas
 from reports.row import FormulaBlock
-from verify.kernel.statement import Standing, Statement
+from verify.kernel.statement import Part, Standing, Statement
 from verify.papers import ledger, listing, registry
 from verify.papers.paper import papers
 from verify.papers.registry import DISPLAY, Source
@@ -76,6 +78,19 @@ def test_import_directions(room: str) -> None:
             if level == 0 and top in ("tests", "oracles", "toys", "pytest"):
                 wrong.append(f"{shown(path)} imports {module}")
     assert wrong == []
+
+
+def _names_imported(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each module of our rooms that a file imports by its whole name, with each name out of it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] in ROOMS:
+            yield from ((str(node.module), alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_is_there(path: Path) -> None:
+    for module, name in _names_imported(path):
+        assert hasattr(import_module(module), name) or find_spec(f"{module}.{name}"), (module, name)
 
 
 def test_rooms_do_not_import_the_command_line() -> None:
@@ -244,13 +259,20 @@ def test_ledger_has_exactly_the_ids_that_are_listed() -> None:
     rows = list(listing.statement_rows(registry.default(), ledger.default()))
     assert set(ledger.default()) == {row["id"] for row in rows}
     for source in SOURCES:
-        readings = {part.reading for part in statement(source).parts if part.reading}
-        assert set(ledger.default()[source.id].readings) == readings
-        for part in statement(source).parts:
-            if not part.reading and DISPLAY not in part.id:
-                assert (ledger.default()[part.id].corrected is not None) == (
-                    bool(part.corrected) or (part.id == source.id and any(p.corrected for p in statement(source).parts))
-                ), part.id
+        parts = statement(source).parts
+        deciding = [part for part in parts if not part.proof] or list(parts)
+        own = [part for part in parts if part.display == source.id or DISPLAY in part.id]
+        _expects(source.id, deciding, [part.id.removeprefix(source.id).lstrip("#@") for part in own if part.reading])
+        for id_ in {part.display for part in parts} - {part.display for part in own}:
+            child = [part for part in parts if part.display == id_]
+            _expects(id_, child, [part.reading for part in child if part.reading])
+
+
+def _expects(id_: str, parts: Sequence[Part], readings: Sequence[str]) -> None:
+    """Hold the ledger to a corrected form where there is one, or a damaged text, and to every reading."""
+    expected = ledger.default()[id_]
+    assert (expected.corrected is not None) == any(part.corrected or part.damaged for part in parts), id_
+    assert set(expected.readings) == set(readings), id_
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)

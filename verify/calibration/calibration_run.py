@@ -73,12 +73,17 @@ class Calibrated:
 
 
 def _collected(kind: str) -> list[Any]:
-    """Return what the modules ``<name>_series`` of the series' folder yield from their functions ``<name>_<kind>``."""
+    """Return what the modules ``<name>_series`` of the series' folder yield from their functions ``<name>_<kind>``.
+
+    Every one has series; some have mutants.
+    """
     names = sorted(info.name for info in iter_modules(series_folder.__path__) if info.name.endswith("_series"))
-    modules = [
-        (name.removesuffix("series") + kind, import_module(f"{series_folder.__name__}.{name}")) for name in names
-    ]
-    return [item for name, module in modules for item in getattr(module, name, list)()]
+    functions = []
+    for name in names:
+        module, function = import_module(f"{series_folder.__name__}.{name}"), name.removesuffix("series") + kind
+        if kind == "series" or hasattr(module, function):
+            functions.append(getattr(module, function))
+    return [item for function in functions for item in function()]
 
 
 def _by_name(items: Sequence[Named]) -> dict[str, Named]:
