@@ -84,8 +84,8 @@ STATEMENT = statement(
     ),
     summary=(
         "With the printed noise the two statistics together are (epsilon, delta)-DP up to epsilon = 9 and not beyond 9.1 (at delta around "
-        "0.3); for epsilon <= 1 delta is 500 times smaller than promised. Exact at every epsilon: noise sqrt(2)/mu(epsilon, delta) times "
-        "the sensitivities. 'Xy' is X^T y. Each statistic alone is not (epsilon/2, delta/2)-DP (W18-TH3i has the same slip)."
+        "0.3); for epsilon <= 1 the true delta is at most a 50th of the promised one. Exact at every epsilon: noise sqrt(2)/mu(epsilon, delta) "
+        "times the sensitivities. 'Xy' is X^T y. A statistic alone can exceed (epsilon/2, delta/2), as a release in W18-TH3i does."
     ),
     displays={
         "": Display(

@@ -65,7 +65,7 @@ STATEMENT = statement(
     ),
     summary=(
         "Counted in the printed tables: the better of AdaOPS and AdaSSP is strictly best on 27 sets at epsilon = 0.1 and on 21 at epsilon = 1 "
-        "(30 and 26 with ties), and clearly worse than an existing method on some. Against ObjPert both win on all 36 at 0.1. The rest needs "
+        "(30 and 26 with ties), and clearly worse than an existing method on 4 and on 1. Against ObjPert both win on all 36 at 0.1. The rest needs "
         "the data: a cross-validation of these classes on the 36 sets (`pdp-verify certify` gives each its privacy verdict)."
     ),
     displays={

@@ -159,8 +159,8 @@ STATEMENT = statement(
         "Decided exactly for n <= 20, d <= 4, lambda in [1e-3, 64], and by search over two records in d = 1"
     ),
     summary=(
-        "True and tight for a record that joins. The local sensitivity covers a record that leaves as well, and then the bound fails "
-        "unless lambda_min is that of the data without it: log 2 against log 1.5 for X = [1, 1], y = (1, -1), lambda near 0."
+        "True and tight for a record that joins, as in its proof. Where a record may leave as well (Definition 1), lambda_min must be that "
+        "of the data without it: log 2 against log 1.5 for X = [1, 1], y = (1, -1), lambda near 0."
     ),
     derivation="docs/derivations/wang2018_appendix_d.md, section 3",
     displays={

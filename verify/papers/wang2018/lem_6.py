@@ -147,7 +147,7 @@ STATEMENT = statement(
         "varrho are one letter). Decided for d <= 50, rho in [1e-30, 0.9] (below 0.01 by exact laws: d = 1, rank-one A)"
     ),
     summary=(
-        "The printed bound fails already in one dimension. With the constant 4 - 2/d it is true; then log(d/rho) may stand for "
+        "The printed bound fails from one dimension on (the paper uses it inside O(.) only). With the constant 4 - 2/d it is true; then log(d/rho) may stand for "
         "log(2 d^2/rho), and the constant is the least possible as rho tends to 0."
     ),
     derivation="docs/derivations/wang2018_appendix_c.md, section 2",

@@ -154,7 +154,7 @@ STATEMENT = statement(
         "Any X, y, gamma > 0 and lambda >= 0 with X^T X + lambda I invertible (lambda = 0 and gamma free of y in the last part), "
         "0 < rho < 1. Bounds decided exactly for d <= 1000, rho in [1e-30, 0.999]; proved for sqrt(d) <= 100 in the second"
     ),
-    summary="True but for the short bound 5 d log(1/rho)/gamma, which fails for rho > 1/e; at d = 1, rho = 1/e it is an equality.",
+    summary="True but for the second inequality, the short bound 5 d log(1/rho)/gamma, which needs rho <= 1/e; at d = 1, rho = 1/e it is an equality.",
     displays={
         **chi_square_bounds(
             "distance with probability 1 - rho",

@@ -37,7 +37,7 @@ STATEMENT = statement(
         "F a convex quadratic with invertible Hessian, gamma > 0, 0 < rho < 1. Bounds decided exactly for d <= 1000, rho in "
         "[1e-30, 0.999]; proved for sqrt(d) <= 100 in the second"
     ),
-    summary="True but for the short bound 2.5 d log(1/rho)/gamma, which fails for rho > 1/e, as in Lemma 8.",
+    summary="True but for the second inequality, the short bound 2.5 d log(1/rho)/gamma, which needs rho <= 1/e, as in Lemma 8.",
     displays={
         **chi_square_bounds("error with probability 1 - rho", _LEFT, "(2 gamma)", "2.5 d log(1\\/rho)"),
         "#excess": Display(

@@ -1,6 +1,6 @@
 """W18, Proposition 18: closed forms for the balanced calibration.
 
-Nothing bounds the last term of the calibration rule: where the ridge is small the sample is not private at all. The error bound is
+Nothing bounds the last term of the calibration rule: where the ridge is small the sample's loss is unbounded. The error bound is
 true (docs/derivations/wang2018_appendix_ef.md, section 7).
 """
 
@@ -86,7 +86,7 @@ PAIRS = {
 ERRORS = {
     "epsilon": (0.1, 1.0), "delta": (1e-3, 1e-9), "n": (1000.0, 1e7), "dim": (1, 30), "Y": (0.1, 10.0), "norm": (0.1, 1.0, 10.0),
 }  # fmt: skip
-FIRST = smallest("one record x = 0, target (1, 0), d = 1, |theta*| about 100: lambda = 0.2", BASE)
+FIRST = smallest("one record x = 0, target (1, 0), d = 1, B = 100: lambda = 0.2", BASE)
 PLAIN = {"epsilon": 1.0, "delta": 1e-3, "n": 1e13, "dim": 1, "Y": 1.0, "norm": 1.0}
 _GAMMA = "gamma = (epsilon^2 lambda)/(4 log(2\\/delta) L(lambda)^2)"
 _LAMBDA = "((C_1 (epsilon, delta, rho, d) norm(cal(X))^4 norm(cal(Y))^2 n)/B^2)^(1\\/3)"
@@ -98,7 +98,7 @@ STATEMENT = statement(
         "[0.1, 10], delta in [1e-12, 1e-2], n <= 1000 (privacy) and n <= 1e7, d <= 30, O(.) with constant 25 (error)"
     ),
     summary=(
-        "Privacy fails: lambda tends to 0 as B grows or n falls, and with it all protection of the design. A floor on lambda mends it and adds "
+        "The promise fails where lambda is small: it tends to 0 as B grows or n falls, and the loss then grows without bound. A floor on lambda mends it and adds "
         "log(2/delta) B_x^2 |theta*|^2/epsilon to the error. The error bound holds for the printed lambda, and covers both regimes of L(lambda)."
     ),
     derivation="docs/derivations/wang2018_appendix_ef.md, section 7",
@@ -108,7 +108,7 @@ STATEMENT = statement(
             Form(
                 f"{_GAMMA}, quad lambda = {_LAMBDA}",
                 partial(_privacy, floor=0.0),
-                [FIRST, At("|theta*| about 1, epsilon = 10", BASE | {"norm": 1.0, "n": 10, "epsilon": 10.0})],
+                [FIRST, At("B = 1, epsilon = 10, n = 10: the promise is kept", BASE | {"norm": 1.0, "n": 10, "epsilon": 10.0})],
             ),
             Form(
                 f"{_GAMMA}, quad lambda = max{{{_LAMBDA}, (3 (1 + 2 log(2\\/delta)) norm(cal(X))^2)/epsilon}}, quad epsilon <= log(2\\/delta),"

@@ -111,8 +111,9 @@ STATEMENT = statement(
         "structured data sets (n <= 20, d = 2)"
     ),
     summary=(
-        "As printed epsilon is too small by up to sqrt(2), and for a record that leaves by any factor, since the eigenvalue and L are "
-        "then those of the data that contain it. The corrected epsilon has no slack where the residual is large."
+        "As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. Used "
+        "for a record that leaves, as in appendix D.5, it needs the eigenvalue and L of the data without that record. The corrected epsilon "
+        "has no slack where the residual is large."
     ),
     derivation="docs/derivations/wang2018_appendix_d.md, section 2",
     displays={
