@@ -108,7 +108,7 @@ STATEMENT = statement(
             Form(
                 f"{_GAMMA}, quad lambda = {_LAMBDA}",
                 partial(_privacy, floor=0.0),
-                [FIRST, At("B = 1, epsilon = 10, n = 10: the promise is kept", BASE | {"norm": 1.0, "n": 10, "epsilon": 10.0})],
+                [FIRST, At("B = 1, epsilon = 10: kept", BASE | {"norm": 1.0, "n": 10, "epsilon": 10.0})],
             ),
             Form(
                 f"{_GAMMA}, quad lambda = max{{{_LAMBDA}, (3 (1 + 2 log(2\\/delta)) norm(cal(X))^2)/epsilon}}, quad epsilon <= log(2\\/delta),"
