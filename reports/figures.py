@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WIDTH, _HEIGHT = 6.4, 2.8  # inches; the width of the text on A4
+_LETTER = 0.068  # inches; of a label
 _INK, _FAINT = "#22303c", "#c9d1d8"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#7a3e8e", "#000000", "#e69f00", "#56b4e9", "#8c6d31")
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (9, 3)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
-_MARK_LINES: tuple[Any, ...] = ((0, (2, 2)), (0, (6, 2, 1, 2, 1, 2)), (0, (8, 3)))
+_MARK_LINES: tuple[Any, ...] = ((0, (2, 2)), (0, (6, 2, 1, 2, 1, 2)), (0, (8, 3)), (0, (1, 4)), (0, (12, 2, 2, 2)))
+_BARS = {"x": "|", "y": "–"}  # which way a mark runs, before its label
 _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "pdp-verify",
     "svg.fonttype": "path",
@@ -171,7 +173,8 @@ def _draw_curves(axes: Axes, figure: Figure) -> None:
         _format_ticks(axis, scale == "log")
     labels = axes.get_legend_handles_labels()[1]
     if labels:
-        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": min(3, len(labels))}
+        fitting = int((_WIDTH - 1.0) / (0.6 + _LETTER * max(map(len, labels))))
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": min(3, max(fitting, 1))}
         axes.legend(**above, borderaxespad=0.3, columnspacing=1.6)
 
 
@@ -249,18 +252,10 @@ def _draw_bars(axes: Axes, series: Series, points: Sequence[Point], index: int, 
 
 
 def _draw_mark(axes: Axes, mark: Mark, index: int) -> None:
+    """Draw a line across the figure; its label stands in the legend, where no line and no curve strikes it."""
     style: dict[str, Any] = {"color": _INK, "linewidth": 1.0, "linestyle": _MARK_LINES[index % len(_MARK_LINES)]}
-    halo = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
-    text: dict[str, Any] = {"fontsize": 7.5, "xytext": (4, 5), "textcoords": "offset points", "bbox": halo}
-    if mark.axis == "x":
-        axes.axvline(mark.value, **style)
-        axes.annotate(
-            _drawable(mark.label), (mark.value, 0.0), xycoords=axes.get_xaxis_transform(), rotation=90, **text
-        )
-    else:
-        axes.axhline(mark.value, **style)
-        text["xytext"] = (-4, 3.5)
-        axes.annotate(_drawable(mark.label), (1.0, mark.value), xycoords=axes.get_yaxis_transform(), ha="right", **text)
+    across = axes.axvline if mark.axis == "x" else axes.axhline
+    across(mark.value, label=f"{_BARS[mark.axis]} {_drawable(mark.label)}", **style)
 
 
 def _draw_heat_map(axes: Axes, figure: HeatMap) -> None:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 
-from reports.figures import figure_svg
+from reports.figures import _HEIGHT, _WIDTH, _draw_curves, figure_svg
 from reports.row import Figure, HeatMap, Mark, Series, Style
 
 WILD = (math.nan, math.inf, -math.inf, 0.0, -1.0, 1e-300, 1e300, 0.5, 1.0)
@@ -90,3 +90,27 @@ def test_a_large_heat_map():
     values = tuple(tuple(float(i * j) for j in range(40)) for i in range(40))
     svg = figure_svg(HeatMap("g", "", "", "a", "x", "y", ticks, ticks, values))
     assert len(svg) < 600_000
+
+
+@pytest.mark.parametrize(
+    "label", ["short", "drawn from D, compared with D'", "a label that is much longer than most others are"]
+)
+def test_labels_of_lines_stand_in_the_legend_which_fits(label: str) -> None:
+    """No curve and no line strikes a label, and none is cut at the edge of the picture."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    curves = tuple(Series(f"{label} {i}", (1.0, 2.0), (1.0, 2.0)) for i in range(3))
+    marks = (Mark("x", 1.5, "printed"), Mark("y", 1.5, label))
+    canvas = Canvas(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.add_subplot()
+    _draw_curves(axes, Figure("f", "t", "c", "a", "x", "y", curves, marks))
+    canvas.draw_without_rendering()
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][3:] == ["| printed", f"– {label}"]
+    assert axes.texts == []
+    box = legend.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= canvas.bbox.x1
+    assert box.y1 <= canvas.bbox.y1 + 1
