@@ -110,7 +110,7 @@ def test_labels_of_lines_stand_in_the_legend_which_fits(label: str) -> None:
     legend = axes.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()][3:] == ["| printed", f"– {label}"]
-    assert axes.texts == []
+    assert not list(axes.texts)
     box = legend.get_window_extent()
     assert 0 <= box.x0 < box.x1 <= canvas.bbox.x1
     assert box.y1 <= canvas.bbox.y1 + 1
