@@ -75,6 +75,7 @@ def evidence_row(evidence: Evidence, outcome: Outcome, reason: Reason) -> Row:
             "observer": claim.observer.name,
             "conditioned_on": claim.conditioned_on,
             "strict_note": claim.strict_note,
+            "measure": claim.measure.name,
         },
         "exact": estimate_row(exact),
         "sampled": estimate_row(sampled),

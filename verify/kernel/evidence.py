@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from audits import Estimate
 from mechanisms import BOTH, Direction, PrivacyProfile, Relation
 
+from .measure import Measure
 from .statement import Claim, Evidence, Observer, Value
 
 #: Relative rounding error granted to a printed formula evaluated in float64: more than a hundred operations' worth.
@@ -46,6 +47,7 @@ def hockey_stick_evidence(
         relation=relation,
         observer=observer,
         conditioned_on=conditioned_on,
+        measure=Measure.DELTA,
     )
     notes: dict[str, Value] = {
         "epsilon_published": float(epsilon),
@@ -77,7 +79,14 @@ def identity_evidence(
     low, high = max(0.0, deviation - allowance), deviation + allowance
     exact = Estimate(deviation, low, high, 0.0, 0, method)
     claim = Claim(
-        quantity, 0.0, tolerance, published, relation=relation, observer=Observer.OUTPUT, conditioned_on=conditioned_on
+        quantity,
+        0.0,
+        tolerance,
+        published,
+        relation=relation,
+        observer=Observer.OUTPUT,
+        conditioned_on=conditioned_on,
+        measure=Measure.IDENTITY,
     )
     return Evidence(claim, exact=exact, notes=notes or {})
 
@@ -103,5 +112,6 @@ def coverage_evidence(
         relation=relation,
         observer=Observer.TRANSCRIPT,
         conditioned_on=conditioned_on,
+        measure=Measure.COVERAGE,
     )
     return Evidence(claim, exact=exact, sampled=sampled, notes=notes or {})

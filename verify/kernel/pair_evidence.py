@@ -21,6 +21,7 @@ from mechanisms.laws.proved_profile import proved_profile
 from mechanisms.reference import is_reference
 
 from .evidence import vacuous
+from .measure import Measure
 from .statement import Claim, Evidence, Observer, Value
 
 #: Draws of each data set below which a pair counts as examined only where the leak that can be seen is small.
@@ -71,7 +72,8 @@ def pair_evidence(
         Whether somebody vouches for the law of a mechanism that is not a reference; without it nothing supports.
     """
     empty = vacuous(epsilon, delta)
-    shown = Claim(QUANTITY, 0.0, delta, epsilon, in_domain and not empty, pair.relation, Observer.TRANSCRIPT)
+    inside = in_domain and not empty
+    shown = Claim(QUANTITY, 0.0, delta, epsilon, inside, pair.relation, Observer.TRANSCRIPT, measure=Measure.DELTA)
     if empty:
         return Evidence(shown, reason="the claim is empty")
     claim = claim or point_claim(epsilon, delta, (pair.relation,))

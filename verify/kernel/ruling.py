@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..engine.rows import Row, number
+from .measure import gravity
 from .statement import Part, Role, Standing, Statement
 from .verdict import Outcome, Reason, Verdict
 
@@ -25,13 +26,17 @@ GRAVEST = (
 
 @dataclass(frozen=True)
 class Ruling:
-    """A verdict on one version, how many cases had each outcome, and the case with the smallest margin."""
+    """A verdict on one version, how many cases had each outcome, and the worst of them.
+
+    ``rank`` sorts worst cases of several versions: by kind first, so that margins of different units never compare.
+    """
 
     verdict: Verdict
     reason: Reason = Reason.NONE
     outcomes: dict[str, int] = field(default_factory=dict)
     worst_case: str = ""
     worst_margin: float = float("nan")
+    rank: tuple[int, int, float] = field(default=(2, 0, 0.0), compare=False)
 
     def row(self) -> Row:
         """Return the ruling as JSON values."""
@@ -52,11 +57,14 @@ def gravest(reasons: Iterable[Reason]) -> Reason:
 
 
 def worst(rows: Iterable[Row]) -> Row | None:
-    """Return the in-domain row with the smallest margin: the counterexample, or where a supported claim is tightest."""
+    """Return the worst row in the domain: the counterexample, or where a supported claim has the least room.
+
+    Privacy comes before coverage, coverage before identities; within a kind what exceeds most (``gravity``).
+    """
     decided = [row for row in rows if row["margin"] != "nan" and row["outcome"] != Outcome.OUT_OF_DOMAIN.name]
     failing = [row for row in decided if row["outcome"] == Outcome.FAILS.name]
     chosen = [row for row in failing if row.get("role") == Role.COUNTEREXAMPLE.name]  # small and round, if there is one
-    return min(chosen or failing or decided, key=lambda row: number(row["margin"]), default=None)
+    return min(chosen or failing or decided, key=gravity, default=None)
 
 
 def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, definition: bool = False) -> Ruling:
@@ -77,6 +85,7 @@ def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, defin
         {name: count for name, count in outcomes.items() if count},
         tightest["case"] if tightest else "",
         number(tightest["margin"]) if tightest else float("nan"),
+        gravity(tightest) if tightest else (2, 0, 0.0),
     )
     if outcomes["FAILS"]:
         return Ruling(Verdict.REFUTED, Reason.NONE, *summary)
@@ -106,8 +115,8 @@ def join(rulings: Sequence[Ruling]) -> Ruling:
         if of_verdict:
             reason = gravest(r.reason for r in of_verdict) if verdict is Verdict.UNDECIDED else Reason.NONE
             with_case = [r for r in of_verdict if r.worst_case]
-            tightest = min(with_case, key=lambda r: r.worst_margin, default=of_verdict[0])
-            return Ruling(verdict, reason, outcomes, tightest.worst_case, tightest.worst_margin)
+            tightest = min(with_case, key=lambda r: r.rank, default=of_verdict[0])
+            return Ruling(verdict, reason, outcomes, tightest.worst_case, tightest.worst_margin, tightest.rank)
     return Ruling(Verdict.DEFINITION)
 
 
@@ -121,7 +130,7 @@ def join_readings(rulings: Sequence[Ruling], *, damaged: bool = False) -> Ruling
     if joined.verdict is Verdict.UNDECIDED or not (damaged or len({r.verdict for r in rulings}) > 1):
         return joined
     verdict, reason = (Verdict.TEXT_UNCLEAR, Reason.NONE) if damaged else (Verdict.UNDECIDED, Reason.READING)
-    return Ruling(verdict, reason, joined.outcomes, joined.worst_case, joined.worst_margin)
+    return Ruling(verdict, reason, joined.outcomes, joined.worst_case, joined.worst_margin, joined.rank)
 
 
 @dataclass(frozen=True)

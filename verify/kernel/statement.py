@@ -10,6 +10,7 @@ from fractions import Fraction
 from audits import Budget, Estimate
 from mechanisms import Relation
 
+from .measure import Measure
 from .plain_math import plain_math
 from .provenance import Provenance, Worth
 
@@ -68,6 +69,8 @@ class Claim:
         False where the statement makes no claim, or a vacuous one; the numbers are still shown.
     strict_note : str
         Set when equality would break only a printed strict inequality: noted, never refuted.
+    measure : Measure
+        What kind of number is compared: by it the case is told, and ranked among others.
     """
 
     quantity: str
@@ -79,6 +82,7 @@ class Claim:
     observer: Observer = Observer.TRANSCRIPT
     conditioned_on: str = ""
     strict_note: str = ""
+    measure: Measure = Measure.NUMBER
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:

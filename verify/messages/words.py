@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from typing import Any
 
 from reports.numbers import format_interval, format_number
 
 from ..engine.rows import NON_FINITE, Row, number
+from ..kernel.measure import Measure, excess, found_value
 from ..kernel.verdict import Reason, Verdict
 
 
@@ -72,17 +74,98 @@ def verdict_sentence(ruling: Row) -> str:
 
 
 def case_sentence(row: Row, *, typographic: bool = False) -> str:
-    """Return what one case found, in words."""
+    """Return what one case found, as a sentence with one unit: its measure says what the numbers are."""
     if row["error"]:
         return f"the check stopped: {row['error']['type']}: {row['error']['message']}"
     claim = row["claim"]
-    published = figure(claim["published"], typographic=typographic)
-    text = f"{claim['quantity']}: published {published}, allowed {allowed(claim, typographic=typographic)}"
-    if row["exact"]:
-        text += f", exact {figure(row['exact']['value'], typographic=typographic)}"
-    if row["sampled"]:
-        text += f", estimated {interval(row['sampled'], typographic=typographic)}"
-    return text
+    found = _found(row, typographic=typographic)
+    fails = row["outcome"] == "FAILS"
+    if claim["measure"] == Measure.DELTA.name:
+        return _delta_sentence(row, found, fails=fails, typographic=typographic)
+    quantity = claim["quantity"]
+    if claim["measure"] == Measure.GROWTH.name and GROWS.fullmatch(quantity) and not row["sampled"]:
+        return _growth_sentence(row, typographic=typographic)
+    sides = [row["notes"].get(name) for name in ("value", "bound")]
+    if claim["measure"] == Measure.BOUND.name and None not in sides:
+        name = quantity.partition(": value ")[0]
+        value, bound = (figure(side, typographic=typographic) for side in sides)
+        return f"{_capital(name)}: {value}, where at most {bound} is {'promised' if fails else 'allowed'}."
+    limit = allowed(claim, typographic=typographic)
+    if claim["measure"] in (Measure.COVERAGE.name, Measure.FAILURE.name):
+        begins = quantity.startswith(("probability", "P("))
+        name = f"The {quantity}" if begins else f"The probability for '{quantity}'"
+        return f"{name} is {found}, where {limit} {'was promised' if fails else 'is allowed'}."
+    if claim["measure"] == Measure.IDENTITY.name and fails:
+        name = quantity.removeprefix("relative deviation: ")
+        size = figure(abs(found_value(row)), 3, typographic=typographic)
+        return f"The two sides differ: {name}, relative difference {size}, where they are said to be equal."
+    return f"{_capital(quantity)}: {found}, where {limit} is {'stated' if fails else 'allowed'}."
+
+
+#: A growth in words: "decades by which A over its order grows, n from 1 to 1e5".
+GROWS = re.compile(r"decades by which (?P<what>.+?) grows(?P<where>.*)", re.DOTALL)
+#: Which formula an epsilon is of.
+FORMULA = {"PRINTED": "printed", "CORRECTED": "corrected", "MUTANT": "wrong"}
+
+
+def _capital(text: str) -> str:
+    """Return a text with a large first letter, unless it begins with a symbol."""
+    return text[0].upper() + text[1:] if re.match(r"[a-z]{2}", text) else text
+
+
+def _found(row: Row, *, typographic: bool) -> str:
+    """Return the number that was found, and beside an exact one the simulated."""
+    exact, sampled = row["exact"], row["sampled"]
+    if not exact:
+        return interval(sampled, typographic=typographic) if sampled else "not known"
+    value = figure(exact["value"], typographic=typographic)
+    return f"{value} (simulated: {interval(sampled, typographic=typographic)})" if sampled else value
+
+
+def times(row: Row, *, typographic: bool = False) -> str:
+    """Return by how many times a failing case exceeds what is allowed ("28"), or nothing where no factor says it."""
+    factor = excess(row) if row["claim"]["measure"] in COUNTED else math.nan
+    if not 1.0 < factor < math.inf:
+        return ""
+    digits = 2 if factor >= 10 else 3
+    return figure(float(f"{factor:.{digits}g}"), typographic=typographic)
+
+
+#: Measures whose excess is a factor that means something.
+COUNTED = tuple(each.name for each in (Measure.DELTA, Measure.COVERAGE, Measure.FAILURE, Measure.BOUND))
+
+
+def _delta_sentence(row: Row, found: str, *, fails: bool, typographic: bool) -> str:
+    """Return "At epsilon 0.0267 (the printed formula) the true delta is 0.0283, where 0.001 was promised."."""
+    claim = row["claim"]
+    epsilon, promised = (figure(claim[name], typographic=typographic) for name in ("published", "high"))
+    chosen = any(value == claim["published"] for name, value in row.get("params", {}).items() if "epsilon" in name)
+    formula = FORMULA.get(row.get("standing", ""), "")
+    source = f" (the {formula} formula)" if formula and not chosen else ""
+    if row["exact"] or row["sampled"]:
+        factor = times(row, typographic=typographic) if fails else ""
+        said = f"the true delta is {found}, where {promised} {'was' if fails else 'is'} promised"
+        return f"At epsilon {epsilon}{source} {said}{f': {factor} times as much' if factor else ''}."
+    return f"At epsilon {epsilon}{source} a delta of {promised} is promised; the true one is not known."
+
+
+def _growth_sentence(row: Row, *, typographic: bool) -> str:
+    """Return by what factor something over its order grows, and over which range."""
+    claim = row["claim"]
+    told = GROWS.fullmatch(claim["quantity"])
+    assert told  # asked before
+    what, where, high = told["what"], told["where"], number(claim["high"])
+    what, where = (where.lstrip(": "), "") if what == "this" else (what, where)
+    grown = _factor(found_value(row), typographic=typographic)
+    limit = f"at most {_factor(high, typographic=typographic)} is allowed" if math.isfinite(high) else "none is allowed"
+    return f"{_capital(what)}: grows by a factor of {grown}{where}, where {limit}."
+
+
+def _factor(decades: float, *, typographic: bool) -> str:
+    """Return a factor that is known in decades."""
+    if abs(decades) > 15 or not math.isfinite(decades):
+        return f"10^{figure(decades, 3, typographic=typographic)}"
+    return figure(float(f"{10.0**decades:.2g}"), typographic=typographic)
 
 
 def case_title(row: Row) -> str:

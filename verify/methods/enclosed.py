@@ -8,6 +8,7 @@ from audits import Estimate
 from mechanisms import Relation
 from mechanisms.numerics.balls import Ball, enclose
 
+from ..kernel.measure import Measure
 from ..kernel.statement import Claim, Evidence, Observer, Value
 
 
@@ -48,5 +49,8 @@ def enclosed(
         Further numbers worth printing.
     """
     bracket = enclose(evaluate, low=0.0, high=1.0) if probability else enclose(evaluate)
-    claim = Claim(quantity, low, high, published, in_domain, relation, observer, conditioned_on)
+    measure = Measure.NUMBER
+    if probability:
+        measure = Measure.COVERAGE if low > 0.0 else Measure.FAILURE
+    claim = Claim(quantity, low, high, published, in_domain, relation, observer, conditioned_on, measure=measure)
     return Evidence(claim, exact=Estimate.proved(bracket.low, bracket.high, method), notes=notes or {})

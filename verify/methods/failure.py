@@ -14,6 +14,7 @@ from audits.stats.intervals import clopper_pearson
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.balls import Ball, enclose
 
+from ..kernel.measure import Measure
 from ..kernel.statement import Case, Claim, Evidence, Observer, Value
 
 #: Floats drawn at once (about 16 MB); part of the definition of a stream.
@@ -96,6 +97,7 @@ def failure_evidence(
         in_domain=in_domain,
         observer=Observer.OUTPUT,
         conditioned_on=conditioned_on,
+        measure=Measure.FAILURE,
     )
     return Evidence(claim, exact=exact, sampled=sampled, notes=notes or {})
 

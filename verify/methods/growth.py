@@ -10,6 +10,7 @@ from flint import arb
 from audits import Estimate
 from mechanisms.numerics.balls import Ball, enclose
 
+from ..kernel.measure import Measure
 from ..kernel.statement import Claim, Evidence, Observer, Value
 
 #: Decades of growth that a bounded ratio is granted (its constants settle along the sequence).
@@ -41,6 +42,7 @@ def growth_evidence(
         0.0,
         observer=Observer.OUTPUT,
         conditioned_on=conditioned_on,
+        measure=Measure.GROWTH,
     )
     notes: dict[str, Value] = {"decades of the sequence": last - first}
     return Evidence(claim, exact=Estimate.proved(low, high, "derived sequence, ball arithmetic"), notes=notes)
@@ -48,6 +50,7 @@ def growth_evidence(
 
 def decades_evidence(quantity: str, decades: float) -> Evidence:
     """Decide an O(.) claim on a sequence whose growth is known in decades: none is allowed."""
-    claim = Claim(f"decades by which this grows: {quantity}", -math.inf, SETTLING, 0.0, observer=Observer.OUTPUT)
+    words = f"decades by which this grows: {quantity}"
+    claim = Claim(words, -math.inf, SETTLING, 0.0, observer=Observer.OUTPUT, measure=Measure.GROWTH)
     room = 1e-12 * abs(decades)
     return Evidence(claim, exact=Estimate.proved(decades - room, decades + room, "derived sequence"))

@@ -13,6 +13,7 @@ from audits import Estimate
 from mechanisms import Relation
 from mechanisms.numerics.balls import Ball, floats_around
 
+from ..kernel.measure import Measure
 from ..kernel.statement import Claim, Evidence, Observer, Value
 
 #: A rational matrix; python-flint ships no types.
@@ -139,6 +140,7 @@ def at_most(
         observer=Observer.OUTPUT,
         conditioned_on=conditioned_on,
         strict_note="equality: the printed inequality is strict" if strict and value == bound else "",
+        measure=Measure.BOUND,
     )
     return Evidence(claim, exact=proved(share), notes={"value": float(value), "bound": float(bound), **(notes or {})})
 
@@ -147,7 +149,8 @@ def same(quantity: str, left: Matrix, right: Matrix, *, relation: Relation | Non
     """Decide an identity of rational matrices: the largest deviation relative to the largest entry must be 0."""
     size = max((abs(fraction(e)) for e in (*left.entries(), *right.entries())), default=Fraction(0)) or Fraction(1)
     gap = max((abs(fraction(e)) for e in (left - right).entries()), default=Fraction(0))
-    claim = Claim(f"relative deviation: {quantity}", 0.0, 0.0, 0.0, relation=relation, observer=Observer.OUTPUT)
+    words = f"relative deviation: {quantity}"
+    claim = Claim(words, 0.0, 0.0, 0.0, relation=relation, observer=Observer.OUTPUT, measure=Measure.IDENTITY)
     return Evidence(claim, exact=proved(gap / size), notes={"size": float(size)})
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import partial
 
 from ..kernel.declare import At, Display, Form, Mutant, over, smallest
+from ..kernel.measure import Measure
 from ..kernel.statement import Case, Claim, Evidence, Observer
 from .rational import proved
 
@@ -109,5 +110,5 @@ def _leaves(terms: Sequence[str], unit: tuple[int, int], case: Case) -> Evidence
     axis = case.text("unit")
     gaps = [degree(powers(term))[AXES.index(axis)] - unit[AXES.index(axis)] for term in terms]
     quantity = f"decades by which the rate leaves its quantity when the {axis} grow by eight decades"
-    claim = Claim(quantity, 0.0, 0.0, 0.0, observer=Observer.OUTPUT)
+    claim = Claim(quantity, 0.0, 0.0, 0.0, observer=Observer.OUTPUT, measure=Measure.GROWTH)
     return Evidence(claim, exact=proved(DECADES * max(gaps, key=abs)), notes={"products": len(gaps)})

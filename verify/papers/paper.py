@@ -219,6 +219,12 @@ class Paper:
         issue = f"({entry['number']})" if "number" in entry else ""
         return f"{entry['author'].replace(' and ', ', ')}. {entry['title']}. {where}{volume}{issue}, {entry['year']}."
 
+    def row(self) -> Row:
+        """Return what a record says of the paper, as JSON values."""
+        about = self.reference
+        words = {"reference": self.citation, "title": about["title"], "year": about["year"]}
+        return words | {"doi": about.get("doi", ""), "copies": {name: dict(copy) for name, copy in self.copies.items()}}
+
 
 def read_paper(path: Path) -> Paper:
     """Return the paper that a ``paper.toml`` states.

@@ -20,7 +20,7 @@ from ..kernel.shares import SLOTS, id_share
 from ..kernel.statement import Statement
 from ..kernel.verdict import Outcome, Reason
 from ..papers.ledger import Ledger, compare, verdict_word
-from ..papers.paper import citation
+from ..papers.paper import citation, papers
 from ..papers.registry import DISPLAY, Source, shown_path
 from .case_run import CaseWork, died, perform
 
@@ -126,6 +126,7 @@ def run_header(sources: Sequence[Source], settings: RunSettings, *, complete: bo
         "failure_prob_per_id": id_share(settings.failure_prob),
         "slots": SLOTS,
         "statements": [source.id for source in sources],
+        "papers": {paper.name: paper.row() for paper in papers() if any(s.id in paper.entries for s in sources)},
     }
     return header(own, schema_version=records.SCHEMA_VERSION) | {"data": data_digests()}
 

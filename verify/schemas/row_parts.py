@@ -72,6 +72,7 @@ class ClaimPart(TypedDict):
     observer: Literal["TRANSCRIPT", "OUTPUT"]
     conditioned_on: str
     strict_note: str
+    measure: Literal["DELTA", "COVERAGE", "FAILURE", "BOUND", "GROWTH", "IDENTITY", "NUMBER"]
 
 
 @row_part

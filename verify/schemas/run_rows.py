@@ -25,6 +25,25 @@ from .row_parts import (
 
 
 @row_part
+class CopyPart(TypedDict):
+    """A copy of a paper that statements were read from, and how it was made."""
+
+    digest: Digest
+    made: str
+
+
+@row_part
+class PaperPart(TypedDict):
+    """A paper as the pages name it: its reference in a line, its identifier, and the copies that were read."""
+
+    reference: str
+    title: str
+    year: int
+    doi: str
+    copies: dict[str, CopyPart]
+
+
+@row_part
 class RunHeader(HeaderPart):
     """Everything that the rows depend on."""
 
@@ -33,6 +52,7 @@ class RunHeader(HeaderPart):
     failure_prob_per_id: Probability
     slots: Annotated[int, Field(ge=1)]
     statements: list[str]
+    papers: dict[str, PaperPart]
     data: dict[str, Digest]
 
 

@@ -13,8 +13,14 @@ from verify.kernel.statement import Case, Formula, Part, Standing, Statement
 from verify.kernel.verdict import Reason, Verdict
 
 
-def row(outcome: str, margin: Any = 0.5, reason: str = "NONE", case: str = "case") -> dict[str, Any]:
-    return {"outcome": outcome, "margin": margin, "reason": reason, "case": case}
+def row(
+    outcome: str, margin: Any = 0.5, reason: str = "NONE", case: str = "case", measure: str = "DELTA"
+) -> dict[str, Any]:
+    value = 1.0 - (0.0 if isinstance(margin, str) else margin)
+    return {
+        "outcome": outcome, "margin": margin, "reason": reason, "case": case, "notes": {}, "sampled": None,
+        "claim": {"measure": measure, "low": 0.0, "high": 1.0}, "exact": {"value": value},
+    }  # fmt: skip
 
 
 HOLDS, FAILS = row("HOLDS"), row("FAILS", -0.1)
@@ -52,9 +58,21 @@ def test_worst_case_is_the_counterexample_else_the_smallest_margin() -> None:
     assert (ruling.worst_case, ruling.worst_margin) == ("tight", 0.01)
 
 
+def test_margins_of_different_units_are_never_compared() -> None:
+    """A privacy failure of a factor 1.5 comes before an identity whose margin is minus half a billion."""
+    privacy, identity = row("FAILS", -0.5), row("FAILS", -5e8, measure="IDENTITY")
+    coverage = row("FAILS", -9.0, measure="FAILURE")
+    assert worst([identity, coverage, privacy]) is privacy
+    assert worst([identity, coverage]) is coverage
+    joined = join([rule([each], expected_cases=1) for each in (identity, privacy, coverage)])
+    assert joined.worst_margin == -0.5
+    tight, delta = row("HOLDS", 0.1, measure="IDENTITY"), row("HOLDS", 0.4)
+    assert worst([tight, delta]) is delta
+
+
 def test_whole_is_refuted_by_one_part_and_supported_by_all() -> None:
-    supported = Ruling(Verdict.SUPPORTED, Reason.NONE, {"HOLDS": 2}, "a", 0.5)
-    tighter = Ruling(Verdict.SUPPORTED, Reason.NONE, {"HOLDS": 1}, "b", 0.25)
+    supported = Ruling(Verdict.SUPPORTED, Reason.NONE, {"HOLDS": 2}, "a", 0.5, (1, 0, 0.5))
+    tighter = Ruling(Verdict.SUPPORTED, Reason.NONE, {"HOLDS": 1}, "b", 0.25, (1, 0, 0.25))
     refuted = Ruling(Verdict.REFUTED, Reason.NONE, {"FAILS": 1}, "c", -1.0)
     undecided = Ruling(Verdict.UNDECIDED, Reason.BUDGET)
     definition = Ruling(Verdict.DEFINITION)
@@ -91,7 +109,8 @@ def test_a_damaged_text_is_unclear_whatever_its_readings_are_and_undecided_while
 def row_of(part: str, outcome: str, standing: str = "PRINTED") -> dict[str, Any]:
     return {
         "part": part, "case": f"{part} {standing}", "outcome": outcome, "standing": standing, "reason": "NONE",
-        "margin": 1.0 if outcome == "HOLDS" else -1.0, "severity": None,
+        "margin": 1.0 if outcome == "HOLDS" else -1.0, "severity": None, "notes": {}, "sampled": None,
+        "claim": {"measure": "DELTA", "low": 0.0, "high": 1.0}, "exact": {"value": 0.0 if outcome == "HOLDS" else 2.0},
     }  # fmt: skip
 
 

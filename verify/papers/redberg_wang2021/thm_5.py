@@ -21,6 +21,7 @@ from reports.row import Figure
 from ...kernel.box_search import Axis
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim, pair_of
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import profile_figure
 from ...kernel.witness import sampled_delta
@@ -82,7 +83,7 @@ def _on_data(case: Case, budget: Budget, sigma: Sigma) -> Evidence:
 
 def _claim(case: Case, relation: Relation = Relation.ADD) -> Claim:
     words, delta, epsilon = "hockey-stick delta at the promised epsilon", case.number("delta"), case.number("epsilon")
-    return Claim(words, 0.0, delta, epsilon, relation=relation, observer=Observer.OUTPUT)
+    return Claim(words, 0.0, delta, epsilon, relation=relation, observer=Observer.OUTPUT, measure=Measure.DELTA)
 
 
 LINEAR = {"xi": 0.01, "epsilon": 1.0, "delta": 1e-3}

@@ -20,6 +20,7 @@ from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.declare import Display, Form, Mutant, over, statement
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.enclosed import enclosed
 from ...methods.failure import BoolArray, frequency, wigner
@@ -98,7 +99,7 @@ def _ssp_error(
 
 def _counted(quantity: str, hits: BoolArray, least: float, budget: Budget) -> Evidence:
     """Decide that a run has a property with probability ``least`` or more."""
-    claim = Claim(quantity, least, math.inf, least, observer=Observer.OUTPUT)
+    claim = Claim(quantity, least, math.inf, least, observer=Observer.OUTPUT, measure=Measure.COVERAGE)
     return Evidence(claim, sampled=frequency(int(hits.sum()), budget))
 
 

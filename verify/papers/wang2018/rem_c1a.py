@@ -20,6 +20,7 @@ from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
 from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
 from ...methods.failure import failing, normal_tail, spectral_norm, wigner
@@ -77,7 +78,8 @@ def _norm_printed(case: Case) -> Evidence:
     Below 1/12 the printed root is not real. log(12 delta) = log(1 + h) lies in [h/2, h], log(4/delta) near log 48.
     """
     low = 0.5 * 10.0 - 0.5 * math.log10(2.0) - 0.01
-    claim = Claim("decades by which the noise over its printed order grows", -math.inf, 0.5, 0.0)
+    words = "decades by which the noise over its printed order grows"
+    claim = Claim(words, -math.inf, 0.5, 0.0, measure=Measure.GROWTH)
     exact = proved(Fraction(low), Fraction(5.2), "derived sequence")
     return Evidence(claim, exact=exact, notes={"log(12 delta) at delta = 1e-6": math.log(12e-6)})
 

@@ -26,6 +26,7 @@ from reports.row import Figure
 from ...kernel.box_search import Axis, Point, excess, worst_point
 from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.evidence import hockey_stick_evidence
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...kernel.statement_plots import profile_figure
 from ...kernel.witness import sampled_delta
@@ -123,7 +124,8 @@ def _fails(failing: Callable[[], Ball], share: float) -> Evidence:
 def _whole(case: Case, budget: Budget) -> Evidence:
     """Bound the divergence of the corrected transcript by its five shares, or draw it on a pair of small data sets."""
     epsilon, delta = case.number("epsilon"), case.number("delta")
-    claim = Claim("hockey-stick delta at epsilon, worse direction", 0.0, delta, epsilon, relation=Relation.ADD)
+    quantity = "hockey-stick delta at epsilon, worse direction"
+    claim = Claim(quantity, 0.0, delta, epsilon, relation=Relation.ADD, measure=Measure.DELTA)
     if "pair" in case.params:
         mechanism = AdaOPS2018(CorrectedRule2018(epsilon, delta))
         pair = small_pair(case.text("pair"), case.whole("dim"))

@@ -21,6 +21,7 @@ from mechanisms.numerics.balls import enclose, ndtr_ball
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
 from ...kernel.evidence import coverage_evidence
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.scaling import LOSS, rate
 
@@ -43,7 +44,7 @@ def _bias(case: Case) -> Evidence:
     probability = enclose(lambda: ndtr_ball(3 * arb(log).sqrt() / 4) / 2).low
     low = probability if error * (1 - 1e-9) > constant * rate else 0.0
     quantity = "probability that the error exceeds the constant times the printed rate"
-    claim = Claim(quantity, 0.0, RHO, RHO, observer=Observer.OUTPUT)
+    claim = Claim(quantity, 0.0, RHO, RHO, observer=Observer.OUTPUT, measure=Measure.FAILURE)
     notes = {"error at least": error, "printed rate": rate}
     return Evidence(claim, exact=Estimate.proved(low, 1.0, "closed form"), notes=notes)
 

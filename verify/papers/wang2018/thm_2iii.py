@@ -17,6 +17,7 @@ from mechanisms.linear.adaops_wang2018 import CorrectedRule2018, PublishedRule20
 from mechanisms.linear.posterior_bound import largest_gamma
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from .thm_2i import settings
 
@@ -76,7 +77,7 @@ def _large_epsilon(case: Case) -> Evidence:
 
     growth = math.log10(ratio(start * 10**DECADES) / ratio(start))
     quantity = "decades by which the excess over its stated order grows, epsilon over eight decades"
-    claim = Claim(quantity, -0.5, 0.5, 0.0, observer=Observer.OUTPUT)
+    claim = Claim(quantity, -0.5, 0.5, 0.0, observer=Observer.OUTPUT, measure=Measure.GROWTH)
     exact = Estimate.proved(growth - ROUNDING, growth + ROUNDING, "derived sequence")
     return Evidence(claim, exact=exact, notes={"excess over order at the start, at least": ratio(start) / 4})
 

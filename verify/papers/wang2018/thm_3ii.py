@@ -20,6 +20,7 @@ from mechanisms.numerics.balls import enclose, ndtr_ball
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
 from ...kernel.evidence import coverage_evidence
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import generator
 from ...methods.scaling import LOSS, rate
@@ -44,7 +45,7 @@ def _spiked(case: Case) -> Evidence:
     low = probability if error * 0.999 > constant * min(first, second) else 0.0
     quantity = "probability that the error exceeds the constant times the printed rate"
     where = "one small eigenvalue among d - 1 large ones, the last line with the raw or the released matrix"
-    claim = Claim(quantity, 0.0, RHO, RHO, observer=Observer.OUTPUT, conditioned_on=where)
+    claim = Claim(quantity, 0.0, RHO, RHO, observer=Observer.OUTPUT, conditioned_on=where, measure=Measure.FAILURE)
     notes = {"error at least": error, "printed rate": min(first, second)}
     return Evidence(claim, exact=Estimate.proved(low, 1.0, "closed form"), notes=notes)
 

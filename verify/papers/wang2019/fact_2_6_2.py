@@ -23,6 +23,7 @@ from ...kernel.box_search import Point
 from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, smallest, statement
 from ...kernel.evidence import FORMULA_ERROR
 from ...kernel.formal import numbers
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import curve_figure
 
@@ -71,6 +72,7 @@ def _explicit(epsilon: Callable[[Point], float]) -> Decide:
             total,
             in_domain=claimed < 1,
             observer=Observer.TRANSCRIPT,
+            measure=Measure.DELTA,
         )
         return Evidence(claim, exact=Estimate.proved(low.low, high.high, "worst case of composition, ball arithmetic"))
 
@@ -86,7 +88,8 @@ def _order(power: float) -> Decide:
     def check(case: Case) -> Evidence:
         spread = -math.log10(math.tanh(case.number("epsilon") / 2) / 2)
         words = "decades by which the required epsilon over its stated order grows, k from 1e2 to 1e14"
-        claim = Claim(words, -spread - 0.1, spread + 0.1, 0.0, observer=Observer.TRANSCRIPT)
+        low, high = -spread - 0.1, spread + 0.1
+        claim = Claim(words, low, high, 0.0, observer=Observer.TRANSCRIPT, measure=Measure.GROWTH)
         return Evidence(claim, exact=Estimate.proved(growth - spread, growth + spread, "derived sequence"))
 
     return check

@@ -11,6 +11,7 @@ from functools import partial
 from audits import Estimate
 
 from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, smallest, statement
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import Matrix, column, design, equal, identity, matrix, quadratic, trace
 
@@ -90,7 +91,7 @@ def _order(case: Case, *, power: float) -> Evidence:
     # the bias is lambda^2/(lambda_min + lambda)^2 ||theta||^2, its stated order lambda^2 ||theta||^2 / n^2 (d = 1)
     growth = math.log10((n / (n**power + n**0.25)) ** 2 / (1.0 / (1.0 + 1.0)) ** 2)
     words = "decades by which bias over its stated order grows, n from 1 to 1e5"
-    claim = Claim(words, -math.inf, 1.0, 0.0, observer=Observer.OUTPUT)
+    claim = Claim(words, -math.inf, 1.0, 0.0, observer=Observer.OUTPUT, measure=Measure.GROWTH)
     return Evidence(claim, exact=Estimate.proved(growth - 1e-9, growth + 1e-9, "derived sequence"))
 
 

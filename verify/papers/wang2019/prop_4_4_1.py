@@ -25,6 +25,7 @@ from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
 from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
 from ...kernel.evidence import hockey_stick_evidence
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.witness import sampled_delta
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
@@ -54,7 +55,7 @@ def _claim(case: Case) -> Claim:
         case.number("delta"),
         case.number("epsilon"),
     )
-    return Claim(words, 0.0, delta, epsilon, relation=Relation.ADD)
+    return Claim(words, 0.0, delta, epsilon, relation=Relation.ADD, measure=Measure.DELTA)
 
 
 def _improper(case: Case) -> Evidence:

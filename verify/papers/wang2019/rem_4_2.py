@@ -23,6 +23,7 @@ from mechanisms.numerics.balls import Ball
 from ...kernel.box_search import Axis, Point
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
@@ -119,7 +120,7 @@ def _sequence(case: Case) -> Evidence:
     top = 0.5 * math.log(2.0)  # corrected (4.3): epsilon <= log(2)/2 + log(2/delta)
     growth = math.log10(last / 2 / (first + top)), math.log10((last + top) / (first / 2))
     words = "decades by which the exact epsilon minus the stated bound grows, while mu/log(2/delta) falls to 1e-6"
-    claim = Claim(words, -math.inf, 0.0, 0.0, observer=Observer.OUTPUT)
+    claim = Claim(words, -math.inf, 0.0, 0.0, observer=Observer.OUTPUT, measure=Measure.GROWTH)
     return Evidence(claim, exact=Estimate.proved(*growth, "derived sequence, ball arithmetic at its ends"))
 
 

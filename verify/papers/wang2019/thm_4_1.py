@@ -23,6 +23,7 @@ from reports.row import Figure
 from ...kernel.box_search import Axis, Point
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim, PairAtPoint, on_data, pair_of
+from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import loss_figure, profile_figure, roc_figure
 from .shared.tail_box import tail_box_evidence
@@ -91,7 +92,8 @@ def _equality(case: Case, *, printed: bool = False, sign: int = 1) -> Evidence:
         right = centre / 2 + leverage * tail * log / 2 + r * (tail * inside * log).sqrt() / (scale * scale.sqrt())
         relative = (right - left) / left
         low, high, side = float(relative.lower()), float(relative.upper()), float(left.mid())
-    claim = Claim("relative difference of the two sides", -1e-12, 1e-12, 0.0, observer=Observer.OUTPUT)
+    words = "relative difference of the two sides"
+    claim = Claim(words, -1e-12, 1e-12, 0.0, observer=Observer.OUTPUT, measure=Measure.IDENTITY)
     return Evidence(claim, exact=Estimate.proved(low, high, "ball arithmetic, 128 bits"), notes={"left": side})
 
 

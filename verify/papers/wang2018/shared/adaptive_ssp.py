@@ -19,6 +19,7 @@ from mechanisms.linear.adassp import AdaSSP
 from ....kernel.box_search import Axis, Point
 from ....kernel.declare import At, Display, Form, Mutant, over, search, smallest
 from ....kernel.formal import FormalClaim
+from ....kernel.measure import Measure
 from ....kernel.statement import Case, Claim, Evidence, Observer
 from ....kernel.witness import sampled_delta
 from ....methods.rational import Matrix, generator, identity, random_matrix
@@ -50,7 +51,8 @@ def releases(case: Case, budget: Budget, *, largest: float = math.inf, factor: f
     epsilon, delta = case.number("epsilon"), case.number("delta")
     mechanism, pair = AdaSSP(epsilon, delta), small_pair(case.text("pair"), case.whole("dim"))
     sampled = worse([sampled_delta(mechanism, pair, epsilon, d, budget.part(d.name, share=0.5)) for d in BOTH])
-    claim = Claim("hockey-stick delta at epsilon, worse direction", 0.0, delta, epsilon, relation=Relation.ADD)
+    quantity = "hockey-stick delta at epsilon, worse direction"
+    claim = Claim(quantity, 0.0, delta, epsilon, relation=Relation.ADD, measure=Measure.DELTA)
     return Evidence(claim, sampled=sampled)
 
 
@@ -107,7 +109,7 @@ def raw_line(case: Case) -> Evidence:
     low = max(0.0, inside / DRAWS - np.exp(case.number("epsilon")) * outside / DRAWS)
     exact = Estimate.proved(low, 1.0, f"mutually singular laws: identity in rational arithmetic, {DRAWS} outputs each")
     quantity = "hockey-stick delta at epsilon, drawn from D"
-    claim = Claim(quantity, 0.0, delta, case.number("epsilon"), relation=Relation.ADD)
+    claim = Claim(quantity, 0.0, delta, case.number("epsilon"), relation=Relation.ADD, measure=Measure.DELTA)
     return Evidence(claim, exact=exact, notes={"recognised under D": inside, "recognised under D'": outside})
 
 

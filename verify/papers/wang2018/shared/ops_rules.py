@@ -27,6 +27,7 @@ from mechanisms.numerics.balls import Ball, enclose
 from ....kernel.box_search import excess
 from ....kernel.declare import At, Display, Form, Mutant, over, smallest, statement
 from ....kernel.evidence import hockey_stick_evidence
+from ....kernel.measure import Measure
 from ....kernel.statement import Case, Claim, Evidence, Observer, Statement
 from ....methods.failure import chi_square_lower, chi_square_tail
 
@@ -93,7 +94,7 @@ def _two_scales(first: float, second: float, dim: int, epsilon: float, delta: fl
     orders = ((first, second), (second, first))
     brackets = [enclose(partial(divergence, *order), low=0.0, high=1.0) for order in orders]
     quantity = "hockey-stick delta at the published epsilon, worse direction"
-    claim = Claim(quantity, 0.0, delta, epsilon, relation=Relation.ADD, observer=Observer.OUTPUT)
+    claim = Claim(quantity, 0.0, delta, epsilon, relation=Relation.ADD, observer=Observer.OUTPUT, measure=Measure.DELTA)
     exact = Estimate.proved(max(b.low for b in brackets), max(b.high for b in brackets), "chi-square, ball arithmetic")
     return Evidence(claim, exact=exact, notes={"precision without": first, "precision with": second})
 
