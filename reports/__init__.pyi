@@ -18,3 +18,4 @@ from .row import Section as Section
 from .row import Series as Series
 from .row import Style as Style
 from .row import Table as Table
+from .web.html_page import html_bytes as html_bytes

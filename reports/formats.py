@@ -10,6 +10,7 @@ from .document import pdf_bytes
 from .files import write_atomic
 from .markdown import render_markdown
 from .row import Document
+from .web.html_page import html_bytes
 
 Renderer = Callable[[Document, Mapping[str, bytes]], bytes]
 
@@ -22,8 +23,12 @@ def _pdf(document: Document, figures: Mapping[str, bytes]) -> bytes:
     return pdf_bytes(document, figures=figures)
 
 
+def _html(document: Document, figures: Mapping[str, bytes]) -> bytes:
+    return html_bytes(document, figures=figures)
+
+
 #: Suffix of a file -> what renders a document for it, given figures (SVG by name) that were drawn elsewhere.
-FORMATS: Mapping[str, Renderer] = {".pdf": _pdf, ".md": _markdown}
+FORMATS: Mapping[str, Renderer] = {".pdf": _pdf, ".md": _markdown, ".html": _html}
 
 
 def rendered(document: Document, suffix: str, *, figures: Mapping[str, bytes] | None = None) -> bytes:
@@ -34,7 +39,7 @@ def rendered(document: Document, suffix: str, *, figures: Mapping[str, bytes] | 
     document : Document
         What to render.
     suffix : str
-        A key of ``FORMATS``: ``".pdf"``, ``".md"``.
+        A key of ``FORMATS``: ``".pdf"``, ``".md"``, ``".html"``.
     figures : mapping of str to bytes, optional
         SVG per figure name, drawn elsewhere; a format that shows figures draws those that are missing.
 

@@ -327,6 +327,18 @@ Block = Paragraph | Bullets | Code | Facts | Table | FormulaBlock | Figure | Hea
 
 
 @dataclass(frozen=True)
+class Facet:
+    """A word by which sections can be chosen on a screen, such as ``colour``: ``red``."""
+
+    name: str
+    value: str
+
+    def __post_init__(self) -> None:
+        _need(re.fullmatch(r"[a-z]+", self.name) is not None, "name", "lower-case letters", self.name)
+        _need_text("value", self.value)
+
+
+@dataclass(frozen=True)
 class Section:
     """A heading and what stands under it; level 1 starts a page, level 2 and 3 do not.
 
@@ -346,6 +358,8 @@ class Section:
         A few words above the title.
     id : str
         What a reference points to.
+    facets : tuple of Facet
+        By which a reader of the HTML chooses sections of level 1; nothing else shows them.
     """
 
     title: str
@@ -355,10 +369,13 @@ class Section:
     badges: tuple[Badge, ...] = ()
     kicker: str = ""  # a few words above the title
     id: str = ""  # what a Reference points to
+    facets: tuple[Facet, ...] = ()
 
     def __post_init__(self) -> None:
         _need_text("title", self.title)
         _need(self.level in (1, 2, 3), "level", "1, 2 or 3", self.level)
+        _need(not self.facets or self.level == 1, "facets", "empty below level 1", self.facets)
+        _unique("name of facets", [facet.name for facet in self.facets])
 
 
 @dataclass(frozen=True)

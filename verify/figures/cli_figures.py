@@ -19,7 +19,7 @@ from ..cli_work import DEFAULT_SEED, default_jobs
     type=DOCUMENT,
     default=Path("figures.pdf"),
     show_default=True,
-    help="File to write (.pdf or .md); an existing one is replaced.",
+    help="File to write (.pdf, .md or .html); an existing one is replaced.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="The one root seed.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
