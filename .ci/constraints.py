@@ -9,7 +9,7 @@ from pathlib import Path
 
 project = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["project"]
 extras = project["optional-dependencies"]
-tested = [each for extra in ("accounting", "dask", "parquet", "test") for each in extras[extra]]
+tested = [each for extra in ("accounting", "dask", "interchange", "parquet", "test") for each in extras[extra]]
 for requirement in [*project["dependencies"], *tested]:
     bound = re.match(r"([\w.-]+)(?:\[\w+\])?>=([\w.]+)", requirement)
     if bound:

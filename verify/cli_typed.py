@@ -27,12 +27,28 @@ class DocumentPath(click.Path):
         from reports.formats import FORMATS
 
         path = Path(str(super().convert(value, param, ctx)))
-        if path.suffix not in FORMATS:
-            raise UserError(f"output must end in {' or '.join(FORMATS)}, got output={path}")
+        known = (*FORMATS, *self.also())
+        if path.suffix not in FORMATS and not any(path.name.endswith(end) and path.name != end for end in known):
+            raise UserError(f"output must end in {' or '.join(known)}, got output={path}")
         return path
+
+    def also(self) -> tuple[str, ...]:
+        """Return the ends of a name that are taken beside those of documents."""
+        return ()
+
+
+class RecordOutputPath(DocumentPath):
+    """A file that a record is rendered to, as a document or for other people's tools."""
+
+    def also(self) -> tuple[str, ...]:
+        """Return the formats in which a record is handed over."""
+        from .interchange.interchange_formats import INTERCHANGE
+
+        return tuple(INTERCHANGE)
 
 
 DOCUMENT = DocumentPath()
+RECORD_OUTPUT = RecordOutputPath()
 
 
 def typed() -> list[str]:

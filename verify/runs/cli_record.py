@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..cli_typed import DOCUMENT
+from ..cli_typed import RECORD_OUTPUT
 from ..messages.errors import UserError
 
 RECORD = click.Path(path_type=Path)
@@ -59,24 +59,31 @@ def replay(record: Path, id_: str, case: str | None) -> int:
 
 @click.command()
 @click.argument("record", type=RECORD)
-@click.option("-o", "--output", "file", type=DOCUMENT, required=True, help="The file to write: .pdf or .md.")
-def report(record: Path, file: Path) -> None:
-    """Render RECORD, of a run, a certificate or a calibration, as PDF or Markdown; draws nothing.
+@click.option("-o", "--output", "file", type=RECORD_OUTPUT, required=True, help="The file to write.")
+@click.option("--source", type=RECORD, help="For .sarif: the configuration as the repository has it.")
+def report(record: Path, file: Path, source: Path | None) -> None:
+    """Render RECORD, of a run, a certificate or a calibration; draws nothing.
 
-    The date is that of run.json beside it.
+    The end of the file's name chooses: .pdf or .md; .sarif for code scanning (a run or a certificate); .cdx.json
+    (CycloneDX 1.6) and .registry.json (Deployments Registry) of a certificate. The date is that of run.json beside it.
     """
     from ..calibration.calibration_record import read as read_calibration
     from ..calibration.calibration_record import render
     from ..certificates.folder.output import render_again
     from ..cli_work import default_jobs
     from ..engine.record import read, read_run, record_file, record_of
+    from ..interchange.interchange_formats import hand_over, interchange_of
     from ..messages.damaged import as_written
     from .publish import publish
 
+    if source is not None and not file.name.endswith(".sarif"):
+        raise UserError(f"source must be given for a .sarif file alone, got output={file}")
     run, jobs, of, path = read_run(record), default_jobs(), record_of(record), record_file(record)
     try:
         with as_written(path):
-            if of == "certificate":
+            if interchange_of(file):
+                hand_over(record, run, file, source=source)
+            elif of == "certificate":
                 render_again(path, run, file, jobs=jobs)
             elif of == "calibration":
                 render(read_calibration(path), run, file)
