@@ -91,7 +91,10 @@ STATEMENT = statement(
             Form(
                 "epsilon <= " + _right(""),
                 partial(_rule, bound=partial(PRINTED, factor=0.01)),  # any epsilon below the right side is allowed
-                [smallest("no data, B = Y = lambda = 1, gamma = 100, epsilon a 100th of the right side", SMALLEST), search(quick=False)],
+                [
+                    smallest("no data, B = Y = lambda = 1, gamma = 100, epsilon a 100th of the right side", SMALLEST),
+                    search(quick=False),
+                ],
             ),
             Form(
                 "epsilon >= " + _right("2 "),
