@@ -97,6 +97,7 @@ STATEMENT = statement(
                 over("random matrices", SHAPES, quick_every=5),
             ),
             mutants={"90 % of the norm": Mutant(partial(_shift, bound=0.9), ALONG, severity=0.1)},
+            proof=True,
         ),
     },
 )

@@ -40,14 +40,21 @@ def _unique(case: Case, *, sign: int = 1) -> Evidence:
 
 
 SMALLEST = smallest("log(6/delta) = 2", {"log": 2.0})
+BRACKETS = [SMALLEST, *over("delta", {"log": (4.0, 8.5, 29.0)})]
+SUM = "tilde(epsilon)^2/2 [1/(log(6/delta)) + (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0"
+A_TENTH = {
+    "a tenth more": Mutant(
+        partial(_bracket, stated=lambda log: Fraction(11, 10) * of_the_proof(log)), {"log": 2.0}, 0.1
+    )
+}
 
 STATEMENT = statement(
     "W18-A1",
     derivation="docs/derivations/wang2018_adaops.md, section 1",
     domain="One row added or removed, bounds public; epsilon > 0, delta in (0, 1); implemented as printed and corrected in mechanisms.linear.adaops_wang2018",
     summary=(
-        "Step 2 lacks ||X||^2, so the algorithm changes with the unit of the features; (8) lacks a plus sign in its bracket. (7) does have one "
-        "solution: in closed form lambda + released = max(u*, ||X||^2 (1 + log(6/delta))/(2 epsilon), released) with u* free of the data. "
+        "Step 2 lacks ||X||^2, so the algorithm changes with the unit of the features. In (8) two fractions stand side by side in our copy; the "
+        "paper's own proof adds them, so a plus sign is most likely lost. (7) does have one solution: in closed form lambda + released = max(u*, ||X||^2 (1 + log(6/delta))/(2 epsilon), released) with u* free of the data. "
         "Whether it is private is W18-TH2i: it is not."
     ),
     displays={
@@ -87,24 +94,21 @@ STATEMENT = statement(
             ),
             mutants={"exponent -2 C_2": Mutant(partial(_unique, sign=-1), {"box": "whole"})},
         ),
-        "#8": Display(
-            "(8): its bracket",
+        "#8@sum": Display(
+            "(8), the two fractions added",
+            Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS),
+            mutants=A_TENTH,
+        ),
+        "#8@product": Display(
+            "(8), the two fractions side by side, as in our copy",
             Form(
                 "tilde(epsilon)^2/2 [1/(log(6/delta)) (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0",
                 partial(_bracket, stated=lambda log: (1 + log) / log**2),
                 [SMALLEST],
             ),
-            Form(
-                "tilde(epsilon)^2/2 [1/(log(6/delta)) + (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0",
-                partial(_bracket, stated=of_the_proof),
-                [SMALLEST, *over("delta", {"log": (4.0, 8.5, 29.0)})],
-            ),
-            "A plus sign is missing; the proof of theorem 2(ii) has it.",
-            {
-                "a tenth more": Mutant(
-                    partial(_bracket, stated=lambda log: Fraction(11, 10) * of_the_proof(log)), {"log": 2.0}, 0.1
-                )
-            },
+            Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS),
+            "A plus sign is most likely lost in our copy; the proof of theorem 2(ii) has it, twice.",
+            A_TENTH,
         ),
     },
 )

@@ -1,7 +1,7 @@
 """W18, Algorithm 2: AdaSSP.
 
 Three normal releases, whose sensitivities are decided in rational arithmetic and whose joint divergence is exact; and
-the last line, which as printed uses the raw Gram matrix and gives it away (docs/derivations/wang2018_ssp.md).
+the last line, where our copy is damaged: with the released Gram matrix, and with the raw one (docs/derivations/wang2018_ssp.md).
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
+from flint import fmpq
+
 from mechanisms import Relation
 
 from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import SHAPES, Matrix, design, eigenvalue_bounds, fraction, proved, random_matrix
-from .shared.adaptive_ssp import CORRECTED, DRAWN, LARGEST, MUTANTS, WORST, last_line, releases
+from .shared.adaptive_ssp import CORRECTED, DRAWN, LARGE, LARGEST, MUTANTS, WORST, last_line, released_line, releases
 
 NOTES = "docs/derivations/wang2018_ssp.md"
 
@@ -59,7 +61,8 @@ def _smallest(gram: Matrix) -> tuple[Fraction, Fraction]:
 
 ROWS = {"n": (1, 6, 20), "dim": (1, 2, 4), "X": SHAPES, "row": ("generic", "on an axis")}
 ONE = {"n": 6, "dim": 1, "X": "generic", "row": "generic"}
-LARGE = {"epsilon": 17.0, "delta": 0.5}
+SIZES = {"dim": (1, 2, 3), "n": (1, 3)}
+SIZE = {"dim": 2, "n": 3}
 
 STATEMENT = statement(
     "W18-A2",
@@ -68,10 +71,9 @@ STATEMENT = statement(
         "without a printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]"
     ),
     summary=(
-        "The last line as transcribed uses the raw X^T X: with the released X^T y and eigenvalue it gives X^T X theta away exactly, so "
-        f"no (epsilon, delta) with delta < 1 holds. With the released matrix the algorithm is (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and "
-        "not beyond 15.9 (delta around 0.4), although each release alone exceeds its third. 'Xy' is X^T y. Exact at every epsilon: "
-        "`AdaSSP(calibrated=True)`."
+        f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.9 (delta around 0.4), although each "
+        "release alone exceeds its third; exact at every epsilon: `AdaSSP(calibrated=True)`. The last line of our copy has X^T X without the "
+        "hat of step 4, most likely a lost glyph: with the hat the output adds nothing to the releases; word for word it would give X^T X away. 'Xy' is X^T y."
     ),
     displays={
         "#sensitivity": Display(
@@ -102,11 +104,22 @@ STATEMENT = statement(
             MUTANTS,
             f"{NOTES}, section 2",
         ),
-        "#output": last_line(
-            "the output line",
+        "#output@hat": Display(
+            "the output line, with the released matrix",
+            Form(
+                'tilde(theta) = (hat(X^T X) + lambda I)^(-1) hat(X y) "(hat read): a function of the releases"',
+                released_line,
+                over("neighbours with the same releases", SIZES),
+            ),
+            mutants={
+                "a hundredth of the raw matrix": Mutant(partial(released_line, raw=fmpq(1, 100)), SIZE, severity=0.01),
+                "lambda from the data": Mutant(partial(released_line, own_ridge=True), SIZE),
+            },
+        ),
+        "#output@raw": last_line(
+            "the output line, with the raw matrix of our copy",
             "tilde(theta) = (X^T X + lambda I)^(-1) hat(X y)",
             f"tilde(theta) = (hat(X^T X) + lambda I)^(-1) hat(X^T y), quad epsilon <= {LARGEST:g}",
-            "The raw matrix stands where the released one belongs; the output is then no post-processing of the releases.",
             WORST,
             f"{NOTES}, section 3",
         ),

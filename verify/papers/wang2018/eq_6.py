@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
+from ...kernel.declare import Decide, Display, Form, Mutant, over, smallest, statement
 from ...kernel.statement import Case, Evidence
 from ...methods.rational import equal
 from ...methods.scaling import EIGENVALUE, LOSS, NUMBER, rate
@@ -27,6 +27,13 @@ def _footnote(case: Case, *, power: int = 1, factor: Fraction = Fraction(1)) -> 
     return equal("lambda_min at the condition over the footnote's", smallest_eigenvalue, stated)
 
 
+def _root(case: Case) -> Evidence:
+    """Compare the squares of lambda_min at the condition and of sqrt(d L*)/epsilon."""
+    smallest_eigenvalue, _, slope, _ = _terms(case)
+    stated = slope * Fraction(case.number("root d")) / Fraction(case.number("epsilon"))  # d L*/epsilon^2
+    return equal("square of lambda_min at the condition over that of the footnote's", smallest_eigenvalue**2, stated)
+
+
 def _meeting(case: Case, *, factor: Fraction = Fraction(1)) -> Evidence:
     _, strong, slope, radius = _terms(case)
     return equal("(6) over (5) where alpha* is the least allowed", strong, factor * slope * radius)
@@ -38,16 +45,42 @@ AXES = {
 SMALLEST = {"B": 1.0, "radius": 2.0, "Y": 1.0, "epsilon": 1.0, "root d": 1.0, "n": 10}
 TENTH = Fraction(11, 10)
 MINIMUM = "min{n norm(cal(Y))^2, (d^2 (norm(cal(X)) norm(Theta) + norm(cal(Y)))^2)/(n alpha^* epsilon^2)}"
-PRINTED, CORRECTED = "lambda_min >= sqrt(d) L/epsilon", "lambda_min >= (sqrt(d) L^*) / (norm(Theta) epsilon)"
+LINEAR, ROOT = "lambda_min >= sqrt(d) L/epsilon", "lambda_min >= sqrt(d L)/epsilon"
+CORRECTED = "lambda_min >= (sqrt(d) L^*) / (norm(Theta) epsilon)"
 RADIUS = "The Lipschitz constant must be divided by the radius of the parameter domain"
+
+
+def _units(reading: str, printed: str, terms: str) -> Display:
+    """Return the units of the footnote in one reading."""
+    return rate(
+        f"units of footnote 1, {reading}",
+        EIGENVALUE,
+        printed,
+        terms,
+        corrected=(CORRECTED, "d^1/2 L Theta^-1 epsilon^-1"),
+        wrong=f"{RADIUS}.",
+    )
+
+
+def _footnote_display(reading: str, printed: str, check: Decide) -> Display:
+    """Return what the footnote says of the condition, in one reading."""
+    first = smallest("radius 2", SMALLEST)
+    return Display(
+        f"footnote 1, {reading}: the condition on the smallest eigenvalue",
+        Form(f'"the condition requires" {printed}', check, [first]),
+        Form(f'"the condition requires" {CORRECTED}', _footnote, [first, *over("substitution", AXES, quick_every=13)]),
+        f"{RADIUS}; L is L* = ||X|| (||X|| ||Theta|| + ||Y||).",
+        {"a tenth more": Mutant(partial(_footnote, factor=TENTH), SMALLEST, severity=0.1)},
+    )
+
 
 STATEMENT = statement(
     "W18-E6",
     derivation="docs/derivations/wang2018_rates.md, section 3",
     domain="delta < 1/n, n large, some (X, Y, Theta), data sets with alpha >= alpha*, every (epsilon, delta)-DP theta_hat",
     summary=(
-        "The bound is quoted and has no finite test; its units are right and at the least allowed alpha* it equals (5). Footnote 1 has "
-        "the wrong unit: it lacks the radius of the parameter domain. As (5), it is empty word for word at Theta = {0}."
+        "The bound is quoted and has no finite test; its units are right and at the least allowed alpha* it equals (5). In footnote 1 the root "
+        "covers L in our copy, where the condition gives sqrt(d) L; in either reading the radius of the parameter domain is missing. As (5), it is empty word for word at Theta = {0}."
     ),
     displays={
         "#bound": Display(
@@ -72,25 +105,10 @@ STATEMENT = statement(
             "d^3/2 X^0 n^-1 epsilon^-1",
             "d^3/2 Y X^-1 Theta^-1 n^-1 epsilon^-1",
         ),
-        "#footnote units": rate(
-            "units of footnote 1",
-            EIGENVALUE,
-            PRINTED,
-            "d^1/2 L epsilon^-1",
-            corrected=(CORRECTED, "d^1/2 L Theta^-1 epsilon^-1"),
-            wrong=f"{RADIUS}.",
-        ),
-        "#footnote": Display(
-            "footnote 1: the condition on the smallest eigenvalue",
-            Form(f'"the condition requires" {PRINTED}', partial(_footnote, power=0), [smallest("radius 2", SMALLEST)]),
-            Form(
-                f'"the condition requires" {CORRECTED}',
-                _footnote,
-                [smallest("radius 2", SMALLEST), *over("substitution", AXES, quick_every=13)],
-            ),
-            f"{RADIUS}; L is L* = ||X|| (||X|| ||Theta|| + ||Y||).",
-            {"a tenth more": Mutant(partial(_footnote, factor=TENTH), SMALLEST, severity=0.1)},
-        ),
+        "#footnote units@linear": _units("sqrt(d) times L", LINEAR, "d^1/2 L epsilon^-1"),
+        "#footnote units@root": _units("L under the root, as in our copy", ROOT, "d^1/2 L^1/2 epsilon^-1"),
+        "#footnote@linear": _footnote_display("sqrt(d) times L", LINEAR, partial(_footnote, power=0)),
+        "#footnote@root": _footnote_display("L under the root, as in our copy", ROOT, _root),
         "#meeting": Display(
             "(6) equals (5) at the least allowed alpha*",
             Form(

@@ -48,11 +48,14 @@ def test_critical_factor() -> None:
 def test_condition_on_a_grid() -> None:
     """Logistic loss: f'' ||x||^2/a <= |f'| ||x||/b is (1 - p) r (1/b - p r/a) >= 0."""
     p, r = np.meshgrid(np.linspace(1e-6, 0.999999, 400), np.geomspace(1e-3, 1, 60))
-    for version, a in (("printed", 0.25), ("corrected", 1.0), ("left denominator 5 % smaller", 0.95)):
-        least = ((1 - p) * r * (1 - p * r / a)).min()
-        found = decide(STATEMENT, "#condition", version)
+    for part, version, a, b in (
+        ("@beta", "printed", 0.25, 0.25), ("@beta", "left denominator 5 % smaller", 0.95 * 0.25, 0.25),
+        ("@sigma", "printed", 0.25, 1.0), ("@sigma", "corrected", 0.25, 0.25),
+    ):  # fmt: skip
+        least = ((1 - p) * r * (1 / b - p * r / a)).min()
+        found = decide(STATEMENT, f"#condition{part}", version)
         assert found.exact is not None
-        assert bool(least >= 0) is (found.exact.low >= 0) is (version == "corrected")
+        assert bool(least >= 0) is (found.exact.low >= 0) is (a == b)
         assert found.exact.low <= least + 1e-12
 
 

@@ -117,8 +117,11 @@ def test_order_of_tau_in_one_dimension(rho: float) -> None:
 
 def test_required_lambda() -> None:
     """2 sigma tau over sqrt(d) sigma^p grows by 8 (1 - p) decades from sigma = 1 to 1e8."""
-    for version, power in (("printed", 0.5), ("corrected", 1.0), ("power 0.9", 0.9)):
-        found = decide(STATEMENT, ".t", version, dim=1, rho=1e-6)
+    for part, version, power in (
+        (".t@root", "printed", 0.5), (".t@root", "corrected", 1.0), (".t@root", "power 0.9", 0.9),
+        (".t@linear", "printed", 1.0), (".t@linear", "power 0.9", 0.9),
+    ):  # fmt: skip
+        found = decide(STATEMENT, part, version, dim=1, rho=1e-6)
         assert found.exact is not None
         assert found.exact.value == pytest.approx(8 * (1 - power), abs=1e-9)
         assert found.notes["required lambda at sigma = 1"] == pytest.approx(2 * math.sqrt(2.0) * norm.isf(5e-7))

@@ -49,13 +49,16 @@ def test_temperature_is_one_over_a_loss() -> None:
 
 @pytest.mark.parametrize("size", [2.0, 4.0, 29.0])
 def test_bracket_of_8(size: float) -> None:
-    """At log(6/delta) = l: 1/l (1 + l)/l as printed, 1/l + (1 + l)/l in the proof; 3/4 against 2 at l = 2."""
+    """At log(6/delta) = l: 1/l (1 + l)/l side by side, 1/l + (1 + l)/l in the proof; 3/4 against 2 at l = 2."""
     ell = Fraction(size)
     proof = 1 / ell + (1 + ell) / ell
-    printed = exact_value(STATEMENT, "#8", "printed", log=size)
+    printed = exact_value(STATEMENT, "#8@product", "printed", log=size)
     assert printed == pytest.approx(float((1 / ell) * ((1 + ell) / ell) / proof), rel=1e-15)
-    assert exact_value(STATEMENT, "#8", "corrected", log=size) == 1.0
-    assert not holds(STATEMENT, "#8", "printed", log=size)
+    assert exact_value(STATEMENT, "#8@product", "corrected", log=size) == 1.0
+    assert exact_value(STATEMENT, "#8@sum", "printed", log=size) == 1.0
+    assert not holds(STATEMENT, "#8@product", "printed", log=size)
+    for part in ("#8@sum", "#8@product"):
+        assert exact_value(STATEMENT, part, "a tenth more", log=size) == pytest.approx(1.1)
 
 
 @pytest.mark.parametrize(("version", "sign"), [("printed", 1), ("exponent -2 C_2", -1)])

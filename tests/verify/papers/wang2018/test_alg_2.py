@@ -42,7 +42,7 @@ def test_sensitivities_are_upper_bounds() -> None:
     assert exact_value(STATEMENT, "#sensitivity", "printed", axis) == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("part", ["#releases", "#output"])
+@pytest.mark.parametrize("part", ["#releases", "#output@raw"])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.25), (1.0, 0.1), (5.0, 1e-3), (15.5, 0.3)])
 def test_three_releases_are_one_gaussian_mechanism(part: str, epsilon: float, delta: float) -> None:
     evidence = decide(STATEMENT, part, "corrected", epsilon=epsilon, delta=delta)
@@ -65,14 +65,29 @@ def test_printed_noise_fails_from_an_epsilon_between_15_5_and_15_9() -> None:
     assert not holds(STATEMENT, "#releases", "printed", point)
     assert not decide(STATEMENT, "#releases", "corrected", point).claim.in_domain
     assert not holds(STATEMENT, "#releases", "epsilon up to 16.5", epsilon=16.5, delta=0.35)
-    assert claimed(STATEMENT, "#output", "epsilon cut by 5 %", epsilon=10.0, delta=0.1) == 9.5
+    assert claimed(STATEMENT, "#output@raw", "epsilon cut by 5 %", epsilon=10.0, delta=0.1) == 9.5
 
 
 def test_raw_gram_matrix_is_given_away() -> None:
     """theta = (G + lambda I)^-1 m gives m - lambda theta = G theta for the raw G alone: delta is 1 at every epsilon."""
     case = {"dim": 2, "n": 3, "epsilon": 20.0, "delta": 0.5}
-    evidence = decide(STATEMENT, "#output", "printed", case)
+    evidence = decide(STATEMENT, "#output@raw", "printed", case)
     assert evidence.exact is not None
     assert evidence.exact.low == 1.0
     assert evidence.notes["recognised under D'"] == 0
-    assert not holds(STATEMENT, "#output", "printed", case)
+    assert not holds(STATEMENT, "#output@raw", "printed", case)
+
+
+def test_the_released_matrix_adds_nothing_to_the_releases() -> None:
+    for dim, n in ((1, 1), (2, 3), (3, 4)):
+        case = {"dim": dim, "n": n}
+        assert holds(STATEMENT, "#output@hat", "printed", case)
+        assert not holds(STATEMENT, "#output@hat", "a hundredth of the raw matrix", case)
+        assert not holds(STATEMENT, "#output@hat", "lambda from the data", case)
+
+
+def test_a_lost_hat_is_not_refuted_as_printed() -> None:
+    """Both readings rest on one damaged line of our copy."""
+    output = [part for part in STATEMENT.parts if part.display == "W18-A2#output"]
+    assert [part.reading for part in output] == ["hat", "raw"]
+    assert all(part.damaged for part in output)

@@ -26,9 +26,14 @@ def test_units() -> None:
 
     assert_units(STATEMENT, "#units", "printed", bound, lambda s: s.Y**2)
     assert_units(STATEMENT, "#condition", "printed", condition, lambda s: 1.0)
-    printed, corrected = (lambda s: (sqrt(D) * s.L / EPSILON,)), (lambda s: (sqrt(D) * s.L / (s.Theta * EPSILON),))
-    assert_units(STATEMENT, "#footnote units", "printed", printed, lambda s: s.eigenvalue)
-    assert_units(STATEMENT, "#footnote units", "corrected", corrected, lambda s: s.eigenvalue)
+    for reading, printed in (
+        ("linear", lambda s: (sqrt(D) * s.L / EPSILON,)), ("root", lambda s: (sqrt(D * s.L) / EPSILON,))
+    ):  # fmt: skip
+        part = f"#footnote units@{reading}"
+        assert_units(STATEMENT, part, "printed", printed, lambda s: s.eigenvalue)
+        assert_units(
+            STATEMENT, part, "corrected", lambda s: (sqrt(D) * s.L / (s.Theta * EPSILON),), lambda s: s.eigenvalue
+        )
 
 
 SIZE = st.sampled_from([0.125, 0.5, 1.0, 2.0, 8.0])
@@ -41,11 +46,14 @@ def test_footnote_1(B: float, radius: float, Y: float, epsilon: float, root_d: i
     smallest = alpha * n * B**2 / root_d**2
     stated = root_d * (B**2 * radius + B * Y) / epsilon
     params = {"B": B, "radius": radius, "Y": Y, "epsilon": epsilon, "root d": root_d, "n": n}
-    assert exact_value(STATEMENT, "#footnote", "printed", params) == pytest.approx(smallest / stated)
+    assert exact_value(STATEMENT, "#footnote@linear", "printed", params) == pytest.approx(smallest / stated)
+    root = sqrt(root_d**2 * (B**2 * radius + B * Y)) / epsilon
+    assert exact_value(STATEMENT, "#footnote@root", "printed", params) == pytest.approx((smallest / root) ** 2)
     assert smallest == pytest.approx(stated / radius)
-    assert holds(STATEMENT, "#footnote", "corrected", params)
+    for reading in ("linear", "root"):
+        assert holds(STATEMENT, f"#footnote@{reading}", "corrected", params)
+        assert exact_value(STATEMENT, f"#footnote@{reading}", "a tenth more", params) == pytest.approx(1 / 1.1)
     assert holds(STATEMENT, "#meeting", "printed", params)
-    assert exact_value(STATEMENT, "#footnote", "a tenth more", params) == pytest.approx(1 / 1.1)
     # at that alpha* (6) is sqrt(d) L* Theta/epsilon, the term of (5)
     strong = root_d**4 * (B * radius + Y) ** 2 / (n * alpha * epsilon**2)
     assert strong == pytest.approx(root_d * (B**2 * radius + B * Y) * radius / epsilon)
@@ -54,5 +62,6 @@ def test_footnote_1(B: float, radius: float, Y: float, epsilon: float, root_d: i
 
 def test_footnote_is_right_at_radius_1_only() -> None:
     sizes = {"B": 1.0, "Y": 1.0, "epsilon": 1.0, "root d": 1.0, "n": 10}
-    assert holds(STATEMENT, "#footnote", "printed", {**sizes, "radius": 1.0})
-    assert not holds(STATEMENT, "#footnote", "printed", {**sizes, "radius": 2.0})
+    assert holds(STATEMENT, "#footnote@linear", "printed", {**sizes, "radius": 1.0})
+    for reading in ("linear", "root"):
+        assert not holds(STATEMENT, f"#footnote@{reading}", "printed", {**sizes, "radius": 2.0})

@@ -26,7 +26,7 @@ def test_excess_with_the_raw_matrix(version: str, constant: float) -> None:
     """E_2 alone: (3 sqrt(log) Y)^2 tr2 over (Y^2 + theta^2 + sigma^2 tr1) tr2 log."""
     trace = 3 / (2 * threshold(3, 1e-4))
     want = 9 * 4 / (4 + 0.25 + 16 * trace)
-    evidence = decide(STATEMENT, "@a", version, AT)
+    evidence = decide(STATEMENT, "@raw", version, AT)
     assert evidence.claim.published == pytest.approx(constant)
     assert evidence.exact is not None
     assert evidence.exact.value == pytest.approx(want, rel=1e-9)
@@ -37,15 +37,15 @@ def test_bias_below_the_threshold() -> None:
     at = AT | {"what": "mean", "multiple": 0.1}
     smallest = 0.1 * threshold(3, 1e-4)
     total = 3 * math.sqrt(math.log(6e4)) * math.sqrt(3 * math.log(18 / 0.05))
-    assert exact_value(STATEMENT, "@a", "any alpha", at) == pytest.approx(total / (smallest + total))
-    assert exact_value(STATEMENT, "@a", "printed", at | {"multiple": 1.0}) == 0.0
-    assert not decide(STATEMENT, "@a", "printed", at).claim.in_domain
+    assert exact_value(STATEMENT, "@raw", "any alpha", at) == pytest.approx(total / (smallest + total))
+    assert exact_value(STATEMENT, "@raw", "printed", at | {"multiple": 1.0}) == 0.0
+    assert not decide(STATEMENT, "@raw", "printed", at).claim.in_domain
 
 
 def test_no_mean_square_with_the_released_matrix() -> None:
     smallest, log = threshold(1, 0.3), math.log(20)
     for constant in (1.0, 1e7):
-        evidence = decide(STATEMENT, "@b", "printed", {"delta": 0.3, "constant": constant})
+        evidence = decide(STATEMENT, "@hat", "printed", {"delta": 0.3, "constant": constant})
         allowed = 1 / smallest + constant * (2 + 1 / smallest) / smallest**2 * log
         assert evidence.claim.high == pytest.approx(allowed)
         assert evidence.exact is not None
@@ -66,7 +66,7 @@ def test_error_given_the_event(version: str, constant: float) -> None:
     top = quad(lambda e: ((s * Y) ** 2 + sigma**2 * a + (e * theta) ** 2) / (a + e) ** 2 * weight(e), -a / 2, a / 2)[0]
     want = top / quad(weight, -a / 2, a / 2)[0]
     at = {"dim": 1, "delta": delta, "multiple": 1.0, "Y": Y, "theta": theta, "sigma": sigma}
-    evidence = decide(STATEMENT, "@b", version, at)
+    evidence = decide(STATEMENT, "@hat", version, at)
     assert evidence.exact is not None
     assert evidence.exact.value == pytest.approx(want, rel=1e-8)
     allowed = sigma**2 / a + constant * (Y**2 + theta**2 + sigma**2 / a) / a**2 * log
