@@ -18,7 +18,7 @@ PRIVATE = 0o600
 
 
 @dataclass(frozen=True)
-class Handed:
+class HandedRecord:
     """A record and what stands beside it.
 
     Attributes
@@ -54,7 +54,7 @@ class Written:
     private: bool
 
 
-def _sarif(handed: Handed) -> Written:
+def _sarif(handed: HandedRecord) -> Written:
     from .problems import certificate_problems, places_in_configuration, places_in_record, run_problems
     from .sarif_log import sarif_log
 
@@ -82,21 +82,21 @@ def _sarif(handed: Handed) -> Written:
     return Written(data, bool(header.get("contains_private")))
 
 
-def _bill(handed: Handed) -> Written:
+def _bill(handed: HandedRecord) -> Written:
     from .attested_bill import attested_bill
 
     rows = handed.rows()
     return Written(attested_bill(rows, digest=handed.digest, date=handed.date), bool(rows[0]["contains_private"]))
 
 
-def _entry(handed: Handed) -> Written:
+def _entry(handed: HandedRecord) -> Written:
     from .register_entry import register_entry
 
     return Written(register_entry(handed.rows(), digest=handed.digest), False)
 
 
 #: End of a file's name -> what renders a record for it.
-INTERCHANGE: Mapping[str, Callable[[Handed], Written]] = {
+INTERCHANGE: Mapping[str, Callable[[HandedRecord], Written]] = {
     ".sarif": _sarif,
     ".cdx.json": _bill,
     ".registry.json": _entry,
@@ -132,5 +132,5 @@ def hand_over(record: Path, run: Mapping[str, Any], file: Path, *, source: Path 
     path = record_file(record)
     of = record_of(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    written = INTERCHANGE[interchange_of(file)](Handed(path, of, digest, str(run.get("date", "")), source))
+    written = INTERCHANGE[interchange_of(file)](HandedRecord(path, of, digest, str(run.get("date", "")), source))
     write_atomic(file, written.data, mode=PRIVATE if written.private else 0o666)

@@ -16,7 +16,7 @@ from ..engine.record import Record
 from ..engine.rows import Row
 from ..messages.errors import UserError
 from ..messages.texts import read_text
-from .sarif_log import Problem
+from .sarif_log import SarifProblem
 
 LEVELS = {"FAILED": "error", "WARNED": "warning"}
 _HEAD = re.compile(r"\s*\[\[\s*claims\s*\]\]")
@@ -66,7 +66,7 @@ def claim_lines(text: str, names: Sequence[str]) -> dict[str, int]:
     return dict(zip(names, heads, strict=True)) if len(heads) == len(names) else {}
 
 
-def certificate_problems(rows: Sequence[Row], places: ClaimPlaces) -> list[Problem]:
+def certificate_problems(rows: Sequence[Row], places: ClaimPlaces) -> list[SarifProblem]:
     """Return the claims that are refuted, open, or not proved where a proof was asked for."""
     asked = asked_of(rows[0])
     problems = []
@@ -78,11 +78,11 @@ def certificate_problems(rows: Sequence[Row], places: ClaimPlaces) -> list[Probl
         name, kind = row["claim"], row["type"]
         title = (BY_TYPE[kind].__doc__ or kind).partition("\n")[0]
         message = f"{name}: {row['words']} ({row['reason']}). Claimed: {row['sentence']}.{advice}"
-        problems.append(Problem(kind, title, level, message, f"claim {name}", places.file, places.line(name)))
+        problems.append(SarifProblem(kind, title, level, message, f"claim {name}", places.file, places.line(name)))
     return problems
 
 
-def run_problems(record: Record) -> list[Problem]:
+def run_problems(record: Record) -> list[SarifProblem]:
     """Return the statements whose verdict is not the expected one, whose check broke, or that are open.
 
     A statement that is refuted as the ledger expects is none: the errata tell it.
@@ -95,7 +95,9 @@ def run_problems(record: Record) -> list[Problem]:
         if found is not None:
             of = statements[row["id"]]
             level, message = found
-            problems.append(Problem(row["id"], of["title"], level, f"{row['id']}: {message}", row["id"], of["file"], 1))
+            problems.append(
+                SarifProblem(row["id"], of["title"], level, f"{row['id']}: {message}", row["id"], of["file"], 1)
+            )
     return problems
 
 

@@ -19,7 +19,7 @@ FINGERPRINT = "pdpVerify/v1"
 
 
 @dataclass(frozen=True)
-class Problem:
+class SarifProblem:
     """Something that somebody must look at.
 
     Attributes
@@ -48,7 +48,7 @@ class Problem:
 
 
 def sarif_log(
-    problems: Sequence[Problem],
+    problems: Sequence[SarifProblem],
     *,
     version: str,
     complete: bool,
@@ -59,7 +59,7 @@ def sarif_log(
 
     Parameters
     ----------
-    problems : sequence of Problem
+    problems : sequence of SarifProblem
         In the order in which they are to be listed.
     version : str
         Of this suite.
@@ -113,7 +113,7 @@ def sarif_log(
     return f"{text}\n".encode()
 
 
-def _result(problem: Problem, place: int) -> Result:
+def _result(problem: SarifProblem, place: int) -> Result:
     from sarif_pydantic import ArtifactLocation, Level, Location, Message, PhysicalLocation, Region, Result
 
     where = PhysicalLocation(

@@ -11,11 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from verify.interchange.sarif_log import FINGERPRINT, Problem, sarif_log
+from verify.interchange.sarif_log import FINGERPRINT, SarifProblem, sarif_log
 
 FILE = Path(__file__).resolve().parents[2] / "published_schemas" / "sarif-schema-2.1.0.json"
-REFUTED = Problem("dp", "Everything", "error", "dp: FAIL", "claim dp", "a folder/deployment.toml", 7)
-OPEN = Problem("pdp", "Records", "warning", "pdp: UNDECIDED", "claim pdp", "deployment.toml", 1)
+REFUTED = SarifProblem("dp", "Everything", "error", "dp: FAIL", "claim dp", "a folder/deployment.toml", 7)
+OPEN = SarifProblem("pdp", "Records", "warning", "pdp: UNDECIDED", "claim pdp", "deployment.toml", 1)
 
 
 def obeys(log: bytes) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def obeys(log: bytes) -> dict[str, Any]:
     return plain
 
 
-def written(*problems: Problem, complete: bool = True) -> bytes:
+def written(*problems: SarifProblem, complete: bool = True) -> bytes:
     artefact = {"name": "model.onnx", "sha256": "0" * 64}
     return sarif_log(problems, version="1.2.3", complete=complete, about={"verdict": "FAIL"}, artefact=artefact)
 
