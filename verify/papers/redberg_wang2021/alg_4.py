@@ -131,7 +131,7 @@ STATEMENT = statement(
                 ],
             ),
             "A valid bound on the leverage is not enough: with lambda below f'' ||x||^2 it can exceed 1/f'', and the "
-            "report then takes the logarithm of a negative number. Valid it is with high probability, not always.",
+            "report then takes the logarithm of a negative number.",
             {
                 "0.45 of the margin on lambda": Mutant(
                     partial(_leverage, share=0.45), SMALL | {"sigma_4": 0.1}, severity=0.1, draws=MANY, quick=False

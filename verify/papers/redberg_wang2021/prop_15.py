@@ -151,7 +151,7 @@ STATEMENT = statement(
         "Decided for rho in [0.01, 0.3], up to 20 users"
     ),
     summary=(
-        "Both are false. P15.1 changes the additive term, but not the quantile in the algorithm, so that each of n users has a "
+        "Neither holds as printed. P15.1 changes the additive term, but not the quantile in the algorithm, so that each of n users has a "
         "failure of her own; and the defects of Theorem 10 remain. P15.2 is right below and fails above, where the terms of the "
         "loss cancel for some x."
     ),

@@ -113,7 +113,8 @@ STATEMENT = statement(
     ),
     summary=(
         "The printed sigma is the variance of the noise, not its standard deviation: wherever it is below 1 the noise is "
-        "too small, by any factor, and privacy fails. The corrected form is loose: linear losses bear half its noise."
+        "too small, by any factor, and privacy fails; where it is above 1 (xi = 1 and epsilon up to 5) it is needlessly large. The corrected "
+        "form is loose: linear losses bear less than half its noise."
     ),
     displays={
         "": Display(

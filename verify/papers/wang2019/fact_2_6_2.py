@@ -153,7 +153,7 @@ STATEMENT = statement(
     ),
     summary=(
         "The printed order holds only where epsilon is at most of order sqrt(log(1/delta)/k). With the second term it is true; the "
-        "explicit form is 13 % above the exact worst case (Kairouz, Oh and Viswanath 2015) at its tightest on the grid."
+        "explicit form is 15 % above the exact worst case (Kairouz, Oh and Viswanath 2015) at its tightest on the grid."
     ),
     derivation="docs/derivations/wang2019_sections_2_3.md, Fact 2.6.2",
     displays={

@@ -170,7 +170,7 @@ STATEMENT = statement(
     ),
     summary=(
         "False as printed at every epsilon: lambda_n is never positive, so that 40 records x = 0 have no posterior and 41 with one x = 1 almost surely have. "
-        "With max for min, the data set's own n still breaks it (gamma_n and the threshold move with n). With public n, analytic noise and a "
+        "With max for min, the data set's own n still breaks it where kappa is far below 1 (gamma_n and the threshold move with n). With public n, analytic noise and a "
         "proved bound on the sample's loss, the shares delta/4, delta/4 and delta/2 give the proposition; the sample's epsilon is loose by 6.3 % at the closest."
     ),
     derivation="docs/derivations/wang2018_adaops.md, section 4",

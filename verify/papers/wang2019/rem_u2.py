@@ -49,7 +49,7 @@ STATEMENT = statement(
         "kappa = 2 (it must exceed 1 there), log(4/delta) = 6"
     ),
     summary=(
-        "Both are false: gamma_n leaves an excess of order kappa^2 d^4 log(4/delta)/(n^2 epsilon^2), one power of d more than printed, and "
+        "Neither holds as printed: gamma_n leaves an excess of order kappa^2 d^4 log(4/delta)/(n^2 epsilon^2), one power of d more than printed, and "
         "efficiency needs n epsilon^2 to grow; where it vanishes the relative excess tends to infinity."
     ),
     derivation="docs/derivations/wang2019_section_4.md, U1 and U2",

@@ -143,8 +143,8 @@ STATEMENT = statement(
         "delta in [1e-12, 0.999]; proved for leverage and scaled residual in [1/4, 4], delta in [0.0019, 0.99]"
     ),
     summary=(
-        "The printed bound understates epsilon: the normal quantile behind it lacks a factor 2 under the root, so the "
-        "real delta is of the order of the square root of the promised one."
+        "The printed bounds understate epsilon: the normal quantile behind them lacks a factor 2 under the root, so that with (4.3) the real "
+        "delta exceeds the promised one, at worst by the order of its square root; (4.4) has a wrong sign besides, and can fail altogether."
     ),
     derivation="docs/derivations/wang2019.md, Theorem 4.1",
     displays={
