@@ -116,7 +116,7 @@ def _bom(header: Row, claims: Sequence[Row], digest: str, date: str) -> Bom:
         metadata=BomMetaData(
             component=shipped,
             tools=ToolRepository(components=[suite]),
-            timestamp=datetime.fromisoformat(date or "1970-01-01").replace(tzinfo=UTC),
+            timestamp=datetime.fromisoformat(date[:10] or "1970-01-01").replace(tzinfo=UTC),
         ),
         definitions=Definitions(standards=[promised]),
     )
