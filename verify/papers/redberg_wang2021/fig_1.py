@@ -68,7 +68,7 @@ STATEMENT = statement(
     summary=(
         "At the minimiser the first term dominates and the points nearest the boundary lose most; from pi/2 on the others "
         "dominate and badly predicted points lose more. Where it turns is set by sigma, which is not stated: at pi/12 the "
-        "first term's share is 0.02 at sigma = 1.25 and 0.99 at 108. With sigma about 31 the text is right for every angle."
+        "first term's share is 0.01 at sigma = 1.25 and 0.99 at 108. With sigma about 31 the text is right for every angle."
     ),
     displays={
         "#no rotation": Display(

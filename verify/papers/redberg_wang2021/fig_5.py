@@ -46,8 +46,8 @@ STATEMENT = statement(
     ),
     summary=(
         "Both bounds lie under a ceiling free of n and d, which one badly predicted record reaches. The worst bound over one "
-        "data set is another matter: with budgets of 1 it grows from d = 1 to 60 by a factor 2 (data-dependent, logistic "
-        "labels) to 20 (separable labels), and with a noisier gradient release it would not; the setting is not stated."
+        "data set is another matter: with budgets of 1 the data-dependent one grows from d = 1 to 60 by a factor 2 (logistic "
+        "labels) to 16 (separable labels), and with a noisier gradient release it would not; the setting is not stated."
     ),
     displays={
         "#plotted": Display(
