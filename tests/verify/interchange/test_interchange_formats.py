@@ -75,6 +75,21 @@ def test_the_release_says_nothing_of_the_records(end: str, private_certificate: 
         assert private.encode() not in written
 
 
+def test_the_source_is_the_configuration_of_the_record_and_no_other(
+    private_certificate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (private_certificate / "curator" / "configuration.toml").read_text(encoding="utf-8")
+    (tmp_path / "same.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "other.toml").write_text(text + "\n", encoding="utf-8")
+    assert report(private_certificate / "curator", Path("x.sarif"), "--source", "same.toml") == 0
+    assert report(private_certificate / "curator", Path("y.sarif"), "--source", "other.toml") == 2
+    assert "source must be the configuration that the record was made of" in capsys.readouterr().err
+    assert not (tmp_path / "y.sarif").exists()
+    # the record for release of private data does not say which it was
+    assert report(private_certificate / "release", Path("z.sarif"), "--source", "other.toml") == 0
+
+
 @pytest.mark.parametrize(("expected", "levels"), [("REFUTED", []), ("SUPPORTED", ["error"])])
 def test_a_refuted_statement_is_an_error_where_nobody_expected_it(
     expected: str, levels: list[str], toys: registry.Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
