@@ -74,7 +74,7 @@ STATEMENT = statement(
     ),
     summary=(
         "The relative error is 1 + n^(-alpha/2), as gamma_n enters by 1/gamma_n; the printed n^(-alpha) is its bias alone. The loss is as "
-        "printed for alpha <= 1/2 (ratio at most 10.1 at delta = 1e-3), and of order n^(alpha - 1/2) beyond."
+        "printed for alpha <= 1/2 (ratio at most 5.3 at delta = 1e-3, residual 1 and n from 1e4), and of order n^(alpha - 1/2) beyond."
     ),
     derivation="docs/derivations/wang2019_section_4.md, U1 and U2",
     displays={
