@@ -159,7 +159,7 @@ STATEMENT = statement(
         "log(6/delta)) in the chain. Decided for d/2 + … in [0.5, 1e5], log(6/delta) up to 1e3, epsilon in [1e-3, 2], eigenvalues up to 1e9 B^2"
     ),
     summary=(
-        "(21) holds with the constant 2 for its '<~' (the largest ratio found is 1.79). In the chain epsilon bar is not the root of step 3: that root is below epsilon/4, "
+        "(21) holds with the constant 2 for its '<~' (the largest ratio found is 1.78). In the chain epsilon bar is not the root of step 3: that root is below epsilon/4, "
         "which moves the constant 16 to 19. The last displays carry log^2(6/delta), Theorem 2(ii) does not."
     ),
     displays={
