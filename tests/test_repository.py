@@ -222,7 +222,7 @@ def test_statement_agrees_with_its_file_and_the_catalogue(source: Source) -> Non
         assert part.id == source.id or child or part.id.startswith(f"{source.id}{DISPLAY}") or part.reading
         assert not child or part.title == catalogue[part.id].title
     children = {entry.id for entry in catalogue.values() if entry.parent == source.id}
-    assert children <= {part.id for part in found.parts}
+    assert children <= {part.display for part in found.parts}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)

@@ -207,8 +207,9 @@ class Paper:
 
     @property
     def share(self) -> Fraction:
-        """Share of a run's failure probability that each id may spend."""
-        return Fraction(self.slots, SLOTS * max(self.slots, len(self.entries)))
+        """Share of a run's failure probability that each id may spend; what has a parent spends the parent's."""
+        own = sum(not entry.parent for entry in self.entries.values())
+        return Fraction(self.slots, SLOTS * max(self.slots, own))
 
     @property
     def citation(self) -> str:

@@ -191,8 +191,8 @@ STATEMENT = statement(
         "corrected bound is loose: its exponent covers the noise of the release at level delta, and lambda may be halved."
     ),
     displays={
-        "#chain": Display(
-            "first equality",
+        ".p1": Display(
+            "",
             Form(EQUALITY.format(w=""), partial(_chain, weight=fmpq(1), subtracted=0), [CHAIN]),
             Form(
                 EQUALITY.format(w="1/2 ") + " - 1/2 lambda norm(tilde(theta))^2",
@@ -206,8 +206,8 @@ STATEMENT = statement(
                 )
             },
         ),
-        "#first step": Display(
-            "first inequality, first two brackets",
+        ".p2": Display(
+            "",
             Form(FIRST_STEP.format(w=""), _step_printed, [RARE]),
             Form(FIRST_STEP.format(w="1/2 "), _step, [RARE, *over("exact law", STEPS, quick_every=7)]),
             "theta*_lambda minimises F + lambda |theta|^2/2, not F + lambda |theta|^2, so a term linear in the noise is left.",

@@ -135,6 +135,7 @@ STATEMENT = statement(
                     partial(_factor, exponent=lambda log: 1.9 + 1.9 / log), {}, severity=0.05
                 ),
             },
+            proof=True,
         ),
         "#norm": Display(
             "second moment of theta*",
@@ -144,6 +145,7 @@ STATEMENT = statement(
                 over("designs", DESIGNS),
             ),
             mutants={"trace 1 % larger": Mutant(partial(_norm, factor=Fraction(101, 100)), PLAIN, severity=0.01)},
+            proof=True,
         ),
         "#square": Display(
             "square of the sum",
@@ -157,6 +159,7 @@ STATEMENT = statement(
                     partial(_square, factor=Fraction(19, 10)), {"n": 1, "dim": 1, "seed": 1}, severity=0.05
                 )
             },
+            proof=True,
         ),
     },
 )

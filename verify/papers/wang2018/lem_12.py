@@ -184,6 +184,7 @@ STATEMENT = statement(
                 [EQUAL, *RANDOM],
             ),
             mutants={"bound cut by 5 %": Mutant(partial(_step, scale=0.95), SHARP, severity=0.05)},
+            proof=True,
         ),
         "#proof, equality": Display(
             "equality of the proof",
@@ -197,6 +198,7 @@ STATEMENT = statement(
                     partial(_equality, joined=False), {"data": "random", "n": 3, "dim": 2, "seed": 3, "lam": 1.0}
                 )
             },
+            proof=True,
         ),
     },
 )

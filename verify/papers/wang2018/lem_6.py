@@ -178,8 +178,8 @@ STATEMENT = statement(
                 ),
             },
         ),
-        "#10": Display(
-            "(10) of the proof",
+        ".p1": Display(
+            "",
             Form(
                 _SUM + " sum_(j=1)^d [U^T E]_(i,j)^2 [theta]_i^2",
                 partial(_ten, term=_printed_row),
@@ -205,9 +205,10 @@ STATEMENT = statement(
                 "variance 2 on the diagonal": Mutant(partial(_law, diagonal=2), {"dim": 2}),
                 "variance 5 % smaller": Mutant(partial(_law, scale=fmpq(19, 20)), {"dim": 2}, severity=0.05),
             },
+            proof=True,
         ),
-        "#largest entry": Display(
-            "largest entry of U^T E",
+        ".p2": Display(
+            "",
             Form(
                 "PP(max_((i,j) in [d]^2) abs([U^T E]_(i,j)) >= sqrt(w^2 log(2 d^2\\/rho))) <= rho",
                 partial(_largest, factor=Fraction(1)),

@@ -37,7 +37,10 @@ STATEMENT = statement(
         "F a convex quadratic with invertible Hessian, gamma > 0, 0 < rho < 1. Bounds decided exactly for d <= 1000, rho in "
         "[1e-30, 0.999]; proved for sqrt(d) <= 100 in the second"
     ),
-    summary="True but for the second inequality, the short bound 2.5 d log(1/rho)/gamma, which needs rho <= 1/e, as in Lemma 8.",
+    summary=(
+        "True, but for the short bound 2.5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions, as in Lemma 8; the "
+        "inequality that leads to it needs rho <= 1/e."
+    ),
     displays={
         **chi_square_bounds("error with probability 1 - rho", _LEFT, "(2 gamma)", "2.5 d log(1\\/rho)"),
         "#excess": Display(

@@ -188,8 +188,8 @@ STATEMENT = statement(
     ),
     derivation=f"{NOTES}, section 3",
     displays={
-        "#eigenvalue": Display(
-            "proof: the eigenvalue is an (epsilon/4, delta/3)-DP release",
+        ".p1": Display(
+            "",
             Form(
                 'lambda_min + sqrt(log(6/delta))/(epsilon/4) Z "is an" (epsilon/4, delta/3)"-DP release"',
                 partial(_promise, law=_published_eigenvalue, box=PRINTED_BOX, share=0.25, shares=3.0),
@@ -207,20 +207,20 @@ STATEMENT = statement(
             "The sensitivity ||X||^2 and the 2 under the root are missing.",
             {"epsilon cut by 5 percent": Mutant(partial(_eigenvalue, share=0.95 * 0.25), SMALL, severity=0.05)},
         ),
-        "#tail": _event(
-            "proof: the eigenvalue's error, with probability 1 - delta/3",
+        ".p2": _event(
+            "",
             "abs(tilde(lambda)_min - lambda_min) <= log(6/delta)/(epsilon/4)",
             partial(_one_sided, failing=lambda root: 1 - (ndtr_ball(2 * root) - arb(0.5)), shares=1),
             'tilde(lambda)_min <= lambda_min "of either member, with probability" 1 - delta/5, quad "shift" norm(cal(X))^2 (s Phi^(-1)(1 - delta/5) + 1)',
         ),
-        "#Delta": _event(
-            "proof: Delta bounds the residual, with probability 1 - 2 delta/3",
+        ".p3": _event(
+            "",
             f"{_BELOW} <= (norm(cal(Y)) + norm(cal(X)) norm(theta^*_lambda)) (1 + norm(cal(X))^2/(lambda + tilde(lambda)_min))^(log(6/delta)/(epsilon/4))",
             partial(_one_sided, failing=lambda root: arb(0.5) + ndtr_ball(-root), shares=2),
             f'{_BELOW} "with probability" 1 - delta/5, quad "the shift one sensitivity more than the quantile"',
         ),
-        "#sample": Display(
-            "proof: on these events the sample is (epsilon/2, delta/3)-pDP",
+        ".p4": Display(
+            "",
             Form(
                 'gamma = ((tilde(lambda)_min + lambda) tilde(epsilon)^2)/(log(6/delta) tilde(L)^2): quad tilde(theta) "is" (epsilon/2, delta/3)"-pDP"',
                 partial(

@@ -173,8 +173,8 @@ STATEMENT = statement(
             "1/gamma falls like 1/epsilon for large epsilon, the stated order like 1/epsilon^2.",
             {"constant 19 (20.5 is reached)": Mutant(partial(_covariance, constant=19.0), SHARP, severity=0.08)},
         ),
-        "#E": Display(
-            "proof: probability of E",
+        ".p": Display(
+            "",
             Form(
                 "PP[tilde(lambda)_min >= lambda_min - norm(cal(X))^2 (4 log(6/delta))/epsilon] >= 1 - delta/3",
                 partial(_event, share=0.0),

@@ -119,8 +119,8 @@ STATEMENT = statement(
         "Bound decided exactly for 2 symbols, n <= 2, base data sets of n and n - 1 records; equality as an identity"
     ),
     summary=(
-        "The bound is true, but its hypothesis leaves only epsilon = 0, where it reads 2 delta; the hypothesis is not needed when Z has "
-        "n - 1 records. The expansion is misprinted: as it stands the weights 2^i/i! belong to the first expectation alone."
+        "The bound is true (its hypothesis leaves only epsilon = 0, where it reads 2 delta, and is not needed when Z has n - 1 records). "
+        "The expansion written after it, its Taylor series, lacks a pair of brackets: the weights 2^i/i! belong to both expectations."
     ),
     derivation="docs/derivations/wang2019_sections_2_3.md, Corollary 2.12",
     displays={
@@ -140,8 +140,8 @@ STATEMENT = statement(
             ),
             mutants={"2 delta cut by 5 %": Mutant(partial(_bound, share=Fraction(19, 20)), SHARP, severity=0.05)},
         ),
-        "#=": Display(
-            "its expansion in moments",
+        ".p": Display(
+            "",
             printed=Form(
                 LEFT + " = 1/2 [sum_(i=1)^infinity 2^i/i! EE_(cal(D)) epsilon^i + EE_(cal(D)') epsilon^i] + 2 delta",
                 partial(_equality, target=unweighted),
@@ -176,6 +176,7 @@ STATEMENT = statement(
                 ),
                 "1.9 delta": Mutant(partial(_proof, deltas="1.9"), CONSTANT, severity=0.05),
             },
+            proof=True,
         ),
     },
 )

@@ -113,8 +113,8 @@ STATEMENT = statement(
             wrong="The largest s/(s^2 + lambda) is 1/(2 sqrt(lambda)), not 1/sqrt(lambda).",
             mutants={"scaled by 1.05": SCALED, "half without the cap": Mutant(_stated(half), LARGE)},
         ),
-        "#appendix": Display(
-            "as proved in the appendix",
+        ".p": Display(
+            "",
             printed=Form(
                 LEFT + "1 + sqrt(n)/(2 sqrt(lambda_n))",
                 _stated(half),

@@ -143,8 +143,8 @@ STATEMENT = statement(
                 ),
             },
         ),
-        "#covariance": Display(
-            "posterior covariance in the proof",
+        ".p": Display(
+            "",
             printed=Form(
                 "(X^T X + lambda_n I)^(-1) X^T X (X^T X + lambda_n I)^(-1) \\/ gamma_n",
                 _covariance(lambda risk: risk.sandwich_trace / risk.gamma),

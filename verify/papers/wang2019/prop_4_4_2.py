@@ -183,8 +183,8 @@ STATEMENT = statement(
                 ),
             },
         ),
-        "#event": Display(
-            "the event E of the proof",
+        ".p1": Display(
+            "",
             printed=Form(
                 "PP[tilde(lambda)_min > lambda_min - (sqrt(10 log n) sqrt(log(4/delta)))/(epsilon/2)] = 1 - n^(-10)",
                 partial(_event, factor=10.0),
@@ -198,8 +198,8 @@ STATEMENT = statement(
             wrong="The normal tail at sqrt(10 log n) is of order n^-5.",
             mutants={"deviation cut by 10 %": Mutant(partial(_event, factor=20.0 * 0.81), {"n": 1000}, severity=0.1)},
         ),
-        "#zero": Display(
-            "no ridge on that event",
+        ".p2": Display(
+            "",
             printed=Form(
                 "lambda_min > n/(kappa d) + sqrt(log(10 n) log(4/delta))/(epsilon/2) ==> PP[lambda_n = 0] >= 1 - n^(-10)",
                 _printed_ridge,

@@ -23,13 +23,13 @@ ONE: dict[str, Value] = {"n": 1, "dim": 1, "seed": 0}
 def test_first_equality_on_one_record(version: str, right: float) -> None:
     """x = 1, y = 0, lambda = 1, theta = 1: F(1) - F(0) = 1/2; with lambda |theta|^2 added 3/2; halved, taken off."""
     want = abs(right - 1 / 2) / max(right, 1 / 2)
-    assert exact_value(STATEMENT, "#chain", version, ONE) == pytest.approx(want, rel=1e-12)
+    assert exact_value(STATEMENT, ".p1", version, ONE) == pytest.approx(want, rel=1e-12)
 
 
 def test_first_equality_on_random_data() -> None:
     case = {"n": 4, "dim": 3, "seed": 8}
-    assert holds(STATEMENT, "#chain", "corrected", case)
-    assert not holds(STATEMENT, "#chain", "printed", case)
+    assert holds(STATEMENT, ".p1", "corrected", case)
+    assert not holds(STATEMENT, ".p1", "printed", case)
 
 
 def _c(dim: int, rho: float, cross: float = 1.0) -> float:
@@ -48,7 +48,7 @@ def test_first_step_in_one_dimension(
     centre, spread = G / (G + lam), 1 / sqrt(gamma * (G + lam))
     want = norm.cdf(low, centre, spread) + norm.sf(high, centre, spread)
     case = {"dim": 1, "rho": rho, "eigenvalue": G, "lam": lam, "gamma": gamma}
-    assert exact_value(STATEMENT, "#first step", version, case) == pytest.approx(want, rel=1e-6)
+    assert exact_value(STATEMENT, ".p2", version, case) == pytest.approx(want, rel=1e-6)
 
 
 @pytest.mark.parametrize(("version", "cross"), [("corrected", 1.0), ("no cross term", 0.0)])
@@ -63,15 +63,15 @@ def test_first_step_in_several_dimensions(version: str, cross: float) -> None:
 
     above = np.mean(objective(theta) - objective(np.ones(d)) > _c(d, rho, cross) / gamma)
     case = {"dim": d, "rho": rho, "eigenvalue": G, "lam": lam, "gamma": gamma}
-    assert exact_value(STATEMENT, "#first step", version, case) == pytest.approx(above, abs=0.015)
+    assert exact_value(STATEMENT, ".p2", version, case) == pytest.approx(above, abs=0.015)
 
 
 def test_first_step_is_refuted_at_a_tiny_rho() -> None:
     rare = {"dim": 1, "rho": 1e-18, "eigenvalue": 1.0, "lam": 2.0**-10, "gamma": 2.0**23}
-    assert not holds(STATEMENT, "#first step", "printed", rare)
-    assert holds(STATEMENT, "#first step", "corrected", rare)
+    assert not holds(STATEMENT, ".p2", "printed", rare)
+    assert holds(STATEMENT, ".p2", "corrected", rare)
     rare = {"dim": 50, "rho": 0.1, "eigenvalue": 100.0, "lam": 2.0**-10, "gamma": 1.0}
-    assert not holds(STATEMENT, "#first step", "no cross term", rare)
+    assert not holds(STATEMENT, ".p2", "no cross term", rare)
 
 
 #: (20): shift of the released constant and exponent of the bound over C_2, and whether c keeps its tail.

@@ -68,11 +68,11 @@ def test_epsilon_bar(ell: float, epsilon: float) -> None:
     root = step_3(ell, epsilon)
     at = {"log": ell, "epsilon": epsilon}
     printed = epsilon / 2 - epsilon**2 / 8 * (1 / ell + (1 + ell) / ell)
-    assert exact_value(STATEMENT, "#epsilon bar", "printed", at) == pytest.approx((printed - root) / epsilon, rel=1e-9)
+    assert exact_value(STATEMENT, ".p1", "printed", at) == pytest.approx((printed - root) / epsilon, rel=1e-9)
     assert epsilon / 4 - root**2 / (2 * ell) == pytest.approx(root)
-    assert holds(STATEMENT, "#epsilon bar", "corrected", at)
+    assert holds(STATEMENT, ".p1", "corrected", at)
     off = (epsilon / 4 - root**2 / (1.01 * 2 * ell) - root) / epsilon
-    value = exact_value(STATEMENT, "#epsilon bar", "1 % less of the square", at)
+    value = exact_value(STATEMENT, ".p1", "1 % less of the square", at)
     assert value == pytest.approx(off, rel=1e-6)
 
 
@@ -105,19 +105,19 @@ def test_quarter() -> None:
     """log = 16, epsilon = 1: the root is 0.24808..., below epsilon/4 and above 0.23."""
     at = {"log": 16.0, "epsilon": 1.0}
     root = -16 + sqrt(16**2 + 16 / 2)
-    assert exact_value(STATEMENT, "#quarter", "printed", at) == pytest.approx(root, rel=1e-12)
-    assert not holds(STATEMENT, "#quarter", "printed", at)
-    assert holds(STATEMENT, "#quarter", "corrected", at)
+    assert exact_value(STATEMENT, ".p2", "printed", at) == pytest.approx(root, rel=1e-12)
+    assert not holds(STATEMENT, ".p2", "printed", at)
+    assert holds(STATEMENT, ".p2", "corrected", at)
 
 
 @pytest.mark.parametrize(("version", "constant"), [("corrected", 0.23), ("constant 5 % larger", 0.2415)])
 def test_quarter_on_the_box(version: str, constant: float) -> None:
-    evidence = decide(STATEMENT, "#quarter", version, {})
+    evidence = decide(STATEMENT, ".p2", version, {})
     ell, share = (float(str(evidence.found[name])) for name in ("log", "share"))
     epsilon = share * 2 * ell / (1 + ell)
     assert evidence.exact is not None
     assert evidence.exact.high == pytest.approx(step_3(ell, epsilon) / epsilon - constant, abs=1e-9)
-    assert holds(STATEMENT, "#quarter", version, {}) is (version == "corrected")
+    assert holds(STATEMENT, ".p2", version, {}) is (version == "corrected")
 
 
 @pytest.mark.parametrize(("version", "constant"), [("printed", 16.0), ("corrected", 19.0), ("constant 18", 18.0)])
@@ -126,5 +126,5 @@ def test_bound_of_c1_tilde(version: str, constant: float, c: float, ell: float, 
     epsilon = share * 2 * ell / (1 + ell)
     want = constants(c, ell, epsilon)[3] / (constant * ell * max(c, ell / e**2) / epsilon**2)
     case = {"c": c, "log": ell, "share": share}
-    assert exact_value(STATEMENT, "#C1 tilde", version, case) == pytest.approx(want, rel=1e-9)
-    assert holds(STATEMENT, "#C1 tilde", version, case) is (want <= 1)
+    assert exact_value(STATEMENT, ".p3", version, case) == pytest.approx(want, rel=1e-9)
+    assert holds(STATEMENT, ".p3", version, case) is (want <= 1)

@@ -50,20 +50,18 @@ def test_largest_variance_is_2_minus_1_over_d() -> None:
 def test_largest_entry_in_one_dimension(version: str, factor: float) -> None:
     for rho in RHOS:
         want = 2 * norm.sf(math.sqrt(factor * math.log(2 / rho)))
-        assert exact_value(STATEMENT, "#largest entry", version, {"dim": 1, "rho": rho}) == pytest.approx(
-            want, rel=1e-11
-        )
+        assert exact_value(STATEMENT, ".p2", version, {"dim": 1, "rho": rho}) == pytest.approx(want, rel=1e-11)
 
 
 def test_display_10() -> None:
     """E = [[0, 1], [1, 0]], theta = e_1, A = e_1 e_1^T: E theta = e_2, so 0 = 1 as printed."""
     swap = {"E": "swap", "U": "identity", "dim": 2, "seed": 0}
-    assert exact_value(STATEMENT, "#10", "printed", swap) == 1.0
-    assert exact_value(STATEMENT, "#10", "corrected", swap) == 0.0
+    assert exact_value(STATEMENT, ".p1", "printed", swap) == 1.0
+    assert exact_value(STATEMENT, ".p1", "corrected", swap) == 0.0
     random = {"E": "random", "U": "rotation", "dim": 3, "seed": 5}
-    assert holds(STATEMENT, "#10", "corrected", random)
-    assert exact_value(STATEMENT, "#10", "1 % larger", random) == pytest.approx(0.01 / 1.01)
-    assert not holds(STATEMENT, "#10", "squares summed", random)
+    assert holds(STATEMENT, ".p1", "corrected", random)
+    assert exact_value(STATEMENT, ".p1", "1 % larger", random) == pytest.approx(0.01 / 1.01)
+    assert not holds(STATEMENT, ".p1", "squares summed", random)
 
 
 def test_law_of_an_entry() -> None:

@@ -26,18 +26,31 @@ def test_tail(dim: int, rho: float) -> None:
 
 def test_short_bound_by_hand() -> None:
     """d = 1, rho = 1/e: 1 + 2 + 2 = 5. d = 1, rho = 1/2: 4.0515 against 3.4657."""
-    equal = exact_value(STATEMENT, "#short", "printed", {"dim": 1, "rho": math.exp(-1)})
+    equal = exact_value(STATEMENT, ".p", "printed", {"dim": 1, "rho": math.exp(-1)})
     assert equal == pytest.approx(1.0, rel=1e-12)
-    half = exact_value(STATEMENT, "#short", "printed", {"dim": 1, "rho": 0.5})
+    half = exact_value(STATEMENT, ".p", "printed", {"dim": 1, "rho": 0.5})
     assert half == pytest.approx((1 + 2 * math.sqrt(math.log(2)) + 2 * math.log(2)) / (5 * math.log(2)))
     assert half == pytest.approx(4.0515 / 3.4657, rel=1e-4)
-    assert not decide(STATEMENT, "#short", "corrected", {"dim": 1, "rho": 0.37}).claim.in_domain
-    assert decide(STATEMENT, "#short", "corrected", {"dim": 1, "rho": 0.36}).claim.in_domain
+    assert not decide(STATEMENT, ".p", "corrected", {"dim": 1, "rho": 0.37}).claim.in_domain
+    assert decide(STATEMENT, ".p", "corrected", {"dim": 1, "rho": 0.36}).claim.in_domain
+
+
+@pytest.mark.parametrize(
+    ("dim", "rho", "true"), [(1000, 0.9, False), (20, 0.9, False), (1, 0.5, True), (1000, 0.3678, True)]
+)
+def test_short_bound_as_a_bound(dim: int, rho: float, true: bool) -> None:
+    """P(chi^2_d > 5 d log(1/rho)) against rho: false in many dimensions at rho = 0.9, true where the inequality is not."""
+    at = {"dim": dim, "rho": rho}
+    assert exact_value(STATEMENT, "#short", "printed", at) == pytest.approx(chi2.sf(5 * dim * math.log(1 / rho), dim))
+    assert holds(STATEMENT, "#short", "printed", at) is true
+    assert decide(STATEMENT, "#short", "corrected", at).claim.in_domain is (rho < 0.368)
+    cut = exact_value(STATEMENT, "#short", "constant 0.9 for 5", at)
+    assert cut == pytest.approx(chi2.sf(0.9 * dim * math.log(1 / rho), dim))
 
 
 @pytest.mark.parametrize(("version", "true"), [("printed", False), ("corrected", True)])
 def test_short_bound_on_the_box(version: str, true: bool) -> None:
-    assert holds(STATEMENT, "#short", version, {}) is true
+    assert holds(STATEMENT, ".p", version, {}) is true
 
 
 @given(seed=st.integers(1, 10_000), dim=st.integers(1, 4))

@@ -23,10 +23,10 @@ def test_tail_of_half_a_chi_square(rho: float) -> None:
 
 def test_short_bound_by_hand() -> None:
     """d = 4, log(1/rho) = 1: (4 + 4 + 2)/2 = 5 against 2.5 * 4 = 10; log(1/rho) = 1/4: 3.25 against 2.5."""
-    assert exact_value(STATEMENT, "#short", "printed", {"dim": 4, "rho": math.exp(-1)}) == pytest.approx(5 / 10)
-    assert exact_value(STATEMENT, "#short", "printed", {"dim": 4, "rho": math.exp(-0.25)}) == pytest.approx(3.25 / 2.5)
-    assert not holds(STATEMENT, "#short", "printed", {})
-    assert holds(STATEMENT, "#short", "corrected", {})
+    assert exact_value(STATEMENT, ".p", "printed", {"dim": 4, "rho": math.exp(-1)}) == pytest.approx(5 / 10)
+    assert exact_value(STATEMENT, ".p", "printed", {"dim": 4, "rho": math.exp(-0.25)}) == pytest.approx(3.25 / 2.5)
+    assert not holds(STATEMENT, ".p", "printed", {})
+    assert holds(STATEMENT, ".p", "corrected", {})
 
 
 @given(seed=st.integers(1, 10_000), dim=st.integers(1, 4))

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from verify.papers.wang2018.thm_2i import STATEMENT
 
 
-@pytest.mark.parametrize(("part", "share"), [("#eigenvalue", 1 / 4), ("#all", 1.0)])
+@pytest.mark.parametrize(("part", "share"), [(".p1", 1 / 4), ("#all", 1.0)])
 @pytest.mark.parametrize("bound", [1.0, 3.0])
 def test_printed_eigenvalue(part: str, share: float, bound: float) -> None:
     """Sensitivity B^2, noise sqrt(log(6/delta))/(epsilon/4): a shift of B^2 epsilon/(4 sqrt(log(6/delta)))."""
@@ -21,7 +21,7 @@ def test_printed_eigenvalue(part: str, share: float, bound: float) -> None:
     mu = bound**2 * 0.5 / math.sqrt(math.log(6e4))
     evidence = decide(STATEMENT, part, "printed", at)
     assert evidence.claim.published == pytest.approx(2 * share)
-    assert evidence.claim.high == pytest.approx(1e-4 / (3 if part == "#eigenvalue" else 1))
+    assert evidence.claim.high == pytest.approx(1e-4 / (3 if part == ".p1" else 1))
     assert evidence.exact is not None
     assert math.log(evidence.exact.value) == pytest.approx(gaussian_log_delta(2 * share, mu), rel=1e-9)
 
@@ -31,11 +31,11 @@ def test_events(delta: float) -> None:
     """|Z - sqrt(L)| <= sqrt(L) is 0 <= Z <= 2 sqrt(L); the second event is -sqrt(L) <= Z <= 0, L = log(6/delta)."""
     root = math.sqrt(math.log(6 / delta))
     tail = norm.sf(2 * root) + 0.5
-    assert exact_value(STATEMENT, "#tail", "printed", {"delta": delta}) == pytest.approx(tail, rel=1e-11)
+    assert exact_value(STATEMENT, ".p2", "printed", {"delta": delta}) == pytest.approx(tail, rel=1e-11)
     both = norm.sf(root) + 0.5
-    assert exact_value(STATEMENT, "#Delta", "printed", {"delta": delta}) == pytest.approx(both, rel=1e-11)
-    assert decide(STATEMENT, "#Delta", "printed", {"delta": delta}).claim.high == pytest.approx(2 * delta / 3)
-    for part in ("#tail", "#Delta"):
+    assert exact_value(STATEMENT, ".p3", "printed", {"delta": delta}) == pytest.approx(both, rel=1e-11)
+    assert decide(STATEMENT, ".p3", "printed", {"delta": delta}).claim.high == pytest.approx(2 * delta / 3)
+    for part in (".p2", ".p3"):
         assert exact_value(STATEMENT, part, "corrected", {"delta": delta}) == pytest.approx(delta / 5, rel=1e-9)
         cut = norm.sf(0.9 * norm.isf(delta / 5))
         assert exact_value(STATEMENT, part, "quantile cut by 10 %", {"delta": delta}) == pytest.approx(cut, rel=1e-9)
@@ -57,7 +57,7 @@ def test_printed_sample() -> None:
     tilde = (-1 + math.sqrt(1 + square * epsilon)) / square  # square/2 tilde^2 + tilde = epsilon/2
     gamma = lam * tilde**2 / log
     want = max(quadratic_delta(epsilon / 2, 1 / lam, math.sqrt(gamma), backward=b) for b in (False, True))
-    evidence = decide(STATEMENT, "#sample", "printed", {"epsilon": epsilon, "delta": delta})
+    evidence = decide(STATEMENT, ".p4", "printed", {"epsilon": epsilon, "delta": delta})
     assert evidence.exact is not None
     assert evidence.exact.value == pytest.approx(want, rel=1e-5)
     assert evidence.claim.published == 0.5
@@ -68,9 +68,9 @@ def test_printed_sample() -> None:
 def test_corrected_releases(at: dict[str, float]) -> None:
     """Analytic noise spends exactly delta/5 at epsilon/4, the sample at most delta/5 at epsilon/2."""
     share = at["delta"] / 5
-    assert exact_value(STATEMENT, "#eigenvalue", "corrected", at) == pytest.approx(share, rel=1e-6)
+    assert exact_value(STATEMENT, ".p1", "corrected", at) == pytest.approx(share, rel=1e-6)
     one = {**at, "sharper": 1.0, "mu": 1.0, "r": 1.0}
-    sample = decide(STATEMENT, "#sample", "corrected", one)
+    sample = decide(STATEMENT, ".p4", "corrected", one)
     assert sample.claim.published == at["epsilon"] / 2
     assert sample.exact is not None
     assert sample.exact.high <= share

@@ -30,11 +30,11 @@ def test_expansion_by_hand(here: float, there: float, p: float) -> None:
     params = {"epsilon under D": here, "epsilon under D'": there, "probability": p}
     right = p * (math.exp(2 * here) - 1 + there / (1 - there)) / 2
     left = p * (math.exp(2 * here) + math.exp(2 * there) - 2) / 2
-    assert exact_value(STATEMENT, "#=", "printed", params) == pytest.approx(right - left, abs=1e-12)
-    assert exact_value(STATEMENT, "#=", "corrected", params) == pytest.approx(0.0, abs=1e-12)
-    assert exact_value(STATEMENT, "#=", "sum from i = 0", params) == pytest.approx(p, abs=1e-12)
+    assert exact_value(STATEMENT, ".p", "printed", params) == pytest.approx(right - left, abs=1e-12)
+    assert exact_value(STATEMENT, ".p", "corrected", params) == pytest.approx(0.0, abs=1e-12)
+    assert exact_value(STATEMENT, ".p", "sum from i = 0", params) == pytest.approx(p, abs=1e-12)
     half = -p * (math.exp(2 * there) - 1) / 4
-    assert exact_value(STATEMENT, "#=", "half of the target's part", params) == pytest.approx(half, abs=1e-12)
+    assert exact_value(STATEMENT, ".p", "half of the target's part", params) == pytest.approx(half, abs=1e-12)
 
 
 def test_proof_by_hand() -> None:

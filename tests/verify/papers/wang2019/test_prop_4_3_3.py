@@ -19,8 +19,8 @@ PLAIN = {"shape": "generic", "n": 5, "dim": 2, "lambda": 3, "gamma": 2, "sigma^2
 def test_by_hand() -> None:
     """X = [1], lambda = gamma = sigma = 1: ridge has variance 1/4, the posterior 1/2; printed 1/2 (1 + 1) = 1."""
     assert exact_value(STATEMENT, "#risk", "printed", ONE) == pytest.approx(1 / 0.75)
-    assert exact_value(STATEMENT, "#covariance", "printed", ONE) == 0.5
-    assert exact_value(STATEMENT, "#covariance", "corrected", ONE) == 1.0
+    assert exact_value(STATEMENT, ".p", "printed", ONE) == 0.5
+    assert exact_value(STATEMENT, ".p", "corrected", ONE) == 1.0
 
 
 def test_risk_of_the_estimator_itself() -> None:

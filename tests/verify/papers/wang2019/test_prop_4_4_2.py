@@ -57,7 +57,7 @@ def test_corrected_error_by_quadrature() -> None:
 def test_event(n: int) -> None:
     for version, factor in (("printed", 10.0), ("corrected", 20.0), ("deviation cut by 10 %", 16.2)):
         expected = n**10 * norm.sf(math.sqrt(factor * math.log(n)))
-        assert exact_value(STATEMENT, "#event", version, {"n": n}) == pytest.approx(expected, rel=1e-9)
+        assert exact_value(STATEMENT, ".p1", version, {"n": n}) == pytest.approx(expected, rel=1e-9)
 
 
 def test_no_ridge() -> None:
@@ -66,12 +66,12 @@ def test_no_ridge() -> None:
     root, slack, sigma = 2 * math.sqrt(math.log(10_000.0) * log), 2 * log, 2 * math.sqrt(log)
     above = norm.sf((slack - root - 3.0) / sigma)  # the gap is negative: the minimum is not 0
     params = PLAIN | {"beyond": 3.0}
-    assert exact_value(STATEMENT, "#zero", "printed", params) == pytest.approx(1000.0**10 * above, rel=1e-9)
-    maximum = exact_value(STATEMENT, "#zero", "maximum with the printed condition", params)
+    assert exact_value(STATEMENT, ".p2", "printed", params) == pytest.approx(1000.0**10 * above, rel=1e-9)
+    maximum = exact_value(STATEMENT, ".p2", "maximum with the printed condition", params)
     assert maximum == pytest.approx(1000.0**10 * (1 - above), rel=1e-9)
     edge = {"n": 1000, "dim": 1, "kappa share": 0.5, "epsilon": 1.0, "delta": 0.01, "beyond": 0.0}
     corrected = 1000.0**10 * norm.sf(math.sqrt(20 * math.log(1000.0)))
-    assert exact_value(STATEMENT, "#zero", "corrected", edge) == pytest.approx(corrected, rel=1e-9)
+    assert exact_value(STATEMENT, ".p2", "corrected", edge) == pytest.approx(corrected, rel=1e-9)
 
 
 def test_size_of_gamma() -> None:
