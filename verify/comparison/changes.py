@@ -21,7 +21,7 @@ class Turn(Enum):
     """Which way a change goes; the values are the printed words."""
 
     WORSE = "for the worse"
-    CHANGED = "neither better nor worse"
+    CHANGED = "otherwise"
     BETTER = "for the better"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..certificates.certify_call import Certification
 
 #: A record as it is read, decided or counted; its rows with the header first; or the file or folder that holds it.
-RecordLike = Union[Record, "Calibration", "Certification", Sequence[Row], str, "os.PathLike[str]"]
+RecordLike = Union["ComparedRecord", Record, "Calibration", "Certification", Sequence[Row], str, "os.PathLike[str]"]
 #: What a kind is called here, by the schema of its lines.
 NAMES = {"record": "run", "certificate": "certificate", "sweep": "sweep", "calibration": "calibration"}
 #: Folders of a certificate, each with a record of its own.
@@ -50,6 +50,8 @@ def compared_record(record: RecordLike) -> ComparedRecord:
     UserError
         If it cannot be read, is of an unknown schema, is not as it was written, or is of no kind that can be compared.
     """
+    if isinstance(record, ComparedRecord):
+        return record
     if isinstance(record, (str, os.PathLike)):
         return _read(Path(record))
     header, *rows = _rows(record)

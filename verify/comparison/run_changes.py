@@ -13,7 +13,7 @@ from ..engine.rows import Row
 from ..papers.ledger import verdict_word
 from .changes import RecordChange, Turn, one, paired, text
 from .compared_record import ComparedRecord
-from .header_changes import digests
+from .header_changes import digests, flat, named_changes
 from .look_changes import Comparer, claim_changes, defect_turn, outcome_turn, outcome_words
 
 #: Words of a statement that may change without changing what is claimed.
@@ -26,6 +26,7 @@ CASE = ("id", "part", "standing", "case")
 def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
     """Yield what changed between two runs, verdicts first."""
     yield from digests(old.header["data"], new.header["data"])
+    yield from named_changes("paper", *(flat(header.get("papers", {})) for header in (old.header, new.header)))
     gone = _absent(old, new)
     yield from (RecordChange(Turn.WORSE, "gone", id_, f"{what} is gone", "") for id_, what in gone.items())
     yield from (RecordChange(Turn.CHANGED, "new", id_, "", f"{what} is new") for id_, what in _absent(new, old).items())
@@ -37,12 +38,14 @@ def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) ->
 
 def _absent(there: ComparedRecord, here: ComparedRecord) -> dict[str, str]:
     """Return the ids, and the displays of statements, that one record has and the other lacks."""
-    known = {row["id"] for row in here.of("verdict", "statement")}
-    absent = {row["id"]: "the id" for row in there.of("verdict", "statement") if row["id"] not in known}
+    known = {(row["kind"], row["id"]) for row in here.of("statement", "verdict")}
+    rows = there.of("statement", "verdict")
+    lacking = {row["id"]: row.get("parent") for row in rows if (row["kind"], row["id"]) not in known}
+    absent = {id_: "the id" for id_, parent in lacking.items() if parent not in lacking}
     parts = {part["id"] for row in here.of("statement") for part in row["parts"]}
     for row in there.of("statement"):
         if row["id"] not in absent:
-            absent |= {part["id"]: "the part" for part in row["parts"] if part["id"] not in parts | absent.keys()}
+            absent |= {part["id"]: "the part" for part in row["parts"] if part["id"] not in parts | lacking.keys()}
     return absent
 
 
@@ -57,6 +60,8 @@ def _verdicts(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
             *_readings(id_, before, after),
         ]
         yield from found
+        for name in ("consequence", "root"):
+            yield from one(Turn.CHANGED, name, id_, before.get(name), after.get(name))
         if not any(change.turn is Turn.WORSE for change in found):
             yield from _expectations(id_, before["unexpected"], after["unexpected"])
 
@@ -128,8 +133,6 @@ def _statements(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange
         if before == after:
             continue
         yield from one(Turn.CHANGED, "domain", id_, before["domain"], after["domain"])
-        for name in ("consequence", "root"):
-            yield from one(Turn.CHANGED, name, id_, before.get(name), after.get(name))
         for name in WORDS:
             yield from one(Turn.CHANGED, "text", f"{id_}, {name}", before.get(name), after.get(name))
         parts, _, _ = paired(before["parts"], after["parts"], lambda part: (part["id"], part["reading"]))
@@ -142,9 +145,9 @@ def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
     for form, words in (("printed", "as printed"), ("corrected", "corrected")):
         before, after = (part[form] and part[form]["text"] for part in (old, new))
         yield from one(Turn.CHANGED, "formula", f"{where} {words}", before, after)
-    before, after = ((part.get("source") or {}) for part in (old, new))
+    before, after = ((part.get("provenance") or {}) for part in (old, new))
     for name in dict.fromkeys([*before, *after]):
-        yield from one(Turn.CHANGED, "source", f"{where}, {name}", before.get(name), after.get(name))
+        yield from one(Turn.CHANGED, "provenance", f"{where}, {name}", before.get(name), after.get(name))
     for name, words in PART_WORDS.items():
         yield from one(Turn.CHANGED, "text", f"{where}, {words}", old.get(name), new.get(name))
 

@@ -1,0 +1,170 @@
+"""Planted changes of a certificate: verdicts and their grounds, claims, what was examined, the deployment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from toys.compared import Rows, changed, of, without
+
+from verify import difference
+from verify.comparison.changes import RecordChange, Turn
+
+HEADER, CLAIM = of("header"), of("claim")
+DECIDES = of("check", power="DECIDES")
+
+
+def only(old: Rows, new: Rows) -> RecordChange:
+    """Return the one change that there is."""
+    found = difference(old, new).changes
+    assert len(found) == 1, found
+    return found[0]
+
+
+def stands(rows: Rows, verdict: str, ground: str) -> Rows:
+    """Return the rows with this verdict on the claim, and over all claims."""
+    words = verdict + (f" ({ground})" if ground else "")
+    both = changed(rows, CLAIM, verdict=verdict, ground=ground, words=words)
+    return changed(both, HEADER, verdict=verdict, words=words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "turn"),
+    [
+        (("PASS", "proved"), ("FAIL", ""), Turn.WORSE),
+        (("PASS", "proved"), ("UNDECIDED", "examined"), Turn.WORSE),
+        (("PASS", "proved"), ("PASS", "vouched"), Turn.WORSE),
+        (("PASS", "vouched"), ("PASS", "proved"), Turn.BETTER),
+        (("UNDECIDED", "examined"), ("UNDECIDED", "not examined"), Turn.WORSE),
+        (("UNDECIDED", "examined"), ("FAIL", ""), Turn.WORSE),
+        (("UNDECIDED", "examined"), ("PASS", "vouched"), Turn.BETTER),
+        (("FAIL", ""), ("UNDECIDED", "examined"), Turn.CHANGED),
+        (("FAIL", ""), ("PASS", "proved"), Turn.BETTER),
+    ],
+)
+def test_a_verdict_and_what_it_rests_on(
+    certificate: Rows, old: tuple[str, str], new: tuple[str, str], turn: Turn
+) -> None:
+    found = difference(stands(certificate, *old), stands(certificate, *new)).changes
+    assert [(change.what, change.where, change.turn) for change in found] == [
+        ("verdict", "", turn),
+        ("verdict", "dp", turn),
+    ]
+
+
+def test_a_claim_that_is_gone(certificate: Rows) -> None:
+    change = only(certificate, without(certificate, CLAIM))
+    assert (change.what, change.where, change.turn) == ("gone", "dp", Turn.WORSE)
+    assert change.old == "the claim is gone (PASS (proved))"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "turn"),
+    [("epsilon", 5.0, Turn.WORSE), ("epsilon", 3.0, Turn.BETTER), ("delta", 1e-4, Turn.WORSE)],
+)
+def test_a_larger_epsilon_promises_less(certificate: Rows, name: str, value: float, turn: Turn) -> None:
+    configuration = dict(certificate[0]["configuration"])
+    configuration["claims"] = [configuration["claims"][0] | {name: value}]
+    found = difference(certificate, changed(certificate, HEADER, configuration=configuration))
+    assert [(change.what, change.where, change.turn) for change in found.changes] == [("promise", f"dp, {name}", turn)]
+    assert "the configurations differ: these are verdicts on two deployments" in found.notes
+
+
+def test_another_sentence_is_said(certificate: Rows) -> None:
+    assert only(certificate, changed(certificate, CLAIM, sentence="it is fine")).what == "claim"
+    assert only(certificate, changed(certificate, CLAIM, conditions=["at full moon"])).new == "at full moon"
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "old", "new", "turn"),
+    [
+        ("budget", "draws", 1000, 100, Turn.WORSE),
+        ("budget", "pairs", 4, 8, Turn.BETTER),
+        ("budget", "max_seconds", None, 10.0, Turn.WORSE),
+        ("budget", "max_draws", 100, None, Turn.BETTER),
+        ("mechanism", "sigma", 8.0, 7.0, Turn.CHANGED),
+        ("data", "rows", "clip", "refuse", Turn.CHANGED),
+    ],
+)
+def test_the_configuration(certificate: Rows, section: str, name: str, old: Any, new: Any, turn: Turn) -> None:
+    def configured(value: Any) -> Rows:
+        inside = dict(certificate[0]["configuration"])
+        left = {key: each for key, each in inside[section].items() if key != name}
+        return changed(
+            certificate, HEADER, configuration=inside | {section: left | ({} if value is None else {name: value})}
+        )
+
+    change = only(configured(old), configured(new))
+    assert (change.turn, name in change.where) == (turn, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "what", "turn"),
+    [
+        ({"required": "proved"}, "proof required", Turn.BETTER),
+        ({"undecided_allowed": True}, "undecided allowed", Turn.WORSE),
+        ({"mechanism": "another"}, "mechanism", Turn.CHANGED),
+        ({"mechanism_digest": "f" * 64}, "code of the mechanism", Turn.CHANGED),
+        ({"configuration_digest": "f" * 64}, "configuration file", Turn.CHANGED),
+        ({"artefact": {"name": "model.onnx", "sha256": "f" * 64}}, "artefact", Turn.CHANGED),
+        ({"data__digest": "f" * 64}, "data", Turn.CHANGED),
+        ({"not_shown": ["pdp"]}, "not shown", Turn.CHANGED),
+        ({"profile": "standard"}, "profile", Turn.BETTER),
+        ({"failure_prob": 1e-2}, "failure prob", Turn.WORSE),
+    ],
+)
+def test_the_deployment(certificate: Rows, values: dict[str, Any], what: str, turn: Turn) -> None:
+    change = only(certificate, changed(certificate, HEADER, **values))
+    assert (change.what, change.turn) == (what, turn)
+
+
+def test_numbers_of_other_data_are_not_compared(certificate: Rows) -> None:
+    ends = {"exact__low": 0.5, "exact__high": 0.6}
+    assert only(certificate, changed(certificate, DECIDES, **ends)).what == "number"
+    other = changed(changed(certificate, DECIDES, **ends), HEADER, data__digest="f" * 64)
+    assert only(certificate, other).what == "data"
+    assert difference(certificate, other).notes == ("numbers are not compared: the data differ",)
+
+
+def test_checks_that_are_gone_and_others_in_their_place(certificate: Rows) -> None:
+    searches = of("check", power="REFUTES")
+    name = next(row["check"] for row in certificate if searches(row))
+    fewer = only(certificate, without(certificate, of("check", check=name)))
+    assert (fewer.what, fewer.turn) == ("gone", Turn.WORSE)
+    other = difference(certificate, changed(certificate, searches, check="simulated: elsewhere"))
+    assert [(change.what, change.turn) for change in other.changes] == [("gone", Turn.CHANGED), ("new", Turn.CHANGED)]
+
+
+@pytest.mark.parametrize(
+    ("power", "outcome", "turn"),
+    [
+        ("DECIDES", "FAILS", Turn.WORSE),
+        ("DECIDES", "UNDECIDED", Turn.WORSE),
+        ("REFUTES", "FAILS", Turn.WORSE),
+        ("REPORTS", "FAILS", Turn.CHANGED),
+    ],
+)
+def test_an_outcome_of_a_check(certificate: Rows, power: str, outcome: str, turn: Turn) -> None:
+    old = changed(certificate, DECIDES, power=power)
+    change = only(old, changed(old, of("check", power=power), outcome=outcome))
+    assert (change.what, change.turn) == ("outcome", turn)
+
+
+def test_fewer_pairs_or_draws_examined_are_worse(certificate: Rows) -> None:
+    pairs = [{"name": name, "draws": 100, "law": "compared"} for name in ("a", "b")]
+    old = changed(certificate, CLAIM, examination={"pairs": pairs})
+    new = changed(certificate, CLAIM, examination={"pairs": pairs[:1]})
+    assert {(change.what, change.turn) for change in difference(old, new).changes} == {
+        ("pairs examined", Turn.WORSE),
+        ("draws", Turn.WORSE),
+    }
+    assert not difference(new, old).worse
+    assert difference(old, certificate).worse
+
+
+def test_another_draw_is_said_without_its_numbers(certificate: Rows) -> None:
+    change = only(certificate, changed(certificate, of("release", name="output"), numbers=[0.123456, 0.5]))
+    assert (change.what, change.old, change.new) == ("release", "as before", "another draw")
+    assert "0.123" not in change.line()
+    cost = only(certificate, changed(certificate, of("release", name="output"), cost="twice"))
+    assert cost.what == "cost"

@@ -1,0 +1,80 @@
+"""Which file a record is, and which are refused in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import jsonschema
+import pytest
+from toys.compared import FILES, Rows, changed, of, write_rows
+
+from verify.comparison.compared_record import compared_record, file_of
+from verify.messages.errors import UserError
+from verify.schemas.lines import json_schema, trouble
+
+
+def test_a_folder_holds_one_record(records: Mapping[str, Rows], private_certificate: Path, tmp_path: Path) -> None:
+    for kind, rows in records.items():
+        file = write_rows(rows, tmp_path / kind / FILES[kind])
+        assert file_of(file.parent) == file_of(file) == file
+        assert compared_record(file.parent).kind == kind
+    shutil.copytree(private_certificate / "release", tmp_path / "out" / "release")
+    assert file_of(tmp_path / "out") == tmp_path / "out" / "release" / "audit.jsonl"
+    assert compared_record(tmp_path / "out").header["audience"] == "release"
+
+
+def test_every_line_of_a_sweep_obeys_its_schema(records: Mapping[str, Rows]) -> None:
+    validator = jsonschema.Draft202012Validator(json_schema("sweep"))
+    for number, row in enumerate(records["sweep"], 1):
+        assert trouble(row, "sweep", number) == ""
+        validator.validate(row)
+    assert trouble(records["sweep"][1], "sweep", 1) == "no header"
+    assert trouble(records["sweep"][0], "sweep", 2) == "a second header"
+    assert not validator.is_valid(records["sweep"][1] | {"ground": "hope"})
+
+
+@pytest.mark.parametrize("kind", list(FILES))
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda text: text[: len(text) // 2], "record must be strict JSON lines, got "),
+        (lambda text: text + text.splitlines()[-1] + "\n", "record must have no line twice, got "),
+        (lambda text: text.replace('"schema_version": 1', '"schema_version": 9', 1), "schema_version must be 1, got "),
+        (lambda text: text + '{"kind": "rumour"}\n', "record must be as pdp-verify wrote it, got "),
+        (lambda text: "\n".join(text.splitlines()[1:]), "record must "),
+        (lambda text: "", "record must not be empty, got "),
+        (lambda text: "[]\n", "record must be strict JSON lines, got "),
+    ],
+)
+def test_a_damaged_record_is_refused_in_one_line(
+    records: Mapping[str, Rows], kind: str, spoil: object, words: str, tmp_path: Path
+) -> None:
+    file = write_rows(records[kind], tmp_path / FILES[kind])
+    assert callable(spoil)
+    file.write_text(spoil(file.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(UserError, match=f"^{words}") as stop:
+        compared_record(file)
+    assert "\n" not in str(stop.value)
+
+
+def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
+    for name in ("s.sqlite", "t.parquet", "g.toml", "audit.pdf"):
+        with pytest.raises(
+            UserError, match=r"^record must be strict JSON lines \(of a sweep: --export FILE.jsonl\), got"
+        ):
+            compared_record(tmp_path / name)
+    for path in (tmp_path, tmp_path / "absent.jsonl"):
+        with pytest.raises(UserError, match=r"^record must be "):
+            compared_record(path)
+
+
+def test_another_kind_of_header_is_refused(run: Rows, tmp_path: Path) -> None:
+    file = write_rows(changed(run, of("header"), record="diary"), tmp_path / "audit.jsonl")
+    with pytest.raises(UserError, match=r"^record must begin with the header of a "):
+        compared_record(file)
+    file.write_text(json.dumps({"kind": "pytest", "schema_version": 1}) + "\n")
+    with pytest.raises(UserError, match=r"^record must begin with its header, got "):
+        compared_record(file)
