@@ -54,8 +54,9 @@ def run(
 ) -> int:
     """Decide the statements with these ids (all of them when none is given).
 
-    Leaves a record (audit.jsonl), run.json, junit.xml and a report (audit.pdf) in the output folder. Exits with 0 when
-    every verdict is the expected one, 1 when one differs, 4 when a check of ours broke, 130 when interrupted.
+    Leaves a record (audit.jsonl), run.json, junit.xml and a report (audit.pdf, audit.html) in the output folder. Exits
+    with 0 when every verdict is the expected one, 1 when one differs, 4 when a check of ours broke, 130 when
+    interrupted.
     """
     if not 0 < failure_prob < 1:
         raise UserError(f"failure_prob must be in (0, 1), got failure_prob={failure_prob}")
@@ -103,9 +104,8 @@ def run(
     write_run(folder, about)
     write_atomic(folder / "junit.xml", junit(findings.record))
     try:
-        publish(
-            findings.record, about, folder / "audit.pdf", jobs=1 if findings.interrupted else jobs or default_jobs()
-        )
+        paths = (folder / "audit.pdf", folder / "audit.html")
+        publish(findings.record, about, *paths, jobs=1 if findings.interrupted else jobs or default_jobs())
     except ValueError as stop:
         raise Defect(f"the report could not be set ({stop}); the record is {folder / 'audit.jsonl'}") from stop
     if as_json:
@@ -149,6 +149,7 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
     path = shlex.quote(str(folder / "audit.jsonl"))
     say(f"record  {folder / 'audit.jsonl'}")
     say(f"report  {folder / 'audit.pdf'}")
+    say(f"pages   {folder / 'audit.html'}")
     if findings.interrupted or any(row["error"]["type"] == DIED for row in findings.errors):
         say(f"next    {resume_command(folder)}")
         return

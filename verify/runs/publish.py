@@ -1,4 +1,4 @@
-"""A record as PDF: figures drawn in worker processes, pages set by Typst, the date from ``run.json``."""
+"""A record as PDF and HTML: figures drawn in worker processes, pages set by Typst, the date from ``run.json``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from reports.row import Document, Figure, HeatMap
 from ..engine.record import Record
 from ..engine.work import mapped
 from .audit_pages import document
+from .facets import with_facets
 
 
-def publish(record: Record, run: Mapping[str, Any], path: Path, *, jobs: int) -> None:
-    """Write the report of a record; the same record and ``run.json`` give the same bytes."""
-    pages = document(record, date=str(run.get("finished", ""))[:10])
-    write_document(pages, path, figures=drawn_figures(pages, jobs))
+def publish(record: Record, run: Mapping[str, Any], *paths: Path, jobs: int) -> None:
+    """Write the report of a record, in the format of each path; the same record and ``run.json`` give the same bytes."""
+    pages = with_facets(document(record, date=str(run.get("finished", ""))[:10]), record)
+    figures = drawn_figures(pages, jobs)
+    for path in paths:
+        write_document(pages, path, figures=figures)
 
 
 def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:

@@ -33,6 +33,7 @@ def test_run_leaves_record_report_and_run_json(toys: registry.Registry, tmp_path
     assert invoke(quick(tmp_path / "out")) == 0
     captured = capsys.readouterr()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "audit.html",
         "audit.jsonl",
         "audit.pdf",
         "junit.xml",
@@ -43,9 +44,10 @@ def test_run_leaves_record_report_and_run_json(toys: registry.Registry, tmp_path
     lines = captured.out.splitlines()
     assert lines[0].split() == ["W19-T4.1", "as", "printed:", "SUPPORTED"]
     assert lines[1].split() == ["RW21-T17", "as", "printed:", "REFUTED;", "corrected:", "SUPPORTED"]
-    assert lines[-3:] == [
+    assert lines[-4:] == [
         f"record  {tmp_path}/out/audit.jsonl",
         f"report  {tmp_path}/out/audit.pdf",
+        f"pages   {tmp_path}/out/audit.html",
         f"next    pdp-verify show RW21-T17 --record {tmp_path}/out/audit.jsonl",
     ]
 
@@ -202,8 +204,9 @@ def test_report_is_byte_identical_and_dated_by_the_run(
     toys: registry.Registry, tmp_path: Path, capsys: Captured
 ) -> None:
     assert invoke(quick(tmp_path / "out")) == 0
-    assert invoke(["report", str(tmp_path / "out"), "-o", str(tmp_path / "again.pdf")]) == 0
-    assert (tmp_path / "again.pdf").read_bytes() == (tmp_path / "out" / "audit.pdf").read_bytes()
+    for suffix in (".pdf", ".html"):
+        assert invoke(["report", str(tmp_path / "out"), "-o", str(tmp_path / f"again{suffix}")]) == 0
+        assert (tmp_path / f"again{suffix}").read_bytes() == (tmp_path / "out" / f"audit{suffix}").read_bytes()
     assert invoke(["report", str(tmp_path / "out"), "-o", str(tmp_path / "none" / "x.pdf")]) == 2
     assert "output must be a file that can be written" in capsys.readouterr().err
 
