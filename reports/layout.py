@@ -78,9 +78,13 @@ class Composer:
             case Bullets():
                 return {"items": [self._text(item) for item in block.items]}
             case Code():
-                return {"text": self._text(indented(block.text)), "label": self._optional(block.label)}
+                lines = [[line] for line in printable(indented(block.text), self._absent).split("\n")]
+                return {"text": lines, "label": self._optional(block.label)}
             case Facts():
-                items = [{"label": self._text(fact.label), "value": self._text(fact.value)} for fact in block.items]
+                items = [
+                    {"label": self._text(fact.label), "value": self._text(fact.value), "link": fact.link or None}
+                    for fact in block.items
+                ]
                 return {"items": items, "wide": block.wide}
             case Callout():
                 text = self._optional(block.text)
@@ -120,6 +124,7 @@ class Composer:
         return {
             "title": self._text(section.title),
             "level": section.level,
+            "part": self._optional(section.part),
             "kicker": self._optional(section.kicker),
             "badges": [self._badge(badge) for badge in section.badges],
             "target": _target(section.id) if section.id else None,

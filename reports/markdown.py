@@ -13,6 +13,7 @@ from .row import (
     Cell,
     Code,
     Document,
+    Fact,
     Facts,
     Figure,
     FormulaBlock,
@@ -27,7 +28,7 @@ from .text import printable
 
 BANNER = "CONFIDENTIAL - CONTAINS PRIVATE INFORMATION"
 
-_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
+_ACTIVE = re.compile(r"([\\`*\[\]<>#|~$&!]|(?<!\w)_|_(?!\w))")
 _LINE_START = re.compile(r"(?m)^(\s*)([-+=]|\d+(?=[.)]))")
 
 
@@ -66,19 +67,22 @@ def render_markdown(document: Document) -> str:
     return "\n\n".join([*parts, *marked]) + "\n"
 
 
-def _escape(text: str) -> str:
+def _escape(text: str, *, table: bool = False) -> str:
     escaped = _ACTIVE.sub(r"\\\1", printable(text))
+    if not table and "\n" not in escaped:  # a line alone is no table
+        escaped = escaped.replace("\\|", "|")
     return _LINE_START.sub(lambda m: m[1] + (m[2] + "\\" if m[2].isdigit() else "\\" + m[2]), escaped)
 
 
-def _inline(text: str) -> str:
-    return " ".join(_escape(" ".join(text.split())).split())
+def _inline(text: str, *, table: bool = False) -> str:
+    return " ".join(_escape(" ".join(text.split()), table=table).split())
 
 
 def _section(section: Section, document: Document) -> list[str]:
-    parts = [f"{'#' * (section.level + 1)} {_inline(section.title)}"]
-    badges = " · ".join(f"**{_inline(badge.text)}**" for badge in section.badges)
-    head = " · ".join(text for text in (_inline(section.kicker), badges) if text)
+    title = " · ".join(text for text in (section.kicker, section.title) if text)
+    parts = [f"# {_inline(section.part)}"] if section.part else []
+    parts.append(f"{'#' * (section.level + 1)} {_inline(title)}")
+    head = " · ".join(f"**{_inline(badge.text)}**" for badge in section.badges)
     return [*parts, *([head] if head else []), *(_block(block, document) for block in section.blocks)]
 
 
@@ -93,7 +97,7 @@ def _block(block: Block, document: Document) -> str:
             label = f"{_inline(block.label)}:\n\n" if block.label else ""
             return label + _fenced(block.text)
         case Facts():
-            return "\n".join(f"- {_inline(fact.label)}: **{_inline(fact.value)}**" for fact in block.items)
+            return "\n".join(f"- {_inline(fact.label)}: {_value(fact)}" for fact in block.items)
         case Table():
             return _table(block, document)
         case FormulaBlock():
@@ -107,6 +111,11 @@ def _block(block: Block, document: Document) -> str:
             return f"> **{_inline(block.title)}**{text}"
 
 
+def _value(fact: Fact) -> str:
+    value = f"**{_inline(fact.value)}**"
+    return f"[{value}](<{fact.link}>)" if fact.link else value
+
+
 def _fenced(text: str) -> str:
     shown = printable(text)
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])
@@ -115,21 +124,29 @@ def _fenced(text: str) -> str:
 
 def _table(table: Table, document: Document) -> str:
     ruler = {"left": ":---", "right": "---:", "center": ":---:"}
+    shown = [place for place in range(len(table.columns)) if not _is_of_pages(table, place)]
+    alignments = columns_of(table)[1]
     lines = [
-        "| " + " | ".join(_inline(name) for name in table.columns) + " |",
-        "| " + " | ".join(ruler[alignment] for alignment in columns_of(table)[1]) + " |",
-        *("| " + " | ".join(_cell(cell, document) for cell in row) + " |" for row in table.rows),
+        "| " + " | ".join(_inline(table.columns[place], table=True) for place in shown) + " |",
+        "| " + " | ".join(ruler[alignments[place]] for place in shown) + " |",
+        *("| " + " | ".join(_cell(row[place], document) for place in shown) + " |" for row in table.rows),
     ]
     caption = [_inline(table.caption), ""] if table.caption else []
     return "\n".join([*caption, *lines])
 
 
+def _is_of_pages(table: Table, place: int) -> bool:
+    """Return whether a column holds page numbers alone: there are none here."""
+    cells = [row[place] for row in table.rows]
+    return bool(place and cells) and all(isinstance(cell, Reference) and not cell.text for cell in cells)
+
+
 def _cell(cell: Cell, document: Document) -> str:
     match cell:
         case Badge():
-            return f"**{_inline(cell.text)}**"
+            return f"**{_inline(cell.text, table=True)}**"
         case Reference():
             titles = {section.id: section.title for section in document.sections}
-            return _inline(cell.text or titles[cell.section])
+            return _inline(cell.text or titles[cell.section], table=True)
         case _:
-            return _inline(cell)
+            return _inline(cell, table=True)

@@ -109,10 +109,15 @@ Cell = str | Badge | Reference
 
 @dataclass(frozen=True)
 class Fact:
-    """A label and its value."""
+    """A label and its value; ``link`` is the address of a page on the web that the value leads to."""
 
     label: str
     value: str
+    link: str = ""
+
+    def __post_init__(self) -> None:
+        address = not self.link or re.fullmatch(r"https?://[!-~]+", self.link) is not None
+        _need(address, "link", "empty or an address that begins with https://", self.link)
 
 
 @dataclass(frozen=True)
@@ -358,6 +363,9 @@ class Section:
         A few words above the title.
     id : str
         What a reference points to.
+    part : str
+        Title of the part of the document that begins with this section. Where there are parts, each starts a page, and
+        the sections of level 1 in it do not; a PDF has its bookmarks one level deeper.
     facets : tuple of Facet
         By which a reader of the HTML chooses sections of level 1; nothing else shows them.
     """
@@ -370,11 +378,13 @@ class Section:
     kicker: str = ""  # a few words above the title
     id: str = ""  # what a Reference points to
     facets: tuple[Facet, ...] = ()
+    part: str = ""
 
     def __post_init__(self) -> None:
         _need_text("title", self.title)
         _need(self.level in (1, 2, 3), "level", "1, 2 or 3", self.level)
         _need(not self.facets or self.level == 1, "facets", "empty below level 1", self.facets)
+        _need(not self.part or self.level == 1, "part", "empty below level 1", self.part)
         _unique("name of facets", [facet.name for facet in self.facets])
 
 

@@ -26,6 +26,7 @@ from ..row import (
     Cell,
     Code,
     Document,
+    Fact,
     Facts,
     Figure,
     FormulaBlock,
@@ -140,7 +141,7 @@ class _Page:
             case Code():
                 return element("div", *_label(block.label), element("pre", _code(block.text)))
             case Facts():
-                pairs = (element("div", element("dt", f.label), element("dd", f.value)) for f in block.items)
+                pairs = (element("div", element("dt", f.label), element("dd", _linked(f))) for f in block.items)
                 return element("dl", *pairs, class_="wide" if block.wide else None)
             case Callout():
                 text = [element("p", block.text)] if block.text else []
@@ -295,6 +296,10 @@ def _search(sections: tuple[Section, ...]) -> list[Element]:
         append(form, element("label", name.capitalize(), select))
     append(form, element("button", "Clear", type="reset"), element("output", id="page-count", aria_live="polite"))
     return [form, element("ol", id="page-hits", hidden="", aria_label="Hits, the nearest first")]
+
+
+def _linked(fact: Fact) -> Content:
+    return element("a", fact.value, href=fact.link, rel="noreferrer") if fact.link else fact.value
 
 
 def _badge(badge: Badge) -> Element:

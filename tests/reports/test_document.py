@@ -93,14 +93,39 @@ def test_every_title_is_searchable_and_bookmarked(demo, reader):
                 bookmarks.append(item.title)
 
     walk(reader.outline)
-    assert bookmarks == [section.title for section in demo.sections]
+    assert bookmarks == [bookmark(section) for section in demo.sections]
     for section in demo.sections:
         for part in (section.title, section.kicker, *(badge.text for badge in section.badges)):
             assert squeezed(part) in text
 
 
+def bookmark(section):
+    """A heading with what stands above its title."""
+    return " · ".join(filter(None, (section.kicker, section.title)))
+
+
+def test_parts_of_a_document_hold_its_bookmarks_and_start_a_page():
+    """Where there are parts, a section of level 1 starts no page, and its bookmark is one level deeper."""
+    words = (Paragraph("x"),)
+    sections = (
+        Section("First", 1, words, kicker="W19-L2.4 · refuted", part="Wang (2019)"),
+        Section("Piece", 2, words),
+        Section("Second", 1, words),
+        Section("Third", 1, words, part="Method"),
+    )
+    document = Document("t", sections, front=(Facts((Fact("Paper", "a title", "https://doi.org/10.1/x"),)),))
+    reader = read(pdf_bytes(document))
+    assert len(reader.pages) == 3
+    first, below, method, third = reader.outline
+    assert (first.title, method.title) == ("Wang (2019)", "Method")
+    assert [item.title for item in below if not isinstance(item, list)] == ["W19-L2.4 · refuted · First", "Second"]
+    assert [item.title for item in third] == ["Third"]
+    links = [each.get_object()["/A"]["/URI"] for each in reader.pages[0]["/Annots"]]
+    assert links == ["https://doi.org/10.1/x"]
+
+
 def test_each_section_of_level_one_starts_a_page(demo, reader):
-    level_one = [section.title for section in demo.sections if section.level == 1]
+    level_one = [bookmark(section) for section in demo.sections if section.level == 1]
     tops = [item.title for item in reader.outline if not isinstance(item, list)]
     pages = [reader.get_destination_page_number(item) for item in reader.outline if not isinstance(item, list)]
     assert tops == level_one
@@ -194,7 +219,7 @@ def test_a_hostile_text_prints_as_itself(text):
     reader = read(pdf_bytes(everywhere(text)))
     assert squeezed(text_of(reader)).count(squeezed(text)) >= 20
     assert reader.metadata.title == text
-    assert reader.outline[0].title == text
+    assert reader.outline[0].title == f"{text} · {text}"
 
 
 @pytest.mark.parametrize(
