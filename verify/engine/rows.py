@@ -9,9 +9,9 @@ from typing import Any
 
 from audits import Estimate
 
-from ..kernel.provenance import Provenance
 from ..kernel.statement import Case, Evidence, Formula, Statement
 from ..kernel.verdict import Outcome, Reason, margin
+from ..papers.provenance import Provenance
 
 Row = dict[str, Any]
 

@@ -17,7 +17,7 @@ from audits import Budget
 
 from ..messages.errors import Defect
 from ..papers.paper import PROOF, Paper, paper_of
-from .provenance import Worth
+from ..papers.provenance import Worth
 from .statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from ..kernel.provenance import Provenance, Worth
 from ..kernel.shares import SLOTS
 from ..kernel.verdict import Verdict
 from ..messages.errors import Defect
+from .provenance import Provenance, Worth
 
 if TYPE_CHECKING:
     from ..engine.rows import Row

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from verify.kernel.provenance import Provenance, Worth
 from verify.kernel.ruling import Ruling, join, join_readings, rule, rule_statement, worst
 from verify.kernel.statement import Case, Formula, Part, Standing, Statement
 from verify.kernel.verdict import Reason, Verdict
+from verify.papers.provenance import Provenance, Worth
 
 
 def row(
