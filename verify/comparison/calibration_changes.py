@@ -60,13 +60,12 @@ def _compatible(name: str, old: Row, new: Row) -> Iterator[RecordChange]:
 
 def _rates(old: Sequence[Row], new: Sequence[Row], share: float, comparer: Comparer) -> Iterator[RecordChange]:
     def named(row: Row) -> str:
-        return f"{row['auditor']}, {row['law']}, level {row['level']:g}"
+        kind = "" if row["kind"] == "rate" else f" ({row['kind']})"
+        return f"{row['auditor']}, {row['law']}, level {row['level']:g}{kind}"
 
-    both, gone, added = paired(old, new, lambda row: (row["kind"], named(row)))
-    yield from _gone(
-        "rate", {name: row for (_, name), row in gone.items()}, {name: r for (_, name), r in added.items()}
-    )
-    for (_, name), (before, after) in both.items():
+    both, gone, added = paired(old, new, named)
+    yield from _gone("rate", gone, added)
+    for name, (before, after) in both.items():
         yield from _compatible(name, before, after)
         yield from _fewer(name, before, after, "n_draws")
         yield from _moved(name, before, after, lambda row: row["any"], share, comparer)

@@ -132,7 +132,7 @@ def _checks(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Itera
     """Yield how the checks of the claims that both records have changed; which pairs are searched may change freely."""
     ids = [{row["claim"] for row in rows} for rows in (old, new)]
     counts = [Counter((row["claim"], row["power"]) for row in rows) for rows in (old, new)]
-    both, gone, added = paired(old, new, lambda row: (str(row["claim"]), str(row["check"])))
+    both, gone, added = paired(old, new, _named)
     comparer.compared["checks"] += len(both)
     for row in gone.values():
         if row["claim"] in ids[1]:

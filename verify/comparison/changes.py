@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any
 
 from audits.results import Result
 
@@ -14,7 +14,6 @@ from ..engine.rows import Row
 
 #: What a value is called that only one of the records has.
 NOTHING = "none"
-Key = TypeVar("Key", bound=Hashable)
 
 
 class Turn(Enum):
@@ -135,13 +134,24 @@ def ordered(changes: Iterable[RecordChange]) -> tuple[RecordChange, ...]:
 
 
 def paired(
-    old: Sequence[Row], new: Sequence[Row], key: Callable[[Row], Key]
-) -> tuple[dict[Key, tuple[Row, Row]], dict[Key, Row], dict[Key, Row]]:
-    """Return the rows that both records have, by a key; those of the old one alone; those of the new one alone."""
-    before, after = ({key(row): row for row in rows} for rows in (old, new))
+    old: Sequence[Row], new: Sequence[Row], key: Callable[[Row], str]
+) -> tuple[dict[str, tuple[Row, Row]], dict[str, Row], dict[str, Row]]:
+    """Return the rows that both records have, by a name; those of the old one alone; those of the new one alone."""
+    before, after = _by_name(old, key), _by_name(new, key)
     both = {name: (row, after[name]) for name, row in before.items() if name in after}
     gone = {name: row for name, row in before.items() if name not in after}
     return both, gone, {name: row for name, row in after.items() if name not in before}
+
+
+def _by_name(rows: Sequence[Row], key: Callable[[Row], str]) -> dict[str, Row]:
+    """Return rows by their names; a name that comes again is counted."""
+    named: dict[str, Row] = {}
+    times: Counter[str] = Counter()
+    for row in rows:
+        name = key(row)
+        times[name] += 1
+        named[name if times[name] == 1 else f"{name} ({times[name]})"] = row
+    return named
 
 
 def one(turn: Turn, what: str, where: str, old: Any, new: Any) -> Iterator[RecordChange]:

@@ -135,9 +135,13 @@ def _statements(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange
         yield from one(Turn.CHANGED, "domain", id_, before["domain"], after["domain"])
         for name in WORDS:
             yield from one(Turn.CHANGED, "text", f"{id_}, {name}", before.get(name), after.get(name))
-        parts, _, _ = paired(before["parts"], after["parts"], lambda part: (part["id"], part["reading"]))
-        for (part_id, reading), (part, now) in parts.items():
-            yield from _part(f"{part_id} reading {reading}" if reading else part_id, part, now)
+        parts, _, _ = paired(before["parts"], after["parts"], _part_name)
+        for name, (part, now) in parts.items():
+            yield from _part(name, part, now)
+
+
+def _part_name(part: Row) -> str:
+    return f"{part['id']} reading {part['reading']}" if part["reading"] else str(part["id"])
 
 
 def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
@@ -154,7 +158,7 @@ def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
 
 def _cases(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Iterator[RecordChange]:
     ids = [{row["id"] for row in rows} for rows in (old, new)]
-    both, gone, more = paired(old, new, lambda row: tuple(str(row[name]) for name in CASE))
+    both, gone, more = paired(old, new, lambda row: "\0".join(row[name] for name in CASE))
     comparer.compared["cases"] += len(both)
     for row in gone.values():
         if row["id"] in ids[1]:
@@ -226,11 +230,11 @@ def _draws(pairs: Any) -> Iterator[RecordChange]:
 
 def _figures(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
     ids = {row["id"] for row in new}
-    both, gone, _ = paired(old, new, lambda row: (str(row["id"]), row["number"]))
-    for (id_, count), (before, after) in both.items():
+    both, gone, _ = paired(old, new, lambda row: f"{row['id']} {row['number']}")
+    for name, (before, after) in both.items():
         if bool(before["error"]) != bool(after["error"]):
             was, is_now = ("stopped" if row["error"] else "drawn" for row in (before, after))
-            yield RecordChange(Turn.WORSE if after["error"] else Turn.BETTER, "figure", f"{id_} {count}", was, is_now)
-    for id_, count in gone:
-        if id_ in ids:
-            yield RecordChange(Turn.CHANGED, "gone", f"{id_} {count}", "the figure is gone", "")
+            yield RecordChange(Turn.WORSE if after["error"] else Turn.BETTER, "figure", name, was, is_now)
+    for name, row in gone.items():
+        if row["id"] in ids:
+            yield RecordChange(Turn.CHANGED, "gone", name, "the figure is gone", "")

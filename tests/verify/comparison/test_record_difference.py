@@ -61,6 +61,13 @@ def test_a_change_for_the_worse_is_none_the_other_way_round(records: Mapping[str
     assert not back.worse
 
 
+def test_a_row_that_comes_twice_counts_twice(records: Mapping[str, Rows]) -> None:
+    for kind, what in (("run", "case"), ("certificate", "check"), ("sweep", "cell"), ("calibration", "rate")):
+        rows = records[kind]
+        (again,) = difference([*rows, next(row for row in rows if row["kind"] == what)], rows).changes
+        assert (again.what, again.turn) == ("gone", Turn.WORSE)
+
+
 def test_records_are_taken_in_every_form(records: Mapping[str, Rows], tmp_path: Path) -> None:
     for kind, rows in records.items():
         file = write_rows(rows, tmp_path / kind / FILES[kind])
