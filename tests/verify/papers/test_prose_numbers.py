@@ -1,7 +1,7 @@
 """Numbers that prose states, held against the code that measures them: at the digits that are printed.
 
-One entry a sentence: the words around its numbers, and what they are made from. Bounds of a domain and parts of formulas
-are not here.
+One entry a sentence: the words around its numbers, and what they are made from. Bounds of a domain, and parts of
+formulas, are not here.
 """
 
 from __future__ import annotations
