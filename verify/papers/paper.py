@@ -319,10 +319,11 @@ def _entry(id_: str, paper: str, table: Mapping[str, Any]) -> Entry:
 
 @strict
 class RootTable(TypedDict):
-    """The one slip behind several entries: its title, and what is wrong and what is right in a sentence or two."""
+    """The one slip behind several entries: its title, what is wrong and what is right, and what to use instead."""
 
     title: Text
     text: Text
+    use: NotRequired[Text]
 
 
 @cache

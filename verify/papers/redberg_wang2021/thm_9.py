@@ -135,8 +135,8 @@ STATEMENT = statement(
         "generalised linear loss. Decided for rho in [1e-12, 0.5], dimension 1 to 10,000"
     ),
     summary=(
-        "T9.1 is true, with failure probability below rho/2. T9.2 prints the slope f' without its absolute value; for a "
-        "negative slope the bound is negative and never holds. With |f'| it is true, with failure probability below rho/2."
+        "T9.1 is true, with failure probability below rho/2. T9.2 has a misprint, f' for |f'|, which Algorithm 2 has as the norm of f' x; "
+        "with |f'| it is true, with failure probability below rho/2."
     ),
     displays={
         ".1": Display(
@@ -177,7 +177,7 @@ STATEMENT = statement(
                     At("outputs", ALONE | {"y": -1.0, "rho": 0.3}, draws=DRAWS),
                 ],
             ),
-            "The slope f' stands without its absolute value; it is negative for half of all records.",
+            "A misprint: the slope f' stands without its absolute value, and is negative for half of all records.",
             {
                 "root cut by 10 %": Mutant(partial(_one, factor=0.9), {"rho": 1e-12}, severity=0.1),
                 "no absolute value": Mutant(partial(_one, absolute=False), ALONE, draws=DRAWS),

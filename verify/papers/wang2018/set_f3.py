@@ -86,6 +86,7 @@ STATEMENT = calibration(
     ' quad gamma "calibrated"',
     'lambda "as printed, with the corrected floor and" R, quad gamma "the largest with" quad ',
     domain=". (24): rho = 0.05, B = 1, gamma as calibrated, decided exactly for y = 0, d <= 1000, n <= 1e7",
+    lead="With the ridge as we put it together from (24), its floor and the text (no formula for it is printed)",
     summary=" The bound (24) that is minimised is not one on the calibrated sample's error.",
     more={"#24": BOUND},
 )

@@ -86,9 +86,9 @@ STATEMENT = statement(
         "printed and corrected in mechanisms.linear.adaops_wang2019. Decided in one dimension, where only lambda_min matters"
     ),
     summary=(
-        "As printed lambda_n is never positive: it takes regularisation away from well-conditioned data and gives none to the others, so that "
-        "for X^T X singular there is no posterior to sample from at all. With the maximum for the minimum, and constants that follow from "
-        "proved bounds (W19-EA.4, W19-P4.4.1), there is one with probability at least 1 - delta/2. n must be public."
+        "A misprint: min for max. The step is there to add what the smallest eigenvalue lacks, and the proof of Proposition 4.4 uses the "
+        "maximum; word for word lambda_n is never positive, and for X^T X singular there is no posterior. With the maximum, and constants that "
+        "follow from proved bounds (W19-EA.4, W19-P4.4.1), there is one with probability at least 1 - delta/2. n must be public."
     ),
     derivation="docs/derivations/wang2018_adaops.md, section 4",
     displays={
@@ -107,7 +107,7 @@ STATEMENT = statement(
                 _corrected,
                 [refuting(ZERO), *filter(_inside, over("budget, kappa, smallest eigenvalue", AXES, quick_every=7))],
             ),
-            wrong="The minimum should be a maximum: the step is meant to add what the smallest eigenvalue lacks.",
+            wrong="A misprint: the minimum should be a maximum, as the proof has it; the step is meant to add what the smallest eigenvalue lacks.",
             mutants={
                 "minimum for maximum": Mutant(partial(_corrected, maximum=False), ZERO),
                 "shift of 0.9 times the quantile at delta/2": Mutant(

@@ -15,13 +15,13 @@ from verify.papers.redberg_wang2021.lem_20 import STATEMENT
 
 @pytest.mark.parametrize("rho", [0.5, 0.1, 1e-6])
 def test_one_normal_variable(rho: float) -> None:
-    """d = 1: A is N(0, 2), so the bound is sqrt(2) z and it covers exactly 1 - rho, against 1 as printed."""
-    for version, level in (("printed", 1.0), ("corrected", 1.0 - rho)):
+    """d = 1: A is N(0, 2), so the bound is sqrt(2) z: it covers exactly 1 - rho, and the lemma leaves out rho."""
+    for version, probability, low, high in (("printed", rho, 0.0, 0.0), ("corrected", 1.0 - rho, 1.0 - rho, math.inf)):
         found = decide(STATEMENT, "", version, dim=1, rho=rho)
         assert found.notes["tau"] == pytest.approx(math.sqrt(2.0) * norm.isf(rho / 2), rel=1e-8)
         assert found.exact is not None
-        assert found.exact.value == pytest.approx(1.0 - rho, abs=1e-7 * rho)
-        assert found.claim.low == pytest.approx(level, rel=1e-15)
+        assert found.exact.value == pytest.approx(probability, abs=1e-7 * rho)
+        assert (found.claim.low, found.claim.high) == pytest.approx((low, high), rel=1e-15)
 
 
 @pytest.mark.parametrize(

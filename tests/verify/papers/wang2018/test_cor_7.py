@@ -15,7 +15,7 @@ def named(kind: str, **more: Value) -> dict[str, Value]:
 
 
 def test_error_word_for_word() -> None:
-    """X = [[1, 1], [0, 1]], y = (0, 1), lambda = 1/4, no noise: true of X^T y, broken where X y is no notation for it."""
+    """X = [[1, 1], [0, 1]], y = (0, 1), lambda = 1/4, no noise: true of X^T y, broken where X y is X y."""
     X, y, K = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([0.0, 1.0]), np.eye(2) / 4
     K = X.T @ X + K
     theta = np.linalg.solve(X.T @ X, X.T @ y)

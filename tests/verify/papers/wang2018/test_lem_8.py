@@ -39,7 +39,7 @@ def test_short_bound_by_hand() -> None:
     ("dim", "rho", "true"), [(1000, 0.9, False), (20, 0.9, False), (1, 0.5, True), (1000, 0.3678, True)]
 )
 def test_short_bound_as_a_bound(dim: int, rho: float, true: bool) -> None:
-    """P(chi^2_d > 5 d log(1/rho)) against rho: false in many dimensions at rho = 0.9, true where the inequality is not."""
+    """P(chi^2_d > 5 d log(1/rho)) against rho: false in many dimensions at rho = 0.9, true for d = 1."""
     at = {"dim": dim, "rho": rho}
     assert exact_value(STATEMENT, "#short", "printed", at) == pytest.approx(chi2.sf(5 * dim * math.log(1 / rho), dim))
     assert holds(STATEMENT, "#short", "printed", at) is true

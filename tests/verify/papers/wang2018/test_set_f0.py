@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.formula_cases import claimed, exact_value
+from oracles.formula_cases import claimed, exact_value, holds
 from oracles.mechanisms.profiles import quadratic_delta
 from oracles.ops_calibration import printed_rule
 
@@ -30,14 +30,24 @@ def right_side(*, tail: float, B: float, Y: float, n: int, lam: float, gamma: fl
     gamma=st.floats(0.01, 100), delta=st.floats(1e-9, 0.9),
 )  # fmt: skip
 def test_rule_without_data(B: float, Y: float, lam: float, gamma: float, delta: float) -> None:
-    """A hundredth of the right side is allowed as printed; corrected epsilon is at least the right side."""
+    """The misprinted sign allows a hundredth of the right side; as it is meant epsilon is at least that."""
     at = {"leverage": B**2 / lam, "residual": math.sqrt(gamma) * Y, "delta": delta}
     given_ = {"B": B, "Y": Y, "n": 0, "lam": lam, "gamma": gamma, "delta": delta}
     one, two = right_side(tail=1, **given_), right_side(tail=2, **given_)
-    for version, want in (
-        ("printed", one / 100), ("only turned round", one), ("corrected", two), ("epsilon cut by 10 %", 0.9 * two)
+    for part, version, want in (
+        (".sign", "printed", one / 100), (".sign", "corrected", two), (".sign", "a hundredth of epsilon", two / 100),
+        ("#rule", "printed", one), ("#rule", "no factor 2", one), ("#rule", "corrected", two),
+        ("#rule", "epsilon cut by 10 %", 0.9 * two),
     ):  # fmt: skip
-        assert claimed(STATEMENT, "#rule", version, at) == pytest.approx(want, rel=1e-12)
+        assert claimed(STATEMENT, part, version, at) == pytest.approx(want, rel=1e-12)
+
+
+def test_the_sign_is_no_finding_about_privacy() -> None:
+    """Read as it is meant the rule fails by its missing 2; the misprint has an id of its own."""
+    at = {"leverage": 0.01, "residual": 10.0, "delta": 1e-6}
+    assert not holds(STATEMENT, "#rule", "printed", at)
+    for part in ("#rule", ".sign"):
+        assert holds(STATEMENT, part, "corrected", at)
 
 
 def test_rule_on_data() -> None:

@@ -106,7 +106,10 @@ WORST = {
 }  # fmt: skip
 PAIRS = {"data": ("structured pairs",), "epsilon": (0.3, 3.0), "delta": (1e-2, 1e-9), "n": (1, 8), "dim": (1, 3)}
 FIRST = smallest("one record x = 0, y = 0, target (1, 1), d = 1, epsilon = 1, delta = 1e-9", ZERO)
-EMPTY = smallest("no data, and one record x = 0; d = 1, epsilon = 1, delta = 1e-6", JOINS)
+THIRD = smallest(
+    "two records x = 0 and a third; d = 1, epsilon = 0.1, delta = 1e-9", JOINS | {"epsilon": 0.1, "delta": 1e-9, "n": 2}
+)
+EMPTY = At("no data, and one record x = 0; d = 1, epsilon = 1, delta = 1e-6", JOINS)
 MANY = At("d = 400, from one record to two", JOINS | {"dim": 400, "delta": 1e-3, "n": 1})
 
 DOMAIN = (
@@ -114,7 +117,7 @@ DOMAIN = (
     "[0.1, 30], delta in [1e-12, 0.1], n <= 30: exactly for the worst target on records x = 0, and on structured pairs"
 )
 SUMMARY = (
-    "As printed the sample is not (epsilon, delta)-DP in either reading: with n public delta is 13 to 18 times the promised 1e-9 for one "
+    "{rule} the sample is not (epsilon, delta)-DP in either reading: with n public delta is 13 to 18 times the promised 1e-9 for one "
     "record at epsilon = 1, with each set's own n it can be exceeded for more records too, above all in many "
     "dimensions. Corrected the promise is kept, and at most 5 % of epsilon are lost where it is tightest."
 )
@@ -133,6 +136,7 @@ def calibration(
     printed: str,
     corrected: str,
     *,
+    lead: str = "As printed",
     domain: str = "",
     summary: str = "",
     more: Mapping[str, Display] | None = None,
@@ -147,6 +151,8 @@ def calibration(
         The method of the calibrations that it is ("diffuse").
     printed, corrected : str
         Both forms in Typst math; what every corrected rule asks for is appended.
+    lead : str
+        How the summary begins: which rule it is about.
     domain, summary : str
         What follows the words that all rules share.
     more : mapping of Display
@@ -170,7 +176,7 @@ def calibration(
     return statement(
         id_,
         domain=DOMAIN + domain,
-        summary=SUMMARY + summary,
+        summary=SUMMARY.format(rule=lead) + summary,
         derivation="docs/derivations/wang2018_appendix_ef.md, section 5",
         displays={
             "@a": Display(
@@ -182,8 +188,8 @@ def calibration(
             ),
             "@b": Display(
                 f"{title}; each data set with its own n",
-                Form(printed, first, [EMPTY, MANY]),
-                Form(form, right, [EMPTY, *bounded]),
+                Form(printed, first, [THIRD, EMPTY, MANY]),
+                Form(form, right, [THIRD, EMPTY, *bounded]),
                 "A record x = 0 moves nothing but n, and with n the precision gamma lambda of the sample: the laws differ in scale.",
                 mutants,
             ),
