@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..certificates.asked import WEAKEST_FIRST
 from ..certificates.claims.finding import Ground
-from ..engine.rows import Row
+from ..engine.rows import Row, number
 from .changes import RecordChange, Turn, more_is, one, paired
 from .compared_record import ComparedRecord
 from .header_changes import DIGEST, flat, named_changes
@@ -19,6 +20,8 @@ GOODNESS = {"FAIL": 0, "UNDECIDED": 1, "PASS": 2}
 PROMISED = ("epsilon", "delta", "mu", "rho")
 #: Keys of the budget that cap what is examined; without one, nothing is capped.
 CAPS = ("max_draws", "max_seconds")
+#: A change of the room that a check leaves under its bound, relative and absolute, of which nobody must know.
+ROOM = 1e-3
 #: What the header itself says of the budget.
 SAID_ELSEWHERE = ("budget.profile", "budget.seed", "budget.failure_prob")
 
@@ -31,8 +34,23 @@ def certificate_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comp
     yield from _asked(before, after)
     yield from _claims(old.of("claim"), new.of("claim"), _promises(before), _promises(after))
     yield from _deployment(before, after)
-    yield from _checks(old.of("check"), new.of("check"), comparer)
+    yield from _checks(old.of("check"), new.of("check"), comparer, _restated(before, after))
     yield from _releases(old.of("release"), new.of("release"))
+
+
+def certificate_notes(old: Row, new: Row) -> list[str]:
+    """Return what a reader must know of two certificates that are compared all the same."""
+    notes = [f"numbers of {name} are not compared: it claims something else" for name in _restated(old, new)]
+    deployed = [{**row["configuration"], "code": row["mechanism_digest"]} for row in (old, new)]
+    if any(deployed[0].get(key) != deployed[1].get(key) for key in ("data", "mechanism", "release", "report", "code")):
+        notes.append("the configurations differ: these are verdicts on two deployments")
+    return notes
+
+
+def _restated(old: Row, new: Row) -> list[str]:
+    """Return the claims of both configurations that claim something else now."""
+    before, after = _promises(old), _promises(new)
+    return [name for name in before if name in after and before[name] != after[name]]
 
 
 def _standings(old: ComparedRecord, new: ComparedRecord) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -128,7 +146,9 @@ def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
             yield from one(Turn.CHANGED, "configuration", key, settings[0].get(key), settings[1].get(key))
 
 
-def _checks(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Iterator[RecordChange]:
+def _checks(
+    old: Sequence[Row], new: Sequence[Row], comparer: Comparer, restated: Sequence[str]
+) -> Iterator[RecordChange]:
     """Yield how the checks of the claims that both records have changed; which pairs are searched may change freely."""
     ids = [{row["claim"] for row in rows} for rows in (old, new)]
     counts = [Counter((row["claim"], row["power"]) for row in rows) for rows in (old, new)]
@@ -146,13 +166,25 @@ def _checks(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Itera
         if (before["outcome"], before["reason"]) != (after["outcome"], after["reason"]):
             turn = Turn.CHANGED if after["power"] == "REPORTS" else outcome_turn(before, after)
             yield RecordChange(turn, "outcome", _named(after), outcome_words(before), outcome_words(after))
-        changed = list(claim_changes(_named(after), before["about"], after["about"], comparer))
-        yield from changed
-        if not changed:
-            yield from comparer.moved(_named(after), before, after)
+        if after["claim"] not in restated:
+            yield from _numbers(before, after, comparer)
     for row in added.values():
         if row["claim"] in ids[0]:
             yield RecordChange(Turn.CHANGED, "new", _named(row), "", f"the check is new ({outcome_words(row)})")
+
+
+def _numbers(old: Row, new: Row, comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield the numbers of a check that moved, and how much room a deciding one leaves."""
+    changed = list(claim_changes(_named(new), old["about"], new["about"], comparer))
+    yield from changed
+    if changed:
+        return
+    yield from comparer.moved(_named(new), old, new)
+    rooms = [number(row["margin"]) for row in (old, new)]
+    known = comparer.numbers and new["power"] == "DECIDES" and all(map(math.isfinite, rooms))
+    if known and not math.isclose(*rooms, rel_tol=ROOM, abs_tol=ROOM):
+        words = [f"{room:.3g} of what is allowed" for room in rooms]
+        yield RecordChange(Turn.CHANGED, "room left", _named(new), words[0], words[1])
 
 
 def _named(row: Row) -> str:
@@ -167,4 +199,4 @@ def _releases(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
     for name, (before, after) in both.items():
         yield from one(Turn.CHANGED, "cost", name, before["cost"], after["cost"])
         if before["cost"] == after["cost"] and before != after:
-            yield RecordChange(Turn.CHANGED, "release", name, "as before", "another draw")
+            yield RecordChange(Turn.CHANGED, "release", name, "one draw", "another draw")

@@ -9,11 +9,14 @@ from enum import Enum
 from typing import Any
 
 from audits.results import Result
+from reports.numbers import format_count
 
 from ..engine.rows import Row
 
 #: What a value is called that only one of the records has.
 NOTHING = "none"
+#: Letters of the longest value that is shown, of one whose differing part alone is, and around that part.
+LONGEST, LONG, AROUND = 160, 72, 24
 
 
 class Turn(Enum):
@@ -56,10 +59,22 @@ class RecordChange:
 
     def said(self) -> str:
         """Return what either record says; of a number that moved, what its two intervals may be wrong with."""
+        old, new = self.sides()
         if self.what in ("gone", "new"):
-            return self.old or self.new
+            return old or new
         spent = f" (both intervals hold but for {self.failure_prob:.2g})" if self.failure_prob else ""
-        return f"{self.old} -> {self.new}{spent}"
+        return f"{old} -> {new}{spent}"
+
+    def sides(self) -> tuple[str, str]:
+        """Return what either record says, long values cut on both sides of what differs."""
+        old, new = (" ".join(value.split()) for value in (self.old, self.new))
+        if min(len(old), len(new)) > LONG:
+            start = max(0, _shared(old, new) - AROUND)
+            end = max(0, _shared(old[start:][::-1], new[start:][::-1]) - AROUND)
+            old, new = (
+                f"{'…' * bool(start)}{value[start : len(value) - end].strip()}{'…' * bool(end)}" for value in (old, new)
+            )
+        return shortened(old), shortened(new)
 
     def row(self) -> Row:
         """Return the change as JSON values."""
@@ -106,10 +121,13 @@ class Difference(Result):
         return tuple(change for change in self.changes if change.turn is turn)
 
     def headline(self) -> str:
-        """Return how many changes go which way, in words; "no change" where there is none."""
-        counts = Counter(change.turn for change in self.changes)
-        words = [f"{counts[turn]} {turn.value}" for turn in Turn if counts[turn]]
-        return ", ".join(words) if words else "no change"
+        """Return how many changes there are and how many of them go which way, in words."""
+        if not self.changes:
+            return "no change"
+        n_worse, n_better = len(self.of(Turn.WORSE)), len(self.of(Turn.BETTER))
+        words = [f"{n_worse or 'none'} {Turn.WORSE.value}"] + [f"{n_better} {Turn.BETTER.value}"] * bool(n_better)
+        count = len(self.changes)
+        return f"{format_count(count)} change{'s' if count > 1 else ''}: {', '.join(words)}"
 
     def lines(self, most: int | None = None) -> list[str]:
         """Return the changes in short lines, those for the worse first; after ``most`` lines, how many are left."""
@@ -125,6 +143,17 @@ class Difference(Result):
         """Return what is shown, by name."""
         counts = {turn.name.lower(): len(self.of(turn)) for turn in Turn}
         return {"kind": self.kind, **counts, "not compared": "; ".join(self.notes), "confidential": self.confidential}
+
+
+def _shared(old: str, new: str) -> int:
+    """Return how many letters two texts begin with in common."""
+    return next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+
+
+def shortened(value: str) -> str:
+    """Return a text of at most ``LONGEST`` letters on one line."""
+    line = " ".join(value.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def ordered(changes: Iterable[RecordChange]) -> tuple[RecordChange, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reports.numbers import format_count
 from reports.row import Audience, Badge, Callout, Document, Paragraph, Section, Table, TextStyle, Tone
 
-from .changes import Difference, RecordChange, Turn
-from .diff_words import compared_words, shortened
+from .changes import Difference, RecordChange, Turn, shortened
+from .diff_words import compared_words
 
 #: Most changes of one way in a table; a comment on a pull request has an end.
 MOST = 100
@@ -52,7 +52,7 @@ def _section(difference: Difference, turn: Turn, audience: Audience) -> Section:
 
 def _sides(change: RecordChange) -> tuple[str, str]:
     """Return what stood before and what stands now."""
-    now = shortened(change.new)
+    before, now = change.sides()
     if change.failure_prob:
         now += f" (both intervals hold but for {change.failure_prob:.2g})"
-    return shortened(change.old), now
+    return before, now

@@ -13,9 +13,8 @@ from reports.numbers import format_count
 from .changes import Difference, RecordChange, Turn
 
 JSON_VERSION = 1
-#: Most letters of one value, most changes of one kind, and letters of a line where the terminal does not say.
-LONGEST, MOST, WIDEST = 160, 8, 80
-INDENT = 11
+#: Most changes of one kind, letters of a line where the terminal does not say, and letters before what changed.
+MOST, WIDEST, INDENT = 8, 80, 16
 
 
 def terminal_lines(difference: Difference) -> list[str]:
@@ -43,24 +42,12 @@ def _group(what: str, changes: tuple[RecordChange, ...], width: int) -> Iterator
     these = [change for change in changes if change.what == what]
     label = f"  {what:<{INDENT - 3}} "
     for change in these[:MOST]:
-        said = f"{change.where}: {said_shortly(change)}" if change.where else said_shortly(change)
+        said = f"{change.where}: {change.said()}" if change.where else change.said()
         indents = {"initial_indent": label, "subsequent_indent": " " * (INDENT + 2)}
         yield from textwrap.wrap(said, width, break_on_hyphens=False, **indents)  # type: ignore[arg-type]
         label = " " * INDENT
     if len(these) > MOST:
         yield f"{' ' * INDENT}and {format_count(len(these) - MOST)} more (--json lists all)"
-
-
-def said_shortly(change: RecordChange) -> str:
-    """Return what either record says, long values cut."""
-    old, new = (shortened(value) for value in (change.old, change.new))
-    return RecordChange(change.turn, change.what, change.where, old, new, change.failure_prob).said()
-
-
-def shortened(value: str) -> str:
-    """Return a value of at most ``LONGEST`` letters on one line."""
-    line = " ".join(value.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def compared_words(difference: Difference) -> str:

@@ -72,8 +72,8 @@ def _check_comparable(old: ComparedRecord, new: ComparedRecord) -> None:
 def _said(old: ComparedRecord, new: ComparedRecord) -> tuple[str, ...]:
     """Return what a reader must know of two records that are compared all the same."""
     notes = []
-    if old.kind == "certificate" and old.header["configuration"] != new.header["configuration"]:
-        notes.append("the configurations differ: these are verdicts on two deployments")
+    if old.kind == "certificate":
+        notes += import_module(".certificate_changes", __package__).certificate_notes(old.header, new.header)
     for name, record in (("OLD", old), ("NEW", new)):
         if record.header.get("complete") is False:
             notes.append(f"{name} is not complete: what is absent there was not reached")

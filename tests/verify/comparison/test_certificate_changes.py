@@ -67,7 +67,7 @@ def test_a_larger_epsilon_promises_less(certificate: Rows, name: str, value: flo
     configuration["claims"] = [configuration["claims"][0] | {name: value}]
     found = difference(certificate, changed(certificate, HEADER, configuration=configuration))
     assert [(change.what, change.where, change.turn) for change in found.changes] == [("promise", f"dp, {name}", turn)]
-    assert "the configurations differ: these are verdicts on two deployments" in found.notes
+    assert found.notes == ("numbers of dp are not compared: it claims something else",)
 
 
 def test_another_sentence_is_said(certificate: Rows) -> None:
@@ -96,6 +96,8 @@ def test_the_configuration(certificate: Rows, section: str, name: str, old: Any,
 
     change = only(configured(old), configured(new))
     assert (change.turn, name in change.where) == (turn, True)
+    two = ("the configurations differ: these are verdicts on two deployments",)
+    assert difference(configured(old), configured(new)).notes == (() if section == "budget" else two)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,13 @@ def test_numbers_of_other_data_are_not_compared(certificate: Rows) -> None:
     other = changed(changed(certificate, DECIDES, **ends), HEADER, data__digest="f" * 64)
     assert only(certificate, other).what == "data"
     assert difference(certificate, other).notes == ("numbers are not compared: the data differ",)
+
+
+def test_less_room_under_a_proved_bound_is_said(certificate: Rows) -> None:
+    """Two bounds from 0 always overlap: what is left under the allowed one tells them apart."""
+    change = only(certificate, changed(certificate, DECIDES, margin=0.25))
+    assert (change.what, change.turn, change.new) == ("room left", Turn.CHANGED, "0.25 of what is allowed")
+    assert change.where == "dp, worst case over all data sets"
 
 
 def test_checks_that_are_gone_and_others_in_their_place(certificate: Rows) -> None:
@@ -164,7 +173,7 @@ def test_fewer_pairs_or_draws_examined_are_worse(certificate: Rows) -> None:
 
 def test_another_draw_is_said_without_its_numbers(certificate: Rows) -> None:
     change = only(certificate, changed(certificate, of("release", name="output"), numbers=[0.123456, 0.5]))
-    assert (change.what, change.old, change.new) == ("release", "as before", "another draw")
+    assert (change.what, change.old, change.new) == ("release", "one draw", "another draw")
     assert "0.123" not in change.line()
     cost = only(certificate, changed(certificate, of("release", name="output"), cost="twice"))
     assert cost.what == "cost"

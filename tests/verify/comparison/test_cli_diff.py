@@ -87,10 +87,10 @@ def test_the_terminal_reads_at_80_columns(two: list[str], capsys: Captured) -> N
     assert invoke(["diff", *two]) == 1
     out = capsys.readouterr().out
     assert all(len(line) <= 80 for line in out.splitlines())
-    assert out.startswith("run: 2 for the worse, 1 otherwise\n\nfor the worse\n")
-    assert "  gone     W19-T4.1: the id is gone\n" in out
-    assert "  mutant   RW21-T17 mutant: 0.55: caught -> holds\n" in out
-    assert "  number   RW21-T17 large (printed): " in out
+    assert out.startswith("run: 3 changes: 2 for the worse\n\nfor the worse\n")
+    assert "  gone          W19-T4.1: the id is gone\n" in out
+    assert "  mutant        RW21-T17 mutant: 0.55: caught -> holds\n" in out
+    assert "  number        RW21-T17 large (printed): " in out
     assert "1 moved" in " ".join(out.split())
     assert "the same." not in out
 
@@ -112,7 +112,7 @@ def test_many_changes_are_counted_in_the_terminal_and_listed_as_json(
     rows = records["sweep"]
     files = [write_rows(each, tmp_path / str(i) / "t.jsonl") for i, each in enumerate((rows, rows[:1] + rows[30:]))]
     assert invoke(["diff", *map(str, files)]) == 1
-    assert "           and 21 more (--json lists all)" in capsys.readouterr().out.splitlines()
+    assert "                and 21 more (--json lists all)" in capsys.readouterr().out.splitlines()
     assert invoke(["diff", *(str(file.parent) for file in files), "--json"]) == 1
     assert strict(capsys.readouterr().out)["counts"]["WORSE"] == 29
 

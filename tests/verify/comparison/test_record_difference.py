@@ -93,6 +93,22 @@ def test_a_curators_difference_is_confidential_and_a_release_is_not(private_cert
     assert (inside.confidential, outside.confidential) == (True, False)
 
 
+def test_a_long_value_is_cut_around_what_differs(certificate: Rows) -> None:
+    sentence = next(row["sentence"] for row in certificate if row["kind"] == "claim")
+    (change,) = difference(
+        certificate, changed(certificate, of("claim"), sentence=sentence.replace("(4,", "(5,"))
+    ).changes
+    assert change.line() == (
+        "claim  dp: …its private report is (4, 1e-05)-differentially… -> …its private report is (5, 1e-05)-differentially…"
+    )
+    assert change.row()["old"] == sentence
+    grown = difference(certificate, changed(certificate, of("claim"), sentence=sentence + " and more"))
+    assert "…" in grown.lines()[0]
+    assert grown.lines()[0].endswith("and more")
+    long = difference(certificate, changed(certificate, of("claim"), sentence="x" * 999)).lines()[0]
+    assert len(long) < 400
+
+
 def test_summary_and_lines_say_the_worst_first(run: Rows) -> None:
     other = changed(run, of("header"), seed=4, profile="quick", sources="f" * 64)
     found = difference(run, other)
@@ -101,7 +117,7 @@ def test_summary_and_lines_say_the_worst_first(run: Rows) -> None:
     assert lines[1] == "seed  3 -> 4"
     assert lines[2].endswith(" -> ffffffffffff")
     assert found.lines(1) == [lines[0], "and 2 more"]
-    assert found.summary().splitlines()[:2] == ["run: 1 for the worse, 2 otherwise", f"  {lines[0]}"]
+    assert found.summary().splitlines()[:2] == ["run: 3 changes: 1 for the worse", f"  {lines[0]}"]
     assert repr(found).startswith("Difference(kind=run, worse=1, changed=2, better=0")
     assert isinstance(found, Difference)
 
