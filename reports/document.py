@@ -13,7 +13,7 @@ from typing import Any
 
 from .figures import figure_svg
 from .layout import Composer
-from .row import Document, Figure, FormulaBlock, HeatMap
+from .row import Document, Drawing, FormulaBlock
 
 __all__ = ["STANDARDS", "check_formulas", "pdf_bytes"]
 
@@ -52,7 +52,7 @@ def pdf_bytes(document: Document, *, figures: Mapping[str, bytes] | None = None)
 
     drawn = dict(figures or {})
     for block in document.blocks():
-        if isinstance(block, Figure | HeatMap) and block.name not in drawn:
+        if isinstance(block, Drawing) and block.name not in drawn:
             drawn[block.name] = figure_svg(block)
     with tempfile.TemporaryDirectory(prefix="pdp-verify-") as name:
         folder = Path(name)
@@ -133,7 +133,7 @@ def _write_inputs(folder: Path, document: Document, drawn: Mapping[str, bytes]) 
         (folder / _ATTACHMENT).write_bytes(document.attachment.data)
     figure_files = {}
     for index, block in enumerate(document.blocks()):
-        if isinstance(block, Figure | HeatMap):
+        if isinstance(block, Drawing):
             figure_files[block.name] = f"figure-{index}.svg"
             (folder / figure_files[block.name]).write_bytes(drawn[block.name])
     return figure_files

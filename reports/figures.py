@@ -16,13 +16,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .numbers import format_number, power_of_ten
-from .row import Figure, HeatMap, Mark, Series, Style
+from .row import Drawing, Figure, HeatMap, Mark, Scale, Series, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WIDTH, _HEIGHT = 6.4, 2.8  # inches; the width of the text on A4
 _LETTER = 0.068  # inches; of a label
+_LINE_HEIGHT = 0.95  # inches; of a scale
 _INK, _FAINT = "#22303c", "#c9d1d8"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#7a3e8e", "#000000", "#e69f00", "#56b4e9", "#8c6d31")
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (9, 3)))
@@ -57,14 +58,14 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def figure_svg(figure: Figure | HeatMap) -> bytes:
+def figure_svg(figure: Drawing) -> bytes:
     """Return the drawing of one figure as SVG, without its title and caption (the page sets those).
 
     Picklable with its argument, so figures can be drawn in worker processes. The caller thins out long series.
 
     Parameters
     ----------
-    figure : Figure or HeatMap
+    figure : Drawing
         Points that are not finite, or not positive on a logarithmic axis, are left out.
 
     Returns
@@ -81,15 +82,19 @@ def figure_svg(figure: Figure | HeatMap) -> bytes:
         settings: Any = matplotlib.rcParams
         settings.update({k: v for k, v in matplotlib.rcParamsDefault.items() if k not in _LEFT_ALONE})
         settings.update(_SETTINGS)
-        canvas = Canvas(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+        height = _LINE_HEIGHT if isinstance(figure, Scale) else _HEIGHT
+        canvas = Canvas(figsize=(_WIDTH, height), layout="constrained")
         FigureCanvasSVG(canvas)
         axes = canvas.add_subplot()
         if isinstance(figure, HeatMap):
             _draw_heat_map(axes, figure)
+        elif isinstance(figure, Scale):
+            _draw_scale(axes, figure)
         else:
             _draw_curves(axes, figure)
         axes.set_xlabel(_drawable(figure.x_label))
-        axes.set_ylabel(_drawable(figure.y_label))
+        if not isinstance(figure, Scale):
+            axes.set_ylabel(_drawable(figure.y_label))
         buffer = io.BytesIO()
         metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
         canvas.savefig(buffer, format="svg", metadata=metadata)
@@ -256,6 +261,32 @@ def _draw_mark(axes: Axes, mark: Mark, index: int) -> None:
     style: dict[str, Any] = {"color": _INK, "linewidth": 1.0, "linestyle": _MARK_LINES[index % len(_MARK_LINES)]}
     across = axes.axvline if mark.axis == "x" else axes.axhline
     across(mark.value, label=f"{_BARS[mark.axis]} {_drawable(mark.label)}", **style)
+
+
+def _draw_scale(axes: Axes, scale: Scale) -> None:
+    """Draw a bar where the number was found, and a line at what is allowed; decades that hold neither are cut off."""
+    left = 10.0 ** (math.floor(math.log10(max(min(scale.limit, scale.high), 1e-290))) - 3)
+    right = 10.0 ** (math.ceil(math.log10(max(scale.limit, scale.high))) + 1)
+    start = max(scale.low, left)
+    end = max(scale.high, start * 1.15)  # a number known to the last digit is still to be seen
+    beyond = int(scale.low > scale.limit)
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    axes.set_ylim(0.0, 1.0)
+    fill: dict[str, Any] = {"color": _COLOURS[beyond], "hatch": _HATCHES[beyond], "edgecolor": "white"}
+    axes.barh([0.3], [end - start], 0.42, left=[start], **fill)
+    axes.axvline(scale.limit, color=_INK, linewidth=1.6)
+    text: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "va": "center"}
+    limit = format_number(scale.limit, 3, typographic=True)
+    axes.annotate(f"allowed: at most {limit}", (scale.limit, 0.82), xytext=(-5, 0), ha="right", **text)
+    if end < right / 30:
+        axes.annotate("found", (end, 0.3), xytext=(5, 0), ha="left", **text)
+    else:
+        axes.annotate("found", (start, 0.3), xytext=(-5, 0), ha="right", **text)
+    for name in ("left", "right", "top"):
+        axes.spines[name].set_visible(False)
+    axes.yaxis.set_visible(False)
+    _format_ticks(axes.xaxis, log=True)
 
 
 def _draw_heat_map(axes: Axes, figure: HeatMap) -> None:

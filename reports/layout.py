@@ -20,6 +20,7 @@ from .row import (
     HeatMap,
     Paragraph,
     Reference,
+    Scale,
     Section,
     Table,
 )
@@ -85,7 +86,7 @@ class Composer:
                     {"label": self._text(fact.label), "value": self._text(fact.value), "link": fact.link or None}
                     for fact in block.items
                 ]
-                return {"items": items, "wide": block.wide}
+                return {"items": items, "wide": block.wide, "small": block.small}
             case Callout():
                 text = self._optional(block.text)
                 return {"tone": block.tone.value, "title": self._text(block.title), "text": text}
@@ -93,7 +94,7 @@ class Composer:
                 return {"label": self._optional(block.label), "typst": block.typst, "alt": self._string(block.text)}
             case Table():
                 return self._table(block)
-            case Figure() | HeatMap():
+            case Figure() | HeatMap() | Scale():
                 texts = {"title": self._optional(block.title), "caption": self._optional(block.caption)}
                 return {"file": self._files[block.name], "alt": self._string(block.alt), **texts}
 

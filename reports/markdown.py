@@ -20,6 +20,7 @@ from .row import (
     HeatMap,
     Paragraph,
     Reference,
+    Scale,
     Section,
     Table,
     TextStyle,
@@ -103,7 +104,7 @@ def _block(block: Block, document: Document) -> str:
         case FormulaBlock():
             label = f"{_inline(block.label)}:\n\n" if block.label else ""
             return label + _fenced(block.text)
-        case Figure() | HeatMap():
+        case Figure() | HeatMap() | Scale():
             caption = " ".join(_inline(text) for text in (block.caption, block.alt) if text)
             return f"**Figure: {_inline(block.title or block.name)}.** {caption}"
         case Callout():

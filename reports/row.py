@@ -122,10 +122,11 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Labels and values in two columns (``wide``: four, for short values)."""
+    """Labels and values in two columns (``wide``: four, for short values; ``small``: for a page that holds much)."""
 
     items: tuple[Fact, ...]
     wide: bool = False
+    small: bool = False
 
     def __post_init__(self) -> None:
         _need(len(self.items) > 0, "items", "at least one fact", self.items)
@@ -317,6 +318,41 @@ class HeatMap:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """One number on a logarithmic line: the range in which it was found, beside what is allowed at most.
+
+    Attributes
+    ----------
+    name : str
+        Letters, digits, ``.``, ``_`` or ``-``; unique in a document.
+    title, caption : str
+        Above and below the line.
+    alt : str
+        What the line shows, in words.
+    x_label : str
+        What the number is.
+    low, high : float
+        Where it lies; ``low`` may be 0, and then the range begins beyond the line.
+    limit : float
+        Positive: the largest value that is allowed.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    x_label: str
+    low: float
+    high: float
+    limit: float
+
+    def __post_init__(self) -> None:
+        _need_figure(self.name, self.alt)
+        _need(0 < self.limit < math.inf, "limit", "positive and finite", self.limit)
+        _need(0 <= self.low <= self.high < math.inf, "low", "between 0 and high, which is finite", self.low)
+
+
+@dataclass(frozen=True)
 class Callout:
     """A verdict set apart: a title of a few words, and a text that explains it."""
 
@@ -328,7 +364,9 @@ class Callout:
         _need_text("title", self.title)
 
 
-Block = Paragraph | Bullets | Code | Facts | Table | FormulaBlock | Figure | HeatMap | Callout
+#: What is drawn, with an alternative text.
+Drawing = Figure | HeatMap | Scale
+Block = Paragraph | Bullets | Code | Facts | Table | FormulaBlock | Figure | HeatMap | Scale | Callout
 
 
 @dataclass(frozen=True)
@@ -488,7 +526,7 @@ class Document:
             _need(section.level <= before + 1, "level", rule, section.level)
             before = section.level
         _unique("id of sections", [section.id for section in self.sections if section.id])
-        _unique("name of figures", [block.name for block in self.blocks() if isinstance(block, Figure | HeatMap)])
+        _unique("name of figures", [block.name for block in self.blocks() if isinstance(block, Drawing)])
         ids = {section.id for section in self.sections}
         for table in (block for block in self.blocks() if isinstance(block, Table)):
             for cell in (cell for row in table.rows for cell in row if isinstance(cell, Reference)):

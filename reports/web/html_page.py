@@ -26,6 +26,7 @@ from ..row import (
     Cell,
     Code,
     Document,
+    Drawing,
     Fact,
     Facts,
     Figure,
@@ -33,6 +34,7 @@ from ..row import (
     HeatMap,
     Paragraph,
     Reference,
+    Scale,
     Section,
     Table,
     TextStyle,
@@ -152,7 +154,7 @@ class _Page:
                 return self._formula(block)
             case Table():
                 return self._table(block)
-            case Figure() | HeatMap():
+            case Figure() | HeatMap() | Scale():
                 return self._figure(block)
         raise ValueError(f"block must be one of reports.row, got block={type(block).__name__}")
 
@@ -189,7 +191,7 @@ class _Page:
             return element("th", words, scope="row", class_=kind)
         return element("td", words, class_=kind)
 
-    def _figure(self, figure: Figure | HeatMap) -> Element:
+    def _figure(self, figure: Drawing) -> Element:
         self._drawn += 1
         svg = self._figures[figure.name] if figure.name in self._figures else figure_svg(figure)
         caption: list[Content] = [element("strong", figure.title), " "] if figure.title else []

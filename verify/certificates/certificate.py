@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from audits.examination.deadline import Deadline
-from mechanisms import GaussianProfile
+from mechanisms import GaussianProfile, Mechanism
 from mechanisms.capabilities import worst_case_of
 from mechanisms.objective.perturbed_solver import SolverError
 from reports.codec import to_plain
@@ -38,6 +38,8 @@ from .reading.data_files import read_dataset, size
 from .release.releases import Released, prepare
 
 SCHEMA_VERSION = 1
+#: What an imported mechanism may state about its own law.
+STATED = ("log_density", "privacy_loss", "profile", "worst_profile")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +96,7 @@ def read_deployment(
     if config.data.n_min:
         conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
     if source is not None:
-        conditions.append(
-            "what the imported mechanism states about its own law is its author's word; what was drawn of it is listed "
-            "with each claim"
-        )
+        conditions.append(law_words(mechanism))
     deployment = Deployment(
         config,
         dataset,
@@ -112,6 +111,18 @@ def read_deployment(
         notes={"conditions": tuple(conditions), "artefact": artefact, "released": released, **given},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
+
+
+def law_words(mechanism: Mechanism) -> str:
+    """Return on whose word the law of an imported mechanism rests: what it states of it, or nothing."""
+    inner = getattr(mechanism, "inner", mechanism)
+    stated = [name for name in STATED if callable(getattr(inner, name, None))]
+    if not stated:
+        return "the imported mechanism states nothing about its own law: what was drawn of it is all that is known"
+    return (
+        f"what the imported mechanism states about its own law ({', '.join(stated)}) is its author's word; what was "
+        "drawn of it is listed with each claim"
+    )
 
 
 def with_reports(deployment: Deployment, released: Released) -> Deployment:

@@ -83,7 +83,10 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
     if way_out or finding.decided[0] is Decision.PASS:
         return finding
     found = remedies(deployment, claim, partial(_proved_for, deployment))
-    return replace(finding, remedy=found, advice=" ".join(each.words for each in found) or finding.advice)
+    words = [each.words for each in found]
+    if deployment.mu_report and all(each.where != "mechanism" for each in found):
+        words.append("No noise of the mechanism alone suffices: the report needs more of its own (sigma2, sigma3).")
+    return replace(finding, remedy=found, advice=" ".join(words) or finding.advice)
 
 
 def _proved_for(deployment: Deployment, mechanism: Mechanism, claim: DPClaim) -> bool:

@@ -29,6 +29,7 @@ from ...engine.rows import Row
 from ...engine.work import mapped
 from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence
+from ...kernel.verdict import Outcome, judge
 from ...messages.errors import UserError
 from ..config.mechanism_source import Imported, MechanismSource
 from ..config.named_pairs import pairs_for
@@ -59,6 +60,7 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
     worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group)
     examination = _examination(deployment, str(claim.name), privacy, relation)
     stated = _worst_case(privacy, worst, relation, trouble)
+    covered, vouched = judge(stated.evidence)[0] is Outcome.HOLDS, deployment.notes.get("vouched")
 
     def finding(part: Examination) -> Finding:
         return Finding(
@@ -69,11 +71,11 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
             False,
             (stated, *pair_checks(part, over_all=True)),
             (*_conditions(worst), *deployment.notes.get("conditions", ())),
-            chosen[1] or advice(part, worst),
+            chosen[1] or advice(part, worst, vouched=vouched is not None, covered=covered),
             chosen[0] or _open_reason(part, worst, trouble),
             imported=True,
             examined=examined_row(part, deployment, claim.relation),
-            vouched=deployment.notes.get("vouched"),
+            vouched=vouched,
         )
 
     # reasons and advice are formed again for the public: they name pairs, and bounds seen on them
@@ -136,8 +138,16 @@ def epsilon_seen(examination: Examination) -> float:
     return max(lows, default=0.0)
 
 
-def advice(examination: Examination, worst: StatedProfile | None) -> str:
-    """Return the way out."""
+def advice(examination: Examination, worst: StatedProfile | None, *, vouched: bool, covered: bool) -> str:
+    """Return the way out.
+
+    Parameters
+    ----------
+    vouched : bool
+        Whether somebody is named already.
+    covered : bool
+        Whether what the mechanism states covers everybody whom the claim is about.
+    """
     if examination.refutations:
         pair = examination.refutations[0][0]
         if any(pair.refused):
@@ -147,11 +157,8 @@ def advice(examination: Examination, worst: StatedProfile | None) -> str:
             )
         return f"Refuted on: {pair.name}. More noise, a larger epsilon, or a mechanism that does what it states."
     low = epsilon_seen(examination)
-    seen = (
-        f"No violation found; epsilon is at least {low:.3g} at the claimed delta, certified. "
-        if examination.drawn
-        else ""
-    )
+    certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
+    seen = f"No violation found{certified}. " if examination.drawn else ""
     if examination.unreached:
         return seen + "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
     if examination.spared:
@@ -160,8 +167,14 @@ def advice(examination: Examination, worst: StatedProfile | None) -> str:
         return seen + "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
     if examination.law:
         return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
-    if worst is None:
+    if examination.violations:
+        return seen + "Mend what the contract found: " + examination.violations[0].name + "."
+    if worst is None and not covered:
         return seen + "Add worst_profile, which states the worst case over all data sets."
+    if not covered:
+        return seen + "More noise, or a larger epsilon, brings what it states of itself inside the claim."
+    if vouched:
+        return seen + "Look at the checks that are open: everything else is there."
     return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
 
 

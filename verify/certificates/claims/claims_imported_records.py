@@ -16,6 +16,7 @@ from mechanisms import BOTH, DataError, NeighbouringPair, Relation
 from mechanisms.data.dataset import row_norms
 
 from ...kernel.statement import Claim, Evidence
+from ...kernel.verdict import Outcome, judge
 from ..config.mechanism_source import Imported
 from .claims_imported import (
     DEMANDED,
@@ -45,10 +46,14 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
     examination = _examination(deployment, str(claim.name), _pairs(deployment, claim), privacy)
     checks = pair_checks(examination, over_all=claim.scope != "target")
     forced = _open(examination)
+    vouched, way_out, covered = deployment.notes.get("vouched"), "", True
     if claim.scope != "target":
         cover, why = _cover(deployment, claim)
+        outcome, covered = judge(cover.evidence)[0], not why
         checks.insert(0, cover)
         forced = forced or why
+        if outcome is not Outcome.HOLDS and covered and not examination.refutations:
+            way_out = "A larger epsilon, or more noise."
     return Finding(
         str(claim.name),
         claim.type,
@@ -58,11 +63,11 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
         deployment.private,
         tuple(checks),
         _conditions(deployment),
-        advice(examination, None),
+        way_out or advice(examination, None, vouched=vouched is not None, covered=covered),
         forced,
         imported=True,
         examined=examined_row(examination, deployment, "add-remove"),
-        vouched=deployment.notes.get("vouched"),
+        vouched=vouched,
     )
 
 

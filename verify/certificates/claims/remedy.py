@@ -73,7 +73,7 @@ class Remedy:
         values = " and ".join(format_number(each.value, DIGITS) for each in self.changes)
         now = " and ".join(format_number(each.now) for each in self.changes)
         if self.where == "claim":
-            return f"At the present noise, the least {names} that it can prove is {values} (claimed: {now})."
+            return f"At the present noise, the least {names} that this suite can prove is {values} (claimed: {now})."
         rises = {each.value > each.now for each in self.changes}
         kind, beyond = ("least", "below") if rises == {True} else ("largest", "above")
         if len(rises) > 1:

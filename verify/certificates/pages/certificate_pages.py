@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reports.codec import from_plain
-from reports.numbers import format_count, format_probability
+from reports.numbers import format_number, format_probability
 from reports.row import (
     Attachment,
     Audience,
@@ -28,23 +28,16 @@ from reports.row import (
 )
 
 from ...engine.rows import Row, number
-from ...messages.words import allowed, figure, interval, setting
-from .certificate_words import (
-    METHOD,
-    POWER_WORDS,
-    SEVERITY,
-    VERDICT_TITLE,
-    advice_of,
-    left_out,
-    promise,
-    reader_words,
-    summary_text,
-)
-from .examined_pages import examined_blocks, front_facts, front_note, on_whose_word, shown_checks, word_callout
+from ...messages.words import allowed, figure, interval
+from .certificate_words import METHOD, POWER_WORDS, SEVERITY, TONES, VERDICT_TITLE, badge_of, claim_id, summary_text
+from .examined_pages import examined_blocks, shown_checks, word_callout
+from .first_page import first_page
+from .plain_names import numbers_in_words
 
 AUTHOR = "pdp-verify"
-TITLE = "Privacy certificate"
-TONES = {"PASS": Tone.GOOD, "FAIL": Tone.BAD, "UNDECIDED": Tone.WARNING}
+#: The word "certificate" stands over a PASS alone; everything else is the result of an audit.
+TITLES = {"PASS": "Privacy certificate"}
+OTHER_TITLE = "Audit result"
 OUTCOME_TONES = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD, "UNDECIDED": Tone.NEUTRAL, "OUT_OF_DOMAIN": Tone.NEUTRAL}
 
 
@@ -72,21 +65,22 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     """
     header, parts = split(rows)
     audience = Audience(header["audience"])
-    sections = [_summary(header, parts), _method(header), _findings(parts)]
+    sections = [_evidence(header, parts)]
     for claim in parts["claim"]:
         sections += _claim_sections(claim, parts)
     sections += _releases(header, parts)
-    sections.append(_appendix(header))
+    sections += [_method(header), _appendix(header)]
+    title = TITLES.get(header["verdict"], OTHER_TITLE)
     return Document(
-        title=TITLE,
+        title=title,
         subtitle=f"{header['mechanism']} on {header['data']['name']}",
         date=date,
         author=AUTHOR,
-        keywords=("differential privacy", "per-instance privacy", "certificate", header["verdict"]),
+        keywords=("differential privacy", "per-instance privacy", title.split()[-1], header["verdict"]),
         summary=Callout(TONES[header["verdict"]], VERDICT_TITLE[header["words"]], summary_text(header, parts)),
-        front=_front(header, parts),
+        front=first_page(header, parts),
         sections=tuple(Section(s.title, s.level, s.blocks, audience, s.badges, s.kicker, s.id) for s in sections),
-        running_header=f"pdp-verify certificate {digest[:12]}",
+        running_header=f"pdp-verify {title.lower()} {digest[:12]}",
         audience=audience,
         confidential=header["contains_private"],
         paper=header["paper"],
@@ -94,68 +88,22 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     )
 
 
-def _badge(claim: Row) -> Badge:
-    return Badge(_lower(claim), TONES[claim["verdict"]])
-
-
-def _lower(claim: Row) -> str:
-    return str(claim["words"]).replace(claim["verdict"], claim["verdict"].lower())
-
-
-def _front(header: Row, parts: dict[str, list[Row]]) -> tuple[Block, ...]:
-    data = header["data"]
-    bounds = (
-        f"||x|| at most {figure(data['x_bound'], typographic=True)}, "
-        f"|y| at most {figure(data['y_bound'], typographic=True)}"
+def _evidence(header: Row, parts: dict[str, list[Row]]) -> Section:
+    """Return the findings, the most severe first, and what was done to the records before."""
+    ordered = sorted(parts["claim"], key=lambda claim: SEVERITY.index(claim["verdict"]))
+    rows = tuple(
+        (badge_of(c), Reference(claim_id(c), c["claim"]), c["reason"], c["scope"], Reference(claim_id(c)))
+        for c in ordered
     )
-    facts = [
-        Fact("Mechanism", header["mechanism"] + (" (imported)" if header["imported"] else "")),
-        Fact("Data", data["name"] + (" (public)" if data["public"] else " (private)")),
-        Fact("Public domain", f"{data['dim']} features, {bounds}"),
-        Fact("Failure probability", format_probability(header["failure_prob"], typographic=True) + " in total"),
-        Fact("Audience", header["audience"]),
-    ]
-    if "n_records" in data:
-        facts.insert(2, Fact("Records", format_count(data["n_records"])))
-    if header["data"].get("n_min"):
-        facts.insert(3, Fact("Least number of records", format_count(header["data"]["n_min"]) + ", a public condition"))
-    facts += front_facts(parts["claim"])
-    rows = tuple((Reference(_id(c), c["claim"]), c["sentence"], _badge(c)) for c in parts["claim"])
-    blocks: list[Block] = [Facts(tuple(facts))]
-    blocks.append(
-        Table("Claims and verdicts", ("Claim", "In words", "Verdict"), rows, ("left", "left", "left"), (0, 1, 0))
-    )
-    blocks += front_note(parts["claim"])
-    if header["audience"] == "release" and not data["public"]:
-        blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
-    return tuple(blocks)
-
-
-def _id(claim: Row) -> str:
-    return "claim-" + str(claim["claim"]).replace(" ", "-")
-
-
-def _summary(header: Row, parts: dict[str, list[Row]]) -> Section:
-    blocks: list[Block] = [Paragraph(reader_words(header), TextStyle.LEAD)]
-    promises = [promise(claim, on_whose_word(claim)) for claim in parts["claim"] if claim["verdict"] == "PASS"]
-    broken = [f"{c['sentence']}: refuted ({c['reason']})." for c in parts["claim"] if c["verdict"] == "FAIL"]
-    still = [f"{c['sentence']}: {c['reason']}. {advice_of(c)}" for c in parts["claim"] if c["verdict"] == "UNDECIDED"]
-    for title, items in (
-        ("What may be promised", promises),
-        ("What must not be promised", broken),
-        ("What is open", still),
-    ):
-        if items:
-            blocks += [Paragraph(title + ":", TextStyle.LEAD), Bullets(tuple(items))]
-    conditions = sorted({condition for claim in parts["claim"] for condition in claim["conditions"]})
-    if conditions:
-        blocks += [Paragraph("All of this is conditional on:", TextStyle.LEAD), Bullets(tuple(conditions))]
+    columns = ("Verdict", "Claim", "Decided by", "Speaks about", "Page")
+    alignments, widths = ("left", "left", "left", "left", "right"), (0, 0, 1, 1, 0)
+    blocks: list[Block] = [Table("Findings, the most severe first", columns, rows, alignments, widths)]
     steps = header["data"]["steps"]
     if steps:
         blocks += [Paragraph("The records are prepared one by one, with public constants:"), Bullets(tuple(steps))]
     for note in header["data"]["data_dependent"]:
         blocks.append(Callout(Tone.WARNING, "Preparation that reads the data", note))
-    return Section("What may be promised to whom", 1, tuple(blocks), kicker="Executive summary")
+    return Section("Evidence", 1, tuple(blocks))
 
 
 def _method(header: Row) -> Section:
@@ -169,27 +117,7 @@ def _method(header: Row) -> Section:
             "far a word can be trusted has no probability."
         )
     )
-    return Section("What was done, and what a verdict means", 1, tuple(blocks), kicker="Method")
-
-
-def _findings(parts: dict[str, list[Row]]) -> Section:
-    ordered = sorted(parts["claim"], key=lambda claim: SEVERITY.index(claim["verdict"]))
-    rows = tuple(
-        (_badge(c), Reference(_id(c), c["claim"]), c["reason"], c["scope"], Reference(_id(c))) for c in ordered
-    )
-    table = Table(
-        "Findings, the most severe first",
-        ("Verdict", "Claim", "Decided by", "Speaks about", "Page"),
-        rows,
-        ("left", "left", "left", "left", "right"),
-        (0, 0, 1, 1, 0),
-    )
-    blocks: list[Block] = [table]
-    for claim in ordered:
-        tone = TONES[claim["verdict"]]
-        text = _decided_by(claim, parts) + (f" {advice_of(claim)}" if claim["advice"] else "")
-        blocks.append(Callout(tone, f"{_lower(claim)}: {claim['claim']}", text[0].upper() + text[1:]))
-    return Section("Findings", 1, tuple(blocks), kicker="Ordered by severity")
+    return Section("What was done, and what a verdict means", 2, tuple(blocks))
 
 
 def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
@@ -205,7 +133,8 @@ def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
 def _claim_sections(claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
     checks = shown_checks(claim, [row for row in parts["check"] if row["claim"] == claim["claim"]])
     blocks: list[Block] = [Paragraph(claim["sentence"][0].upper() + claim["sentence"][1:] + ".", TextStyle.LEAD)]
-    facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", claim["reason"])]
+    decided = _decided_by(claim, parts)
+    facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", decided[0].upper() + decided[1:])]
     facts += [Fact("Conditional on", condition) for condition in claim["conditions"]]
     blocks += [*word_callout(claim), Facts(tuple(facts)), *examined_blocks(claim)]
     if checks:
@@ -213,8 +142,8 @@ def _claim_sections(claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
     blocks += [block for row in checks for block in _check_blocks(row)]
     figures = [row["figure"] for row in parts["figure"] if row["claim"] == claim["claim"]]
     blocks += [_figure(figure_row) for figure_row in figures]
-    badges = (_badge(claim),)
-    return [Section(f"Claim {claim['claim']}", 1, tuple(blocks), badges=badges, kicker="Evidence", id=_id(claim))]
+    badges = (badge_of(claim),)
+    return [Section(f"Claim {claim['claim']}", 2, tuple(blocks), badges=badges, id=claim_id(claim))]
 
 
 def _figure(plain: Any) -> Block:
@@ -243,7 +172,11 @@ def _exact(estimate: Row | None) -> str:
     low, high = number(estimate["low"]), number(estimate["high"])
     if low == high or high - low <= 1e-9 * max(abs(high), 1e-300):
         return figure(estimate["value"], 4, typographic=True)
-    return f"{figure(low, 3, typographic=True)} to {figure(high, 3, typographic=True)}"
+    ends = (
+        format_number(low, 3, rounding="down", typographic=True),
+        format_number(high, 3, rounding="up", typographic=True),
+    )
+    return f"{ends[0]} to {ends[1]}"
 
 
 def _outcome(row: Row) -> str:
@@ -261,10 +194,10 @@ def _check_blocks(row: Row) -> list[Block]:
     items: list[Fact] = []
     if row["found"]:
         label = "Counterexample" if row["outcome"] == "FAILS" else "Worst pair found"
-        items.append(Fact(label, setting(row["found"], typographic=True)))
+        items.append(Fact(label, numbers_in_words(row["found"], of_a_pair=True)))
     notes = {key: value for key, value in row["notes"].items() if value is not None}
     if notes:
-        items.append(Fact("Numbers", setting(notes, typographic=True)))
+        items.append(Fact("Numbers", numbers_in_words(notes)))
     if not row["words"] and not items:
         return []
     words = f"{row['words'][0].upper()}{row['words'][1:].removesuffix('.')}." if row["words"] else ""
@@ -290,11 +223,11 @@ def _releases(header: Row, parts: dict[str, list[Row]]) -> list[Section]:
             )
         )
         blocks.append(Code("pdp-verify my-loss report.json record.json"))
-    return [Section("Releases and budget", 1, (*blocks, *budget), kicker="Budget")]
+    return [Section("Releases and budget", 2, (*blocks, *budget))]
 
 
 def _appendix(header: Row) -> Section:
-    facts = [Fact(name, version) for name, version in header["versions"].items()]
+    facts = [Fact("versions", ", ".join(f"{name} {version}" for name, version in header["versions"].items()))]
     facts += [Fact("platform", header["platform"]), Fact("digest of our sources", header["sources"])]
     facts += [Fact("seed of the audit's own draws", str(header["seed"])), Fact("profile", header["profile"])]
     for label, key in (
@@ -310,7 +243,7 @@ def _appendix(header: Row) -> Section:
     facts.append(Fact("schema of the record", str(header["schema_version"])))
     return Section(
         "Versions, digests, and how to reproduce this",
-        1,
+        2,
         (
             Paragraph(
                 "The record travels inside this PDF as audit.jsonl. With the configuration, the data and these "
@@ -320,5 +253,4 @@ def _appendix(header: Row) -> Section:
             Code(f"pdp-verify certify CONFIG.toml --audience {header['audience']}\npdp-verify check DIR"),
             Facts(tuple(facts)),
         ),
-        kicker="Appendix",
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ...engine.rows import Row
-from ..claims.types import BY_TYPE
+from reports.row import Badge, Tone
 
+from ...engine.rows import Row
+
+TONES = {"PASS": Tone.GOOD, "FAIL": Tone.BAD, "UNDECIDED": Tone.WARNING}
 SEVERITY = ("FAIL", "UNDECIDED", "PASS")
 VERDICT_TITLE = {
     "PASS (proved)": "PASS (proved): every claim is supported by a proof",
@@ -29,8 +31,8 @@ POWER_WORDS = {
     "REPORTS": "decides nothing",
 }
 METHOD = (
-    "PASS (proved): a claim over all data sets passes only if its parameters lie in the domain of a published "
-    "statement whose printed or corrected form is proved, and no counterexample is found. Checks on the records at "
+    "PASS (proved): a claim over all data sets passes only if a bound that rests on the proved printed or corrected "
+    "form of a published statement lies below it, and no counterexample is found. Checks on the records at "
     "hand never give more than 'per-instance privacy on this data'.",
     "PASS (vouched): an imported mechanism passes only after enough pairs of data sets were drawn from on both sides, "
     "with nothing found in their black-box audits nor between its stated law and its draws, and on the word of "
@@ -52,13 +54,13 @@ METHOD = (
 
 
 def summary_text(header: Row, parts: dict[str, list[Row]]) -> str:
-    """Return the verdict's sentence on the cover."""
+    """Return what the verdict lets one do, and how many claims came out how."""
     claims = parts["claim"]
     counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in SEVERITY}
     words = (("PASS", "supported"), ("FAIL", "refuted"), ("UNDECIDED", "undecided"))
     shown = ", ".join(f"{n} {word}" for verdict, word in words if (n := counts[verdict]))
-    about = "claim was" if len(claims) == 1 else "claims were"
-    return f"{len(claims)} {about} decided about {header['mechanism']}: {shown}."
+    counted = "" if len(claims) == 1 else f" Of {len(claims)} claims: {shown}."
+    return reader_words(header) + counted
 
 
 def left_out(header: Row) -> str:
@@ -82,13 +84,16 @@ def reader_words(header: Row) -> str:
     }[header["verdict"]]
 
 
-def promise(claim: Row, word: str = "") -> str:
-    """Return what a supported claim lets one say, to whom, and on whose word."""
-    text = claim["sentence"]
-    rests = f" Examined, not proved: the rest is the word of {word}." if claim["ground"] == "vouched" else ""
-    return f"{text[0].upper()}{text[1:]}. {BY_TYPE[claim['type']].promise}{rests}"
+def claim_id(claim: Row) -> str:
+    """Return what a reference to the pages of a claim points to."""
+    return "claim-" + str(claim["claim"]).replace(" ", "-")
 
 
-def advice_of(claim: Row) -> str:
-    """Return the way out."""
-    return str(claim["advice"])
+def lower_verdict(claim: Row) -> str:
+    """Return the verdict on a claim as its badge says it: ``pass (proved)``."""
+    return str(claim["words"]).replace(claim["verdict"], claim["verdict"].lower())
+
+
+def badge_of(claim: Row) -> Badge:
+    """Return the verdict on a claim in colour."""
+    return Badge(lower_verdict(claim), TONES[claim["verdict"]])

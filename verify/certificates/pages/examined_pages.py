@@ -61,30 +61,6 @@ def unseen_words(row: Row) -> str:
     return f"leaks rarer than {format_probability(visible, typographic=True)} could not have been seen"
 
 
-def front_facts(claims: Sequence[Row]) -> list[Fact]:
-    """Return the lines of the first page: whose word, and for every claim what was examined."""
-    facts = []
-    words = sorted({on_whose_word(claim) for claim in claims if claim["vouched"] is not None})
-    facts += [Fact("On the word of", word) for word in words]
-    for claim in claims:
-        row = claim["examination"]
-        if row is not None:
-            text = "; ".join(part for part in (examined_words(row), unseen_words(row)) if part)
-            facts.append(Fact(f"Examined for {claim['claim']}", text))
-    return facts
-
-
-def front_note(claims: Sequence[Row]) -> list[Block]:
-    """Return what no such audit can catch, for the first page."""
-    examined = [claim["examination"] for claim in claims if claim["examination"] is not None]
-    if not examined:
-        return []
-    sentences = list(
-        dict.fromkeys(sentence for row in examined for sentence in row.get("cannot_catch") or CANNOT_CATCH)
-    )
-    return [Paragraph("No audit of draws can catch: " + "; ".join(sentences) + ".", TextStyle.NOTE)]
-
-
 def examined_blocks(claim: Row) -> list[Block]:
     """Return a claim's own part: what was examined, what was refused and why, and what the mechanism does."""
     row = claim["examination"]

@@ -225,13 +225,14 @@ def test_the_pages_say_what_was_examined_refused_and_not_seen(work: Path, monkey
         "Grace Hopper, Navy (a file proof.txt, SHA-256",
         "7 pairs of data sets, at least 2,500 draws of each data set, one record added or removed, 1 more refused",
         "could not have been seen",
-        "8, a public condition",
-        "No audit of draws can catch: a record like no other.",
+        "at least 8 records",
+        "a record like no other; the bits that a floating-point implementation puts out",
+        "the word of Grace Hopper, Navy",
+        "On condition that: **every data set has at least 8 records",
         "pass (vouched)",
     ):
         assert words in plain, words
     for words in (
-        "Examined, not proved: the rest is the word of Grace Hopper, Navy",
         "Nothing here proves this claim",
         "no records: ValueError on both data sets",
         "equal seeds give other outputs",

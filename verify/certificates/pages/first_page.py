@@ -1,0 +1,286 @@
+"""The first page of a certificate: what a reader who turns no page must know; nothing is computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from reports.numbers import format_count, format_number, format_probability
+from reports.row import Block, Fact, Facts, Paragraph, Reference, Scale, Table, TextStyle
+
+from ...engine.rows import Row, number
+from ...messages.words import allowed, figure
+from ..claims.types import BY_TYPE
+from .certificate_words import CANNOT_CATCH, SEVERITY, badge_of, claim_id, left_out
+from .examined_pages import examined_words, on_whose_word, unseen_words
+
+Parts = dict[str, list[Row]]
+
+#: What no certificate looks at, whatever it is about.
+NEVER_EXAMINED = (
+    "the bits that a floating-point implementation puts out (decided is the law in real arithmetic)",
+    "anything else that is released about the same people",
+)
+#: A word in the quantity that a check is about -> what it is called here.
+FOUND = {
+    "delta": "Delta",
+    "p-value": "P-value",
+    "loss": "Loss",
+    "fails": "Failure probability",
+    "probability": "Probability",
+}
+#: Conditions and meanings that the page has room for, and claims beside which it has room for a scale.
+SHOWN, MEANINGS, WITH_SCALE = 3, 2, 3
+#: Of what no audit of draws can catch, as much as the page has room for.
+CAUGHT = 2
+#: Digits of a digest that the page shows.
+DIGITS = 16
+
+
+def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
+    """Return what stands under the verdict on the first page."""
+    claims = parts["claim"]
+    blocks: list[Block] = [_claims(header, parts), *_scale(claims, parts)]
+    blocks += [Paragraph(text) for text in _meanings(claims)]
+    facts = [*_ways_out(claims), *_scope(header, parts), *_object(header)]
+    blocks.append(Facts(tuple(facts), small=len(claims) > 1))
+    if header["audience"] == "release" and not header["data"]["public"]:
+        blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
+    return tuple(blocks)
+
+
+def _claims(header: Row, parts: Parts) -> Table:
+    rows = tuple(
+        (
+            Reference(claim_id(claim), claim["claim"]),
+            _sentence(claim, header),
+            _to_whom(claim),
+            _found(claim, parts),
+            badge_of(claim),
+        )
+        for claim in parts["claim"]
+    )
+    columns = ("Claim", "In words", "Promised to", "Found", "Verdict")
+    return Table("What is promised, to whom, and what was found", columns, rows, ("left",) * 5, (0, 5, 3, 4, 0))
+
+
+def _sentence(claim: Row, header: Row) -> str:
+    """Return a claim in words; what it is about stands in the page's title."""
+    text = str(claim["sentence"])
+    if text.startswith(f"{header['mechanism']} is "):
+        text = "it" + text.removeprefix(header["mechanism"])
+    elif text.startswith(header["mechanism"]):
+        text = "the output" + text.removeprefix(header["mechanism"])
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _scale(claims: Sequence[Row], parts: Parts) -> Iterator[Scale]:
+    """Yield the delta of one claim, the gravest that has one, on a logarithmic line beside what is promised."""
+    for claim in [] if len(claims) > WITH_SCALE else sorted(claims, key=lambda each: SEVERITY.index(each["verdict"])):
+        row = _deciding(claim, parts)
+        if row is None:
+            continue
+        about = row["about"]
+        if "delta" not in about["quantity"] or not 0 < number(about["high"]) < 1:
+            continue
+        witness = row["exact"] or row["sampled"]
+        low, high, limit = (number(each) for each in (witness["low"], witness["high"], about["high"]))
+        words = f"delta of {claim['claim']} on a logarithmic line: {_range(witness)}, where "
+        yield Scale(
+            "promised-and-found",
+            "Promised and found",
+            "",
+            f"{words}{allowed(about, typographic=True)} is allowed",
+            f"delta at the promised epsilon ({claim['claim']})",
+            max(0.0, min(low, high)),
+            high,
+            limit,
+        )
+        return
+
+
+def _deciding(claim: Row, parts: Parts) -> Row | None:
+    """Return the check that decided a claim, or the first that could, where it found a number."""
+    own = [row for row in parts["check"] if row["claim"] == claim["claim"]]
+    deciding = [row for row in own if row["check"] == claim["reason"].partition(":")[0]]
+    deciding = deciding or [row for row in own if row["power"] == "DECIDES"]
+    return next((each for each in deciding if each["about"] and (each["exact"] or each["sampled"])), None)
+
+
+def _to_whom(claim: Row) -> str:
+    """Return whom a claim is told to: the beginning of its type's sentence."""
+    text = BY_TYPE[claim["type"]].promise.partition(":")[0].partition(".")[0]
+    text = text.removeprefix("To ")
+    return text[0].upper() + text[1:] if claim["verdict"] == "PASS" else "Nobody"
+
+
+def _found(claim: Row, parts: Parts) -> str:
+    """Return what was found of the number that decides, beside what is allowed."""
+    row = _deciding(claim, parts)
+    if row is None:
+        return "–"
+    found = _range(row["exact"] or row["sampled"])
+    what = next((word for key, word in FOUND.items() if key in row["about"]["quantity"]), "")
+    return f"{what} {found}, where {allowed(row['about'], typographic=True)} is allowed".strip()
+
+
+def _range(witness: Row) -> str:
+    """Return the range of a number in words, its ends rounded outwards."""
+    low, high = number(witness["low"]), number(witness["high"])
+    lower = format_number(low, 3, rounding="down", typographic=True)
+    upper = format_number(high, 3, rounding="up", typographic=True)
+    if low <= 0:
+        return f"at most {upper}"
+    if math.isinf(high):
+        return f"at least {lower}"
+    near = high - low <= 1e-3 * high
+    return figure(high, 3, typographic=True) if near else f"between {lower} and {upper}"
+
+
+def _meanings(claims: Sequence[Row]) -> Iterator[str]:
+    """Yield what the claims about privacy mean to somebody who guesses, those with the same numbers together."""
+    alike: dict[tuple[Any, ...], list[Row]] = {}
+    for claim in claims:
+        odds = claim.get("odds")
+        if odds is not None:
+            key = (odds["factor"], odds["delta"], odds["guess"], claim["verdict"] == "PASS")
+            alike.setdefault(key, []).append(claim)
+    for found in list(alike.values())[: MEANINGS if len(claims) <= WITH_SCALE else 1]:
+        abouts = list(dict.fromkeys(claim["odds"]["about"] for claim in found))
+        names = ", ".join(claim["claim"] for claim in found) if len(claims) > 1 else ""
+        yield odds_words(
+            found[0]["odds"] | {"about": " or ".join(abouts)}, kept=found[0]["verdict"] == "PASS", name=names
+        )
+
+
+def odds_words(odds: Row, *, kept: bool, name: str = "") -> str:
+    """Return what a claim means in plain words; ``kept``: whether it was shown to hold."""
+    begin = ("What this means" if kept else "What it would mean if it were kept") + (f" ({name})" if name else "")
+    percent = format_number(100 * number(odds["guess"]), 3, rounding="up", typographic=True)
+    guess = (
+        f"whoever first holds either answer for as likely as the other guesses right in at most {percent} % of cases"
+    )
+    if odds["factor"] is None:
+        return f"{begin}: of those who know everything else and ask {odds['about']}, {guess}."
+    factor = format_number(number(odds["factor"]), 3, rounding="up", typographic=True)
+    delta = format_number(number(odds["delta"]), 3, typographic=True)
+    rare = "" if delta == "0" else f", but for a probability of at most {delta} (delta)"
+    return (
+        f"{begin}: the release changes anybody's odds on {odds['about']} by a factor of at most {factor} (e to the "
+        f"epsilon){rare}; {guess}."
+    )
+
+
+def _ways_out(claims: Sequence[Row]) -> Iterator[Fact]:
+    """Yield what would bring each claim that did not pass to a PASS."""
+    still = [claim for claim in claims if claim["verdict"] != "PASS" and claim["advice"]]
+    for claim in still:
+        name = f" ({claim['claim']})" if len(claims) > 1 else ""
+        yield Fact(f"What would pass{name}", claim["advice"])
+
+
+def _scope(header: Row, parts: Parts) -> Iterator[Fact]:
+    """Yield what was examined and what was not, on whose word the verdict rests, and its conditions."""
+    claims = parts["claim"]
+    counted = len(claims) <= WITH_SCALE
+    yield Fact("Examined", _each(claims, lambda claim: _examined(claim, parts if counted else None)))
+    yield Fact("Not examined", "; ".join(_unexamined(header, claims)) + ".")
+    nobody = " Nobody's word is needed." if all(claim["examination"] is None for claim in claims) else ""
+    yield Fact("Rests on", _each(claims, lambda claim: _rests_on(claim, parts)) + nobody)
+    conditions = sorted({condition for claim in claims for condition in claim["conditions"]})
+    conditions += [f"preparation that reads the data: {note}" for note in header["data"]["data_dependent"]]
+    if conditions:
+        more = f"; and {len(conditions) - SHOWN} more, with each claim" if len(conditions) > SHOWN else ""
+        yield Fact("On condition that", "; ".join(conditions[:SHOWN]) + f"{more}.")
+
+
+def _each(claims: Sequence[Row], words: Callable[[Row], str]) -> str:
+    """Return what is said of each claim, with its name where not the same is said of all."""
+    said: dict[str, list[str]] = {}
+    for claim in claims:
+        said.setdefault(words(claim), []).append(claim["claim"])
+    if len(said) == 1:
+        return f"{next(iter(said))}."
+    return "; ".join(f"{' and '.join(names)}: {text}" for text, names in said.items()) + "."
+
+
+def _examined(claim: Row, parts: Parts | None) -> str:
+    """Return what was examined for a claim; with ``parts``, by how many checks."""
+    if claim["examination"] is not None:
+        return "; ".join(
+            part for part in (examined_words(claim["examination"]), unseen_words(claim["examination"])) if part
+        )
+    about = str(claim["scope"]).partition(":")[0]
+    if parts is None:
+        return about
+    checks = [row for row in parts["check"] if row["claim"] == claim["claim"]]
+    drawn = sum(row["sampled"] is not None for row in checks)
+    proved = sum(row["exact"] is not None for row in checks)
+    counts = ", ".join(f"{n} {what}" for n, what in ((proved, "exact"), (drawn, "simulated")) if n)
+    return f"{about} ({counts or 'no check could be made'})"
+
+
+def _unexamined(header: Row, claims: Sequence[Row]) -> list[str]:
+    texts = list(NEVER_EXAMINED)
+    examined = [claim["examination"] for claim in claims if claim["examination"] is not None]
+    sentences = [sentence for row in examined for sentence in row.get("cannot_catch") or CANNOT_CATCH]
+    texts[:0] = list(dict.fromkeys(sentences))[:CAUGHT]
+    if header.get("artefact"):
+        texts.append(f"the content of {header['artefact']['name']}, which is named by its digest")
+    return texts
+
+
+def _rests_on(claim: Row, parts: Parts) -> str:
+    """Return what a verdict rests on: whose word, whose statement, or whose draws."""
+    word, ground = on_whose_word(claim), claim["ground"]
+    if ground == "vouched":
+        return f"the word of {word}, and draws that found nothing against it"
+    if claim["verdict"] == "FAIL":
+        return "a counterexample"
+    if claim["examination"] is not None:
+        return "draws alone, which can refute and never support" + (f"; {word} vouches" if word else "; nobody vouches")
+    named = [
+        str(row["notes"]["rests on"])
+        for row in parts["check"]
+        if row["claim"] == claim["claim"] and row["notes"].get("rests on", "nothing") != "nothing"
+    ]
+    return named[0] if named else "simulation" if ground == "simulated" else "this suite's own checks"
+
+
+def _object(header: Row) -> Iterator[Fact]:
+    """Yield what the verdict is about, by digest, and by what it was made."""
+    data, plain = header["data"], header["configuration"]["mechanism"]
+    yield Fact("Mechanism", ", ".join([str(plain.get("name", header["mechanism"])), *_parameters(plain)]))
+    size = f"{format_count(data['n_records'])} records of {data['dim']}" if "n_records" in data else str(data["dim"])
+    bounds = f"||x|| at most {figure(data['x_bound'], typographic=True)}"
+    bounds += f", |y| at most {figure(data['y_bound'], typographic=True)}"
+    least = f", at least {format_count(data['n_min'])} records" if data.get("n_min") else ""
+    kind = "public" if data["public"] else "private"
+    yield Fact("Data", f"{data['name']} ({kind}): {size} features; public domain {bounds}{least}")
+    digests = {
+        "mechanism": header["mechanism_digest"],
+        "prepared data": data.get("digest"),
+        "configuration": header.get("configuration_digest"),
+        "artefact": header["artefact"]["sha256"] if header.get("artefact") else None,
+    }
+    shown = ", ".join(f"{name} {digest[:DIGITS]}…" for name, digest in digests.items() if digest)
+    if shown:
+        yield Fact("SHA-256", f"{shown} (in full: last page)")
+    failure = format_probability(header["failure_prob"], typographic=True)
+    version = header["versions"].get("pdp-verify", "")
+    yield Fact(
+        "Made by",
+        f"pdp-verify {version}, sources {header['sources'][:12]}; profile {header['profile']}; failure probability "
+        f"{failure}; for {'release' if header['audience'] == 'release' else 'the curator alone'}",
+    )
+    yield Fact("How to check", "pdp-verify check DIR, where DIR is the folder with this file and those beside it")
+
+
+def _parameters(plain: Row) -> Iterator[str]:
+    """Yield the parameters of a mechanism, those of an imported one's factory among them."""
+    for key, value in plain.items():
+        if isinstance(value, dict):
+            yield from _parameters(value)
+        elif key != "name" and isinstance(value, int | float | str):
+            yield f"{key} {value}"
