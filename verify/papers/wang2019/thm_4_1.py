@@ -98,6 +98,7 @@ def _equality(case: Case, *, printed: bool = False, sign: int = 1) -> Evidence:
 
 
 SMALLEST = smallest("X = [1], y = 0, lambda = 0, target (1, 10)", {"leverage": 1.0, "residual": 10.0, "delta": 1e-6})
+AT_WORK = At("where it is used", {"leverage": 0.01, "residual": 1.0, "delta": 1e-6})
 AXES = {"leverage": (1e-3, 0.1, 1.0, 30.0), "residual": (0.0, 0.3, 3.0, 30.0), "delta": (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)}
 ON_DATA = [
     on_data("fair", 0, {"gamma": 1.0, "lam": 1.0, "delta": 1e-3}),
@@ -153,7 +154,7 @@ STATEMENT = statement(
             printed=Form(
                 OUT.format(leverage="mu/2", two=""),
                 CLAIM.of(partial(out_of_sample, tail=1.0)),
-                [SMALLEST, search(), *ON_DATA],
+                [SMALLEST, AT_WORK, search(), *ON_DATA],
             ),
             corrected=Form(
                 OUT.format(leverage="mu", two="2 "),
@@ -181,7 +182,7 @@ STATEMENT = statement(
                 "epsilon <= 1/2 abs(-log(1-mu') - (gamma mu')/(1-mu') (y - x^T hat(theta)')^2) + mu'/2 log(2/delta)"
                 " + sqrt(gamma mu' log(2/delta)) abs(y - x^T hat(theta)')",
                 CLAIM.of(in_sample_printed),
-                [SMALLEST, search()],
+                [SMALLEST, AT_WORK, search()],
             ),
             corrected=Form(
                 "epsilon <= 1/2 abs(log(1-mu') + (gamma mu')/(1-mu')^2 (y - x^T hat(theta)')^2)"
