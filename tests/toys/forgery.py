@@ -33,13 +33,18 @@ def certify(configuration: Path, out: Path, *arguments: str) -> int:
 
 
 def attest_again(
-    folder: Path, *, rendered: Mapping[str, str] | None = None, attested: bytes | None = None, more: Sequence[Any] = ()
+    folder: Path,
+    *,
+    rendered: Mapping[str, str] | None = None,
+    attested: bytes | None = None,
+    more: Sequence[Any] = (),
+    without: Sequence[str] = (),
 ) -> None:
-    """Write predicate and attestation to fit what the folder holds now."""
+    """Write predicate and attestation to fit what the folder holds now; ``without`` is listed no more."""
     before = json.loads(attested or (folder / "attestation.json").read_bytes())["predicate"]
     rows = parse_rows((folder / "audit.jsonl").read_bytes())
     names = attested_names(rows)
-    own = [descriptor(name, sha256((folder / name).read_bytes())) for name in names]
+    own = [descriptor(name, sha256((folder / name).read_bytes())) for name in names if name not in without]
     spoken_of = [*before["configuration"][len(names) :], *more]
     with_versions = before["annotations"]["renderedWith"] | dict(rendered or {})
     body = predicate(rows, [*own, *spoken_of], with_versions)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 COMPARED = "every file is the one that was attested, and what the record makes was made again: they belong together"
-BUT_PAGES = "every file is the one that was attested, and what the record makes, the PDF aside, was made again"
+BUT_PAGES = "every file is the one that was attested, and what the record makes, PDF and HTML aside, was made again"
 
 
 @click.command()

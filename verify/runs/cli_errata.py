@@ -14,7 +14,7 @@ from ..messages.errors import UserError
 @click.argument("record", type=click.Path(path_type=Path), required=False)
 @click.option("-o", "--output", "file", type=DOCUMENT, required=True, help="The file to write: .pdf, .md or .html.")
 def errata(record: Path | None, file: Path) -> None:
-    """Write the errata of RECORD [default: the newest run in pdp-verify-out] as PDF, Markdown or HTML; draws nothing."""
+    """Write the errata of RECORD [default: the newest run in pdp-verify-out] as PDF, HTML or Markdown."""
     from reports.formats import write_document
 
     from ..engine.record import read, read_run, record_file

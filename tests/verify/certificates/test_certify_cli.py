@@ -20,7 +20,8 @@ from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[3]
-FILES = ["attestation.json", "audit.jsonl", "audit.md", "audit.pdf", "junit.xml", "predicate.json", "run.json"]
+FILES = ["attestation.json", "audit.html", "audit.jsonl", "audit.md", "audit.pdf", "junit.xml"]
+FILES += ["predicate.json", "run.json"]
 
 DATA = '[data]\nfile = "data.csv"\nfeatures = ["a", "b"]\ntarget = "y"\nx_bound = 1.0\ny_bound = 1.0\n'
 BUDGET = '[budget]\nprofile = "quick"\njobs = 1\npairs = 6\ndraws = 2000\n'
@@ -75,12 +76,15 @@ def test_private_data_give_a_curators_folder_whose_files_belong_together(work: P
     reader = pypdf.PdfReader(folder / "audit.pdf")
     assert all("CONFIDENTIAL" in page.extract_text() for page in reader.pages)
     assert reader.attachments["audit.jsonl"][0] == (folder / "audit.jsonl").read_bytes()
-    assert [entry.title for entry in reader.outline[:4]] == [
-        "What may be promised to whom",
-        "What was done, and what a verdict means",
-        "Findings",
+    evidence, below = reader.outline
+    assert evidence.title == "Evidence"
+    assert [entry.title for entry in below] == [
         "Claim dp",
+        "Claim pdp-records",
+        "What was done, and what a verdict means",
+        "Versions, digests, and how to reproduce this",
     ]
+    assert reader.get_destination_page_number(evidence) == 1
 
 
 def test_the_attestation_is_an_in_toto_statement_of_the_configuration(work: Path) -> None:
@@ -210,6 +214,7 @@ def test_an_adapter_without_enough_noise_is_refuted_by_draws_alone(work: Path) -
             "audit.jsonl is not the file that was attested",
         ),
         ("audit.pdf", lambda data: data[:-1] + b" ", "audit.pdf is not the file that was attested"),
+        ("audit.html", lambda data: data + b" ", "audit.html is not the file that was attested"),
         ("audit.md", lambda data: data + b"!", "audit.md is not made from this audit.jsonl"),
         ("junit.xml", lambda data: data.replace(b"dp", b"pd"), "junit.xml is not made from this audit.jsonl"),
         ("configuration.toml", lambda data: data + b"\n", "configuration.toml is not the configuration"),

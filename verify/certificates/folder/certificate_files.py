@@ -14,6 +14,7 @@ from ...engine.rows import Row
 from ...messages.errors import UserError
 
 RECORD = "audit.jsonl"
+HTML = "audit.html"
 RUN = "run.json"
 PREDICATE_FILE = "predicate.json"
 LAST = "attestation.json"
@@ -21,7 +22,7 @@ CONFIGURATION = "configuration.toml"
 CHAIN = "releases.json"
 REPORTS = ("report-independent.json", "report-dependent.json")
 #: In every folder; their digests are in the predicate, in this order.
-ALWAYS = (RECORD, "audit.pdf", "audit.md", "junit.xml", RUN)
+ALWAYS = (RECORD, "audit.pdf", HTML, "audit.md", "junit.xml", RUN)
 #: Everything that may lie in a folder, signatures aside.
 KNOWN = frozenset({*ALWAYS, *REPORTS, CONFIGURATION, CHAIN, PREDICATE_FILE, LAST})
 PARTS = tuple(audience.value for audience in Audience)
@@ -32,11 +33,20 @@ def report_name(report: Row) -> str:
     return REPORTS[report["gradient"] is not None]
 
 
-def attested_names(rows: Sequence[Row]) -> list[str]:
-    """Return the files whose digests a folder's predicate holds, in order, from the folder's record alone."""
+def attested_names(rows: Sequence[Row], listed: Sequence[str] | None = None) -> list[str]:
+    """Return the files whose digests a folder's predicate holds, in order, from the folder's record alone.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        Of the record.
+    listed : sequence of str, optional
+        The names that a predicate lists: one that was written before there was an HTML lists none.
+    """
+    always = [name for name in ALWAYS if name != HTML or listed is None or HTML in listed[: len(ALWAYS)]]
     reports = [report_name(row["report"]) for row in rows if row["kind"] == "release" and "report" in row]
     curators = [CONFIGURATION, CHAIN] if rows[0]["audience"] == Audience.CURATOR.value else []
-    return [*ALWAYS, *reports, *curators]
+    return [*always, *reports, *curators]
 
 
 def is_signature(name: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ...engine.record import record_of
 from ...engine.rows import Row, number
 from ...engine.versions import source_digest
 from ...messages.errors import UserError
+from ...runs.publish import drawn_figures
 from ..certificate import public_configuration
 from ..config.config import Loaded, parse
 from ..pages.certificate_pages import document
@@ -30,6 +31,7 @@ from .attestation import as_json, descriptor, predicate, sha256, statement, subj
 from .certificate_files import (
     CHAIN,
     CONFIGURATION,
+    HTML,
     KNOWN,
     LAST,
     PARTS,
@@ -42,7 +44,8 @@ from .certificate_files import (
     report_name,
     shown,
 )
-from .check_pdf import Agreement, compare_pdf
+from .check_html import compare_html
+from .check_pdf import Agreement, ComparedPDF, compare_pdf
 from .output import input_names, junit_cases, parse_rows
 
 #: What a folder cannot be compared without.
@@ -53,7 +56,7 @@ NEEDED = (RECORD, "audit.pdf", "audit.md", "junit.xml", PREDICATE_FILE, RUN, LAS
 class Checked:
     """What does not fit; what could not be decided; what is worth a line; and what lies there as a signature.
 
-    ``pages_made_again``: whether the PDF was made again, the same to the byte.
+    ``pages_made_again``: whether PDF and HTML were made again, the same to the byte.
     """
 
     wrong: list[str] = field(default_factory=list)
@@ -76,8 +79,18 @@ class Parsed:
     @property
     def spoken_of(self) -> list[dict[str, Any]]:
         """What the verdicts speak about, as the predicate lists it after the folder's own files."""
+        return self.listed[len(self.own) :]
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """What the predicate lists: the folder's own files, then what the verdicts speak about."""
         listed: list[dict[str, Any]] = self.attested["predicate"]["configuration"]
-        return listed[len(attested_names(self.rows)) :]
+        return listed
+
+    @property
+    def own(self) -> list[str]:
+        """The names of the folder's own files."""
+        return attested_names(self.rows, [str(each["name"]) for each in self.listed])
 
 
 def check_folder(folder: Path, *, render: bool = True) -> Checked:
@@ -86,7 +99,7 @@ def check_folder(folder: Path, *, render: bool = True) -> Checked:
     Parameters
     ----------
     render : bool
-        Whether the PDF is made again; without it, only its digest is looked at.
+        Whether PDF and HTML are made again; without it, only their digests are looked at.
     """
     checked = Checked()
     files = _read(folder, checked)
@@ -110,21 +123,26 @@ def check_folder(folder: Path, *, render: bool = True) -> Checked:
     except Exception:  # the same, in the record
         checked.wrong.append(f"{RECORD} is not a whole record")
     if not checked.wrong and render:
-        _compare_pdf(parsed, pages, checked)
+        _compare_pages(parsed, pages, checked)
     return checked
 
 
-def _compare_pdf(parsed: Parsed, pages: Document, found: Checked) -> None:
-    try:
-        compared = compare_pdf(parsed.files["audit.pdf"], pages, parsed.rows, parsed.attested)
-    except OSError:  # of this machine, not of the folder
-        raise
-    except Exception:  # the record, or what is attested about the PDF
-        found.wrong.append(f"audit.pdf cannot be made again from {RECORD} and {RUN}")
-        return
-    found.pages_made_again = compared.agreement is Agreement.FITS and not compared.line
-    lines = {Agreement.WRONG: found.wrong, Agreement.OPEN: found.undecided, Agreement.FITS: found.notes}
-    lines[compared.agreement].extend([compared.line] if compared.line else [])
+def _compare_pages(parsed: Parsed, pages: Document, found: Checked) -> None:
+    """Make PDF and HTML again, with figures that are drawn once."""
+    comparisons: dict[str, Callable[..., ComparedPDF]] = {"audit.pdf": compare_pdf, HTML: compare_html}
+    figures: dict[str, bytes] | None = None
+    found.pages_made_again = True
+    for name in (name for name in comparisons if name in parsed.files):
+        try:
+            figures = drawn_figures(pages, 1) if figures is None else figures
+            compared = comparisons[name](parsed.files[name], pages, parsed.rows, parsed.attested, figures=figures)
+        except OSError:  # of this machine, not of the folder
+            raise
+        except Exception:  # the record, or what is attested about the pages
+            compared = ComparedPDF(Agreement.WRONG, f"{name} cannot be made again from {RECORD} and {RUN}")
+        found.pages_made_again &= compared.agreement is Agreement.FITS and not compared.line
+        lines = {Agreement.WRONG: found.wrong, Agreement.OPEN: found.undecided, Agreement.FITS: found.notes}
+        lines[compared.agreement].extend([compared.line] if compared.line else [])
 
 
 def is_certificate(folder: Path) -> bool:
@@ -206,7 +224,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 def _listed(parsed: Parsed, found: Checked) -> None:
     """Compare the files that are there with those that the record says there are."""
-    expected = {*attested_names(parsed.rows), PREDICATE_FILE, LAST}
+    expected = {*parsed.own, PREDICATE_FILE, LAST}
     found.wrong += [f"{name} is missing" for name in sorted(expected - set(parsed.files))]
     found.wrong += [f"{name} is no part of this certificate" for name in sorted(set(parsed.files) - expected)]
 
@@ -214,8 +232,8 @@ def _listed(parsed: Parsed, found: Checked) -> None:
 def _statement(parsed: Parsed) -> list[str]:
     """Make predicate and statement again from the record and the listed digests."""
     files, attested = parsed.files, parsed.attested
-    listed, audience = attested["predicate"]["configuration"], Audience(parsed.rows[0]["audience"])
-    own = listed[: len(attested_names(parsed.rows))]
+    listed, audience = parsed.listed, Audience(parsed.rows[0]["audience"])
+    own = listed[: len(parsed.own)]
     wrong = []
     if files[PREDICATE_FILE] != as_json(attested["predicate"]):
         wrong.append(f"{PREDICATE_FILE} is not the predicate of {LAST}")
@@ -230,9 +248,9 @@ def _statement(parsed: Parsed) -> list[str]:
 
 def _digests(parsed: Parsed) -> list[str]:
     """Return the files that are not those that were attested; each must be, in the order of the record."""
-    listed = parsed.attested["predicate"]["configuration"]
+    listed = parsed.listed
     wrong = []
-    for place, name in enumerate(attested_names(parsed.rows)):
+    for place, name in enumerate(parsed.own):
         if place >= len(listed) or listed[place]["name"] != name:
             wrong.append(f"{LAST} does not name {name}")
         elif name in parsed.files and listed[place] != descriptor(name, sha256(parsed.files[name])):

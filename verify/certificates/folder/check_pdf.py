@@ -19,8 +19,7 @@ from reports.row import Document
 
 from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
-from ...runs.publish import drawn_figures
-from ..pages.certificate_words import VERDICT_TITLE
+from ..pages.certificate_words import VERDICT_TITLE, lower_verdict
 from .rendering import RENDERERS, rendered_with
 
 PDF = "audit.pdf"
@@ -42,7 +41,9 @@ class ComparedPDF:
     line: str = ""
 
 
-def compare_pdf(pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapping[str, Any]) -> ComparedPDF:
+def compare_pdf(
+    pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapping[str, Any], *, figures: Mapping[str, bytes]
+) -> ComparedPDF:
     """Compare a PDF with what its record makes.
 
     Parameters
@@ -51,13 +52,13 @@ def compare_pdf(pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapp
         The pages of the record.
     attested : mapping
         The statement, whose predicate says by which versions the PDF was made.
+    figures : mapping of str to bytes
+        The figures of the pages, drawn here.
     """
-    again = rendered(pages, ".pdf", figures=drawn_figures(pages, 1))
+    again = rendered(pages, ".pdf", figures=figures)
     if again == pdf:
         return ComparedPDF(Agreement.FITS)
-    header, stated = rows[0], attested["predicate"]["annotations"]["renderedWith"]
-    same_sources = header["sources"] == source_digest() and stated.get("reports") == rendered_with()["reports"]
-    others = other_versions(header, stated)
+    same_sources, others = made_by(rows[0], attested)
     if same_sources and not others:
         return ComparedPDF(Agreement.WRONG, f"{PDF} is not made from this audit.jsonl")
     try:
@@ -68,10 +69,17 @@ def compare_pdf(pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapp
         return ComparedPDF(Agreement.WRONG, f"{PDF} is not readable as a PDF")
     if record != (pages.attachment.data if pages.attachment is not None else None):
         return ComparedPDF(Agreement.WRONG, f"{PDF} does not hold this audit.jsonl")
-    made_by = f"made by {', '.join(others) or 'other sources'}"
+    maker = f"made by {', '.join(others) or 'other sources'}"
     if text == _texts(again)[0]:
-        return ComparedPDF(Agreement.FITS, f"{PDF} was compared by its text alone, its figures not: it was {made_by}")
-    return _by_verdicts(text, rows, made_by, same_sources=same_sources)
+        return ComparedPDF(Agreement.FITS, f"{PDF} was compared by its text alone, its figures not: it was {maker}")
+    return _by_verdicts(text, rows, maker, same_sources=same_sources)
+
+
+def made_by(header: Row, attested: Mapping[str, Any]) -> tuple[bool, list[str]]:
+    """Return whether pages were made by the sources that are here, and the other versions that they were made with."""
+    stated = attested["predicate"]["annotations"]["renderedWith"]
+    same_sources = header["sources"] == source_digest() and stated.get("reports") == rendered_with()["reports"]
+    return same_sources, other_versions(header, stated)
 
 
 def other_versions(header: Row, stated: Mapping[str, Any]) -> list[str]:
@@ -82,7 +90,7 @@ def other_versions(header: Row, stated: Mapping[str, Any]) -> list[str]:
     return others + ([f"platform {header['platform']}"] if header["platform"] != platform_tag() else [])
 
 
-def _by_verdicts(found: list[str], rows: Sequence[Row], made_by: str, *, same_sources: bool) -> ComparedPDF:
+def _by_verdicts(found: list[str], rows: Sequence[Row], maker: str, *, same_sources: bool) -> ComparedPDF:
     """Look for the verdict on the first page, and for that on each claim on a page that has its name."""
     verdict = rows[0]["words"]
     others = [title for words, title in VERDICT_TITLE.items() if words != verdict and _plain(title) in found[0]]
@@ -90,7 +98,7 @@ def _by_verdicts(found: list[str], rows: Sequence[Row], made_by: str, *, same_so
         return ComparedPDF(Agreement.WRONG, f"{PDF} says another verdict than audit.jsonl on its first page")
     missing = [] if _plain(VERDICT_TITLE[verdict]) in found[0] else ["the verdict"]
     for claim in (row for row in rows if row["kind"] == "claim"):
-        heading, badge = _plain(f"Claim {claim['claim']}"), _plain(badge_words(claim))
+        heading, badge = _plain(f"Claim {claim['claim']}"), _plain(lower_verdict(claim))
         of_claim = [page for page in found if heading in page]
         if not any(f"{heading}{badge}" in page for page in of_claim):
             missing.append(f"the verdict on {claim['claim']}")
@@ -98,15 +106,10 @@ def _by_verdicts(found: list[str], rows: Sequence[Row], made_by: str, *, same_so
         missing.append("the same text")
     if missing:
         rule = "not vouched for: install those versions and check again"
-        return ComparedPDF(Agreement.OPEN, f"{PDF} was {made_by}, and {missing[0]} was not found in it; {rule}")
+        return ComparedPDF(Agreement.OPEN, f"{PDF} was {maker}, and {missing[0]} was not found in it; {rule}")
     return ComparedPDF(
-        Agreement.FITS, f"{PDF} was {made_by}: its verdicts were looked for and found, the rest was not compared"
+        Agreement.FITS, f"{PDF} was {maker}: its verdicts were looked for and found, the rest was not compared"
     )
-
-
-def badge_words(claim: Row) -> str:
-    """Return the verdict on a claim as its badge says it."""
-    return str(claim["words"]).replace(claim["verdict"], claim["verdict"].lower())
 
 
 def _texts(pdf: bytes) -> tuple[list[str], bytes | None]:

@@ -34,6 +34,7 @@ from .attestation import as_json, descriptor, predicate, result_of, sha256, stat
 from .certificate_files import (
     CHAIN,
     CONFIGURATION,
+    HTML,
     KNOWN,
     LAST,
     PREDICATE_FILE,
@@ -96,9 +97,11 @@ def contents(
     deployment = certificate.deployment
     rows, record = audience_record(certificate, loaded, audience, asked)
     pages = document(rows, digest=sha256(record), date=date, record=record)
+    figures = drawn_figures(pages, jobs)
     files: dict[str, bytes] = {
         RECORD: record,
-        "audit.pdf": rendered(pages, ".pdf", figures=drawn_figures(pages, jobs)),
+        "audit.pdf": rendered(pages, ".pdf", figures=figures),
+        HTML: rendered(pages, ".html", figures=figures),
         "audit.md": rendered(pages, ".md"),
         "junit.xml": junit_xml("pdp-verify certify", junit_cases(rows)),
         RUN: as_json({"schema_version": 1, "date": date} | (about or {})),
@@ -222,7 +225,7 @@ def inside_about(loaded: Loaded, asked: Mapping[str, bool]) -> dict[str, Any]:
 
 
 def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int) -> None:
-    """Write the PDF of a certificate's record once more: the bytes that ``certify`` wrote. Nothing is drawn.
+    """Write the pages of a certificate's record once more: the bytes that ``certify`` wrote. Nothing is drawn.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""By what a certificate's PDF was made: where all of it is equal, the bytes are."""
+"""By what a certificate's pages were made: where all of it is equal, the bytes are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 RENDERERS = ("matplotlib", "typst")
+SOURCES = (".py", ".typ", ".css", ".js", ".woff")
 
 
 @cache
@@ -22,7 +23,7 @@ def _reports_digest() -> str:
     folder = Path(str(import_module("reports").__file__)).parent
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".typ"):
+        if path.suffix in SOURCES:
             digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
             digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -45,7 +45,8 @@ NEEDED = [
     "verify.runs.statement_run",
     "verify.certificates.folder.check_folder",
 ]
-ENDINGS = {".pdf": b"%%EOF", ".xml": b"</testsuites>", ".jsonl": b"}", ".json": b"", ".md": b"", ".toml": b""}
+ENDINGS = {".pdf": b"%%EOF", ".html": b"</html>\n", ".xml": b"</testsuites>", ".jsonl": b"}"}
+ENDINGS |= dict.fromkeys((".json", ".md", ".toml"), b"")
 
 
 def shelved(shelf: Path, work: Callable[..., Any], key: Callable[..., object]) -> Callable[..., Any]:

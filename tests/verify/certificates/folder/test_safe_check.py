@@ -59,13 +59,13 @@ def every_flip_is_noticed(folder: Path, per_file: int, seed: int, capsys: Captur
 
 
 def test_a_flipped_bit_is_noticed_in_every_file(copy: Path, capsys: Captured) -> None:
-    assert every_flip_is_noticed(copy, 2, 1, capsys) == 2 * (11 + 9)
+    assert every_flip_is_noticed(copy, 2, 1, capsys) == 2 * (12 + 10)
     assert said(copy, capsys)[0] == 0
 
 
 @pytest.mark.slow
 def test_flipped_bits_are_noticed_wherever_they_are(copy: Path, capsys: Captured) -> None:
-    assert every_flip_is_noticed(copy, 60, 2, capsys) == 60 * (11 + 9)
+    assert every_flip_is_noticed(copy, 60, 2, capsys) == 60 * (12 + 10)
 
 
 @pytest.mark.slow

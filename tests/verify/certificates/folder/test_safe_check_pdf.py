@@ -85,7 +85,7 @@ def test_a_pdf_of_other_versions_is_compared_by_its_text(copy: Path, capsys: Cap
     put(copy, same, **OTHER_TYPST)
     code, out = said(copy, capsys)
     assert (code, "compared by its text alone, its figures not: it was made by typst 0.0.1" in out) == (0, True)
-    assert "the PDF aside" in out
+    assert "PDF and HTML aside" in out
     assert "they belong together" not in out
     other = replace(pages_of(copy), subtitle="another mechanism")
     put(copy, pdf_bytes(other), **OTHER_TYPST)
@@ -100,7 +100,7 @@ def test_a_pdf_of_other_sources_is_compared_by_its_verdicts(copy: Path, capsys: 
     put(copy, pdf_bytes(other), **OTHER_SOURCES)
     code, out = said(copy, capsys)
     assert (code, "its verdicts were looked for and found, the rest was not compared" in out) == (0, True)
-    assert "the PDF aside" in out
+    assert "PDF and HTML aside" in out
     assert "they belong together" not in out
     silent = replace(other, summary=Callout(Tone.GOOD, "Supported", "in words that are not ours"))
     put(copy, pdf_bytes(silent), **OTHER_SOURCES)

@@ -188,8 +188,8 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-#: Two folders taken away, two made, 9 + 7 files written.
-STEPS = 2 + 2 + 9 + 7
+#: Two folders taken away, two made, 10 + 8 files written.
+STEPS = 2 + 2 + 10 + 8
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def finishes(step: int, parts: list[Contents], work: Path, *arguments: str) -> N
 def test_a_run_that_was_killed_between_the_folders_finishes(parts: list[Contents], work: Path) -> None:
     shutil.rmtree(work / "out")
     (work / "out").mkdir()
-    finishes(STEPS - 7, parts, work)
+    finishes(STEPS - 8, parts, work)
 
 
 @pytest.mark.slow
