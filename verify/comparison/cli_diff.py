@@ -36,7 +36,7 @@ def diff(old: Path, new: Path, as_json: bool, markdown: bool, file: Path | None)
     from .record_difference import difference
 
     before, after = (compared_record(path) for path in (old, new))
-    with as_written(file_of(new)):
+    with as_written(Path(f"{file_of(old)} or {file_of(new)}")):
         found = difference(before, after)
     pages = difference_document(found)
     if as_json:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from toys.compared import FILES, Rows, changed, of, without, write_rows
+from toys.forgery import paths_of, replaced
 
 from reports.markdown import BANNER
 from verify.cli import invoke
@@ -179,6 +184,28 @@ def test_a_release_difference_holds_nothing_about_the_records(
         assert header["data"]["digest"][:12] not in out
         assert header["configuration_digest"][:12] not in out
         assert BANNER not in out
+
+
+VALUES = (None, True, -1, 0, 1e308, "", "inf", "nan", "x", [], {}, [1], {"a": None}, "SUPPORTED", "HOLDS")
+
+
+@given(st.data())
+def test_a_spoilt_record_is_compared_or_refused_in_one_line(
+    records: Mapping[str, Rows], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Whatever stands where something else belongs: never a defect of ours."""
+    kind = data.draw(st.sampled_from(list(FILES)))
+    rows = records[kind]
+    place = data.draw(st.sampled_from([i for i, row in enumerate(rows) if row["kind"] != "figure"]))
+    path = data.draw(st.sampled_from(paths_of(rows[place])))
+    spoilt = [*rows[:place], replaced(rows[place], path, data.draw(st.sampled_from(VALUES))), *rows[place + 1 :]]
+    folder = tmp_path_factory.mktemp("spoilt")
+    files = [str(write_rows(each, folder / str(i) / FILES[kind])) for i, each in enumerate((rows, spoilt))]
+    for order in (files, files[::-1]):
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as said:
+            code = invoke(["diff", *order, data.draw(st.sampled_from(("--json", "--markdown")))])
+        assert code in (0, 1, 2), said.getvalue()
+        assert len(said.getvalue().splitlines()) == (code == 2)
 
 
 def test_help_says_what_the_exit_codes_mean(capsys: Captured) -> None:
