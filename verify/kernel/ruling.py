@@ -123,14 +123,16 @@ def join(rulings: Sequence[Ruling]) -> Ruling:
 def join_readings(rulings: Sequence[Ruling], *, damaged: bool = False) -> Ruling:
     """Return the ruling of several readings of one text: decided where they agree, unclear where the copy is damaged.
 
-    A reading that is not decided leaves the text undecided, for its reason.
+    A reading that is not decided leaves the text undecided, for its reason. Where the copy is damaged the case that is told
+    is that of the first reading, the one that is most likely meant.
     """
     undecided = [r for r in rulings if r.verdict is Verdict.UNDECIDED]
     joined = join(undecided) if damaged and undecided else join(rulings)
     if joined.verdict is Verdict.UNDECIDED or not (damaged or len({r.verdict for r in rulings}) > 1):
         return joined
     verdict, reason = (Verdict.TEXT_UNCLEAR, Reason.NONE) if damaged else (Verdict.UNDECIDED, Reason.READING)
-    return Ruling(verdict, reason, joined.outcomes, joined.worst_case, joined.worst_margin, joined.rank)
+    told = rulings[0] if damaged else joined
+    return Ruling(verdict, reason, joined.outcomes, told.worst_case, told.worst_margin, told.rank)
 
 
 @dataclass(frozen=True)

@@ -243,18 +243,17 @@ def _verdict_of(record: Record, id_: str) -> Row:
 def findings(id_: str, path: Path) -> Iterator[str]:
     """Yield the lines about what a record found for an id."""
     from ..engine.record import read
-    from ..kernel.ruling import worst
     from ..messages.words import case_sentence, figure, replay_command, setting, verdict_sentence
 
     record = read(path)
     verdict = _verdict_of(record, id_)
     rows = record.cases_of(id_)
-    for form, standing in (("printed", "PRINTED"), ("corrected", "CORRECTED")):
+    for form in ("printed", "corrected"):
         ruling = verdict[form]
         if ruling is None:
             continue
         yield _wrap("as printed" if form == "printed" else form, verdict_sentence(ruling))
-        tightest: Row | None = worst([row for row in rows if row["standing"] == standing])
+        tightest: Row | None = next((row for row in rows if row["case"] == ruling["worst_case"]), None)
         if tightest:
             yield _wrap("margin", f"{figure(tightest['margin'], 3)} (relative; negative where the claim fails)")
             yield _wrap("worst case", tightest["case"])
@@ -263,7 +262,7 @@ def findings(id_: str, path: Path) -> Iterator[str]:
                 yield _wrap("found at", setting(tightest["found"]))
             yield f"{'replay':<12}{replay_command(str(path), id_, tightest['case'])}"  # in one line: it is pasted
     for letter, reading in verdict["readings"].items():
-        yield _wrap(f"reading {letter}", verdict_sentence(reading["printed"]))
+        yield _wrap("reading", f"{letter}: {verdict_sentence(reading['printed'])}")
     mutants = verdict["mutants"]
     if mutants["total"]:
         yield _wrap("mutants", f"{mutants['caught']} of {mutants['total']} refuted")

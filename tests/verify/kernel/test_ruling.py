@@ -103,6 +103,9 @@ def test_a_damaged_text_is_unclear_whatever_its_readings_are_and_undecided_while
     unclear = join_readings([supported, refuted], damaged=True)
     assert join([supported, unclear]).verdict is Verdict.TEXT_UNCLEAR
     assert join([unclear, budget]).verdict is Verdict.UNDECIDED
+    harsh = Ruling(Verdict.REFUTED, Reason.NONE, {"FAILS": 1}, "read word for word", -9.0)
+    mild = Ruling(Verdict.REFUTED, Reason.NONE, {"FAILS": 1}, "as it is meant", -0.1)
+    assert join_readings([mild, harsh], damaged=True).worst_case == "as it is meant"  # the first is told
     assert join([unclear, budget, refuted]).verdict is Verdict.REFUTED
 
 
