@@ -13,9 +13,11 @@ from toys.sweeps import Here, light_grid
 from verify.calibration.calibration_record import first_line
 from verify.engine.executors import local
 from verify.engine.follow import Follower
+from verify.engine.record import header_of
 from verify.engine.store import Store
 from verify.engine.worker import RunSettings
 from verify.runs.statement_run import execute
+from verify.schemas.lines import trouble
 from verify.sweeps import sweep_table
 from verify.sweeps.grid import read_grid
 from verify.sweeps.sweep_run import Sweep
@@ -100,7 +102,10 @@ def write_rows(rows: Rows, path: Path) -> Path:
 
 
 def changed(rows: Rows, chosen: Choice, **values: Any) -> Rows:
-    """Return a copy in which the first row that is chosen says something else; inside a value: ``printed__verdict``."""
+    """Return a copy in which the first row that is chosen says something else; inside a value: ``printed__verdict``.
+
+    It is a row that a record may hold.
+    """
     copied = copy.deepcopy(rows)
     row = next(row for row in copied if chosen(row))
     for place, value in values.items():
@@ -109,6 +114,7 @@ def changed(rows: Rows, chosen: Choice, **values: Any) -> Rows:
         for name in above:
             inside = inside[name]
         inside[last] = value
+    assert trouble(row, header_of(rows[0]) or "record", copied.index(row) + 1) == ""
     return copied
 
 

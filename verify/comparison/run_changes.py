@@ -20,6 +20,7 @@ from .look_changes import Comparer, claim_changes, defect_turn, outcome_turn, ou
 WORDS = ("title", "locator", "summary", "definition", "reference")
 #: What a part of a statement says, in the words of a change.
 PART_WORDS = {"title": "title", "what_went_wrong": "what went wrong", "derivation": "derivation", "proof": "proof line"}
+NO_READING: Row = {"printed": None, "corrected": None}
 CASE = ("id", "part", "standing", "case")
 
 
@@ -73,8 +74,9 @@ def _expected(row: Row, form: str) -> Any:
 def _readings(id_: str, old: Row, new: Row) -> Iterator[RecordChange]:
     expected: Mapping[str, str] = _expected(new, "readings") or {}
     for name in dict.fromkeys([*old["readings"], *new["readings"]]):
-        before, after = old["readings"].get(name), new["readings"].get(name)
-        yield from _printed(f"{id_} reading {name}", before, after, expected.get(name))
+        before, after = (row["readings"].get(name) or NO_READING for row in (old, new))
+        yield from _printed(f"{id_} reading {name}", before["printed"], after["printed"], expected.get(name))
+        yield from _corrected(f"{id_} reading {name} corrected", before["corrected"], after["corrected"])
 
 
 def _printed(where: str, old: Row | None, new: Row | None, expected: str | None) -> Iterator[RecordChange]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from toys.compared import FILES, Rows, changed, of, write_rows
+from toys.compared import FILES, Rows, write_rows
 
 from verify.comparison.compared_record import compared_record, file_of
 from verify.messages.errors import UserError
@@ -72,7 +72,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_kind_of_header_is_refused(run: Rows, tmp_path: Path) -> None:
-    file = write_rows(changed(run, of("header"), record="diary"), tmp_path / "audit.jsonl")
+    file = write_rows([run[0] | {"record": "diary"}, *run[1:]], tmp_path / "audit.jsonl")
     with pytest.raises(UserError, match=r"^record must begin with the header of a "):
         compared_record(file)
     file.write_text(json.dumps({"kind": "pytest", "schema_version": 1}) + "\n")

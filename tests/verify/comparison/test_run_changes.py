@@ -71,12 +71,20 @@ def test_a_reason_that_is_a_defect_is_worse(run: Rows, old: str, new: str, turn:
 
 def test_a_reading_is_judged_as_what_is_printed(run: Rows) -> None:
     ruling = {"verdict": "REFUTED", "reason": "NONE", "outcomes": {}, "worst_case": "", "worst_margin": "nan"}
-    old = changed(run, FALSE, readings={"a": ruling}, expected__readings={"a": "REFUTED"})
-    new = changed(old, FALSE, readings={"a": ruling | {"verdict": "SUPPORTED"}})
+    other = ruling | {"verdict": "SUPPORTED"}
+    old = changed(
+        run, FALSE, readings={"a": {"printed": ruling, "corrected": other}}, expected__readings={"a": "REFUTED"}
+    )
+    new = changed(old, FALSE, readings={"a": {"printed": other, "corrected": other}})
     assert (only(old, new).where, only(old, new).turn) == ("RW21-T17 reading a", Turn.WORSE)
-    gone = only(old, changed(old, FALSE, readings={}))
-    assert (gone.what, gone.where, gone.turn) == ("gone", "RW21-T17 reading a", Turn.WORSE)
-    assert only(changed(old, FALSE, readings={}), old).turn is Turn.CHANGED
+    new = changed(old, FALSE, readings={"a": {"printed": ruling, "corrected": ruling}})
+    assert (only(old, new).where, only(old, new).turn) == ("RW21-T17 reading a corrected", Turn.WORSE)
+    none = changed(old, FALSE, readings={})
+    assert [(change.what, change.where, change.turn) for change in difference(old, none).changes] == [
+        ("gone", "RW21-T17 reading a", Turn.WORSE),
+        ("gone", "RW21-T17 reading a corrected", Turn.WORSE),
+    ]
+    assert not difference(none, old).worse
 
 
 def test_a_form_that_is_gone(run: Rows) -> None:
