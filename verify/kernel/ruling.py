@@ -123,8 +123,8 @@ def join(rulings: Sequence[Ruling]) -> Ruling:
 def join_readings(rulings: Sequence[Ruling], *, damaged: bool = False) -> Ruling:
     """Return the ruling of several readings of one text: decided where they agree, unclear where the copy is damaged.
 
-    A reading that is not decided leaves the text undecided, for its reason. Where the copy is damaged the case that is told
-    is that of the first reading, the one that is most likely meant.
+    A reading that is not decided leaves the text undecided, for its reason. Of a damaged text the case of the first
+    reading is told, the one that is most likely meant.
     """
     undecided = [r for r in rulings if r.verdict is Verdict.UNDECIDED]
     joined = join(undecided) if damaged and undecided else join(rulings)
