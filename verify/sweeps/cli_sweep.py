@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT.")
 @click.option("--export", type=click.Path(path_type=Path), help="Write the table: .parquet or .jsonl.")
-@click.option("--report", type=DOCUMENT, help="Summary [default: the store with suffix .pdf].")
+@click.option("--report", type=DOCUMENT, help="Summary [default: the store with suffix .pdf and .html].")
 def sweep(
     grid: Path,
     store: Path | None,
@@ -73,16 +74,18 @@ def sweep(
             follower.say(f"{cells.name}: {len(cells)} cells, {words}")
             where = executor_of(jobs, scheduler, follower.say, private=cells.private, apart=True)
             work.run(where, retry_failed=retry_failed, max_time=max_time)
-        return _finish(work, export, report or (None if status else path.with_suffix(".pdf")))
+        beside = [] if status else [path.with_suffix(suffix) for suffix in (".pdf", ".html")]
+        return _finish(work, export, [report] if report else beside)
 
 
-def _finish(work: Sweep, export: Path | None, report: Path | None) -> int:
+def _finish(work: Sweep, export: Path | None, reports: Sequence[Path]) -> int:
     """Write the summary and the table, print the counts, and return the exit code."""
     from reports.formats import write_document
 
     from ..engine.store import refused
     from ..messages.damaged import DAMAGE
     from ..messages.faults import keep_traceback
+    from ..runs.publish import drawn_figures
     from . import sweep_table as table
     from .sweep_pages import document, exit_code, tally
     from .sweep_run import WORDS
@@ -95,9 +98,11 @@ def _finish(work: Sweep, export: Path | None, report: Path | None) -> int:
     try:
         if export:
             table.export(work, export)
-        if report:
+        if reports:
             paper = document(work, counted, date=datetime.now(UTC).date().isoformat())
-            write_document(paper, report, mode=0o600 if work.grid.private else 0o666)
+            figures = drawn_figures(paper, 1)
+            for path in reports:
+                write_document(paper, path, figures=figures, mode=0o600 if work.grid.private else 0o666)
     except ValueError as stop:
         raise Defect(f"the summary could not be set ({stop}); the rows are in {work.store.path}") from stop
     except OSError as stop:
@@ -108,7 +113,7 @@ def _finish(work: Sweep, export: Path | None, report: Path | None) -> int:
         click.echo(f"{mechanism}, {loss}: {parts}")
     click.echo(f"{counted.n_rows} of {len(work.grid)} cells done")
     click.echo(f"rows    {work.store.path}")
-    for name, path in (("table", export), ("report", report)):
+    for name, path in (("table", export), *(("report", path) for path in reports)):
         if path:
             click.echo(f"{name:<8}{path}")
     if counted.n_rows < len(work.grid):

@@ -55,10 +55,12 @@ def test_sweep_leaves_rows_and_report_and_says_where(here: Here, tmp_path: Path,
         f"rows    {tmp_path}/light.sqlite",
         f"table   {tmp_path}/t.parquet",
         f"report  {tmp_path}/light.pdf",
+        f"report  {tmp_path}/light.html",
     ]
     assert captured.err.splitlines()[0] == "light: 48 cells, all exact"
     assert " cells to do, about " in captured.err
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "light.html",
         "light.pdf",
         "light.sqlite",
         "light.toml",
@@ -146,7 +148,7 @@ def test_private_data_stay_with_their_owner(here: Here, tmp_path: Path, capsys: 
     (tmp_path / "own.csv").write_text("a,b,y\n0.1357,0.2,0.5\n0.3,0.1,-0.5\n")
     (tmp_path / "private.toml").write_text(PRIVATE)
     assert invoke(["sweep", str(tmp_path / "private.toml"), "--export", str(tmp_path / "t.jsonl")]) == 0
-    for name in ("private.sqlite", "t.jsonl", "private.pdf"):
+    for name in ("private.sqlite", "t.jsonl", "private.pdf", "private.html"):
         assert (tmp_path / name).stat().st_mode & 0o077 == 0, name
     pages = "".join(page.extract_text() for page in PdfReader(tmp_path / "private.pdf").pages)
     assert "CONFIDENTIAL" in pages
