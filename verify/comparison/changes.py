@@ -15,6 +15,8 @@ from ..engine.rows import Row
 
 #: What a value is called that only one of the records has.
 NOTHING = "none"
+#: What comes first among the changes that go one way.
+FIRST = ("verdict", "expectation", "mutant", "promise", "profile", "complete", "gone", "outcome", "number")
 #: Letters of the longest value that is shown, of one whose differing part alone is, and around that part.
 LONGEST, LONG, AROUND = 160, 72, 24
 
@@ -157,9 +159,10 @@ def shortened(value: str) -> str:
 
 
 def ordered(changes: Iterable[RecordChange]) -> tuple[RecordChange, ...]:
-    """Return the changes for the worse first, those for the better last, otherwise as they come."""
-    turns = list(Turn)
-    return tuple(sorted(changes, key=lambda change: turns.index(change.turn)))
+    """Return the changes for the worse first, those for the better last; in each, what matters first."""
+    turns = {turn: place for place, turn in enumerate(Turn)}
+    kinds = {what: place for place, what in enumerate(FIRST)}
+    return tuple(sorted(changes, key=lambda change: (turns[change.turn], kinds.get(change.what, len(FIRST)))))
 
 
 def paired(

@@ -127,5 +127,8 @@ def claim_changes(where: str, old: Row | None, new: Row | None, comparer: Compar
     if comparer.numbers:
         parts.append((numbers_of(old), numbers_of(new)))
     for before, after in parts:
-        for name in (name for name in before if not comparer.same(before[name], after[name])):
+        differing = [name for name in before if not comparer.same(before[name], after[name])]
+        for name in differing:
             yield RecordChange(Turn.CHANGED, "claim", f"{where}, {name}", text(before[name]), text(after[name]))
+        if "quantity" in differing:
+            return  # the numbers of another quantity are others

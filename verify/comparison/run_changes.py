@@ -6,7 +6,7 @@ expected one any more, or where what was decided is open now. A corrected form i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from ..engine.rows import Row
@@ -28,12 +28,12 @@ def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) ->
     """Yield what changed between two runs, verdicts first."""
     yield from digests(old.header["data"], new.header["data"])
     yield from named_changes("paper", *(flat(header.get("papers", {})) for header in (old.header, new.header)))
-    gone = _absent(old, new)
+    gone, added = _absent(old, new), _absent(new, old)
     yield from (RecordChange(Turn.WORSE, "gone", id_, f"{what} is gone", "") for id_, what in gone.items())
-    yield from (RecordChange(Turn.CHANGED, "new", id_, "", f"{what} is new") for id_, what in _absent(new, old).items())
+    yield from (RecordChange(Turn.CHANGED, "new", id_, "", f"{what} is new") for id_, what in added.items())
     yield from _verdicts(old.of("verdict"), new.of("verdict"))
     yield from _statements(old.of("statement"), new.of("statement"))
-    yield from _cases(old.of("case"), new.of("case"), comparer)
+    yield from _cases(old.of("case"), new.of("case"), comparer, gone.keys() | added.keys())
     yield from _figures(old.of("figure"), new.of("figure"))
 
 
@@ -143,7 +143,8 @@ def _statements(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange
 
 
 def _part_name(part: Row) -> str:
-    return f"{part['id']} reading {part['reading']}" if part["reading"] else str(part["id"])
+    named = part["reading"] and "@" not in part["id"]
+    return f"{part['id']} reading {part['reading']}" if named else str(part["id"])
 
 
 def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
@@ -158,12 +159,12 @@ def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
         yield from one(Turn.CHANGED, "text", f"{where}, {words}", old.get(name), new.get(name))
 
 
-def _cases(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Iterator[RecordChange]:
-    ids = [{row["id"] for row in rows} for rows in (old, new)]
+def _cases(old: Sequence[Row], new: Sequence[Row], comparer: Comparer, absent: Set[str]) -> Iterator[RecordChange]:
+    """Yield how cases changed, and which ones one record alone has, those of an id that is absent there aside."""
     both, gone, more = paired(old, new, lambda row: "\0".join(row[name] for name in CASE))
     comparer.compared["cases"] += len(both)
     for row in gone.values():
-        if row["id"] in ids[1]:
+        if not absent & {row["id"], row["part"]}:
             what = "mutant" if row["standing"] == "MUTANT" else "case"
             yield RecordChange(Turn.WORSE, "gone", _named(row), f"the {what} is gone ({outcome_words(row)})", "")
     yield from _draws(both.values())
@@ -179,7 +180,7 @@ def _cases(old: Sequence[Row], new: Sequence[Row], comparer: Comparer) -> Iterat
         yield from changed
         if not any(change.where.endswith(", quantity") for change in changed):
             yield from comparer.moved(_named(after), before, after)
-    added = [row for row in more.values() if row["id"] in ids[0]]
+    added = [row for row in more.values() if not absent & {row["id"], row["part"]}]
     yield from (RecordChange(Turn.CHANGED, "new", _named(row), "", f"is new ({outcome_words(row)})") for row in added)
 
 
