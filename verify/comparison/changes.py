@@ -177,13 +177,16 @@ def paired(
 
 def _by_name(rows: Sequence[Row], key: Callable[[Row], str]) -> dict[str, Row]:
     """Return rows by their names; a name that comes again is counted."""
-    named: dict[str, Row] = {}
+    named = {key(row): row for row in rows}
+    if len(named) == len(rows):
+        return named
     times: Counter[str] = Counter()
+    counted: dict[str, Row] = {}
     for row in rows:
         name = key(row)
         times[name] += 1
-        named[name if times[name] == 1 else f"{name} ({times[name]})"] = row
-    return named
+        counted[name if times[name] == 1 else f"{name} ({times[name]})"] = row
+    return counted
 
 
 def one(turn: Turn, what: str, where: str, old: Any, new: Any) -> Iterator[RecordChange]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
@@ -33,8 +34,15 @@ class ComparedRecord:
     rows: tuple[Row, ...]
 
     def of(self, *kinds: str) -> tuple[Row, ...]:
-        """Return the rows of some kinds, in their order."""
-        return tuple(row for row in self.rows if row["kind"] in kinds)
+        """Return the rows of some kinds, kind by kind, in their order."""
+        return tuple(row for kind in kinds for row in self._by_kind.get(kind, ()))
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[Row]]:
+        grouped: dict[str, list[Row]] = {}
+        for row in self.rows:
+            grouped.setdefault(row["kind"], []).append(row)
+        return grouped
 
     @property
     def confidential(self) -> bool:

@@ -55,10 +55,12 @@ class Comparer:
 
     def equal(self, row: Row) -> None:
         """Count the numbers of a row that both records have, equal to the byte."""
-        if self.numbers:
-            for witness, kind in (("exact", "proved"), ("sampled", "sampled")):
-                present = row[witness] is not None
-                self.compared.update({kind: int(present), "equal": int(present)})
+        if not self.numbers:
+            return
+        proved, sampled = row["exact"] is not None, row["sampled"] is not None
+        self.compared["proved"] += proved
+        self.compared["sampled"] += sampled
+        self.compared["equal"] += proved + sampled
 
     def meet(self, old: Row, new: Row) -> bool:
         """Return whether two intervals have a value in common, as far as their ends are known."""
