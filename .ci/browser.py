@@ -53,7 +53,8 @@ class Browser:
         """Return what an expression gives, promises awaited."""
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
-            raise RuntimeError(f"the page answered with an exception to {script[:80]!r}: {answer['exceptionDetails']}")
+            told = answer["exceptionDetails"].get("exception", {}).get("description", "no description").splitlines()[0]
+            raise RuntimeError(f"the page answered to {script[:80]!r} with {told}")
         return answer["result"].get("value")
 
     def wait(self, script: str, seconds: float = 20.0) -> None:
@@ -176,6 +177,8 @@ def looks_right(browser: Browser, page: Path, source: str) -> list[str]:
         browser.open(page.as_uri(), **look)
         browser.picture(page.with_name(f"{page.stem}-{name}.png"))
         found = [] if name == "print" else findings(browser, source)
+        if not browser.ask("document.querySelector('main')?.textContent.length > 1000"):
+            found.append("the page is empty")
         if browser.ask("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             found.append("the page can be moved sideways")
         wrong += [f"{page.name}, {name}: {line}" for line in (*found, *browser.said)]
@@ -228,15 +231,23 @@ def can_be_searched(browser: Browser, page: Path) -> list[str]:
 def made(folder: Path) -> list[Path]:
     """Write the pages, and return them: a run first."""
     command = [str(Path(sys.executable).with_name("pdp-verify"))]
-    run = folder / "run"
+    run, certificate = folder / "run", folder / "certificate"
     shutil.rmtree(run, ignore_errors=True)
+    shutil.rmtree(certificate, ignore_errors=True)
     subprocess.run(
         [*command, "run", *IDS, "--profile", "quick", "--out", str(run)], stdout=subprocess.DEVNULL, check=False
     )
     pages = []
     for name, words in (("audit.html", "report"), ("errata.html", "errata")):
         pages.append(folder / name)
-        subprocess.run([*command, words, str(run / "audit.jsonl"), "-o", str(pages[-1])], check=True)
+        subprocess.run(
+            [*command, words, str(run / "audit.jsonl"), "-o", str(pages[-1])], stdout=subprocess.DEVNULL, check=True
+        )
+    (folder / "example.toml").write_bytes(subprocess.run([*command, "init"], stdout=subprocess.PIPE, check=True).stdout)
+    certify = [*command, "certify", str(folder / "example.toml"), "--jobs", "1", "--out", str(certificate)]
+    subprocess.run(certify, stdout=subprocess.DEVNULL, check=True)
+    pages.append(folder / "certificate.html")
+    shutil.copyfile(certificate / "curator" / "audit.html", pages[-1])
     return pages
 
 
@@ -245,9 +256,13 @@ def main(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     source, pages = axe(folder), made(folder)
     begun = time.monotonic()
+    wrong = []
     with chromium(folder) as browser:
-        wrong = [line for page in pages for line in looks_right(browser, page, source)]
-        wrong += can_be_searched(browser, pages[0])
+        try:
+            wrong += [line for page in pages for line in looks_right(browser, page, source)]
+            wrong += can_be_searched(browser, pages[0])
+        except RuntimeError as stop:
+            wrong.append(f"browser: {stop}")
     for page in pages:
         print(f"{page.name}: {page.stat().st_size:,} bytes")
     print(
