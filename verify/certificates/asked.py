@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..engine.rows import Row
 from .claims.finding import Decision, Ground, worst_of
+from .previous import NOTHING_BEFORE, Previous
 
 #: The decision on a claim and what it rests on.
 Standing = tuple[Decision, Ground]
@@ -24,10 +25,13 @@ class Asked:
         ``--require proved``: a PASS on somebody's word is not enough.
     undecided : bool
         ``--allow-undecided``: what is open may stay open, but not what was not examined.
+    previous : Previous
+        ``--previous``: the records that the new ones are compared with.
     """
 
     proved: bool = False
     undecided: bool = False
+    previous: Previous = NOTHING_BEFORE
 
 
 def standings(rows: Sequence[Row]) -> list[Standing]:

@@ -96,7 +96,7 @@ def read_deployment(
     if config.data.n_min:
         conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
     if source is not None:
-        conditions.append(law_words(mechanism))
+        conditions += law_words(mechanism)
     deployment = Deployment(
         config,
         dataset,
@@ -113,16 +113,16 @@ def read_deployment(
     return with_reports(deployment, released), (source.digest() if source is not None else "")
 
 
-def law_words(mechanism: Mechanism) -> str:
-    """Return on whose word the law of an imported mechanism rests: what it states of it, or nothing."""
+def law_words(mechanism: Mechanism) -> list[str]:
+    """Return the condition that what an imported mechanism states of its own law is true; none if it states nothing."""
     inner = getattr(mechanism, "inner", mechanism)
     stated = [name for name in STATED if callable(getattr(inner, name, None))]
     if not stated:
-        return "the imported mechanism states nothing about its own law: what was drawn of it is all that is known"
-    return (
+        return []
+    return [
         f"what the imported mechanism states about its own law ({', '.join(stated)}) is its author's word; what was "
         "drawn of it is listed with each claim"
-    )
+    ]
 
 
 def with_reports(deployment: Deployment, released: Released) -> Deployment:

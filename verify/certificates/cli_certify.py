@@ -29,6 +29,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--audience", type=click.Choice(["curator", "release"]), help="Who reads what is printed and written.")
 @click.option("--out", type=FILE, help="Folder of the certificate [default: pdp-verify-out/<n>].")
 @click.option("--overwrite", is_flag=True, help="Replace a finished certificate in --out.")
+@click.option("--previous", type=FILE, help="Folder of an earlier certificate: page 1 says what changed since.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long; write nothing.")
 @click.option("--require", type=click.Choice(["proved"]), help="Exit with 3 where a PASS rests on somebody's word.")
@@ -39,6 +40,7 @@ def certify(
     audience: str | None,
     out: Path | None,
     overwrite: bool,
+    previous: Path | None,
     jobs: int | None,
     dry_run: bool,
     require: str | None,
@@ -76,6 +78,7 @@ def certify(
     from .config.config import load
     from .config.mechanism_source import code_of
     from .folder.finished import Before, Request, finished_before
+    from .previous import NOTHING_BEFORE, previous_of
 
     loaded = load(config)
     public = loaded.config.data.is_public
@@ -90,7 +93,8 @@ def certify(
         with withheld(not public), following as phases:
             return _dry_run(loaded, jobs, reader, phases)
     wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
-    request = Request(loaded, wanted, Asked(require == "proved", allow_undecided), draw_again)
+    earlier = NOTHING_BEFORE if previous is None else previous_of(previous, wanted)
+    request = Request(loaded, wanted, Asked(require == "proved", allow_undecided, earlier), draw_again)
     with withheld(not public), certificate_folder(out) as folder, one_blas_thread(), following as phases:
         before = Before({}) if overwrite else finished_before(folder, request, phases)
         if before.holds(request):
@@ -147,6 +151,9 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int,
             for each in made
         ]
     write_all(parts, folder, spared=spared)
+    for part in parts:
+        if part.audience is reader and "previous" in part.rows[0]:
+            click.echo(f"\nsince the previous certificate: {part.rows[0]['previous']['headline']}")
     click.echo("")
     click.echo(f"{overall(verdicts)}: {len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}")
     return code

@@ -69,6 +69,27 @@ class ArtefactPart(TypedDict):
 
 
 @row_part
+class TurnPart(TypedDict):
+    """One change since the previous certificate, and which way it goes."""
+
+    turn: Literal["WORSE", "CHANGED", "BETTER"]
+    words: str
+
+
+@row_part
+class PreviousPart(TypedDict):
+    """The record that this one was compared with, its verdict, and what changed since."""
+
+    record: MaybeDigest
+    words: str
+    headline: str
+    worse: bool
+    changes: list[TurnPart]
+    more: Count
+    notes: list[str]
+
+
+@row_part
 class CertificateHeader(HeaderPart):
     """The overall verdict, and everything that it depends on."""
 
@@ -90,6 +111,7 @@ class CertificateHeader(HeaderPart):
     not_shown: list[str]
     paper: Literal["a4", "us-letter"]
     configuration_digest: NotRequired[MaybeDigest]
+    previous: NotRequired[PreviousPart]
 
 
 @row_part

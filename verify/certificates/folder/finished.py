@@ -19,6 +19,7 @@ from ..claims.vouched import vouched_by
 from ..config.config import Loaded
 from ..config.config_mechanisms import ImportSection
 from ..config.mechanism_source import MechanismSource
+from ..previous import previous_digest
 from ..reading.data_files import read_dataset, size
 from ..release.release_state import Entry
 from ..release.releases import chain, folder_of
@@ -105,6 +106,9 @@ def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> B
         if checked.wrong:
             raise _refused(out, f"a damaged certificate: {audience.value}: {checked.wrong[0]}")
         rows[audience] = checked.rows
+    for audience in there:
+        if previous_digest(rows[audience][0]) != request.asked.previous.digests.get(audience, ""):
+            raise _refused(out, "a finished certificate that differs in --previous")
     other = _other_input(out / Audience.CURATOR.value, rows[Audience.CURATOR], request, progress)
     if other:
         raise _refused(out, f"a finished certificate that differs in {other}")

@@ -70,6 +70,7 @@ def audience_record(
         rows[0]["undecided_allowed"] = True
     if asked.proved:
         rows[0] |= {"required": "proved", "exit_code": exit_code(verdicts, asked)}
+    rows[0] |= asked.previous.part(audience, parse_rows(record_text(rows).encode()))
     return rows, record_text(rows).encode()
 
 

@@ -34,6 +34,8 @@ FOUND = {
 SHOWN, MEANINGS, WITH_SCALE = 3, 2, 3
 #: Of what no audit of draws can catch, as much as the page has room for.
 CAUGHT = 2
+#: Changes since the previous certificate that the page has room for.
+CHANGES = 4
 #: Digits of a digest that the page shows.
 DIGITS = 16
 
@@ -43,7 +45,7 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
     claims = parts["claim"]
     blocks: list[Block] = [_claims(header, parts), *_scale(claims, parts)]
     blocks += [Paragraph(text) for text in _meanings(claims)]
-    facts = [*_ways_out(claims), *_scope(header, parts), *_object(header)]
+    facts = [*_since(header), *_ways_out(claims), *_scope(header, parts), *_object(header)]
     blocks.append(Facts(tuple(facts), small=len(claims) > 1))
     if header["audience"] == "release" and not header["data"]["public"]:
         blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
@@ -119,7 +121,8 @@ def _found(claim: Row, parts: Parts) -> str:
     """Return what was found of the number that decides, beside what is allowed."""
     row = _deciding(claim, parts)
     if row is None:
-        return "–"
+        against = claim["examination"] is not None and claim["verdict"] == "UNDECIDED"
+        return "Nothing was found against it" if against else "–"
     found = _range(row["exact"] or row["sampled"])
     what = next((word for key, word in FOUND.items() if key in row["about"]["quantity"]), "")
     return f"{what} {found}, where {allowed(row['about'], typographic=True)} is allowed".strip()
@@ -178,6 +181,19 @@ def _ways_out(claims: Sequence[Row]) -> Iterator[Fact]:
     for claim in still:
         name = f" ({claim['claim']})" if len(claims) > 1 else ""
         yield Fact(f"What would pass{name}", claim["advice"])
+
+
+def _since(header: Row) -> Iterator[Fact]:
+    """Yield what changed since the previous certificate, where one was given."""
+    before = header.get("previous")
+    if before is None:
+        return
+    turns = {"WORSE": " (for the worse)", "CHANGED": "", "BETTER": " (for the better)"}
+    lines = [f"{change['words']}{turns[change['turn']]}" for change in before["changes"][:CHANGES]]
+    left = len(before["changes"]) - len(lines) + before["more"]
+    lines += [f"and {left} more (pdp-verify diff)"] if left else []
+    since = f"since {before['words']} in record {before['record'][:DIGITS]}…: {before['headline']}"
+    yield Fact("What changed", "; ".join([since, *lines]) + ".")
 
 
 def _scope(header: Row, parts: Parts) -> Iterator[Fact]:
