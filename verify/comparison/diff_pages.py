@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reports.numbers import format_count
-from reports.row import Audience, Badge, Callout, Document, Paragraph, Section, Table, TextStyle, Tone
+from reports.row import Audience, Badge, Block, Callout, Document, Paragraph, Section, Table, TextStyle, Tone
 
 from .changes import Difference, RecordChange, Turn, shortened
 from .diff_words import compared_words
@@ -16,14 +16,16 @@ TONES = {Turn.WORSE: Tone.BAD, Turn.CHANGED: Tone.NEUTRAL, Turn.BETTER: Tone.GOO
 def difference_document(difference: Difference) -> Document:
     """Return the document of a difference; it is confidential where either record is."""
     audience = Audience.CURATOR if difference.confidential else Audience.RELEASE
-    sections = tuple(_section(difference, turn, audience) for turn in Turn if difference.of(turn))
     notes = tuple(Paragraph(note[:1].upper() + note[1:] + ".") for note in difference.notes)
+    first, *others = [turn for turn in Turn if difference.of(turn)] or [Turn.CHANGED]
     return Document(
         title=f"What changed: {difference.kind}",
         author="pdp-verify",
         summary=_summary(difference),
-        front=(*notes, Paragraph(compared_words(difference), TextStyle.NOTE)),
-        sections=sections,
+        front=(*notes, Paragraph(compared_words(difference), TextStyle.NOTE), *_tables(difference, first)),
+        sections=tuple(
+            Section(f"Changed {turn.value}", 1, _tables(difference, turn), audience=audience) for turn in others
+        ),
         running_header="pdp-verify diff",
         audience=audience,
         confidential=difference.confidential,
@@ -38,16 +40,19 @@ def _summary(difference: Difference) -> Callout:
     return Callout(tone, title, f"{difference.headline()}.")
 
 
-def _section(difference: Difference, turn: Turn, audience: Audience) -> Section:
+def _tables(difference: Difference, turn: Turn) -> tuple[Block, ...]:
+    """Return the changes that go one way as a table, and how many more there are."""
     changes = difference.of(turn)
     rows = tuple(
         (Badge(change.what, TONES[turn]), shortened(change.where) or "the record", *_sides(change))
         for change in changes[:MOST]
     )
-    table = Table("", ("What", "Where", "Before", "Now"), rows, ("left",) * 4, (0, 2, 2, 2))
+    if not rows:
+        return ()
+    table = Table(f"Changed {turn.value}", ("What", "Where", "Before", "Now"), rows, ("left",) * 4, (0, 2, 2, 2))
     left = len(changes) - len(rows)
-    more = (Paragraph(f"And {format_count(left)} more (pdp-verify diff --json lists all).", TextStyle.NOTE),)
-    return Section(f"Changed {turn.value}", 1, (table, *(more if left else ())), audience=audience)
+    more = Paragraph(f"And {format_count(left)} more (pdp-verify diff --json lists all).", TextStyle.NOTE)
+    return (table, more) if left else (table,)
 
 
 def _sides(change: RecordChange) -> tuple[str, str]:

@@ -43,7 +43,7 @@ def _absent(there: ComparedRecord, here: ComparedRecord) -> dict[str, str]:
     rows = there.of("statement", "verdict")
     lacking = {row["id"]: row.get("parent") for row in rows if (row["kind"], row["id"]) not in known}
     absent = {id_: "the id" for id_, parent in lacking.items() if parent not in lacking}
-    parts = {part["id"] for row in here.of("statement") for part in row["parts"]}
+    parts = {part["id"] for row in here.of("statement") for part in row["parts"]} | {id_ for _, id_ in known}
     for row in there.of("statement"):
         if row["id"] not in absent:
             absent |= {part["id"]: "the part" for part in row["parts"] if part["id"] not in parts | lacking.keys()}

@@ -143,7 +143,7 @@ def test_markdown_and_a_file(two: list[str], tmp_path: Path, capsys: Captured) -
     captured = capsys.readouterr()
     assert captured.out == (tmp_path / "d.md").read_text(encoding="utf-8")
     assert captured.out.startswith("# What changed: run\n")
-    assert "## Changed for the worse" in captured.out
+    assert "\nChanged for the worse\n\n| What | Where | Before | Now |\n" in captured.out
     assert "| **mutant** | RW21-T17 mutant: 0.55 | caught | holds |" in captured.out
     assert captured.err == f"{tmp_path / 'd.md'}\n"
     assert invoke(["diff", *two, "-o", str(tmp_path / "d.pdf")]) == 1
