@@ -23,8 +23,9 @@ _BODY = re.compile(r"<body>.*</body>", re.DOTALL)
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 #: What Typst says of every HTML export; anything else it says is about a formula that it did not keep whole.
 _SAID_ALWAYS = "html export is under active development"
-_BAR = "\u0305"
-_STRETCHING_BAR = "\u203e"
+#: Marks that combine with the letter before them, as signs of their own width: a browser sets them over its middle.
+_ACCENTS = {"\u0303": "\u02dc", "\u0304": "\u00af", "\u0305": "\u203e"}
+_BAR = "\u203e"
 _VARIATION = "\ufe00"  # asks for one of two forms of a script letter; our font has one
 _WIDE = ("1em", "2em")
 
@@ -126,16 +127,16 @@ def _whole(entry: Element) -> Element:
 
 
 def _mend(node: Element) -> None:
-    """Take inline styles and variation selectors away, and let bars grow with what they cover."""
+    """Take inline styles and variation selectors away, set accents apart, and let bars grow with what they cover."""
     if node.tag == "mtext" and len(node):
         node.text = "".join(node.itertext())
         node[:] = []
     if node.get("style") is not None:
         del node.attrib["style"]
     node.text = node.text.replace(_VARIATION, "") if node.text else node.text
-    if node.tag == "mo" and node.text == _BAR:
-        node.text = _STRETCHING_BAR
-        node.set("stretchy", "true")
+    if node.tag == "mo" and node.text in _ACCENTS:
+        node.text = _ACCENTS[node.text]
+        node.set("stretchy", "true" if node.text == _BAR else "false")
 
 
 def _math(children: list[Element]) -> Element:

@@ -19,6 +19,12 @@ def test_a_bar_is_kept_and_grows() -> None:
     assert '<mo stretchy="true">\u203e</mo>' in markup("overline(x + y)")
 
 
+def test_accents_have_a_width_of_their_own() -> None:
+    """A combining mark would be set beside its letter, where it has no width."""
+    assert '<mo stretchy="false">\u00af</mo>' in markup("macron(epsilon)")
+    assert '<mo stretchy="false">\u02dc</mo>' in markup("tilde(delta)")
+
+
 def test_script_letters_and_spaces_in_texts_come_without_selectors_and_styles() -> None:
     made = markup('cal(A) "a release,  then"')
     assert "\U0001d49c" in made
