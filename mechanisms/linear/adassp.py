@@ -58,9 +58,9 @@ class Scales:
 class AdaSSP:
     r"""AdaSSP with its last line read as ``(gram + lam I)^{-1} moment``, the *released* matrix.
 
-    The printed line takes the raw ``X^T X`` (see ``AdaSSPPublished``). With the released one the coefficients are
-    post-processing, and the transcript is the three releases. Each of them alone can break its printed
-    ``(epsilon/3, delta/3)`` (at epsilon 1, delta 1e-9 it does), but the three together are
+    Our copy of the paper has the raw ``X^T X`` there, most likely a lost hat (see ``AdaSSPPublished``). With the
+    released one the coefficients are post-processing, and the transcript is the three releases. Each of them alone can
+    break its printed ``(epsilon/3, delta/3)`` (at epsilon 1, delta 1e-9 it does), but the three together are
     ``mu = epsilon/sqrt(3 log(6/delta))`` Gaussian-DP, which ``delta_at`` decides exactly
     (docs/derivations/wang2018_ssp.md).
 
@@ -201,7 +201,9 @@ class AdaSSPPublishedTranscript(NamedTuple):
 
 @dataclass(frozen=True)
 class AdaSSPPublished:
-    r"""AdaSSP with its last line as printed: ``theta = (X^T X + lam I)^{-1} moment``, with the *raw* Gram matrix.
+    r"""AdaSSP with its last line word for word as in our copy: ``(X^T X + lam I)^{-1} moment``, the *raw* Gram matrix.
+
+    A hat is most likely lost there: the algorithm releases the noisy matrix, which nothing else uses.
 
     Whoever sees eigenvalue, moment and theta learns ``X^T X theta = moment - lam theta`` exactly: the loss of the whole
     transcript is infinite with probability 1 unless the two Gram matrices agree on theta, and no measure dominates
@@ -227,7 +229,7 @@ class AdaSSPPublished:
     @property
     def name(self) -> str:
         """Short name for reports."""
-        return "AdaSSP as printed (raw matrix in the last line)"
+        return "AdaSSP (last line on the raw matrix)"
 
     @property
     def guarantee(self) -> Guarantee:
