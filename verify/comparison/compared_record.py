@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from ..engine.record import Record, checked_rows, header_of, record_file, record_of
+from ..engine.record import Record, checked_rows, header_of, json_lines, record_file, record_of
 from ..engine.rows import Row
+from ..engine.versions import source_digest
 from ..messages.errors import UserError
 
 if TYPE_CHECKING:
@@ -79,8 +80,21 @@ def _rows(record: object) -> Sequence[Row]:
 def _read(path: Path) -> ComparedRecord:
     file = file_of(path)
     schema = record_of(file) or "record"
-    header, *rows = checked_rows(file, schema if schema in NAMES else "record")
+    try:
+        header, *rows = checked_rows(file, schema if schema in NAMES else "record")
+    except UserError as stop:
+        raise UserError(f"{stop}{_of_others(file)}") from stop
     return ComparedRecord(NAMES[schema], header, tuple(rows))
+
+
+def _of_others(file: Path) -> str:
+    """Return, for a record that could not be read, whether other sources of ours wrote it, whose rows may differ."""
+    try:
+        header = next(json_lines(file))
+    except UserError:
+        return ""
+    theirs = header.get("sources", source_digest())
+    return "" if theirs == source_digest() else "; other sources of pdp-verify wrote it, and can compare it"
 
 
 def file_of(path: Path) -> Path:

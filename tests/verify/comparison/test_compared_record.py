@@ -60,6 +60,16 @@ def test_a_damaged_record_is_refused_in_one_line(
     assert "\n" not in str(stop.value)
 
 
+def test_a_record_that_other_sources_wrote_in_another_way_says_so(run: Rows, tmp_path: Path) -> None:
+    rows = [{name: value for name, value in run[0].items() if name != "slots"}, *run[1:]]
+    file = write_rows(rows, tmp_path / "audit.jsonl")
+    with pytest.raises(UserError, match=r"no key 'slots'\)$"):
+        compared_record(file)
+    write_rows([rows[0] | {"sources": "f" * 64}, *rows[1:]], file)
+    with pytest.raises(UserError, match=r"no key 'slots'\); other sources of pdp-verify wrote it, and can compare it$"):
+        compared_record(file)
+
+
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     for name in ("s.sqlite", "t.parquet", "g.toml", "audit.pdf"):
         with pytest.raises(
