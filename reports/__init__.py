@@ -1,4 +1,4 @@
-"""Lays out text, numbers and figures as PDF, HTML, Markdown and JUnit; knows nothing of privacy, computes no statistic."""
+"""Lays out text, numbers and figures as PDF, HTML, Markdown, JUnit; knows nothing of privacy, computes no statistic."""
 
 import lazy_loader
 
