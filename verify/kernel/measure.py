@@ -34,10 +34,28 @@ def number_of(value: Any) -> float:
     return float(value)
 
 
+#: Relative width up to which an enclosure is told by its middle.
+NARROW = 1e-4
+
+
+def is_narrow(exact: Mapping[str, Any]) -> bool:
+    """Return whether a proved enclosure is as good as a number; a wide one is told by its ends."""
+    low, high, value = (number_of(exact[name]) for name in ("low", "high", "value"))
+    return low == high or high - low <= max(NARROW * abs(value), 1e-12)
+
+
 def found_value(row: Mapping[str, Any]) -> float:
-    """Return the number that decides a case: the exact one where there is one; ``nan`` without a witness."""
-    witness = row["exact"] or row["sampled"]
-    return number_of(witness["value"]) if witness else math.nan
+    """Return the number that decides a case: the exact one where there is one; ``nan`` without a witness.
+
+    Of a wide enclosure it is the end that is nearer to what is allowed: the truth is no nearer.
+    """
+    witness, claim = row["exact"] or row["sampled"], row["claim"]
+    if not witness:
+        return math.nan
+    if not row["exact"] or is_narrow(witness) or claim is None:
+        return number_of(witness["value"])
+    low, high = number_of(witness["low"]), number_of(witness["high"])
+    return high if high < number_of(claim["low"]) else low
 
 
 def excess(row: Mapping[str, Any]) -> float:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 import shlex
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
-from reports.numbers import format_interval, format_number
+from reports.numbers import format_count, format_interval, format_number, format_percent
 
 from ..engine.rows import NON_FINITE, Row, number
-from ..kernel.measure import Measure, excess, found_value
+from ..kernel.measure import Measure, excess, found_value, is_narrow
 from ..kernel.verdict import Reason, Verdict
 
 
@@ -88,18 +90,26 @@ def case_sentence(row: Row, *, typographic: bool = False) -> str:
     sides = [row["notes"].get(name) for name in ("value", "bound")]
     if claim["measure"] == Measure.BOUND.name and None not in sides:
         name = quantity.partition(": value ")[0]
-        value, bound = (figure(side, typographic=typographic) for side in sides)
+        value, bound = (figure(side, 4, typographic=typographic) for side in sides)
         return f"{_capital(name)}: {value}, where at most {bound} is {'promised' if fails else 'allowed'}."
     limit = allowed(claim, typographic=typographic)
     if claim["measure"] in (Measure.COVERAGE.name, Measure.FAILURE.name):
-        begins = quantity.startswith(("probability", "P("))
-        name = f"The {quantity}" if begins else f"The probability for '{quantity}'"
+        event, _, about = quantity.partition(": ")
+        name = f"The {event}" + (f" ({about})" if about else "")
         return f"{name} is {found}, where {limit} {'was promised' if fails else 'is allowed'}."
-    if claim["measure"] == Measure.IDENTITY.name and fails:
-        name = quantity.removeprefix("relative deviation: ")
-        size = figure(abs(found_value(row)), 3, typographic=typographic)
-        return f"The two sides differ: {name}, relative difference {size}, where they are said to be equal."
+    if claim["measure"] == Measure.IDENTITY.name and fails and quantity.startswith("relative d"):
+        _, _, about = quantity.partition(": ")
+        share = format_percent(abs(found_value(row)), 2, typographic=typographic)
+        return f"The two sides differ by {share}{f' ({about})' if about else ''}, where they are said to be equal."
+    if fails and _is_point(claim):
+        limit = figure(claim["published"], typographic=typographic)
     return f"{_capital(quantity)}: {found}, where {limit} is {'stated' if fails else 'allowed'}."
+
+
+def _is_point(claim: Row) -> bool:
+    """Return whether a claim allows one number and the rounding of it."""
+    low, high, published = (number(claim[name]) for name in ("low", "high", "published"))
+    return low <= published <= high and high - low <= 1e-8 * max(1.0, abs(published))
 
 
 #: A growth in words: "decades by which A over its order grows, n from 1 to 1e5".
@@ -110,7 +120,7 @@ FORMULA = {"PRINTED": "printed", "CORRECTED": "corrected", "MUTANT": "wrong"}
 
 def _capital(text: str) -> str:
     """Return a text with a large first letter, unless it begins with a symbol."""
-    return text[0].upper() + text[1:] if re.match(r"[a-z]{2}", text) else text
+    return text[0].upper() + text[1:] if re.match(r"[a-z]{2}|a ", text) else text
 
 
 def _found(row: Row, *, typographic: bool) -> str:
@@ -118,8 +128,32 @@ def _found(row: Row, *, typographic: bool) -> str:
     exact, sampled = row["exact"], row["sampled"]
     if not exact:
         return interval(sampled, typographic=typographic) if sampled else "not known"
-    value = figure(exact["value"], typographic=typographic)
+    value = exact_words(row, telling_digits(row), typographic=typographic)
     return f"{value} (simulated: {interval(sampled, typographic=typographic)})" if sampled else value
+
+
+#: Digits of a number in a sentence, until it no longer reads like what it must not be.
+DIGITS = (3, 4, 6, 9)
+
+
+def telling_digits(row: Row) -> int:
+    """Return how many digits tell what was found from what is allowed: three, or more where those are alike."""
+    claim, value = row["claim"], found_value(row)
+    limits = [number(claim[name]) for name in ("low", "high")]
+    return next((d for d in DIGITS if all(figure(value, d) != figure(limit, d) for limit in limits)), DIGITS[0])
+
+
+def exact_words(row: Row, digits: int = 6, *, typographic: bool = False) -> str:
+    """Return the exact number of a case, or the ends of its proved enclosure that tell something where it is wide."""
+    exact, claim = row["exact"], row["claim"]
+    if exact is None or is_narrow(exact):
+        return figure(exact["value"] if exact else None, digits, typographic=typographic)
+    low, high = (figure(exact[name], digits, typographic=typographic) for name in ("low", "high"))
+    if number(exact["low"]) > number(claim["high"]) or number(exact["high"]) == math.inf:
+        return f"at least {low}"
+    if number(exact["high"]) < number(claim["low"]) or number(exact["low"]) in (0.0, -math.inf):
+        return f"at most {high}"
+    return f"between {low} and {high}"
 
 
 def times(row: Row, *, typographic: bool = False) -> str:
@@ -127,8 +161,8 @@ def times(row: Row, *, typographic: bool = False) -> str:
     factor = excess(row) if row["claim"]["measure"] in COUNTED else math.nan
     if not 1.0 < factor < math.inf:
         return ""
-    digits = 2 if factor >= 10 else 3
-    return figure(float(f"{factor:.{digits}g}"), typographic=typographic)
+    rounded = float(f"{factor:.{2 if factor >= 10 else 3}g}")
+    return format_count(int(rounded)) if 1000 <= rounded < 1e9 else figure(rounded, typographic=typographic)
 
 
 #: Measures whose excess is a factor that means something.
@@ -138,14 +172,16 @@ COUNTED = tuple(each.name for each in (Measure.DELTA, Measure.COVERAGE, Measure.
 def _delta_sentence(row: Row, found: str, *, fails: bool, typographic: bool) -> str:
     """Return "At epsilon 0.0267 (the printed formula) the true delta is 0.0283, where 0.001 was promised."."""
     claim = row["claim"]
-    epsilon, promised = (figure(claim[name], typographic=typographic) for name in ("published", "high"))
+    digits = telling_digits(row)
+    epsilon, promised = (figure(claim[name], digits, typographic=typographic) for name in ("published", "high"))
     chosen = any(value == claim["published"] for name, value in row.get("params", {}).items() if "epsilon" in name)
     formula = FORMULA.get(row.get("standing", ""), "")
     source = f" (the {formula} formula)" if formula and not chosen else ""
     if row["exact"] or row["sampled"]:
         factor = times(row, typographic=typographic) if fails else ""
         said = f"the true delta is {found}, where {promised} {'was' if fails else 'is'} promised"
-        return f"At epsilon {epsilon}{source} {said}{f': {factor} times as much' if factor else ''}."
+        least = "" if not row["exact"] or is_narrow(row["exact"]) else "at least "
+        return f"At epsilon {epsilon}{source} {said}{f': {least}{factor} times as much' if factor else ''}."
     return f"At epsilon {epsilon}{source} a delta of {promised} is promised; the true one is not known."
 
 
@@ -158,7 +194,7 @@ def _growth_sentence(row: Row, *, typographic: bool) -> str:
     what, where = (where.lstrip(": "), "") if what == "this" else (what, where)
     grown = _factor(found_value(row), typographic=typographic)
     limit = f"at most {_factor(high, typographic=typographic)} is allowed" if math.isfinite(high) else "none is allowed"
-    return f"{_capital(what)}: grows by a factor of {grown}{where}, where {limit}."
+    return f"{_capital(what)} grows by a factor of {grown}{where}, where {limit}."
 
 
 def _factor(decades: float, *, typographic: bool) -> str:
@@ -168,13 +204,46 @@ def _factor(decades: float, *, typographic: bool) -> str:
     return figure(float(f"{10.0**decades:.2g}"), typographic=typographic)
 
 
+def plain_words(text: str) -> str:
+    """Return prose for a page, where backticks would be printed as they stand."""
+    return text.replace("`", "")
+
+
 def case_title(row: Row) -> str:
     """Return a case's name, with its statement's id in front unless it is there already."""
     case = str(row["case"])
     return case if case.startswith(row["id"]) else f"{row['id']} {case}"
 
 
+#: Characters of a line of a command on a page; a longer one would be broken where a shell does not break it.
+COMMAND_WIDTH = 92
+
+
+def command_lines(words: Sequence[str]) -> str:
+    """Return a command in lines that a page does not break: a copy of them runs."""
+    lines = [""]
+    for word in (shlex.quote(word) if len(shlex.quote(word)) < COMMAND_WIDTH else _broken(word) for word in words):
+        if lines[-1] and len(lines[-1]) + len(word) + 3 > COMMAND_WIDTH:
+            lines.append("   ")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n".join(lines)
+
+
+def _broken(word: str) -> str:
+    """Return one long argument in several lines: between double quotes a shell drops a backslash and a line's end."""
+    escaped = re.sub(r'([\\"$`])', r"\\\1", word)
+    return '"' + " \\\n".join(textwrap.wrap(escaped, COMMAND_WIDTH - 4, break_long_words=False)) + '"'
+
+
 def replay_command(record: str, id_: str, case: str | None = None) -> str:
     """Return the command that draws a case again."""
-    words = ["pdp-verify", "replay", record, id_]
-    return shlex.join(words + (["--case", case] if case else []))
+    return shlex.join(_replay_words(record, id_, case))
+
+
+def replay_lines(record: str, id_: str, case: str | None = None) -> str:
+    """Return the command that draws a case again, in lines for a page."""
+    return command_lines(_replay_words(record, id_, case))
+
+
+def _replay_words(record: str, id_: str, case: str | None) -> list[str]:
+    return ["pdp-verify", "replay", record, id_, *(["--case", case] if case else [])]

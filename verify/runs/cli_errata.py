@@ -13,19 +13,21 @@ from ..messages.errors import UserError
 @click.command()
 @click.argument("record", type=click.Path(path_type=Path), required=False)
 @click.option("-o", "--output", "file", type=DOCUMENT, required=True, help="The file to write: .pdf, .md or .html.")
-def errata(record: Path | None, file: Path) -> None:
-    """Write the errata of RECORD [default: the newest run in pdp-verify-out] as PDF, HTML or Markdown."""
+@click.option("--paper", default="", help="Of one paper alone: its folder, or the prefix of its ids (W18).")
+@click.option("--contact", default="", help="Where answers go [default: the project's issue tracker, if it has one].")
+def errata(record: Path | None, file: Path, paper: str, contact: str) -> None:
+    """Write proposed corrections to the papers of RECORD [default: the newest run in pdp-verify-out]; draws nothing."""
     from reports.formats import write_document
 
     from ..engine.record import read, read_run, record_file
     from ..messages.damaged import as_written
-    from ..papers import ledger
     from .errata import errata_document
 
     record = record or newest()
     try:
         with as_written(record_file(record)):
-            pages = errata_document(read(record), ledger.default(), date=str(read_run(record).get("finished", ""))[:10])
+            date = str(read_run(record).get("finished", ""))[:10]
+            pages = errata_document(read(record), date=date, paper=paper, contact=contact.strip())
             write_document(pages, file)
     except OSError as stop:
         raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop

@@ -61,10 +61,11 @@ def replay(record: Path, id_: str, case: str | None) -> int:
 @click.argument("record", type=RECORD)
 @click.option("-o", "--output", "file", type=RECORD_OUTPUT, required=True, help="The file to write.")
 @click.option("--source", type=RECORD, help="For .sarif: the configuration as the repository has it.")
-def report(record: Path, file: Path, source: Path | None) -> None:
+@click.option("--full", is_flag=True, help="Of a run: all the evidence, a section a statement (.html always has it).")
+def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
     """Render RECORD, of a run, a certificate or a calibration; draws nothing.
 
-    The end of the file's name chooses: .pdf or .md; .sarif for code scanning (a run or a certificate); .cdx.json
+    The end of the file's name chooses: .pdf, .md or .html; .sarif for code scanning (a run or a certificate); .cdx.json
     (CycloneDX 1.6) and .registry.json (Deployments Registry) of a certificate. The date is that of run.json beside it.
     """
     from ..calibration.calibration_record import read as read_calibration
@@ -78,6 +79,8 @@ def report(record: Path, file: Path, source: Path | None) -> None:
 
     if source is not None and not file.name.endswith(".sarif"):
         raise UserError(f"source must be given for a .sarif file alone, got output={file}")
+    if full and (record_of(record) or interchange_of(file)):
+        raise UserError(f"full must be given for the pages of a run's record alone, got record={record}, output={file}")
     run, jobs, of, path = read_run(record), default_jobs(), record_of(record), record_file(record)
     try:
         with as_written(path):
@@ -88,7 +91,8 @@ def report(record: Path, file: Path, source: Path | None) -> None:
             elif of == "calibration":
                 render(read_calibration(path), run, file)
             else:
-                publish(read(record), run, file, jobs=jobs)
+                whole, short = ((file,), ()) if full else ((), (file,))
+                publish(read(record), run, *short, jobs=jobs, full=whole)
     except OSError as stop:
         raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
     click.echo(str(file))

@@ -40,6 +40,7 @@ DEFAULT_FAILURE_PROB = 1e-4
 @click.option(
     "--resume", is_flag=True, help="Use an existing --out: keep its finished cases, replace its record and report."
 )
+@click.option("--full", is_flag=True, help="Also leave audit-full.pdf: all the evidence, a section a statement.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def run(
     ids: tuple[str, ...],
@@ -50,6 +51,7 @@ def run(
     failure_prob: float,
     out: Path | None,
     resume: bool,
+    full: bool,
     as_json: bool,
 ) -> int:
     """Decide the statements with these ids (all of them when none is given).
@@ -105,7 +107,9 @@ def run(
     write_atomic(folder / "junit.xml", junit(findings.record))
     try:
         paths = (folder / "audit.pdf", folder / "audit.html")
-        publish(findings.record, about, *paths, jobs=1 if findings.interrupted else jobs or default_jobs())
+        whole = [folder / "audit-full.pdf"] if full else []
+        cores = 1 if findings.interrupted else jobs or default_jobs()
+        publish(findings.record, about, *paths, jobs=cores, full=whole)
     except ValueError as stop:
         raise Defect(f"the report could not be set ({stop}); the record is {folder / 'audit.jsonl'}") from stop
     if as_json:
@@ -170,6 +174,8 @@ def counts_line(findings: Findings) -> str:
             ("UNDECIDED", "undecided"),
         )
     ]
+    unclear = sum(row["printed"]["verdict"] == "TEXT_UNCLEAR" for row in whole)
+    words += [f"{unclear} of unclear text"] if unclear else []
     words.append(_count(sum(row["printed"]["verdict"] == "DEFINITION" for row in whole), "definition"))
     mutants = [row for row in findings.record.cases if row["standing"] == "MUTANT"]
     caught = sum(row["outcome"] == "FAILS" for row in mutants)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +10,40 @@ from mechanisms.numerics.ticks import tick
 from reports.figures import figure_svg
 from reports.formats import write_document
 from reports.junit import JUnitCase, junit_xml
-from reports.row import Document, Figure, HeatMap
+from reports.row import Document, Drawing
 
 from ..engine.record import Record
 from ..engine.work import mapped
 from .audit_pages import document
 from .facets import with_facets
+from .pages.short_pages import short_document
+
+#: What is searched on a screen rather than read from page 1: all the evidence is in it.
+HTML = ".html"
 
 
-def publish(record: Record, run: Mapping[str, Any], *paths: Path, jobs: int) -> None:
-    """Write the report of a record, in the format of each path; the same record and ``run.json`` give the same bytes."""
-    pages = with_facets(document(record, date=str(run.get("finished", ""))[:10]), record)
-    figures = drawn_figures(pages, jobs)
-    for path in paths:
-        write_document(pages, path, figures=figures)
+def publish(record: Record, run: Mapping[str, Any], *paths: Path, jobs: int, full: Sequence[Path] = ()) -> None:
+    """Write the short report of a record to each path, in the format of its suffix; HTML and ``full`` hold everything.
+
+    The same record and ``run.json`` give the same bytes.
+    """
+    date = str(run.get("finished", ""))[:10]
+    short = [path for path in paths if path.suffix != HTML]
+    whole = [*full, *(path for path in paths if path.suffix == HTML)]
+    if short:
+        brief = short_document(record, date=date)
+        for path in short:
+            write_document(brief, path)
+    if whole:
+        pages = with_facets(document(record, date=date), record)
+        figures = drawn_figures(pages, jobs)
+        for path in whole:
+            write_document(pages, path, figures=figures)
 
 
 def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:
     """Return the figures of a document as SVG, by name; few of them are not worth a process."""
-    figures = [block for block in pages.blocks() if isinstance(block, Figure | HeatMap)]
+    figures = [block for block in pages.blocks() if isinstance(block, Drawing)]
     jobs = jobs if len(figures) > 3 else 1
     drawn = mapped(figure_svg, figures, jobs, told=lambda _, __: tick(1))
     return {figure.name: svg for figure, svg in zip(figures, drawn, strict=True)}

@@ -1,4 +1,4 @@
-"""The pages of one statement: formulas, verdict in words, numbers side by side, worst case, mutants, figures."""
+"""One statement: formulas, verdict in words, where it was read, numbers side by side, worst case, mutants, figures."""
 
 from __future__ import annotations
 
@@ -27,19 +27,24 @@ from reports.row import (
 
 from ..engine.record import Record
 from ..engine.rows import Row, number
+from ..kernel.measure import gravity
 from ..kernel.ruling import worst
-from ..messages.words import allowed, case_sentence, figure, interval, replay_command, setting, verdict_sentence
+from ..messages.words import (
+    allowed,
+    case_sentence,
+    exact_words,
+    figure,
+    interval,
+    plain_words,
+    replay_lines,
+    setting,
+    verdict_sentence,
+)
+from ..papers.provenance import Worth
+from .pages.addresses import paper_address
+from .pages.causes import display_of
+from .pages.short_pages import SHORT_DIGEST, TONES, badge
 
-TONES = {
-    "SUPPORTED": Tone.GOOD,
-    "REFUTED": Tone.BAD,
-    "UNDECIDED": Tone.WARNING,
-    "TEXT_UNCLEAR": Tone.NEUTRAL,
-    "DEFINITION": Tone.NEUTRAL,
-    "HOLDS": Tone.GOOD,
-    "FAILS": Tone.BAD,
-    "OUT_OF_DOMAIN": Tone.NEUTRAL,
-}
 #: Rows that a table shows; the record has them all.
 MOST_ROWS = 5
 
@@ -52,24 +57,31 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     single = len(parts) == 1
     blocks: list[Block] = []
     if statement["summary"]:
-        blocks.append(Paragraph(statement["summary"], TextStyle.LEAD))
+        blocks.append(Paragraph(plain_words(statement["summary"]), TextStyle.LEAD))
+    if verdict["printed"]["verdict"] == "SUPPORTED" and any(_is_wrong_line(record, part) for part in parts):
+        text = "The statement has a verdict of its own, which the line does not change."
+        blocks.append(Callout(Tone.WARNING, "True; a line of its proof is wrong", text))
     if single:
         blocks += _part_blocks(parts[0], verdict, rows)
     else:
         blocks += [_verdict_callout("As printed", verdict["printed"])]
         if verdict["corrected"]:
             blocks.append(_verdict_callout("Corrected, where it had to be", verdict["corrected"]))
-    facts = [Fact("Where", statement["locator"]), Fact("Domain", statement["domain"])]
+    facts = [Fact("Where", f"{statement['locator']} ({statement['of']})"), Fact("Domain", statement["domain"])]
+    if single:
+        facts += provenance_facts(parts[0])
     if statement["definition"]:
         facts.append(Fact("Implemented by", statement["definition"]))
-    facts += [Fact("File", statement["file"]), Fact("Paper", statement["reference"])]
+    paper = record.header["papers"].get(statement["paper"], {})
+    address = paper_address(paper.get("doi", ""))
+    facts += [Fact("File", statement["file"]), Fact("Paper", statement["reference"], address)]
     tail = [*_mutant_blocks(verdict, rows), *(_figure_block(row) for row in figures)]
     head = Section(
         statement["title"],
         1,
         (*blocks, Facts(tuple(facts)), *(tail if single else ())),
         badges=_badges(verdict),
-        kicker=f"{statement['id']} · {statement['of']}",
+        kicker=f"{statement['id']} · {verdict['printed']['verdict'].lower().replace('_', ' ')}",
         id=statement["id"],
     )
     if single:
@@ -82,9 +94,10 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
             Section(
                 part["title"],
                 2,
-                tuple(_part_blocks(part, ruling, mine)),
+                (*_part_blocks(part, ruling, mine), *_read_at(part)),
                 badges=_badges(ruling),
-                kicker=part["id"] + (f" · reading {part['reading']}" if part["reading"] else ""),
+                kicker=part["id"] + (" · line of the proof" if part["proof"] else ""),
+                id=part["id"] if part["id"] != statement["id"] else "",
             )
         )
     if tail:
@@ -99,17 +112,37 @@ def ruling_of_part(record: Record, part: Row) -> Row:
     return reading
 
 
+def provenance_facts(part: Row) -> list[Fact]:
+    """Return where a part was read: copy, line, and what our copy is worth there."""
+    source = part["provenance"]
+    if source is None:
+        return []
+    place = f"copy {source['copy']} ({source['digest'][:SHORT_DIGEST]}…), line {source['line']}"
+    facts = [Fact("Read at", f"{place}; {Worth[source['worth']].value}")]
+    return [*facts, Fact("Evidence", plain_words(source["evidence"]))] if source["evidence"] else facts
+
+
+def _read_at(part: Row) -> list[Block]:
+    facts = provenance_facts(part)
+    return [Facts(tuple(facts))] if facts else []
+
+
+def _is_wrong_line(record: Record, part: Row) -> bool:
+    return bool(part["proof"]) and record.verdict(display_of(part))["printed"]["verdict"] == "REFUTED"
+
+
 def _badges(verdict: Row) -> tuple[Badge, ...]:
-    printed = Badge(f"as printed: {verdict['printed']['verdict'].lower()}", TONES[verdict["printed"]["verdict"]])
-    if not verdict["corrected"]:
-        return (printed,)
-    corrected = verdict["corrected"]["verdict"]
-    return (printed, Badge(f"corrected: {corrected.lower()}", TONES[corrected]))
+    printed = badge(verdict["printed"]["verdict"], "as printed: ")
+    return (printed, badge(verdict["corrected"]["verdict"], "corrected: ")) if verdict["corrected"] else (printed,)
 
 
 def _verdict_callout(form: str, ruling: Row) -> Callout:
     sentence = verdict_sentence(ruling)
-    return Callout(TONES[ruling["verdict"]], f"{form}: {ruling['verdict'].lower()}", sentence[0].upper() + sentence[1:])
+    return Callout(
+        TONES[ruling["verdict"]],
+        f"{form}: {ruling['verdict'].lower().replace('_', ' ')}",
+        sentence[0].upper() + sentence[1:],
+    )
 
 
 def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
@@ -124,19 +157,21 @@ def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
         blocks.append(_verdict_callout(form, ruling))
         if form == "Corrected" and part["what_went_wrong"]:
             derived = f" Derived in {part['derivation']}." if part["derivation"] else ""
-            blocks.append(Paragraph(f"What is wrong as printed: {part['what_went_wrong'].rstrip('.')}.{derived}"))
+            blocks.append(
+                Paragraph(f"What is wrong as printed: {plain_words(part['what_went_wrong']).rstrip('.')}.{derived}")
+            )
         blocks += worst_blocks(mine, part["id"])
         if mine:
             blocks.append(_number_table(form, part["id"], mine))
         blocks += _agreement(mine)
     if len(forms) == 1 and part["what_went_wrong"]:
-        blocks.append(Paragraph(part["what_went_wrong"]))
+        blocks.append(Paragraph(plain_words(part["what_went_wrong"])))
     return blocks
 
 
-def worst_blocks(rows: Sequence[Row], id_: str) -> list[Block]:
-    """Return the counterexample, or the case with the smallest margin, and the command that replays it."""
-    tightest = worst(rows)
+def worst_blocks(rows: Sequence[Row], id_: str, told: Row | None = None) -> list[Block]:
+    """Return the case that tells it (or the worst), the family that fails alike, and the command that replays it."""
+    tightest = told or worst(rows)
     if tightest is None:
         return []
     label = "Counterexample" if tightest["outcome"] == "FAILS" else "Worst case found"
@@ -144,18 +179,51 @@ def worst_blocks(rows: Sequence[Row], id_: str) -> list[Block]:
     where = setting(tightest["found"] or tightest["params"], typographic=True)
     if where:
         facts.append(Fact("Found at" if tightest["found"] else "At", where))
-    facts.append(Fact("Margin", figure(tightest["margin"], 3, typographic=True)))
+    others = family(rows, tightest) if tightest["outcome"] == "FAILS" else ""
+    if others:
+        facts.append(Fact("Fails alike at", others))
     if tightest["confirmation"]:
         again = interval(tightest["confirmation"]["sampled"], typographic=True)
         facts.append(Fact("On fresh draws", again))
     if tightest["claim"] and tightest["claim"]["strict_note"]:
         facts.append(Fact("Note", tightest["claim"]["strict_note"]))
-    return [Facts(tuple(facts)), Code(replay_command("audit.jsonl", id_, tightest["case"]))]
+    return [Facts(tuple(facts)), Code(replay_lines("audit.jsonl", id_, tightest["case"]))]
 
 
-def _order(row: Row) -> tuple[int, float]:
+#: Members of a family of failing cases that are told, the ends among them.
+MOST_MEMBERS = 7
+
+
+def family(rows: Sequence[Row], one: Row) -> str:
+    """Return the failing cases that differ from one of them in numbers alone: the growth that refutes an order."""
+    alike = [
+        row
+        for row in rows
+        if row["outcome"] == "FAILS"
+        and not row["found"]
+        and row["claim"]["quantity"] == one["claim"]["quantity"]
+        and row["params"].keys() == one["params"].keys()
+    ]
+    varied = [
+        name
+        for name, value in one["params"].items()
+        if isinstance(value, (int, float)) and len({row["params"][name] for row in alike}) > 1
+    ]
+    fixed = [name for name in one["params"] if name not in varied]
+    alike = [row for row in alike if all(row["params"][name] == one["params"][name] for name in fixed)]
+    members = sorted({tuple(float(row["params"][name]) for name in varied) for row in alike})
+    if "constant" not in varied or len(members) < 3:  # one point refutes any claim but that of an order
+        return ""
+    if len(members) > MOST_MEMBERS:
+        step = (len(members) - 1) / (MOST_MEMBERS - 1)
+        members = [members[round(place * step)] for place in range(MOST_MEMBERS)]
+    told = (setting(dict(zip(varied, member, strict=True)), typographic=True) for member in members)
+    return "no constant is enough: " + "; ".join(told)
+
+
+def _order(row: Row) -> tuple[int, tuple[float, ...]]:
     rank = {"FAILS": 0, "UNDECIDED": 1, "HOLDS": 2}.get(row["outcome"], 3)
-    return rank, number(row["margin"]) if row["margin"] != "nan" else 0.0
+    return rank, gravity(row) if row["claim"] and row["margin"] != "nan" else ()
 
 
 def _number_table(form: str, id_: str, rows: Sequence[Row]) -> Table:
@@ -166,7 +234,7 @@ def _number_table(form: str, id_: str, rows: Sequence[Row]) -> Table:
             _case_label(row),
             figure((row["claim"] or {}).get("published"), typographic=True),
             allowed(row["claim"], typographic=True),
-            _exact(row["exact"]),
+            exact_words(row, typographic=True),
             interval(row["sampled"], typographic=True),
             Badge(row["outcome"].lower().replace("_", " "), TONES[row["outcome"]]),
         )
@@ -174,11 +242,6 @@ def _number_table(form: str, id_: str, rows: Sequence[Row]) -> Table:
     )
     some = f"; the {len(shown)} tightest of {format_count(len(rows))} cases" if len(shown) < len(rows) else ""
     return Table(f"{form}, {id_}: published, exact and estimated{some}", columns, cells, widths=(1, 0, 0, 0, 0, 0))
-
-
-def _exact(estimate: Row | None) -> str:
-    """Return an exact value: six digits of its middle (the record has the proved enclosure)."""
-    return figure(estimate["value"] if estimate else None, typographic=True)
 
 
 def _case_label(row: Row) -> str:
@@ -207,13 +270,13 @@ def _mutant_blocks(verdict: Row, rows: Sequence[Row]) -> list[Block]:
             (f"{row['part']}: " if several else "") + (row["mutant"] or row["case"]),
             "–" if row["severity"] is None else format_percent(row["severity"], 2, typographic=True),
             figure(row["margin"], 3, typographic=True),
-            Badge("refuted", Tone.GOOD) if row["outcome"] == "FAILS" else Badge("not refuted", Tone.BAD),
+            Badge("caught", Tone.GOOD) if row["outcome"] == "FAILS" else Badge("not caught", Tone.BAD),
         )
         for row in mutants
     )
     smallest = verdict["mutants"]["smallest"]
-    note = f"; the smallest one refuted is {format_percent(smallest['severity'], 2)} away from true" if smallest else ""
-    caption = f"Deliberately wrong versions that the same checks must refute{note}"
+    note = f"; the smallest one caught is {format_percent(smallest['severity'], 2)} away from true" if smallest else ""
+    caption = f"Deliberately wrong versions that the same checks must catch{note}"
     columns = ("Mutant", "Distance from true", "Margin", "Outcome")
     return [Table(caption, columns, cells, ("left", "right", "right", "left"), (1, 0, 0, 0))]
 

@@ -19,7 +19,7 @@ def row(
     value = 1.0 - (0.0 if isinstance(margin, str) else margin)
     return {
         "outcome": outcome, "margin": margin, "reason": reason, "case": case, "notes": {}, "sampled": None,
-        "claim": {"measure": measure, "low": 0.0, "high": 1.0}, "exact": {"value": value},
+        "claim": {"measure": measure, "low": 0.0, "high": 1.0}, "exact": {"value": value, "low": value, "high": value},
     }  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def row_of(part: str, outcome: str, standing: str = "PRINTED") -> dict[str, Any]
     return {
         "part": part, "case": f"{part} {standing}", "outcome": outcome, "standing": standing, "reason": "NONE",
         "margin": 1.0 if outcome == "HOLDS" else -1.0, "severity": None, "notes": {}, "sampled": None,
-        "claim": {"measure": "DELTA", "low": 0.0, "high": 1.0}, "exact": {"value": 0.0 if outcome == "HOLDS" else 2.0},
+        "claim": {"measure": "DELTA", "low": 0.0, "high": 1.0}, "exact": dict.fromkeys(("value", "low", "high"), 0.0 if outcome == "HOLDS" else 2.0),
     }  # fmt: skip
 
 
