@@ -63,8 +63,11 @@ def compared_record(record: RecordLike) -> ComparedRecord:
         return record
     if isinstance(record, (str, os.PathLike)):
         return _read(Path(record))
-    header, *rows = _rows(record)
-    return ComparedRecord(NAMES[header_of(header) or "record"], header, tuple(rows))
+    rows = _rows(record)
+    kind = NAMES.get(header_of(rows[0]) or "record") if rows else None
+    if kind is None:
+        raise UserError(f"record must begin with the header of {', '.join(NAMES.values())}, got {len(rows)} rows")
+    return ComparedRecord(kind, rows[0], tuple(rows[1:]))
 
 
 def _rows(record: object) -> Sequence[Row]:

@@ -70,6 +70,14 @@ def test_a_record_that_other_sources_wrote_in_another_way_says_so(run: Rows, tmp
         compared_record(file)
 
 
+def test_rows_without_a_header_of_ours_are_refused(run: Rows) -> None:
+    for rows in ([], [run[0] | {"record": "diary"}]):
+        with pytest.raises(
+            UserError, match=r"^record must begin with the header of run, certificate, sweep, calibration, "
+        ):
+            compared_record(rows)
+
+
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     for name in ("s.sqlite", "t.parquet", "g.toml", "audit.pdf"):
         with pytest.raises(
