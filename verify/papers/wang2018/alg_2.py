@@ -71,7 +71,7 @@ STATEMENT = statement(
         "without a printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]"
     ),
     summary=(
-        f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.9 (delta around 0.4), although each "
+        f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.8 (delta around 0.4), although each "
         "release alone exceeds its third; exact at every epsilon: `AdaSSP(calibrated=True)`. The last line of our copy has X^T X without the "
         "hat of step 4, most likely a lost glyph: with the hat the output adds nothing to the releases; word for word it would give X^T X away. 'Xy' is X^T y."
     ),

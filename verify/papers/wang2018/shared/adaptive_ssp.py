@@ -27,7 +27,7 @@ from ....kernel.statement import Case, Claim, Evidence, Observer
 from ....kernel.witness import sampled_delta
 from ....methods.rational import Matrix, column, generator, identity, random_matrix, same
 
-#: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.9 on it is not.
+#: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.8 on it is not.
 LARGEST = 15.5
 PAIRS = ("empty", "one record", "twelve records")
 #: Outputs drawn of the last line.
