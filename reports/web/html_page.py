@@ -160,8 +160,8 @@ class _Page:
 
     def _formula(self, block: FormulaBlock) -> Element:
         pieces = self._formulas.pieces(block.typst)
-        for piece in pieces:
-            piece.set("alttext", block.text)
+        if len(pieces) == 1:
+            pieces[0].set("alttext", block.text)
         box = element("div", *pieces, class_="formula", role="group", aria_label=block.label or "Formula")
         box.set("data-text", block.text)
         return element("div", *_label(block.label), box)
