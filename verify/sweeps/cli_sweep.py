@@ -101,8 +101,8 @@ def _finish(work: Sweep, export: Path | None, reports: Sequence[Path]) -> int:
         if reports:
             paper = document(work, counted, date=datetime.now(UTC).date().isoformat())
             figures = drawn_figures(paper, 1)
-            for path in reports:
-                write_document(paper, path, figures=figures, mode=0o600 if work.grid.private else 0o666)
+            for report in reports:
+                write_document(paper, report, figures=figures, mode=0o600 if work.grid.private else 0o666)
     except ValueError as stop:
         raise Defect(f"the summary could not be set ({stop}); the rows are in {work.store.path}") from stop
     except OSError as stop:
