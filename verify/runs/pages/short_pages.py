@@ -346,9 +346,9 @@ def _all_statements(record: Record) -> list[Section]:
         head = "Every statement" if not place else ""
         title = f"{author(paper)} ({paper['year']}): {paper['title']}"
         if head:
-            sections.append(
-                Section(head, 1, (Paragraph(WORDS_OF_TABLE, TextStyle.NOTE),), Audience.RELEASE, kicker="Index")
-            )
+            read = copies(record)
+            blocks: list[Block] = [Paragraph(WORDS_OF_TABLE, TextStyle.NOTE), *([read] if read else [])]
+            sections.append(Section(head, 1, tuple(blocks), Audience.RELEASE, kicker="Index"))
         sections.append(Section(title, 2, (table,), Audience.RELEASE))
     return sections
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from mechanisms import Dataset
@@ -21,6 +23,35 @@ N_DRAWS = 50
 def delta_of(n_records: int) -> float:
     """Return ``min(1e-6, 1/n^2)``, the delta of W18's Tables 3 and 4."""
     return min(1e-6, 1.0 / n_records**2)
+
+
+def alt_text(series: Sequence[Series]) -> str:
+    """Return what a panel shows: how each curve runs, and where it lies beside the horizontal lines."""
+    curves = [each for each in series if each.low]
+    lines = {each.label: each.y[0] for each in series if not each.low}
+    first, last = curves[0].x[0], curves[0].x[-1]
+    told = [f"{curve.label} {_course(curve.y)}{_beside(curve.y, lines)}" for curve in curves]
+    level = " and ".join(f"{label} at {value:.3g}" for label, value in lines.items())
+    return (
+        f"{len(curves)} curves of the error against epsilon from {first:g} to {last:g}, on logarithmic axes, with "
+        f"horizontal lines: {level}. {'; '.join(told)}."
+    )
+
+
+def _course(values: Sequence[float]) -> str:
+    """Return how a curve runs from its first to its last value; by less than 2 % it stays."""
+    ends = f"from {values[0]:.3g} to {values[-1]:.3g}"
+    ratio = values[-1] / values[0]
+    return f"{'stays' if abs(ratio - 1.0) < 0.02 else 'rises' if ratio > 1.0 else 'falls'}, {ends}"
+
+
+def _beside(values: Sequence[float], lines: Mapping[str, float]) -> str:
+    """Return which lines a curve stays above, stays below, or crosses."""
+    places: dict[str, list[str]] = {}
+    for label, level in lines.items():
+        where = "above" if min(values) > level else "below" if max(values) < level else "on both sides of"
+        places.setdefault(where, []).append(label)
+    return "".join(f", {where} {' and '.join(labels)}" for where, labels in places.items())
 
 
 def _panel(dataset: Dataset, name: str, seed: int) -> tuple[Figure, dict[str, float]]:
@@ -51,8 +82,7 @@ def _panel(dataset: Dataset, name: str, seed: int) -> tuple[Figure, dict[str, fl
         f"w18-fig5-{name}",
         f"Data set {name} (n = {dataset.n_records}, d = {dataset.dim})",
         "Cross-validated mean squared error; shaded: 95 % intervals over the folds.",
-        "Four falling curves of the error against epsilon between the horizontal lines of the trivial and the non-private "
-        "solution, on logarithmic axes.",
+        alt_text(series),
         "epsilon",
         "mean squared error",
         tuple(series),
