@@ -215,7 +215,7 @@ def titles(document: Document, _: Mapping[str, bytes]) -> bytes:
 def test_an_output_format(copy: Copy) -> None:
     """Two files: every command that writes a document takes it, and refuses what is still unknown."""
     copy.write("reports/titles.py", FORMAT)
-    copy.edit("reports/formats.py", '".md": _markdown}', '".md": _markdown, ".titles": titles}')
+    copy.edit("reports/formats.py", '".html": _html}', '".html": _html, ".titles": titles}')
     copy.edit(
         "reports/formats.py", "from .row import Document", "from .row import Document\nfrom .titles import titles"
     )

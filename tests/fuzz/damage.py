@@ -46,6 +46,7 @@ READERS: dict[str, tuple[tuple[str, ...], tuple[Commands, ...]]] = {
             ),
             *(
                 "out/release/audit.pdf",
+                "out/release/audit.html",
                 "out/curator/audit.md",
                 "out/release/junit.xml",
                 "out/curator/configuration.toml",
