@@ -269,11 +269,11 @@ def _draw_scale(axes: Axes, scale: Scale) -> None:
     right = 10.0 ** (math.ceil(math.log10(max(scale.limit, scale.high))) + 1)
     start = max(scale.low, left)
     end = max(scale.high, start * 1.15)  # a number known to the last digit is still to be seen
-    beyond = int(scale.low > scale.limit)
+    colour, hatch = (1, 1) if scale.low > scale.limit else (0, 0) if scale.high <= scale.limit else (5, 2)
     axes.set_xscale("log")
     axes.set_xlim(left, right)
     axes.set_ylim(0.0, 1.0)
-    fill: dict[str, Any] = {"color": _COLOURS[beyond], "hatch": _HATCHES[beyond], "edgecolor": "white"}
+    fill: dict[str, Any] = {"color": _COLOURS[colour], "hatch": _HATCHES[hatch], "edgecolor": "white"}
     axes.barh([0.3], [end - start], 0.42, left=[start], **fill)
     axes.axvline(scale.limit, color=_INK, linewidth=1.6)
     text: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "va": "center"}

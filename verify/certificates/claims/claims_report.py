@@ -14,6 +14,7 @@ from mechanisms.capabilities import Coefficients, Reportable
 from mechanisms.data.dataset import FloatArray, row_norms
 from mechanisms.reference import is_reference
 from mechanisms.releases.report_terms import corrected_terms, draw_releases
+from reports.numbers import format_number
 from reports.row import Figure
 
 from ...kernel.statement import Claim, Evidence, Observer
@@ -54,6 +55,7 @@ def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
             checks.append(
                 _simulated(deployment, claim, deployment.dataset, deployment.private, "simulated: the longest record")
             )
+    most = format_number(claim.level * scales.failure_prob / promised, 3, rounding="down")
     return Finding(
         str(claim.name),
         claim.type,
@@ -63,7 +65,7 @@ def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
         False,
         tuple(checks),
         ("the bound is evaluated in its corrected form",),
-        "A smaller rho in the report.",
+        f"A smaller rho in the report: at most {most}.",
         figures=((False, _figure(deployment, public, scales, f"coverage-{claim.name}")),),
     )
 

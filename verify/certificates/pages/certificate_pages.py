@@ -126,7 +126,8 @@ def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
         if row["claim"] == claim["claim"] and row["check"] == claim["reason"]:
             about, witness = row["about"], row["exact"] or row["sampled"]
             value = _exact(row["exact"]) if row["exact"] else interval(witness, typographic=True)
-            return f"{row['check']}. {about['quantity']}: {allowed(about, typographic=True)} is allowed, found {value}."
+            words = f"{row['check']} ({about['quantity']})"
+            return f"{words}: {allowed(about, typographic=True)} is allowed, found {value}."
     return f"{claim['reason']}."
 
 
@@ -251,6 +252,6 @@ def _appendix(header: Row) -> Section:
                 "belong together."
             ),
             Code(f"pdp-verify certify CONFIG.toml --audience {header['audience']}\npdp-verify check DIR"),
-            Facts(tuple(facts)),
+            Facts(tuple(facts), small=True),
         ),
     )

@@ -14,6 +14,7 @@ from ...messages.words import allowed, figure
 from ..claims.types import BY_TYPE
 from .certificate_words import CANNOT_CATCH, SEVERITY, badge_of, claim_id, left_out
 from .examined_pages import examined_words, on_whose_word, unseen_words
+from .plain_names import numbers_in_words
 
 Parts = dict[str, list[Row]]
 
@@ -25,12 +26,11 @@ NEVER_EXAMINED = (
 #: A word in the quantity that a check is about -> what it is called here.
 FOUND = {
     "delta": "Delta",
-    "p-value": "P-value",
     "loss": "Loss",
     "fails": "Failure probability",
     "probability": "Probability",
 }
-#: Conditions and meanings that the page has room for, and claims beside which it has room for a scale.
+#: Conditions and meanings that the page has room for, and claims beside which it has room for a scale and more.
 SHOWN, MEANINGS, WITH_SCALE = 3, 2, 3
 #: Of what no audit of draws can catch, as much as the page has room for.
 CAUGHT = 2
@@ -45,7 +45,13 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
     claims = parts["claim"]
     blocks: list[Block] = [_claims(header, parts), *_scale(claims, parts)]
     blocks += [Paragraph(text) for text in _meanings(claims)]
-    facts = [*_since(header), *_ways_out(claims), *_scope(header, parts), *_object(header)]
+    facts = [
+        *_since(header),
+        *_counterexamples(claims, parts),
+        *_ways_out(claims),
+        *_scope(header, parts),
+        *_object(header),
+    ]
     blocks.append(Facts(tuple(facts), small=len(claims) > 1))
     if header["audience"] == "release" and not header["data"]["public"]:
         blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
@@ -103,11 +109,14 @@ def _scale(claims: Sequence[Row], parts: Parts) -> Iterator[Scale]:
 
 
 def _deciding(claim: Row, parts: Parts) -> Row | None:
-    """Return the check that decided a claim, or the first that could, where it found a number."""
+    """Return the check that decided a claim or left it open, where it found a number; None where none is named."""
+    reason = claim["reason"]
     own = [row for row in parts["check"] if row["claim"] == claim["claim"]]
-    deciding = [row for row in own if row["check"] == claim["reason"].partition(":")[0]]
-    deciding = deciding or [row for row in own if row["power"] == "DECIDES"]
-    return next((each for each in deciding if each["about"] and (each["exact"] or each["sampled"])), None)
+    named = [row for row in own if row["check"] == reason]
+    named += [row for row in own if reason.startswith(f"{row['check']}: ")]
+    if claim["verdict"] != "FAIL":
+        named += [row for row in own if row["power"] == "DECIDES"]
+    return next((row for row in named if row["about"] and (row["exact"] or row["sampled"])), None)
 
 
 def _to_whom(claim: Row) -> str:
@@ -123,7 +132,11 @@ def _found(claim: Row, parts: Parts) -> str:
     if row is None:
         against = claim["examination"] is not None and claim["verdict"] == "UNDECIDED"
         return "Nothing was found against it" if against else "–"
-    found = _range(row["exact"] or row["sampled"])
+    witness = row["exact"] or row["sampled"]
+    if "p-value" in row["about"]["quantity"]:
+        value, level = (figure(each, 3, typographic=True) for each in (witness["value"], row["about"]["low"]))
+        return f"P-value {value}, where one below {level} refutes"
+    found = _range(witness)
     what = next((word for key, word in FOUND.items() if key in row["about"]["quantity"]), "")
     return f"{what} {found}, where {allowed(row['about'], typographic=True)} is allowed".strip()
 
@@ -173,6 +186,24 @@ def odds_words(odds: Row, *, kept: bool, name: str = "") -> str:
         f"{begin}: the release changes anybody's odds on {odds['about']} by a factor of at most {factor} (e to the "
         f"epsilon){rare}; {guess}."
     )
+
+
+def _counterexamples(claims: Sequence[Row], parts: Parts) -> Iterator[Fact]:
+    """Yield what refutes the claims that fail: the check, its pair and its event; none beside many claims."""
+    failed = [claim for claim in claims if claim["verdict"] == "FAIL"]
+    for claim in failed if len(claims) <= WITH_SCALE else []:
+        row = _deciding(claim, parts)
+        if row is None:
+            continue
+        found = numbers_in_words(row["found"], of_a_pair=True) if row["found"] else _event(row)
+        name = f" ({claim['claim']})" if len(claims) > 1 else ""
+        yield Fact(f"Refuted by{name}", f"{row['check']}" + (f": {found.removesuffix('.')}." if found else "."))
+
+
+def _event(check: Row) -> str:
+    """Return a check's words without the pair of data sets that its name ends with."""
+    pair, _, rest = str(check["words"]).partition(". ")
+    return rest if check["check"].endswith(pair) else str(check["words"])
 
 
 def _ways_out(claims: Sequence[Row]) -> Iterator[Fact]:

@@ -150,6 +150,18 @@ def test_a_mechanism_that_draws_alone_states_nothing_that_anything_could_be_cond
     assert "Nothing was found against it" in text
 
 
+def test_what_refutes_an_imported_mechanism_is_the_check_that_did_and_no_other(work: Path) -> None:
+    (work / "loud.py").write_text(MOMENT.replace("8.0", "0.01"))
+    refuted = certified(work, "loud", DATA + imported("loud.py:make") + dp(1.0) + FEW, code=1) / "curator"
+    (row,) = [row for row in rows_of(refuted) if row["kind"] == "claim"]
+    assert row["reason"].startswith("black box: the claim: ")
+    text = front(refuted)
+    assert f"Refuted by: {row['reason']}: " in text
+    assert re.search(r"\| P-value [^|]*, where one below [^|]* refutes \|", text)
+    assert "Promised and found" not in text  # what the mechanism states is not what was found
+    assert "Name whoever vouches" not in (refuted / "audit.md").read_text(encoding="utf-8")
+
+
 def test_without_a_factor_the_guess_alone_is_told() -> None:
     odds = {"about": "whether a record is there", "factor": None, "delta": 0.0, "guess": 0.6914624}
     text = odds_words(odds, kept=True)
