@@ -47,7 +47,7 @@ STATEMENT = statement(
     summary=(
         "With the same noise the 0-1 loss stays within 0.05 of its value at c = 1 in every setting tried; the mean moves by "
         "less than 0.01 for epsilon <= 3 and by 0.013 at epsilon = 10, where the noise no longer hides the bias. What "
-        "hardly moves is often useless: at epsilon = 0.1 the loss is 0.48."
+        "hardly moves is often useless: at epsilon = 0.1 the loss is close to one half."
     ),
     displays={
         "": Display(

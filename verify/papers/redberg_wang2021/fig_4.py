@@ -18,8 +18,8 @@ STATEMENT = statement(
         "in each release, lambda as Algorithm 2 needs, labels by the sign of the score or by the logistic model"
     ),
     summary=(
-        "The median worst case of either bound stays within a factor 2 of that at n = 1000 (1.2 is seen). No bound can "
-        "exceed a ceiling that is free of n and d (RW21-F5): that is the reason."
+        "The median worst case of either bound stays within a factor 2 of that at n = 1000, by far. No bound can exceed a "
+        "ceiling that is free of n and d (RW21-F5): that is the reason."
     ),
     displays={
         "": Display(

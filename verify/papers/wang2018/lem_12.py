@@ -156,7 +156,7 @@ STATEMENT = statement(
     "W18-L12",
     domain=(
         "Any (X, y) and any record within the bounds, lambda fixed, lambda_min + lambda > 0; one record joins or leaves (Definition 1). "
-        "Decided exactly for n <= 20, d <= 4, lambda in [1e-3, 64], and by search over two records in d = 1"
+        "Decided exactly for n <= 20, d <= 4, lambda in [1/1024, 64], and by search over two records in d = 1"
     ),
     summary=(
         "True and tight for a record that joins, as in its proof. Where a record may leave as well (Definition 1), lambda_min must be that "
