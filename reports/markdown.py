@@ -29,8 +29,8 @@ from .text import printable
 
 BANNER = "CONFIDENTIAL - CONTAINS PRIVATE INFORMATION"
 
-_ACTIVE = re.compile(r"([\\`*\[\]<>#|~$&!]|(?<!\w)_|_(?!\w))")
-_LINE_START = re.compile(r"(?m)^(\s*)([-+=]|\d+(?=[.)]))")
+_ACTIVE = re.compile(r"([\\`*\[\]<#|~$!]|&(?=[#\w]+;)|(?<!\w)_|_(?!\w))")
+_LINE_START = re.compile(r"(?m)^(\s*)([-+=>]|\d+(?=[.)](?:\s|$)))")
 
 
 def render_markdown(document: Document) -> str:

@@ -161,6 +161,11 @@ def times(row: Row, *, typographic: bool = False) -> str:
     factor = excess(row) if row["claim"]["measure"] in COUNTED else math.nan
     if not 1.0 < factor < math.inf:
         return ""
+    return rounded_factor(factor, typographic=typographic)
+
+
+def rounded_factor(factor: float, *, typographic: bool = False) -> str:
+    """Return a factor to two digits (three below ten)."""
     rounded = float(f"{factor:.{2 if factor >= 10 else 3}g}")
     return format_count(int(rounded)) if 1000 <= rounded < 1e9 else figure(rounded, typographic=typographic)
 

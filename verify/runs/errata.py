@@ -30,7 +30,7 @@ from reports.row import (
 from ..engine.record import Record
 from ..engine.rows import Row
 from ..messages.errors import UserError
-from ..messages.words import figure, plain_words, verdict_sentence
+from ..messages.words import plain_words, rounded_factor, verdict_sentence
 from ..papers.paper import Consequence
 from .pages.addresses import paper_address, tracker
 from .pages.causes import (
@@ -215,7 +215,7 @@ def _index(chosen: Selection) -> Table:
 
 def _everyday(entry: Entry) -> str:
     if entry.everyday:
-        return figure(float(f"{entry.everyday:.2g}"), typographic=True)
+        return rounded_factor(entry.everyday, typographic=True)
     return "outside only" if entry.consequence is Consequence.PRIVACY else "–"
 
 
@@ -267,7 +267,8 @@ def _entry(record: Record, entry: Entry, *, cited: bool) -> Section:
     blocks: list[Block] = [Paragraph(plain_words(statement["summary"]))] if statement["summary"] else []
     facts = [Fact("Where", f"{statement['locator']} ({statement['of']})"), Fact("Domain", statement["domain"])]
     if cited:
-        facts.append(Fact("Paper", statement["reference"]))
+        paper = record.header["papers"][statement["paper"]]
+        facts.append(Fact("Paper", f"{author(paper)} ({paper['year']})"))
     blocks.append(Facts(tuple(facts)))
     rows = record.cases_of(statement["id"])
     for part in statement["parts"]:
@@ -313,19 +314,19 @@ def _misprints(chosen: Selection) -> list[Section]:
             if ruling["printed"]["verdict"] != "REFUTED" or part["proof"] or _is_unclear(chosen.record, part):
                 continue
             corrected = part["corrected"]["text"] if part["corrected"] else "–"
-            place = f"{part['id']}\n{entry.statement['locator']}{_line(part)}"
+            place = part["id"] + _line(part)
             rows.append((place, part["printed"]["text"], corrected))
     if not rows:
         return []
-    columns = ("Id and place", "As printed", "Meant")
-    table = Table("", columns, tuple(rows), ("left",) * 3, (0.8, 1, 1))
+    columns = ("Id, line of our copy", "As printed", "Meant")
+    table = Table("", columns, tuple(rows), ("left",) * 3, (0.42, 1, 1))
     text = "The intended formula is plain from the context; each corrected form was decided like the others."
     blocks = (Paragraph(text), table)
     return [Section("Misprints", 1, blocks, Audience.RELEASE, kicker="List", id=MISPRINTS)]
 
 
 def _line(part: Row) -> str:
-    return f"; line {part['provenance']['line']}" if part["provenance"] else ""
+    return f"\nline {part['provenance']['line']}" if part["provenance"] else ""
 
 
 def _proof_lines(chosen: Selection) -> list[Section]:
