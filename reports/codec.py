@@ -23,7 +23,7 @@ def to_plain(value: object) -> Any:
 
     >>> from reports.row import Fact
     >>> to_plain(Fact("draws", "1e6"))
-    {'kind': 'Fact', 'label': 'draws', 'value': '1e6'}
+    {'kind': 'Fact', 'label': 'draws', 'value': '1e6', 'link': ''}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}

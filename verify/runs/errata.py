@@ -36,7 +36,7 @@ from .pages.addresses import paper_address, tracker
 from .pages.causes import (
     EVERYDAY,
     Cause,
-    Entry,
+    Correction,
     causes,
     display_of,
     entries,
@@ -72,7 +72,7 @@ class Selection:
     record: Record
     papers: tuple[Row, ...]
     statements: tuple[Row, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[Correction, ...]
 
 
 def select(record: Record, paper: str = "") -> Selection:
@@ -213,7 +213,7 @@ def _index(chosen: Selection) -> Table:
     return Table(caption, columns, tuple(rows), aligned, (0, 1, 0, 0, 0, 0))
 
 
-def _everyday(entry: Entry) -> str:
+def _everyday(entry: Correction) -> str:
     if entry.everyday:
         return rounded_factor(entry.everyday, typographic=True)
     return "outside only" if entry.consequence is Consequence.PRIVACY else "–"
@@ -245,7 +245,7 @@ def _cause(cause: Cause) -> Section:
 MISPRINTS = "misprints"
 
 
-def _target(entry: Entry) -> str:
+def _target(entry: Correction) -> str:
     return MISPRINTS if entry.consequence is Consequence.MISPRINT else entry.id
 
 
@@ -262,7 +262,7 @@ def _chapter(chosen: Selection, consequence: Consequence) -> list[Section]:
     return [head, *(_entry(chosen.record, entry, cited=len(chosen.papers) > 1) for entry in of)]
 
 
-def _entry(record: Record, entry: Entry, *, cited: bool) -> Section:
+def _entry(record: Record, entry: Correction, *, cited: bool) -> Section:
     statement = entry.statement
     blocks: list[Block] = [Paragraph(plain_words(statement["summary"]))] if statement["summary"] else []
     facts = [Fact("Where", f"{statement['locator']} ({statement['of']})"), Fact("Domain", statement["domain"])]

@@ -22,7 +22,7 @@ SHOWN_BY = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class Correction:
     """A statement that is refuted as printed, its worst case, and the factor on delta where people work.
 
     ``everyday`` is 0 where no case with epsilon at most 1 and delta at most 1e-5 fails.
@@ -59,7 +59,7 @@ class Cause:
     title: str
     text: str
     use: str
-    entries: tuple[Entry, ...]
+    entries: tuple[Correction, ...]
 
     @property
     def consequence(self) -> Consequence:
@@ -67,15 +67,15 @@ class Cause:
         return self.entries[0].consequence
 
 
-def entries(record: Record) -> tuple[Entry, ...]:
+def entries(record: Record) -> tuple[Correction, ...]:
     """Return the statements that a record refutes as printed, the gravest first."""
     refuted = [s for s in record.statements if record.verdict(s["id"])["printed"]["verdict"] == "REFUTED"]
     return tuple(sorted((_entry(record, statement) for statement in refuted), key=lambda entry: entry.severity))
 
 
-def causes(found: Iterable[Entry]) -> tuple[Cause, ...]:
+def causes(found: Iterable[Correction]) -> tuple[Cause, ...]:
     """Return the slips behind entries, the gravest first."""
-    by_root: dict[str, list[Entry]] = {}
+    by_root: dict[str, list[Correction]] = {}
     for entry in found:
         by_root.setdefault(entry.root or entry.id, []).append(entry)
     known = roots()
@@ -143,10 +143,10 @@ def told_by(rows: Sequence[Row], consequence: Consequence) -> Row | None:
     return next(iter(everyday), None) or worst(showing or rows)
 
 
-def _entry(record: Record, statement: Row) -> Entry:
+def _entry(record: Record, statement: Row) -> Correction:
     verdict = record.verdict(statement["id"])
     consequence = Consequence[verdict["consequence"]] if verdict["consequence"] else Consequence.RESULT
     rows = deciding_rows(record, statement)
     everyday = everyday_rows(rows) if consequence is Consequence.PRIVACY else []
     tells = told_by(rows, consequence)
-    return Entry(statement, verdict, consequence, verdict["root"], tells, excess(everyday[0]) if everyday else 0.0)
+    return Correction(statement, verdict, consequence, verdict["root"], tells, excess(everyday[0]) if everyday else 0.0)

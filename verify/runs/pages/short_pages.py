@@ -27,7 +27,7 @@ from ...kernel.verdict import Outcome, Verdict
 from ...messages.words import case_sentence, plain_words
 from ...papers.paper import Consequence
 from .addresses import paper_address
-from .causes import EVERYDAY, Cause, Entry, causes, display_of, entries, proof_lines, unclear
+from .causes import EVERYDAY, Cause, Correction, causes, display_of, entries, proof_lines, unclear
 from .method_pages import appendix, method
 
 AUTHOR = "pdp-verify"
@@ -86,7 +86,7 @@ def badge(verdict: str, before: str = "") -> Badge:
     return Badge(before + verdict.lower().replace("_", " "), TONES[verdict])
 
 
-def headline(record: Record, found: Sequence[Entry]) -> Callout:
+def headline(record: Record, found: Sequence[Correction]) -> Callout:
     """Return what the record says in a sentence or two; what is wrong with the run itself goes first."""
     state = run_state(record)
     if state.tone is not Tone.GOOD:
@@ -125,7 +125,7 @@ def run_state(record: Record) -> Callout:
     return Callout(Tone.GOOD, "Every verdict is the expected one")
 
 
-def front(record: Record, found: Sequence[Entry]) -> tuple[Block, ...]:
+def front(record: Record, found: Sequence[Correction]) -> tuple[Block, ...]:
     """Return what stands on the first page under the headline."""
     blocks: list[Block] = []
     gravest = [cause for cause in causes(found) if cause.consequence in (Consequence.PRIVACY, Consequence.COVERAGE)]
@@ -143,7 +143,7 @@ def front(record: Record, found: Sequence[Entry]) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def classes(found: Iterable[Entry]) -> Table:
+def classes(found: Iterable[Correction]) -> Table:
     """Return the table of consequences, with how many statements and causes each has."""
     listed = list(found)
     rows = []
@@ -225,11 +225,11 @@ def _use_row(cause: Cause) -> tuple[Cell, ...]:
     return what, _tells(entry), cause.use or _corrected_words(entry)
 
 
-def _tells(entry: Entry) -> str:
+def _tells(entry: Correction) -> str:
     return case_sentence(entry.worst, typographic=True) if entry.worst else str(entry.statement["summary"])
 
 
-def _corrected_words(entry: Entry) -> str:
+def _corrected_words(entry: Correction) -> str:
     """Return the corrected formula in plain text, or where it stands when it is long."""
     part = entry.worst["part"] if entry.worst else entry.id
     texts: list[str] = [p["corrected"]["text"] for p in entry.statement["parts"] if p["id"] == part and p["corrected"]]
@@ -250,7 +250,7 @@ SHOWN = (
 )
 
 
-def _cause_sections(record: Record, found: Sequence[Entry]) -> list[Section]:
+def _cause_sections(record: Record, found: Sequence[Correction]) -> list[Section]:
     if not found:
         return []
     sections = [Section("What is refuted, by cause", 1, (Paragraph(SHOWN),), Audience.RELEASE, kicker="Findings")]
@@ -270,7 +270,7 @@ def _cause_sections(record: Record, found: Sequence[Entry]) -> list[Section]:
 ENTRY_COLUMNS = ("Id", "Statement", "Worst case", "Corrected")
 
 
-def _entry_row(entry: Entry) -> tuple[Cell, ...]:
+def _entry_row(entry: Correction) -> tuple[Cell, ...]:
     return entry.id, entry.statement["title"], _tells(entry), _corrected(entry.verdict)
 
 
