@@ -13,17 +13,19 @@ import numpy as np
 
 from audits import Budget, Estimate
 from mechanisms import QuadraticProfile
-from mechanisms.data.neighbours import Relation
+from mechanisms.data.dataset import Dataset
+from mechanisms.data.neighbours import NeighbouringPair, Relation
 from mechanisms.linear.ops_calibrations import PublishedOPSCalibration, proposition_18
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
+from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
 from ...kernel.evidence import hockey_stick_evidence
 from ...kernel.statement import Case, Evidence, Observer
 from ...methods.failure import counted, failure_evidence
 from .shared.ops_rules import structured, worst_of
 
 RHO, CONSTANT = 0.05, 25.0
+FITTED = "records (1/B, 1)"
 DRAWS = (1_000, 5_000, 100_000)
 
 
@@ -47,8 +49,16 @@ def _privacy(case: Case, *, floor: float = 3.0, factor: float = 1.0) -> Evidence
         return hockey_stick_evidence(
             profile, claimed, delta, in_domain=domain, relation=Relation.ADD, observer=Observer.OUTPUT
         )
-    mechanism, pairs = PosteriorSampling(gamma=gamma, lam=lam), structured(case, 1.0, case.number("Y"))
+    mechanism = PosteriorSampling(gamma=gamma, lam=lam)
+    pairs = [_fitted(case)] if case.text("data") == FITTED else structured(case, 1.0, case.number("Y"))
     return worst_of(mechanism, pairs, lambda pair: claimed, delta, in_domain=domain)
+
+
+def _fitted(case: Case) -> NeighbouringPair:
+    """Return n records (1/B, 1), whose least-squares solution has length B, and a target (1, y) that joins them."""
+    n = case.whole("n")
+    X = np.full((n, 1), 1.0 / case.number("norm"))
+    return NeighbouringPair.add(Dataset(X, np.ones(n), 1.0, 1.0), np.ones(1), case.number("target y"))
 
 
 def _error(case: Case, budget: Budget, *, power: float = 1 / 3, no_dimension: bool = False) -> Evidence:
@@ -74,7 +84,7 @@ def _error(case: Case, budget: Budget, *, power: float = 1 / 3, no_dimension: bo
 
 
 BASE = {
-    "data": "records x = 0", "target y": 0.0, "epsilon": 1.0, "delta": 1e-6, "n": 1, "dim": 1, "Y": 1.0, "norm": 100.0,
+    "data": FITTED, "target y": 0.0, "epsilon": 1.0, "delta": 1e-6, "n": 1, "dim": 1, "Y": 1.0, "norm": 100.0,
 }  # fmt: skip
 BUDGETS = {
     "data": ("records x = 0",), "target y": (0.0, 1.0), "epsilon": (0.1, 1.0), "delta": (1e-2, 1e-6, 1e-12),
@@ -86,7 +96,9 @@ PAIRS = {
 ERRORS = {
     "epsilon": (0.1, 1.0), "delta": (1e-3, 1e-9), "n": (1000.0, 1e7), "dim": (1, 30), "Y": (0.1, 10.0), "norm": (0.1, 1.0, 10.0),
 }  # fmt: skip
-FIRST = smallest("one record x = 0, target (1, 0), d = 1, B = 100: lambda = 0.2", BASE)
+FIRST = smallest("one record (0.01, 1), so that B = |theta*| = 100; target (1, 0), lambda = 0.2", BASE)
+SECOND = smallest("two records (1, 1), so that B = 1; target (1, -1)", BASE | {"target y": -1.0, "n": 2, "norm": 1.0})
+ZERO = BASE | {"data": "records x = 0"}
 PLAIN = {"epsilon": 1.0, "delta": 1e-3, "n": 1e13, "dim": 1, "Y": 1.0, "norm": 1.0}
 _GAMMA = "gamma = (epsilon^2 lambda)/(4 log(2\\/delta) L(lambda)^2)"
 _LAMBDA = "((C_1 (epsilon, delta, rho, d) norm(cal(X))^4 norm(cal(Y))^2 n)/B^2)^(1\\/3)"
@@ -98,7 +110,8 @@ STATEMENT = statement(
         "[0.1, 10], delta in [1e-12, 1e-2], n <= 1000 (privacy) and n <= 1e7, d <= 30, O(.) with constant 25 (error)"
     ),
     summary=(
-        "The promise fails where lambda is small: it tends to 0 as B grows or n falls, and the loss then grows without bound. A floor on lambda mends it and adds "
+        "The promise fails where lambda is small: it tends to 0 as B grows or n falls, and the loss then grows without bound; for one record (0.01, 1), "
+        "with |theta*| = B = 100, delta is 0.298 where 1e-6 is promised. A floor on lambda mends it and adds "
         "log(2/delta) B_x^2 |theta*|^2/epsilon to the error. The error bound holds for the printed lambda, and covers both regimes of L(lambda)."
     ),
     derivation="docs/derivations/wang2018_appendix_ef.md, section 7",
@@ -108,7 +121,7 @@ STATEMENT = statement(
             Form(
                 f"{_GAMMA}, quad lambda = {_LAMBDA}",
                 partial(_privacy, floor=0.0),
-                [FIRST, At("B = 1, epsilon = 10: kept", BASE | {"norm": 1.0, "n": 10, "epsilon": 10.0})],
+                [FIRST, SECOND],
             ),
             Form(
                 f"{_GAMMA}, quad lambda = max{{{_LAMBDA}, (3 (1 + 2 log(2\\/delta)) norm(cal(X))^2)/epsilon}}, quad epsilon <= log(2\\/delta),"
@@ -116,6 +129,7 @@ STATEMENT = statement(
                 _privacy,
                 [
                     FIRST,
+                    SECOND,
                     *over("budgets, sizes and norms, n public", BUDGETS, quick_every=13),
                     *over("structured pairs of data sets", PAIRS, quick_every=5),
                 ],
@@ -123,10 +137,10 @@ STATEMENT = statement(
             "The choice spends epsilon/2 on the first term of the rule and leaves the last, (1 + log(2/delta)) B_x^2/(2 lambda), unbounded.",
             {
                 "floor 10 times smaller": Mutant(
-                    partial(_privacy, floor=0.3), BASE | {"delta": 1e-12, "epsilon": 20.0}
+                    partial(_privacy, floor=0.3), ZERO | {"delta": 1e-12, "epsilon": 20.0}
                 ),
                 "epsilon halved": Mutant(
-                    partial(_privacy, factor=0.5), BASE | {"target y": 1.0, "norm": 1e-6, "n": 1, "delta": 1e-12}
+                    partial(_privacy, factor=0.5), ZERO | {"target y": 1.0, "norm": 1e-6, "n": 1, "delta": 1e-12}
                 ),
             },
         ),

@@ -6,6 +6,7 @@ import math
 
 import pytest
 from oracles.formula_cases import decide, exact_value
+from oracles.mechanisms.profiles import quadratic_delta
 from oracles.ops_calibration import target_delta
 
 from verify.papers.wang2018.prop_18 import STATEMENT
@@ -34,6 +35,18 @@ def test_privacy_of_the_closed_form(version: str, floor: float, y: float) -> Non
     assert evidence.exact is not None
     want = target_delta(*closed_form(floor=floor), epsilon, y)
     assert evidence.exact.value == pytest.approx(want, rel=1e-8, abs=1e-300)
+
+
+def test_records_whose_solution_has_length_b() -> None:
+    """One record (1/100, 1), |theta*| = 100 = B: precision gamma (lambda + 1e-4), estimate 0.01/(lambda + 1e-4)."""
+    at = {"data": "records (1/B, 1)", "target y": 0.0, "epsilon": 1.0, "delta": 1e-6, "n": 1, "dim": 1, "Y": 1.0}
+    tail, log = math.log(20), math.log(2e6)
+    lam = ((1 / 2 + math.sqrt(tail) + tail) * log / 100.0**2) ** (1 / 3)
+    gamma = lam / (4 * log * (1 / math.sqrt(2 * lam) + 1) ** 2)
+    leverage, residual = 1 / (lam + 1e-4), math.sqrt(gamma) * 0.01 / (lam + 1e-4)
+    want = max(quadratic_delta(1.0, leverage, residual, backward=b) for b in (False, True))
+    assert want == pytest.approx(0.297805, abs=1e-6)
+    assert exact_value(STATEMENT, "#privacy", "printed", at | {"norm": 100.0}) == pytest.approx(want, rel=1e-8)
 
 
 def test_corrected_domain_is_epsilon_up_to_log_2_over_delta() -> None:
