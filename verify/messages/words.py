@@ -210,8 +210,8 @@ def _factor(decades: float, *, typographic: bool) -> str:
 
 
 def plain_words(text: str) -> str:
-    """Return prose for a page, where backticks would be printed as they stand."""
-    return text.replace("`", "")
+    """Return prose for a page: without backticks, which would be printed as they stand, and with signs of order."""
+    return text.replace("`", "").replace("<=", "≤").replace(">=", "≥")
 
 
 def case_title(row: Row) -> str:

@@ -265,7 +265,10 @@ def _chapter(chosen: Selection, consequence: Consequence) -> list[Section]:
 def _entry(record: Record, entry: Correction, *, cited: bool) -> Section:
     statement = entry.statement
     blocks: list[Block] = [Paragraph(plain_words(statement["summary"]))] if statement["summary"] else []
-    facts = [Fact("Where", f"{statement['locator']} ({statement['of']})"), Fact("Domain", statement["domain"])]
+    facts = [
+        Fact("Where", f"{statement['locator']} ({statement['of']})"),
+        Fact("Domain", plain_words(statement["domain"])),
+    ]
     if cited:
         paper = record.header["papers"][statement["paper"]]
         facts.append(Fact("Paper", f"{author(paper)} ({paper['year']})"))
@@ -315,7 +318,7 @@ def _misprints(chosen: Selection) -> list[Section]:
                 continue
             corrected = part["corrected"]["text"] if part["corrected"] else "–"
             place = part["id"] + _line(part)
-            rows.append((place, part["printed"]["text"], corrected))
+            rows.append((place, plain_words(part["printed"]["text"]), plain_words(corrected)))
     if not rows:
         return []
     columns = ("Id, line of our copy", "As printed", "Meant")

@@ -67,7 +67,10 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
         blocks += [_verdict_callout("As printed", verdict["printed"])]
         if verdict["corrected"]:
             blocks.append(_verdict_callout("Corrected, where it had to be", verdict["corrected"]))
-    facts = [Fact("Where", f"{statement['locator']} ({statement['of']})"), Fact("Domain", statement["domain"])]
+    facts = [
+        Fact("Where", f"{statement['locator']} ({statement['of']})"),
+        Fact("Domain", plain_words(statement["domain"])),
+    ]
     if single:
         facts += provenance_facts(parts[0])
     if statement["definition"]:

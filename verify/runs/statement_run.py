@@ -128,7 +128,7 @@ def run_header(sources: Sequence[Source], settings: RunSettings, *, complete: bo
         "statements": [source.id for source in sources],
         "papers": {paper.name: paper.row() for paper in papers() if any(s.id in paper.entries for s in sources)},
     }
-    return header(own, schema_version=records.SCHEMA_VERSION) | {"data": data_digests()}
+    return header(own, schema_version=records.SCHEMA_VERSIONS["record"]) | {"data": data_digests()}
 
 
 def data_digests() -> dict[str, str]:

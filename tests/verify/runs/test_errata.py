@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from pypdf import PdfReader
 
 from reports.markdown import render_markdown
 from reports.row import Document
@@ -133,6 +134,11 @@ def test_full_report_is_made_on_demand(record: Record, tmp_path: Path) -> None:
     assert "Counterexample" in full
     assert "Counterexample" not in short
     assert invoke(["report", out, "-o", str(tmp_path / "x.sarif"), "--full"]) == 2
+    assert not (tmp_path / "out" / "audit-full.pdf").exists()
+    again = ["run", "RW21-T17", "--profile", "quick", "--jobs", "1", "--full", "--out", str(tmp_path / "two")]
+    assert invoke(again) == 0
+    pages = {name: len(PdfReader(tmp_path / "two" / f"{name}.pdf").pages) for name in ("audit", "audit-full")}
+    assert pages["audit"] < pages["audit-full"]
 
 
 def test_ledger_names_the_consequence_of_every_refutation() -> None:

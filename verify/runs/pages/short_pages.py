@@ -236,7 +236,7 @@ def _corrected_words(entry: Correction) -> str:
     if not entry.verdict["corrected"]:
         return "No corrected form is known."
     if texts and len(texts[0]) <= LONGEST_FORMULA:
-        return texts[0]
+        return plain_words(texts[0])
     return f"The corrected form of {part} (pdp-verify show {entry.id})."
 
 
