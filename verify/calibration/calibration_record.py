@@ -9,11 +9,9 @@ from typing import Any
 
 from reports.files import write_atomic
 
-from ..engine.record import checked_rows
+from ..engine.record import SCHEMA_VERSIONS, checked_rows
 from ..engine.rows import Row, dumps
 from ..engine.versions import header
-
-SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Calibration:
 def first_line(profile: str, seed: int, *, n_tasks: int, n_done: int, crashed: Sequence[str] = ()) -> Row:
     """Return the header; ``crashed`` names what killed its worker process every time."""
     own = {"complete": n_done == n_tasks, "tasks": n_tasks, "tasks_done": n_done, "profile": profile, "seed": seed}
-    first = header(own, schema_version=SCHEMA_VERSION, record="calibration")
+    first = header(own, schema_version=SCHEMA_VERSIONS["calibration"], record="calibration")
     return first | ({"crashed": list(crashed)} if crashed else {})
 
 

@@ -18,6 +18,7 @@ from reports.codec import to_plain
 from reports.row import Audience, Figure
 
 from ..engine.progress import SILENT, Phases
+from ..engine.record import SCHEMA_VERSIONS
 from ..engine.rows import Row, dumps, encode, evidence_row
 from ..engine.versions import header
 from ..kernel.verdict import judge
@@ -37,7 +38,6 @@ from .pages.certificate_plots import budget_curves
 from .reading.data_files import read_dataset, size
 from .release.releases import Released, prepare
 
-SCHEMA_VERSION = 1
 #: What an imported mechanism may state about its own law.
 STATED = ("log_density", "privacy_loss", "profile", "worst_profile")
 
@@ -242,7 +242,7 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
         "not_shown": _declared(certificate, audience),
         "paper": config.paper,
     }
-    row = header(own, schema_version=SCHEMA_VERSION, record="certificate")
+    row = header(own, schema_version=SCHEMA_VERSIONS["certificate"], record="certificate")
     if audience is Audience.CURATOR or public:
         row["configuration_digest"] = loaded.digest
         row["data"] |= {"n_records": data.n_records, "digest": data.digest}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,8 @@ from ..messages.errors import UserError
 from ..messages.texts import read_json, read_text
 from .rows import Row, dumps
 
-SCHEMA_VERSION = 1
+#: Version of the lines of each kind of record; every kind is read in this version alone.
+SCHEMA_VERSIONS: Mapping[str, int] = {"record": 2, "certificate": 2, "sweep": 2, "calibration": 1}
 #: The record of a calibration, which takes the place of ``audit.jsonl`` in its folder.
 CALIBRATION = "calibration.jsonl"
 #: What ``run.json`` says of a day, which a report is dated by; one that says something else is as good as none.
@@ -175,9 +176,15 @@ def _check_kind(row: Row, path: Path, of: str) -> None:
         raise UserError(f"record must be that of a run, got a calibration in {path}; pdp-verify report renders it")
     if kind != of:
         raise UserError(f"record must begin with the header of a {of}, got {path}")
-    version = row.get("schema_version")
-    if version != SCHEMA_VERSION:
-        raise UserError(f"schema_version must be {SCHEMA_VERSION}, got schema_version={version} in {path}")
+    words = other_version(row, of)
+    if words:
+        raise UserError(f"{words} in {path}")
+
+
+def other_version(header: Row, of: str) -> str:
+    """Return in words that a record is of another version than the one that is read here, or nothing."""
+    ours, theirs = SCHEMA_VERSIONS[of], header.get("schema_version")
+    return "" if theirs == ours else f"schema_version must be {ours}, got schema_version={str(theirs)[:20]}"
 
 
 def read_run(path: Path) -> Row:

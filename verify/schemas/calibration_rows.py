@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from .row_parts import Count, HeaderPart, Share, row_part
+from .row_parts import Count, HeaderPart, Share, row_part, whole
 
 Interval = Annotated[list[Share], Field(min_length=2, max_length=2)]
 
@@ -16,6 +16,7 @@ Interval = Annotated[list[Share], Field(min_length=2, max_length=2)]
 class CalibrationHeader(HeaderPart):
     """Everything that the rows depend on; ``crashed`` names what killed its worker process every time."""
 
+    schema_version: Annotated[Literal[1], whole]
     record: Literal["calibration"]
     complete: bool
     tasks: Count

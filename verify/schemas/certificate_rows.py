@@ -93,6 +93,7 @@ class PreviousPart(TypedDict):
 class CertificateHeader(HeaderPart):
     """The overall verdict, and everything that it depends on."""
 
+    schema_version: Annotated[Literal[2], whole]
     record: Literal["certificate"]
     audience: Literal["curator", "release"]
     contains_private: bool

@@ -176,7 +176,6 @@ class HeaderPart(TypedDict):
     """What every header says: by what the record was made."""
 
     kind: Literal["header"]
-    schema_version: Annotated[Literal[1], whole]
     profile: Profile
     seed: Count
     versions: dict[str, str]

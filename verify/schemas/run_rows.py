@@ -47,6 +47,7 @@ class PaperPart(TypedDict):
 class RunHeader(HeaderPart):
     """Everything that the rows depend on."""
 
+    schema_version: Annotated[Literal[2], whole]
     complete: bool
     failure_prob: Annotated[float, Field(gt=0, lt=1)]
     failure_prob_per_id: Probability

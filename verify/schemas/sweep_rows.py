@@ -15,7 +15,7 @@ class SweepHeader(TypedDict):
     """Everything that the rows depend on; ``data`` is the digest of a user's own."""
 
     kind: Literal["sweep"]
-    schema_version: Annotated[Literal[1], whole]
+    schema_version: Annotated[Literal[2], whole]
     name: str
     complete: bool
     cells: Count

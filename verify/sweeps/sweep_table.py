@@ -11,13 +11,13 @@ from typing import Any
 
 from reports.files import write_atomic
 
+from ..engine.record import SCHEMA_VERSIONS
 from ..engine.rows import Row, dumps, number, word_of
 from ..engine.versions import header
 from ..kernel.pair_evidence import QUANTITY
 from ..messages.errors import UserError
 from .sweep_run import Sweep
 
-SCHEMA_VERSION = 1
 FORMATS = (".jsonl", ".parquet")
 CHUNK = 10_000
 #: Columns after the axes; the numbers are those of the deciding witness.
@@ -98,7 +98,7 @@ def first_line(sweep: Sweep, n_rows: int) -> Row:
         "imported": {name: own.identity() for name, own in grid.imported.items()},
         "imported_draws": grid.imported_draws if grid.imported else None,
     }
-    return header(own, schema_version=SCHEMA_VERSION, kind="sweep")
+    return header(own, schema_version=SCHEMA_VERSIONS["sweep"], kind="sweep")
 
 
 def check_export(path: Path) -> None:

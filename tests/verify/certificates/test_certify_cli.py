@@ -397,7 +397,7 @@ def test_report_makes_the_same_pdf_from_the_record_alone(work: Path, audience: s
 
 
 def test_report_refuses_half_a_certificate_in_one_line(work: Path, capsys: Captured) -> None:
-    (work / "audit.jsonl").write_text('{"record": "certificate", "schema_version": 1, "kind": "header"}\n')
+    (work / "audit.jsonl").write_text('{"record": "certificate", "schema_version": 2, "kind": "header"}\n')
     assert invoke(["report", "audit.jsonl", "-o", "again.pdf"]) == 2
     assert "record must be as pdp-verify wrote it" in capsys.readouterr().err
     assert not (work / "again.pdf").exists()

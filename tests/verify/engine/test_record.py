@@ -91,7 +91,7 @@ def lines_of(record: Record) -> list[str]:
     [
         (lambda lines: [], "record must not be empty"),
         (lambda lines: lines[1:], "record must begin with its header"),
-        (lambda lines: [lines[0].replace('"schema_version":1', '"schema_version":2'), *lines[1:]], "schema_version=2"),
+        (lambda lines: [lines[0].replace('"schema_version":2', '"schema_version":1'), *lines[1:]], "schema_version=1"),
         (lambda lines: [*lines[:2], lines[2][:40]], "line 3"),
         (lambda lines: [*lines, '{"kind":"case","margin":NaN}'], "strict JSON has no NaN"),
         (lambda lines: [*lines, "[1]"], "not an object"),

@@ -12,11 +12,12 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from verify.certificates.claims.types import BY_TYPE
+from verify.engine.record import SCHEMA_VERSIONS
 from verify.kernel.statement import Role, Standing
 from verify.kernel.verdict import Outcome, Reason, Verdict
 from verify.schemas import row_parts
+from verify.schemas.calibration_rows import CalibrationHeader
 from verify.schemas.lines import RECORDS, json_schema, schema_text, trouble
-from verify.schemas.row_parts import HeaderPart
 from verify.schemas.run_rows import CaseRow
 
 RATE: dict[str, Any] = {
@@ -129,10 +130,17 @@ def test_a_type_of_claim_that_there_is_not_is_refused(type_: object, words: str)
     assert not jsonschema.Draft202012Validator(json_schema("certificate")).is_valid(CLAIM | {"type": type_})
 
 
+@pytest.mark.parametrize("record", SCHEMA_VERSIONS)
+def test_the_version_of_a_record_is_that_of_its_schema(record: str) -> None:
+    header = next(iter(RECORDS[record][2].values()))
+    properties = TypeAdapter(header).json_schema()["properties"]
+    assert properties["schema_version"]["const"] == SCHEMA_VERSIONS[record]
+
+
 @pytest.mark.parametrize("value", [True, 1.0, "1", 2, None])
 def test_a_literal_number_is_a_whole_number(value: object) -> None:
     about = {"schema_version": value}
-    adapter = TypeAdapter(HeaderPart)
+    adapter = TypeAdapter(CalibrationHeader)
     with pytest.raises(ValidationError) as refusal:
         adapter.validate_python(about)
     assert ("schema_version",) in {error["loc"] for error in refusal.value.errors()}

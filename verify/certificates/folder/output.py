@@ -16,7 +16,7 @@ from reports.formats import rendered, write_document
 from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
-from ...engine.record import checked_rows
+from ...engine.record import checked_rows, other_version
 from ...engine.rows import Row, encode
 from ...messages.damaged import as_written
 from ...runs.publish import drawn_figures
@@ -248,6 +248,7 @@ def parse_rows(record: bytes) -> list[Row]:
         raise ValueError("audit.jsonl must hold JSON objects")
     if rows[0].get("record") != "certificate":
         raise ValueError("audit.jsonl must be the record of a certificate")
-    if rows[0].get("schema_version") != 1:
-        raise ValueError(f"schema_version must be 1, got schema_version={rows[0].get('schema_version')}")
+    words = other_version(rows[0], "certificate")
+    if words:
+        raise ValueError(words)
     return rows
