@@ -127,7 +127,7 @@ def test_every_command_of_the_pages_works_with_readings(
     assert invoke([pages, "audit.jsonl", "-o", str(tmp_path / "pages.md"), *full]) == 0
     lines = (tmp_path / "pages.md").read_text().replace("\\\n", "").splitlines()  # as a shell reads them
     commands = [shlex.split(line) for line in lines if line.startswith("pdp-verify replay")]
-    assert {"W18-F3@a", "W18-F3@b", "W18-F3#24", "RW21-C16@a", "RW21-C16@b"} <= {words[3] for words in commands}
+    assert {"W18-F3@a", "W18-F3@b", "W18-F3.24", "RW21-C16@a", "RW21-C16@b"} <= {words[3] for words in commands}
     for words in commands:
         assert invoke(words[1:]) == 0
         assert invoke([*words[1:4]]) == 0  # without --case: the case that decides

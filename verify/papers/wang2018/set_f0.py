@@ -52,7 +52,8 @@ def _reach(case: Case, budget: Budget, *, tail: float) -> Evidence:
     return REACH.of(lambda p: (1.0 + tail * math.log(2.0 / p["delta"])) * p["leverage"] / 2.0)(case, budget)
 
 
-SMALLEST = {"leverage": 1.0, "residual": 10.0, "delta": 1e-3}
+#: Of the misprint; delta so large that the case is never the worst of the statement.
+SMALLEST = {"leverage": 1.0, "residual": 10.0, "delta": 0.5}
 SHORT = {"leverage": 0.01, "residual": 10.0, "delta": 1e-6}
 RIDGE = {"leverage": 2.0, "delta": 1e-6}
 DELTAS = (1e-1, 1e-3, 1e-6, 1e-12)
@@ -119,8 +120,10 @@ STATEMENT = statement(
                 "epsilon <= " + _right(""),
                 partial(_rule, bound=partial(PRINTED, factor=0.01)),  # any epsilon below the right side is allowed
                 [
-                    smallest("no data, B = Y = lambda = 1, gamma = 100, epsilon a 100th of the right side", SMALLEST),
-                    search(quick=False),
+                    smallest(
+                        "no data, B = Y = lambda = 1, gamma = 100, delta = 1/2, epsilon a 100th of the right side",
+                        SMALLEST,
+                    )
                 ],
             ),
             Form(

@@ -58,7 +58,7 @@ HARD = {"epsilon": 0.1, "delta": 1e-3, "n": 1e7, "dim": 1000, "Y": 4e-4}
 SIZES = {"epsilon": (0.1, 1.0, 10.0), "delta": (1e-3, 1e-9), "n": (1e3, 1e7), "dim": (1, 30, 1000), "Y": (1e-3, 1.0)}
 FIRST = smallest("d = 1000, n = 1e7, X^T X = (n/d) I, y = 0, Y = 4e-4", HARD)
 BOUND = Display(
-    "the bound that is minimised, (24)",
+    "",
     Form(
         'F(hat(theta)) - F(theta^*) <= (C_1 (min(epsilon, sqrt(epsilon)), delta, rho, d) L(lambda)^2)/lambda + lambda B^2 quad "with probability" 1 - rho',
         partial(_error, bound=printed_bound),
@@ -88,5 +88,5 @@ STATEMENT = calibration(
     domain=". (24): rho = 0.05, B = 1, gamma as calibrated, decided exactly for y = 0, d <= 1000, n <= 1e7",
     lead="With the ridge as we put it together from (24), its floor and the text (no formula for it is printed)",
     summary=" The bound (24) that is minimised is not one on the calibrated sample's error.",
-    more={"#24": BOUND},
+    more={".24": BOUND},
 )

@@ -52,5 +52,5 @@ def test_failure_of_24_and_of_its_correction() -> None:
     at = {"epsilon": EPSILON, "delta": DELTA, "n": float(N), "dim": D, "Y": Y}
     for version, bound in bounds.items():
         want = chi2.sf(2 * gamma * bound / share, D)
-        assert exact_value(STATEMENT, "#24", version, at) == pytest.approx(want, rel=1e-4), version
-    assert decide(STATEMENT, "#24", "printed", at).claim.published == RHO
+        assert exact_value(STATEMENT, ".24", version, at) == pytest.approx(want, rel=1e-4), version
+    assert decide(STATEMENT, ".24", "printed", at).claim.published == RHO
