@@ -124,6 +124,9 @@ def run(
 def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) -> None:
     """Print the unexpected first, then the counts, both paths and the next command to type."""
     from ..engine.looks import DIED
+    from ..messages.terminal import labelled
+    from ..messages.words import case_sentence
+    from .pages.causes import entries
     from .statement_run import defects
 
     def say(line: str) -> None:
@@ -157,10 +160,13 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
     if findings.interrupted or any(row["error"]["type"] == DIED for row in findings.errors):
         say(f"next    {resume_command(folder)}")
         return
-    pointed = next(iter(findings.unexpected), None) or next(
-        (row["id"] for row in record.verdicts if row["printed"]["verdict"] == "REFUTED"), record.verdicts[0]["id"]
-    )
+    refuted = entries(record)
+    if refuted and refuted[0].worst:
+        say(labelled("worst", f"{refuted[0].id}. {case_sentence(refuted[0].worst)}", 8))
+    pointed = next(iter(findings.unexpected), None) or (refuted[0].id if refuted else record.verdicts[0]["id"])
     say(f"next    pdp-verify show {pointed} --record {path}")
+    if refuted:
+        say(f"        pdp-verify errata {path} -o corrections.pdf")
 
 
 def counts_line(findings: Findings) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..messages.errors import UserError
+from ..messages.terminal import labelled
 
 if TYPE_CHECKING:
     from ..engine.record import Record
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 RECORD = click.Path(path_type=Path)
 #: Narrowest title that a table is cut to.
 NARROWEST = 20
-#: Widest line of text, where the terminal has room for it.
-WIDEST = 100
 COLOURS = {"REFUTED": "red", "SUPPORTED": "green", "UNDECIDED": "yellow", "TEXT_UNCLEAR": "yellow"}
 
 
@@ -169,8 +168,7 @@ def show(id_: str, record: Path | None) -> None:
 
 
 def _wrap(label: str, text: str) -> str:
-    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
-    return textwrap.fill(text, width, initial_indent=f"{label:<12}", subsequent_indent=" " * 12, break_on_hyphens=False)
+    return labelled(label, text, 12)
 
 
 def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:

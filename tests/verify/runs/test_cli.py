@@ -44,11 +44,13 @@ def test_run_leaves_record_report_and_run_json(toys: registry.Registry, tmp_path
     lines = captured.out.splitlines()
     assert lines[0].split() == ["W19-T4.1", "as", "printed:", "SUPPORTED"]
     assert lines[1].split() == ["RW21-T17", "as", "printed:", "REFUTED;", "corrected:", "SUPPORTED"]
-    assert lines[-4:] == [
+    assert lines[-6:] == [
         f"record  {tmp_path}/out/audit.jsonl",
         f"report  {tmp_path}/out/audit.pdf",
         f"pages   {tmp_path}/out/audit.html",
+        "worst   RW21-T17. Probability of heads: 0.692 [0.644, 0.740], where at most 0.6 is stated.",
         f"next    pdp-verify show RW21-T17 --record {tmp_path}/out/audit.jsonl",
+        f"        pdp-verify errata {tmp_path}/out/audit.jsonl -o corrections.pdf",
     ]
 
 
@@ -73,7 +75,7 @@ def test_mismatch_with_the_ledger_exits_1_and_is_named_first(
     assert invoke(quick(tmp_path / "out")) == 1
     summary = capsys.readouterr().out.split("\n\n")[1].splitlines()
     assert summary[:2] == ["UNEXPECTED", "  W19-T4.1 as printed: expected REFUTED, got SUPPORTED"]
-    assert summary[-1].startswith("next    pdp-verify show W19-T4.1 ")
+    assert summary[-2].startswith("next    pdp-verify show W19-T4.1 ")
 
 
 def test_broken_check_exits_4_and_names_it(
