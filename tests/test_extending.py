@@ -123,7 +123,7 @@ def test_a_type_of_claim(copy: Copy) -> None:
     copy.pdp("certify", "length.toml", "--out", "out", code_of_exit=1)
     rows = [json.loads(line) for line in (copy.root / "out/release/audit.jsonl").read_text().splitlines()]
     assert [row["words"] for row in rows if row["kind"] == "claim"] == ["PASS (proved)", "FAIL"]
-    assert "To whoever counts" in (copy.root / "out/release/audit.md").read_text()
+    assert "Whoever counts" in (copy.root / "out/release/audit.md").read_text()
 
 
 AUDITOR = '''"""How often the first number of an output is positive."""

@@ -45,6 +45,7 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
     claims = parts["claim"]
     blocks: list[Block] = [_claims(header, parts), *_scale(claims, parts)]
     blocks += [Paragraph(text) for text in _meanings(claims)]
+    full = len(claims) > 1 or header["imported"] or "previous" in header
     facts = [
         *_since(header),
         *_counterexamples(claims, parts),
@@ -52,7 +53,7 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
         *_scope(header, parts),
         *_object(header),
     ]
-    blocks.append(Facts(tuple(facts), small=len(claims) > 1))
+    blocks.append(Facts(tuple(facts), small=full))
     if header["audience"] == "release" and not header["data"]["public"]:
         blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
     return tuple(blocks)
@@ -237,7 +238,7 @@ def _scope(header: Row, parts: Parts) -> Iterator[Fact]:
     yield Fact("Rests on", _each(claims, lambda claim: _rests_on(claim, parts)) + nobody)
     conditions = sorted({condition for claim in claims for condition in claim["conditions"]})
     conditions += [f"preparation that reads the data: {note}" for note in header["data"]["data_dependent"]]
-    if conditions:
+    if conditions and header["verdict"] != "FAIL":
         more = f"; and {len(conditions) - SHOWN} more, with each claim" if len(conditions) > SHOWN else ""
         yield Fact("On condition that", "; ".join(conditions[:SHOWN]) + f"{more}.")
 

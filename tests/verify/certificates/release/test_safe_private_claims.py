@@ -38,11 +38,11 @@ epsilon = 0.140625
 type = "utility"
 name = "good enough"
 metric = "mean squared error"
-at_most = 0.78125
+at_most = 0.790527
 {public}
 """
 #: Every word and number of the claims above, as a record would print it.
-SECRETS = ("clinic records", "0.0625", "1.5e-07", "1.5e-7", "no one above", "0.140625", "good enough", "0.78125")
+SECRETS = ("clinic records", "0.0625", "1.5e-07", "1.5e-7", "no one above", "0.140625", "good enough", "0.790527")
 
 
 def base(sigma: float = 8.0) -> str:
@@ -79,7 +79,7 @@ def test_private_claims_leave_no_trace_in_what_is_published(work: Path, capsys: 
     text = (work / "out" / "curator" / "audit.jsonl").read_text(encoding="utf-8")
     named = [claim["name"] for claim in json.loads(text.splitlines()[0])["configuration"]["claims"]]
     assert named == ["clinic records", "no one above", "good enough", "dp"]
-    assert all(word in text for word in ("0.0625", "0.140625", "0.78125"))
+    assert all(word in text for word in ("0.0625", "0.140625", "0.790527"))
     _, out, err, files = without
     assert isinstance(files, dict)
     everything = b"\n".join([str(out).encode(), str(err).encode(), *files.values()])
