@@ -101,8 +101,8 @@ def case_sentence(row: Row, *, typographic: bool = False) -> str:
         _, _, about = quantity.partition(": ")
         share = format_percent(abs(found_value(row)), 2, typographic=typographic)
         return f"The two sides differ by {share}{f' ({about})' if about else ''}, where they are said to be equal."
-    if fails and _is_point(claim):
-        limit = figure(claim["published"], typographic=typographic)
+    if _is_point(claim):
+        return f"{_capital(quantity)}: {found}, where {figure(claim['published'], typographic=typographic)} is stated."
     return f"{_capital(quantity)}: {found}, where {limit} is {'stated' if fails else 'allowed'}."
 
 

@@ -64,6 +64,10 @@ SENTENCES = [
         "The two sides differ by 50% (both sides), where they are said to be equal.",
     ),
     (row(Measure.NUMBER, "solutions", 1.0, 1.0, 1.0, exact=exactly(2.0)), "Solutions: 2, where 1 is stated."),
+    (
+        row(Measure.NUMBER, "ratio", 1.0, 1.0, 1.0, exact=exactly(1.0), outcome="HOLDS"),
+        "Ratio: 1, where 1 is stated.",
+    ),
 ]  # fmt: skip
 
 
