@@ -1,8 +1,8 @@
 """W18, Remark 11: one epsilon of one-posterior sampling for all targets.
 
 With ``m = B^2/(lambda + lambda_min)`` and ``a = sqrt(gamma) L/B`` the printed epsilon is a function of three numbers, and no data
-at all (d = 1) attain both. The tail lacks a factor 2 as in Theorem 10; for a target that leaves, the eigenvalue and L must
-be those of the data without it (docs/derivations/wang2018_appendix_d.md, section 2).
+at all (d = 1) attain both. The tail lacks a factor 2 as in Theorem 10. Used for a target that leaves (``LEAVING``), the eigenvalue and L
+must be those of the data without it (docs/derivations/wang2018_appendix_d.md, section 2).
 """
 
 from __future__ import annotations
@@ -103,22 +103,46 @@ def _formula(tail: str) -> str:
     )
 
 
+#: The remark used for a record that leaves, as in appendix D.5: a line of W18-TH2i's proof.
+LEAVING = Display(
+    "",
+    Form(_formula(""), partial(_leaves, bound=PRINTED, own=True), [LEAVES]),
+    Form(
+        _formula("2 ") + ' quad "with" lambda_min, L "of the data without the target"',
+        partial(_leaves, bound=CORRECTED),
+        [LEAVES, *DATA],
+    ),
+    "A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
+    {
+        "no residual": Mutant(
+            partial(_leaves, bound=partial(CORRECTED, residual=0.0)),
+            {"n": 4, "dim": 3, "B": 1.0, "Y": 0.5, "gamma": 10.0, "lam": 1.0, "delta": 1e-2},
+        ),
+        "epsilon cut by 10 %": Mutant(
+            partial(_leaves, bound=partial(CORRECTED, factor=0.9)),
+            {"gamma": 1e8, "lam": 1.0, "delta": 1e-6},
+            severity=0.1,
+        ),
+    },
+    "docs/derivations/wang2018_appendix_d.md, section 2",
+)
+
 STATEMENT = statement(
     "W18-R11",
     domain=(
-        "Every (X, y) and every target within the bounds, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
+        "Every (X, y) and every target within the bounds, which joins, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
         "and fixed. Decided for leverages in [1e-6, 1e4], scaled residuals in [1e-4, 1e4] (and 0), delta in [1e-12, 0.999], and on "
         "structured data sets (n <= 20, d = 2)"
     ),
     summary=(
-        "As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. Used "
-        "for a record that leaves, as in appendix D.5, it needs the eigenvalue and L of the data without that record. The corrected epsilon "
-        "has no slack where the residual is large."
+        "As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. The "
+        "corrected epsilon has no slack where the residual is large. It speaks of a target that joins (X, y); its use in appendix D.5 for one "
+        "that leaves is decided in W18-TH2i.p5."
     ),
     derivation="docs/derivations/wang2018_appendix_d.md, section 2",
     displays={
-        "#add": Display(
-            "a target that joins",
+        "": Display(
+            "",
             Form(
                 _formula(""),
                 partial(_joins, bound=PRINTED),
@@ -146,27 +170,6 @@ STATEMENT = statement(
                 "no residual": Mutant(
                     partial(_joins, bound=partial(CORRECTED, residual=0.0)),
                     {"leverage": 1.0, "residual": 30.0, "delta": 1e-3},
-                ),
-            },
-        ),
-        "#remove": Display(
-            "a target that leaves",
-            Form(_formula(""), partial(_leaves, bound=PRINTED, own=True), [LEAVES]),
-            Form(
-                _formula("2 ") + ' quad "with" lambda_min, L "of the data without the target"',
-                partial(_leaves, bound=CORRECTED),
-                [LEAVES, *DATA],
-            ),
-            "A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
-            {
-                "no residual": Mutant(
-                    partial(_leaves, bound=partial(CORRECTED, residual=0.0)),
-                    {"n": 4, "dim": 3, "B": 1.0, "Y": 0.5, "gamma": 10.0, "lam": 1.0, "delta": 1e-2},
-                ),
-                "epsilon cut by 10 %": Mutant(
-                    partial(_leaves, bound=partial(CORRECTED, factor=0.9)),
-                    {"gamma": 1e8, "lam": 1.0, "delta": 1e-6},
-                    severity=0.1,
                 ),
             },
         ),

@@ -1,4 +1,4 @@
-"""W18, Theorem 2(i): privacy of AdaOPS, and the four steps of its proof.
+"""W18, Theorem 2(i): privacy of AdaOPS, the four steps of its proof, and the use that the last makes of Remark 11.
 
 Each step is one normal law or one quadratic in a normal variable, so everything is exact; the corrected whole is bounded
 by the sum of its five proved shares (docs/derivations/wang2018_adaops.md, section 3).
@@ -31,6 +31,7 @@ from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...kernel.statement_plots import profile_figure
 from ...kernel.witness import sampled_delta
 from ...methods.enclosed import enclosed
+from .rem_11 import LEAVING
 from .shared.adaptive_ssp import PAIRS, small_pair
 
 NOTES = "docs/derivations/wang2018_adaops.md"
@@ -244,6 +245,7 @@ STATEMENT = statement(
             },
             f"{NOTES}, section 2",
         ),
+        ".p5": LEAVING,
         "#all": Display(
             "AdaOPS is (epsilon, delta)-DP",
             Form(

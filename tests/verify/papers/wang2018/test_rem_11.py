@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, exact_value
 from oracles.mechanisms.profiles import quadratic_delta
 
+from verify.papers.wang2018 import thm_2i
 from verify.papers.wang2018.rem_11 import STATEMENT
 
 FACTORS = {"printed": 1.0, "corrected": 2.0, "tail factor 1.7": 1.7}
@@ -33,23 +34,23 @@ def remark(*, tail: float, B: float, L: float, gamma: float, total: float, delta
 def test_epsilon(B: float, L: float, gamma: float, total: float, delta: float, version: str) -> None:
     at = {"leverage": B**2 / total, "residual": math.sqrt(gamma) * L / B, "delta": delta}
     want = remark(tail=FACTORS[version], B=B, L=L, gamma=gamma, total=total, delta=delta)
-    assert claimed(STATEMENT, "#add", version, at) == pytest.approx(want, rel=1e-12)
+    assert claimed(STATEMENT, "", version, at) == pytest.approx(want, rel=1e-12)
 
 
 def test_by_hand() -> None:
     """m = 1, a = 2, delta = 2/e: 2 + 1 + 1 as printed, 2 sqrt 2 + 1 + 3/2 corrected, 3/2 without the residual."""
     at = {"leverage": 1.0, "residual": 2.0, "delta": 2 / math.e}
-    assert claimed(STATEMENT, "#add", "printed", at) == pytest.approx(4.0)
-    assert claimed(STATEMENT, "#add", "corrected", at) == pytest.approx(2 * math.sqrt(2) + 2.5)
-    assert claimed(STATEMENT, "#add", "epsilon cut by 10 %", at) == pytest.approx(0.9 * (2 * math.sqrt(2) + 2.5))
-    assert claimed(STATEMENT, "#add", "no residual", at) == pytest.approx(1.5)
+    assert claimed(STATEMENT, "", "printed", at) == pytest.approx(4.0)
+    assert claimed(STATEMENT, "", "corrected", at) == pytest.approx(2 * math.sqrt(2) + 2.5)
+    assert claimed(STATEMENT, "", "epsilon cut by 10 %", at) == pytest.approx(0.9 * (2 * math.sqrt(2) + 2.5))
+    assert claimed(STATEMENT, "", "no residual", at) == pytest.approx(1.5)
 
 
 def test_exact_profile_of_one_target() -> None:
     at = {"leverage": 0.5, "residual": 1.5, "delta": 1e-3}
     epsilon = remark(tail=1, B=1, L=1.5, gamma=1, total=2, delta=1e-3)
     want = max(quadratic_delta(epsilon, 0.5, 1.5, backward=b) for b in (False, True))
-    assert exact_value(STATEMENT, "#add", "printed", at) == pytest.approx(want, rel=1e-9)
+    assert exact_value(STATEMENT, "", "printed", at) == pytest.approx(want, rel=1e-9)
 
 
 def test_the_only_record_leaves() -> None:
@@ -57,5 +58,5 @@ def test_the_only_record_leaves() -> None:
     at = {"gamma": 2.0, "lam": 0.25, "delta": 1e-3}
     printed = remark(tail=1, B=1, L=1 + 1 / 1.25, gamma=2, total=1.25, delta=1e-3)
     corrected = remark(tail=2, B=1, L=1, gamma=2, total=0.25, delta=1e-3)
-    assert claimed(STATEMENT, "#remove", "printed", at) == pytest.approx(printed)
-    assert claimed(STATEMENT, "#remove", "corrected", at) == pytest.approx(corrected)
+    assert claimed(thm_2i.STATEMENT, ".p5", "printed", at) == pytest.approx(printed)
+    assert claimed(thm_2i.STATEMENT, ".p5", "corrected", at) == pytest.approx(corrected)
