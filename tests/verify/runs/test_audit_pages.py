@@ -10,6 +10,7 @@ import pypdf
 import pytest
 from toys import LEDGER, toy_registry
 
+from reports.document import pdf_bytes
 from reports.row import Callout, Document, Tone
 from verify.engine.executors import local
 from verify.engine.follow import Follower
@@ -77,6 +78,29 @@ def test_first_page_has_what_a_manager_needs(texts: dict[str, list[str]]) -> Non
     ):
         assert text in texts["short"][0], text
     assert len(texts["short"]) <= MOST_PAGES
+
+
+def test_the_short_report_of_as_many_statements_as_there_are_has_at_most_twenty_pages(record: Record) -> None:
+    """161 statements, 80 of them refuted, each by a slip of its own: more than the papers have."""
+    (toy,) = (row for row in record.statements if row["id"] == "RW21-T17")
+    verdict = next(row for row in record.verdicts if row["id"] == "RW21-T17")
+    held = next(row for row in record.verdicts if row["id"] == "W19-T4.1")["printed"]
+    consequences = ["PRIVACY"] * 12 + ["COVERAGE"] * 8 + ["RESULT"] * 25 + ["PROOF"] * 15 + ["MISPRINT"] * 20
+    consequences += [""] * (161 - len(consequences))
+    statements, verdicts = [], []
+    for place, consequence in enumerate(consequences):
+        title = "A title that is as long as those of the papers are"
+        statements.append(toy | {"id": f"RW21-T17.{place}", "title": title})
+        about = {"id": f"RW21-T17.{place}", "consequence": consequence}
+        verdicts.append(verdict | about | ({} if consequence else {"printed": held}))
+    cases = [
+        row | {"id": s["id"], "part": s["id"]}
+        for s in statements
+        for row in record.cases
+        if row["part"] == "RW21-T17.1"
+    ]
+    many = Record(record.header, tuple(statements), tuple(cases), (), (*verdicts, *record.verdicts))
+    assert len(pypdf.PdfReader(io.BytesIO(pdf_bytes(short_document(many, date="")))).pages) <= MOST_PAGES
 
 
 def test_first_page_says_which_promises_fail_and_what_to_use_instead(record: Record) -> None:
