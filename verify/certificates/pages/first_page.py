@@ -37,7 +37,7 @@ CAUGHT = 2
 #: Changes since the previous certificate that the page has room for.
 CHANGES = 4
 #: Digits of a digest that the page shows.
-DIGITS = 16
+DIGITS = 12
 
 
 def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
@@ -163,25 +163,45 @@ def _meanings(claims: Sequence[Row]) -> Iterator[str]:
         if odds is not None:
             key = (odds["factor"], odds["delta"], odds["guess"], claim["verdict"] == "PASS")
             alike.setdefault(key, []).append(claim)
-    for found in list(alike.values())[: MEANINGS if len(claims) <= WITH_SCALE else 1]:
-        abouts = list(dict.fromkeys(claim["odds"]["about"] for claim in found))
-        names = ", ".join(claim["claim"] for claim in found) if len(claims) > 1 else ""
-        yield odds_words(
-            found[0]["odds"] | {"about": " or ".join(abouts)}, kept=found[0]["verdict"] == "PASS", name=names
-        )
+    first, *others = list(alike.values())[: MEANINGS if len(claims) <= WITH_SCALE else 1] or [[]]
+    if not first:
+        return
+    abouts = list(dict.fromkeys(claim["odds"]["about"] for claim in first))
+    names = ", ".join(claim["claim"] for claim in first) if len(claims) > 1 else ""
+    kept = first[0]["verdict"] == "PASS"
+    text = odds_words(first[0]["odds"] | {"about": " or ".join(abouts)}, kept=kept, name=names)
+    yield " ".join([text, *(_short_odds(found) for found in others)])
+
+
+def _short_odds(found: Sequence[Row]) -> str:
+    """Return the numbers of further claims, after what they mean was said."""
+    odds, names = found[0]["odds"], ", ".join(claim["claim"] for claim in found)
+    factor, percent, delta = _numbers(odds)
+    parts = [] if odds["factor"] is None else [f"a factor of at most {factor}", f"but for {delta}"]
+    if delta == "0":
+        parts = parts[:1]
+    return f"For {names}: {', '.join([*parts, f'at most {percent} %'])}."
+
+
+def _numbers(odds: Row) -> tuple[str, str, str]:
+    """Return factor, percentage of right guesses and delta, rounded so that what is promised is no more than it is."""
+    factor = "" if odds["factor"] is None else _up(number(odds["factor"]))
+    return factor, _up(100 * number(odds["guess"])), _up(number(odds["delta"]))
+
+
+def _up(value: float) -> str:
+    return format_number(value, 3, rounding="up", typographic=True)
 
 
 def odds_words(odds: Row, *, kept: bool, name: str = "") -> str:
     """Return what a claim means in plain words; ``kept``: whether it was shown to hold."""
     begin = ("What this means" if kept else "What it would mean if it were kept") + (f" ({name})" if name else "")
-    percent = format_number(100 * number(odds["guess"]), 3, rounding="up", typographic=True)
+    factor, percent, delta = _numbers(odds)
     guess = (
         f"whoever first holds either answer for as likely as the other guesses right in at most {percent} % of cases"
     )
     if odds["factor"] is None:
         return f"{begin}: of those who know everything else and ask {odds['about']}, {guess}."
-    factor = format_number(number(odds["factor"]), 3, rounding="up", typographic=True)
-    delta = format_number(number(odds["delta"]), 3, typographic=True)
     rare = "" if delta == "0" else f", but for a probability of at most {delta} (delta)"
     return (
         f"{begin}: the release changes anybody's odds on {odds['about']} by a factor of at most {factor} (e to the "
@@ -190,9 +210,9 @@ def odds_words(odds: Row, *, kept: bool, name: str = "") -> str:
 
 
 def _counterexamples(claims: Sequence[Row], parts: Parts) -> Iterator[Fact]:
-    """Yield what refutes the claims that fail: the check, its pair and its event; none beside many claims."""
+    """Yield what refutes the first claim that fails: the check, its pair and its event; nothing beside many claims."""
     failed = [claim for claim in claims if claim["verdict"] == "FAIL"]
-    for claim in failed if len(claims) <= WITH_SCALE else []:
+    for claim in failed[:1] if len(claims) <= WITH_SCALE else []:
         row = _deciding(claim, parts)
         if row is None:
             continue
@@ -211,8 +231,7 @@ def _ways_out(claims: Sequence[Row]) -> Iterator[Fact]:
     """Yield what would bring each claim that did not pass to a PASS."""
     still = [claim for claim in claims if claim["verdict"] != "PASS" and claim["advice"]]
     for claim in still:
-        name = f" ({claim['claim']})" if len(claims) > 1 else ""
-        yield Fact(f"What would pass{name}", claim["advice"])
+        yield Fact(f"Would pass ({claim['claim']})" if len(claims) > 1 else "What would pass", claim["advice"])
 
 
 def _since(header: Row) -> Iterator[Fact]:
@@ -320,7 +339,7 @@ def _object(header: Row) -> Iterator[Fact]:
     yield Fact(
         "Made by",
         f"pdp-verify {version}, sources {header['sources'][:12]}; profile {header['profile']}; failure probability "
-        f"{failure}; for {'release' if header['audience'] == 'release' else 'the curator alone'}",
+        f"{failure}; for {'release' if header['audience'] == 'release' else 'the curator'}",
     )
     yield Fact("How to check", "pdp-verify check DIR, where DIR is the folder with this file and those beside it")
 

@@ -27,6 +27,8 @@ def objective(sigma: float) -> str:
 PASSING = DATA + objective(5.35) + dp(1.0) + FEW
 FAILING = DATA + objective(2.75) + dp(1.0) + FEW
 OPEN = DATA + imported("mine.py:make") + dp(1.0) + FEW
+#: Two claims that are refuted and mean different things.
+TWO = DATA + objective(2.75) + dp(1.0) + pdp(0.5) + FEW
 FIVE = DATA + objective(4.0) + DRAWN + REPORT + dp(1.0) + pdp(1.0) + claim("report-coverage", level=0.05)
 FIVE += claim("ex-post", epsilon=1.0) + claim("utility", metric="accuracy", at_least=0.5) + FEW
 
@@ -121,7 +123,8 @@ def test_the_page_of_a_pass_says_to_whom_and_that_nobodys_word_is_needed(passing
 
 def test_evidence_begins_on_page_two_whatever_the_number_of_claims(work: Path, failing: Path, passing: Path) -> None:
     five = certified(work, "five", FIVE, code=1)
-    for folder in (failing, passing, five, certified(work, "open", OPEN, code=3)):
+    two = certified(work, "two", TWO, code=1)
+    for folder in (failing, passing, two, five, certified(work, "open", OPEN, code=3)):
         for part in ("curator", "release"):
             reader = pypdf.PdfReader(folder / part / "audit.pdf")
             evidence = reader.outline[0]
@@ -191,7 +194,7 @@ def test_what_changed_since_the_previous_certificate_is_on_page_one(
         before = rows_of(later / part)[0]["previous"]
         assert before["words"] == "FAIL"
         assert before["changes"][0] == {"turn": "BETTER", "words": "verdict: FAIL -> PASS (proved)"}
-        assert f"since FAIL in record {before['record'][:16]}" in front(later / part)
+        assert f"since FAIL in record {before['record'][:12]}" in front(later / part)
         assert "verdict: FAIL -> PASS (proved) (for the better)" in front(later / part).replace("\\", "")
     digests = {part: rows_of(later / part)[0]["previous"]["record"] for part in ("curator", "release")}
     assert digests["curator"] != digests["release"]  # for release it is held against what was released before
