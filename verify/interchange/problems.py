@@ -19,6 +19,11 @@ from ..messages.texts import read_text
 from .sarif_log import SarifProblem
 
 LEVELS = {"FAILED": "error", "WARNED": "warning"}
+OF_CLAIMS = (
+    "The evidence is in the certificate (audit.pdf, audit.html) and in its record (audit.jsonl), both in one folder, "
+    "which pdp-verify check examines."
+)
+OF_STATEMENTS = "pdp-verify show {id} --record RECORD shows the statement, and what was decided of it."
 _HEAD = re.compile(r"\s*\[\[\s*claims\s*\]\]")
 
 
@@ -77,8 +82,10 @@ def certificate_problems(rows: Sequence[Row], places: ClaimPlaces) -> list[Sarif
         advice = f" {row['advice']}" if row["advice"] else ""
         name, kind = row["claim"], row["type"]
         title = (BY_TYPE[kind].__doc__ or kind).partition("\n")[0]
+        about = f"{title} What a PASS promises: {BY_TYPE[kind].promise}"
         message = f"{name}: {row['words']} ({row['reason']}). Claimed: {row['sentence']}.{advice}"
-        problems.append(SarifProblem(kind, title, level, message, f"claim {name}", places.file, places.line(name)))
+        place = places.file, places.line(name)
+        problems.append(SarifProblem(kind, title, about, OF_CLAIMS, level, message, f"claim {name}", *place))
     return problems
 
 
@@ -95,8 +102,10 @@ def run_problems(record: Record) -> list[SarifProblem]:
         if found is not None:
             of = statements[row["id"]]
             level, message = found
+            id_, about = row["id"], f"{of['title']} ({of['locator']})"
+            words = OF_STATEMENTS.format(id=id_)
             problems.append(
-                SarifProblem(row["id"], of["title"], level, f"{row['id']}: {message}", row["id"], of["file"], 1)
+                SarifProblem(id_, of["title"], about, words, level, f"{id_}: {message}", id_, of["file"], 1)
             )
     return problems
 

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from sarif_pydantic import Result
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-#: The fingerprint's key ends in the version of how it is made.
-FINGERPRINT = "pdpVerify/v1"
+#: The fingerprint's key ends in the version of how it is made; GitHub knows a result by its own key alone, which would
+#: be made of the line's text without us, so that a claim whose numbers change were another one.
+FINGERPRINT, OF_GITHUB = "pdpVerify/v1", "primaryLocationLineHash"
+#: Most letters of a rule's description that GitHub takes.
+LONGEST = 1024
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class SarifProblem:
     ----------
     rule, title : str
         What was examined: a type of claim, or a statement.
+    about, help : str
+        What the rule says, and where the evidence is; GitHub requires both.
     level : str
         ``error``, ``warning`` or ``note``.
     message : str
@@ -40,6 +45,8 @@ class SarifProblem:
 
     rule: str
     title: str
+    about: str
+    help: str
     level: str
     message: str
     key: str
@@ -94,9 +101,17 @@ def sarif_log(
         from sarif_pydantic import ToolDriver as Driver
     except ImportError as stop:
         raise UserError("a .sarif file needs the extra interchange: pip install 'pdp-verify[interchange]'") from stop
-    titles = {problem.rule: problem.title for problem in problems}
-    places = {rule: place for place, rule in enumerate(titles)}
-    rules = [ReportingDescriptor(id=rule, short_description=Message(text=title)) for rule, title in titles.items()]
+    ruled = {problem.rule: problem for problem in problems}
+    places = {rule: place for place, rule in enumerate(ruled)}
+    rules = [
+        ReportingDescriptor(
+            id=rule,
+            short_description=Message(text=problem.title[:LONGEST]),
+            full_description=Message(text=problem.about[:LONGEST]),
+            help=Message(text=problem.help),
+        )
+        for rule, problem in ruled.items()
+    ]
     target = None
     if artefact is not None:
         location, hashes = ArtifactLocation(uri=quote(artefact["name"])), {"sha-256": artefact["sha256"]}
@@ -116,14 +131,14 @@ def sarif_log(
 def _result(problem: SarifProblem, place: int) -> Result:
     from sarif_pydantic import ArtifactLocation, Level, Location, Message, PhysicalLocation, Region, Result
 
-    where = PhysicalLocation(
-        artifact_location=ArtifactLocation(uri=quote(problem.file)), region=Region(start_line=problem.line)
-    )
+    region = Region(start_line=problem.line, start_column=1, end_line=problem.line, end_column=2)
+    where = PhysicalLocation(artifact_location=ArtifactLocation(uri=quote(problem.file)), region=region)
+    key = hashlib.sha256(problem.key.encode()).hexdigest()
     return Result(
         rule_id=problem.rule,
         rule_index=place,
         level=Level(problem.level),
         message=Message(text=problem.message),
         locations=[Location(physical_location=where)],
-        partial_fingerprints={FINGERPRINT: hashlib.sha256(problem.key.encode()).hexdigest()},
+        partial_fingerprints={OF_GITHUB: f"{key[:16]}:1", FINGERPRINT: key},
     )

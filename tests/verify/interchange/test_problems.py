@@ -94,7 +94,7 @@ def _verdict(printed: str, **more: Any) -> dict[str, Any]:
 
 
 def _record(verdict: dict[str, Any], error: dict[str, str] | None = None) -> Record:
-    statement = {"id": "W19-T4.1", "title": "A theorem", "file": "verify/papers/a.py"}
+    statement = {"id": "W19-T4.1", "title": "A theorem", "locator": "Theorem 1", "file": "verify/papers/a.py"}
     return Record({}, (statement,), ({"id": "W19-T4.1", "error": error},), (), (verdict,))
 
 

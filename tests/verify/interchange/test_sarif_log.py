@@ -11,11 +11,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from verify.interchange.sarif_log import FINGERPRINT, SarifProblem, sarif_log
+from verify.interchange.sarif_log import FINGERPRINT, OF_GITHUB, SarifProblem, sarif_log
 
 FILE = Path(__file__).resolve().parents[2] / "published_schemas" / "sarif-schema-2.1.0.json"
-REFUTED = SarifProblem("dp", "Everything", "error", "dp: FAIL", "claim dp", "a folder/deployment.toml", 7)
-OPEN = SarifProblem("pdp", "Records", "warning", "pdp: UNDECIDED", "claim pdp", "deployment.toml", 1)
+SEEN = ("Everything that is released.", "See audit.pdf.")
+REFUTED = SarifProblem("dp", "Everything", *SEEN, "error", "dp: FAIL", "claim dp", "a folder/deployment.toml", 7)
+OPEN = SarifProblem("pdp", "Records", *SEEN, "warning", "pdp: UNDECIDED", "claim pdp", "deployment.toml", 1)
 
 
 def obeys(log: bytes) -> dict[str, Any]:
@@ -44,7 +45,8 @@ def test_problems_become_results_with_place_level_and_rule() -> None:
     ]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["dp", "pdp"]
     place = run["results"][0]["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": "a%20folder/deployment.toml"}, "region": {"startLine": 7}}
+    region = {"startLine": 7, "startColumn": 1, "endLine": 7, "endColumn": 2}
+    assert place == {"artifactLocation": {"uri": "a%20folder/deployment.toml"}, "region": region}
     assert run["results"][0]["message"] == {"text": "dp: FAIL"}
     assert run["artifacts"][0]["hashes"] == {"sha-256": "0" * 64}
     assert run["tool"]["driver"]["version"] == "1.2.3"
@@ -65,7 +67,25 @@ def test_the_fingerprint_stays_while_words_lines_and_levels_change() -> None:
     later = replace(REFUTED, level="warning", message="dp: UNDECIDED", line=70, file="other.toml")
     prints = [obeys(written(each))["runs"][0]["results"][0]["partialFingerprints"] for each in (REFUTED, later, OPEN)]
     assert prints[0] == prints[1] != prints[2]
-    assert list(prints[0]) == [FINGERPRINT]
+    assert list(prints[0]) == [OF_GITHUB, FINGERPRINT]
+    two = obeys(written(OPEN, replace(OPEN, key="claim other")))["runs"][0]["results"]
+    assert two[0]["partialFingerprints"][OF_GITHUB] != two[1]["partialFingerprints"][OF_GITHUB]
+
+
+def test_what_code_scanning_on_github_requires_is_there_and_not_empty() -> None:
+    long = "x" * 2000
+    log = obeys(written(replace(REFUTED, title=long, about=long), OPEN))
+    run = log["runs"][0]
+    assert log["$schema"].endswith("/sarif-schema-2.1.0.json")
+    assert log["version"] == "2.1.0"
+    for rule in run["tool"]["driver"]["rules"]:
+        for name in ("shortDescription", "fullDescription", "help"):
+            assert 0 < len(rule[name]["text"]) <= 1024
+    for result in run["results"]:
+        assert result["message"]["text"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"]
+        assert set(place["region"]) == {"startLine", "startColumn", "endLine", "endColumn"}
 
 
 def test_equal_problems_give_equal_bytes() -> None:
