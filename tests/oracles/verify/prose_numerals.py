@@ -95,9 +95,9 @@ class Explained:
 
     @cached_property
     def written(self) -> frozenset[float]:
-        """The numbers of formulas, of names and parameters of cases, and of severities in percent."""
+        """The numbers of formulas, names (but for what stands in brackets there), parameters, severities in percent."""
         texts = [f.text for part in self.statement.parts for f in (part.printed, part.corrected) if f]
-        texts += [text for case in self.statement.cases for text in (case.regime, case.mutant)]
+        texts += [text for case in self.statement.cases for text in (case.regime, case.mutant.partition("(")[0])]
         texts += [text for case in self.statement.cases for text in case.params.values() if isinstance(text, str)]
         found = {float(number) for text in texts for number in re.findall(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", text)}
         found |= {numeral.value for text in texts for numeral in numerals(text)}

@@ -324,6 +324,7 @@ MEASURED: dict[str, list[tuple[str, Values]]] = {
 #: Words whose numbers follow on paper: (words, file of ``docs/derivations``, what it has).
 DERIVED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "W19-P4.3.1c": (("16 lambda_n/9", "wang2019_section_4.md", r"16\lambda/9"),),
+    "W18-TH3iii": (("the constant being 9 at most", "wang2018_rates.md", r"\le9\tilde C\log(6/\delta)/\epsilon^2"),),
     "W18-TH3ii": (("9 d/32", "wang2018_rates.md", r"\frac{9d}{32}"),),
 }
 #: Words whose numbers are settings of the paper, as our copy has them, or say how we decide.

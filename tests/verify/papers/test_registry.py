@@ -16,7 +16,7 @@ from verify.papers.paper import STATEMENT_FILE, Entry
 def test_catalogue_is_complete_and_parents_exist() -> None:
     """203 ids: 53 of W19, 61 of W18 and 89 of RW21 (the lists of the three papers); and 24 that were told apart later.
 
-    These are lines of proofs, which must not decide what they stand under, and the misprinted sign of W18-F0.
+    These are lines of proofs, which must not decide what they stand under, the misprinted sign of W18-F0, and (24).
     """
     catalogue = registry.default().catalogue
     papers = Counter(id_.partition("-")[0] for id_ in catalogue)

@@ -107,8 +107,8 @@ STATEMENT = statement(
     ),
     summary=(
         "Two slips: the second term lacks ||X||^2, and log(1/delta) must be joined by log(6/delta)^2 under both terms, as at the end of the proof; "
-        "without it the ratio grows like log(1/delta) (one feature, n = log(6/delta)). As corrected the ratio is at most 36 on the cases tried (claimed "
-        "100). The probability is 1 - rho - delta: the released quantities fail with probability of order delta, whatever rho. For epsilon above 1 the "
+        "without it the ratio grows like log(1/delta) (one feature, n = log(6/delta)). The corrected rate is decided with the "
+        "constant 100; 32 is too small. The probability is 1 - rho - delta: the released quantities fail with probability of order delta, whatever rho. For epsilon above 1 the "
         "temperature grows like epsilon, not its square."
     ),
     derivation=f"{NOTES}, section 8",
@@ -146,7 +146,7 @@ STATEMENT = statement(
             ),
             "The square of log(6/delta) that the proof arrives at is lost in the theorem; t_min alone makes the bias of that order.",
             {
-                "constant 32 (36 is reached)": Mutant(
+                "constant 32": Mutant(
                     partial(_coverage, constant=32.0), TIGHT, severity=0.11, draws=(10_000, 20_000, 60_000)
                 ),
                 "no square of the logarithm": Mutant(

@@ -115,7 +115,7 @@ STATEMENT = statement(
     summary=(
         "The last line of Algorithm 2 is damaged in our copy. With the released matrix, as in the proof, the mean does not exist on an event of the "
         "eigenvalue alone; with the raw matrix, which no private version uses, the claim is true, the constant being 9 at most. With "
-        "||E1|| <= lambda_min/2 in the event the error bound holds with constant 180 (27 is reached), and theta is slightly biased."
+        "||E1|| <= lambda_min/2 in the event the error bound holds with constant 180 (26 is too small), and theta is slightly biased."
     ),
     derivation="docs/derivations/wang2018_rates.md, section 7",
     displays={
