@@ -185,7 +185,7 @@ def counts_line(findings: Findings) -> str:
     words.append(_count(sum(row["printed"]["verdict"] == "DEFINITION" for row in whole), "definition"))
     mutants = [row for row in findings.record.cases if row["standing"] == "MUTANT"]
     caught = sum(row["outcome"] == "FAILS" for row in mutants)
-    refuted = f" {caught} of {_count(len(mutants), 'mutant')} refuted," if mutants else ""
+    refuted = f" {caught} of {_count(len(mutants), 'mutant')} caught," if mutants else ""
     stopped = sum(row["error"] is not None for row in findings.record.cases)
     undecided = f" {stopped} stopped undecided," if stopped else ""
     cases = _count(len(findings.record.cases) - len(mutants), "case")

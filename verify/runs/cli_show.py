@@ -263,6 +263,6 @@ def findings(id_: str, path: Path) -> Iterator[str]:
         yield _wrap("reading", f"{letter}: {verdict_sentence(reading['printed'])}")
     mutants = verdict["mutants"]
     if mutants["total"]:
-        yield _wrap("mutants", f"{mutants['caught']} of {mutants['total']} refuted")
+        yield _wrap("mutants", f"{mutants['caught']} of {mutants['total']} caught")
     for message in verdict["unexpected"]:
         yield _wrap("UNEXPECTED", message)

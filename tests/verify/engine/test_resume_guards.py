@@ -148,6 +148,6 @@ def test_counts_line_of_one_statement_without_mutants(tmp_path: Path) -> None:
     finally:
         store.close()
     start = "1 statement: 1 supported, 0 refuted as printed, 0 undecided, 0 definitions; 3 cases,"
-    assert counts_line(findings) == f"{start} 1 of 1 mutant refuted,"
+    assert counts_line(findings) == f"{start} 1 of 1 mutant caught,"
     cases = tuple(row for row in findings.record.cases if row["standing"] != "MUTANT")
     assert counts_line(replace(findings, record=replace(findings.record, cases=cases))) == start
