@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from audits import Budget
 
 from ..messages.errors import Defect
-from ..papers.paper import PROOF, Paper, paper_of
+from ..papers.paper import PROOF, Consequence, Paper, paper_of
 from ..papers.provenance import Worth
 from .statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
 
@@ -165,6 +165,7 @@ def statement(
                     f"a version with cases must have a check, got none for {part.id} ({standing.name.lower()})"
                 )
             cases += [_case((part.id, standing, mutant), at) for at in form_cases]
+    _check_readings(parts)
     return Statement(
         id=id_,
         paper=paper.name,
@@ -189,6 +190,7 @@ def _part(paper: Paper, id_: str, key: str, display: Display, derivation: str) -
     if not display.title and (entry is None or reading):
         raise Defect(f"{paper.name}/paper.toml must have a table for {part}, or its display a title")
     corrected, provenance = display.corrected, paper.provenance(part)
+    child = entry if entry is not None and entry.parent else None
     if provenance and provenance.worth is Worth.DAMAGED and not reading:
         raise Defect(f"{part} must be decided in readings ({part}@a), since our copy is damaged there")
     return Part(
@@ -199,9 +201,22 @@ def _part(paper: Paper, id_: str, key: str, display: Display, derivation: str) -
         display.wrong,
         display.derivation or (derivation if corrected else ""),
         reading,
-        display.proof or (entry is not None and entry.kind == PROOF),
+        display.proof or (child is not None and child.kind == PROOF),
         provenance,
+        child is not None and child.expected.consequence == Consequence.MISPRINT.name,
     )
+
+
+def _check_readings(parts: Sequence[Part]) -> None:
+    """Hold the readings of one display together: a damaged text has several, and all or none are lines of a proof."""
+    of_display: dict[str, list[Part]] = {}
+    for part in parts:
+        of_display.setdefault(part.display, []).append(part)
+    for display, readings in of_display.items():
+        if len(readings) == 1 and readings[0].damaged:
+            raise Defect(f"{display} must have two readings at least, since our copy is damaged there, got one")
+        if len({part.proof for part in readings}) > 1:
+            raise Defect(f"{display} must be a line of a proof in all of its readings, or in none")
 
 
 def _versions(display: Display) -> Iterator[tuple[Standing, str, Form]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..engine.rows import Row, number
-from .measure import gravity
+from .measure import ORDER, gravity
 from .statement import Part, Role, Standing, Statement
 from .verdict import Outcome, Reason, Verdict
 
@@ -67,7 +67,9 @@ def worst(rows: Iterable[Row]) -> Row | None:
     return min(chosen or failing or decided, key=gravity, default=None)
 
 
-def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, definition: bool = False) -> Ruling:
+def rule(
+    rows: Sequence[Row], *, expected_cases: int, blind: bool = False, unguarded: bool = False, definition: bool = False
+) -> Ruling:
     """Return the verdict on one version of one part from the rows of its cases.
 
     Parameters
@@ -76,6 +78,8 @@ def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, defin
         The rows that exist; fewer than ``expected_cases`` after an interruption.
     blind : bool
         True when a mutant that the same checks must refute was not refuted: nothing is then supported.
+    unguarded : bool
+        True when a mutant was not run, after an interruption: nothing is supported yet.
     definition : bool
         True when there is nothing to check.
     """
@@ -100,6 +104,8 @@ def rule(rows: Sequence[Row], *, expected_cases: int, blind: bool = False, defin
         return Ruling(Verdict.UNDECIDED, Reason.NO_FINITE_TEST, *summary)
     if blind:
         return Ruling(Verdict.UNDECIDED, Reason.POWER, *summary)
+    if unguarded:
+        return Ruling(Verdict.UNDECIDED, Reason.INTERRUPTED, *summary)
     return Ruling(Verdict.SUPPORTED, Reason.NONE, *summary)
 
 
@@ -126,9 +132,12 @@ def join_readings(rulings: Sequence[Ruling], *, damaged: bool = False) -> Ruling
     A reading that is not decided leaves the text undecided, for its reason. Of a damaged text the case of the first
     reading is told, the one that is most likely meant.
     """
+    joined = join(rulings)
     undecided = [r for r in rulings if r.verdict is Verdict.UNDECIDED]
-    joined = join(undecided) if damaged and undecided else join(rulings)
-    if joined.verdict is Verdict.UNDECIDED or not (damaged or len({r.verdict for r in rulings}) > 1):
+    if undecided:
+        told = join(undecided)
+        return Ruling(told.verdict, told.reason, joined.outcomes, told.worst_case, told.worst_margin, told.rank)
+    if not damaged and len({r.verdict for r in rulings}) == 1:
         return joined
     verdict, reason = (Verdict.TEXT_UNCLEAR, Reason.NONE) if damaged else (Verdict.UNDECIDED, Reason.READING)
     told = rulings[0] if damaged else joined
@@ -162,6 +171,15 @@ class DisplayRuling:
     printed: Ruling
     corrected: Ruling | None
     readings: Mapping[str, PartRuling]
+    misprint: bool = False
+
+    @property
+    def in_statement(self) -> Ruling:
+        """How it enters its statement as printed: the case of a misprint is told where nothing else fails."""
+        if not self.misprint:
+            return self.printed
+        fails, kind, size = self.printed.rank
+        return replace(self.printed, rank=(fails, kind + len(ORDER), size))
 
     def row(self) -> Row:
         """Return the rulings as JSON values."""
@@ -176,7 +194,7 @@ def rule_display(parts: Sequence[PartRuling]) -> DisplayRuling:
     """Return the ruling of one display from its readings (one part without a name, where the text has one)."""
     part = parts[0].part
     if not part.reading:
-        return DisplayRuling(part.display, part.proof, parts[0].printed, parts[0].corrected, {})
+        return DisplayRuling(part.display, part.proof, parts[0].printed, parts[0].corrected, {}, part.misprint)
     readings = {each.part.reading: each for each in parts}
     damaged = any(each.part.damaged for each in parts)
     printed = join_readings([each.printed for each in parts], damaged=damaged)
@@ -186,7 +204,7 @@ def rule_display(parts: Sequence[PartRuling]) -> DisplayRuling:
         corrected = join(forms) if forms else None
     elif any(each.corrected for each in parts):
         corrected = join_readings([each.corrected or each.printed for each in parts])
-    return DisplayRuling(part.display, part.proof, printed, corrected, readings)
+    return DisplayRuling(part.display, part.proof, printed, corrected, readings, part.misprint)
 
 
 def mutant_summary(rows: Sequence[Row]) -> Row:
@@ -213,13 +231,15 @@ def rule_part(statement: Statement, part: Part, rows: Sequence[Row], *, quick: b
     expected = [case for case in statement.cases if case.part == part.id and (case.quick or not quick)]
     mine = [row for row in rows if row["part"] == part.id]
     mutants = mutant_summary([row for row in mine if row["standing"] == Standing.MUTANT.name])
+    n_mutants = sum(case.standing is Standing.MUTANT for case in expected)
 
     def version(standing: Standing) -> Ruling:
         return rule(
             [row for row in mine if row["standing"] == standing.name],
             expected_cases=sum(case.standing is standing for case in expected),
             blind=is_blind(mutants, quick=quick),
-            definition=bool(statement.definition),
+            unguarded=mutants["total"] < n_mutants,
+            definition=bool(statement.definition) and not part.reading,
         )
 
     return PartRuling(part, version(Standing.PRINTED), version(Standing.CORRECTED) if part.corrected else None)
@@ -243,7 +263,7 @@ def rule_statement(statement: Statement, rows: Sequence[Row], *, quick: bool) ->
         if each.id == statement.id or "#" in each.id
         for name, reading in each.readings.items()
     }
-    own = DisplayRuling(statement.id, False, join([each.printed for each in deciding]), corrected, readings)
+    own = DisplayRuling(statement.id, False, join([each.in_statement for each in deciding]), corrected, readings)
     return [_verdict_row(own, None, rows)] + [
         _verdict_row(each, statement.id, [row for row in rows if row["part"].partition("@")[0] == each.id])
         for each in displays

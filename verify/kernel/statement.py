@@ -155,7 +155,8 @@ class Part:
     """One separately decided display of a statement (its own id when the catalogue gives it one).
 
     ``reading`` is the name of one reading of an ambiguous text; a display is refuted if all its readings are, and its
-    text is unclear where the copy is damaged. A line of a ``proof`` has a verdict, and never decides its statement.
+    text is unclear where the copy is damaged. A line of a ``proof`` has a verdict, and never decides its statement. A
+    ``misprint`` decides, but its case is the statement's worst only where nothing else fails.
     """
 
     id: str
@@ -167,6 +168,7 @@ class Part:
     reading: str = ""
     proof: bool = False
     provenance: Provenance | None = None
+    misprint: bool = False
 
     @property
     def display(self) -> str:

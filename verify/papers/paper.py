@@ -241,7 +241,7 @@ def read_paper(path: Path) -> Paper:
         ids = {key: value for key, value in table.items() if isinstance(value, dict) and key not in ABOUT}
         about = {key: value for key, value in table.items() if key not in ids}
         _check(about, PaperTable)
-        _check_sources(about.get("copies", {}), about.get("sources", {}))
+        _check_sources(about.get("copies", {}), about.get("sources", {}), ids)
         for id_, value in ids.items():
             _check_id(id_, value, ids, about["prefix"])
         entries = {id_: _entry(id_, name, value) for id_, value in ids.items()}
@@ -255,6 +255,9 @@ def read_paper(path: Path) -> Paper:
 
 
 _adapter = cache(TypeAdapter)
+#: Tables inside a table, by their key there; and what a text of a pattern must be.
+TABLES = {"reference": ReferenceTable, "copies": CopyTable, "sources": SourceTable}
+PATTERNS = {"prefix": "letters and digits", "digest": "64 hexadecimal digits in lower case"}
 
 
 def _check(table: Mapping[str, Any], kind: Any, of: str = "") -> None:
@@ -272,19 +275,30 @@ def _in_words(error: Any, kind: Any, of: str) -> str:
     if error["type"] == "missing":
         return f"{place} must be given, got {key}=None"
     if error["type"] == "extra_forbidden":
-        known = ReferenceTable if places else kind
+        known = TABLES.get(places[0], kind) if places else kind
         return f"{place} must be {', '.join(known.__annotations__)}{'' if of or places else ' or an id'}"
     if error["type"] == "value_error":
         return f"{place} {error['ctx']['error']}, got {key}={error['input']!r}"
     rule = re.sub(r"^\w+ should", "must", error["msg"])
     if error["type"] == "string_pattern_mismatch":
-        rule = f"must be {'letters and digits' if key == 'prefix' else 'a line of text without space around it'}"
+        rule = f"must be {PATTERNS.get(key, 'a line of text without space around it')}"
     return f"{place} {rule}, got {key}={error['input']!r}"
 
 
-def _check_sources(copies: Mapping[str, CopyTable], sources: Mapping[str, SourceTable]) -> None:
-    """Hold every part's source to a copy that is there, and every worth that claims something to its evidence."""
+def _check_sources(
+    copies: Mapping[str, CopyTable], sources: Mapping[str, SourceTable], ids: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Hold every source to an id and a copy that are there, and every worth that claims something to its evidence.
+
+    A reading stands in the place of its display, so that it is damaged where the display is.
+    """
     for part, source in sources.items():
+        display = part.partition("@")[0]
+        id_ = display.partition("#")[0]
+        if id_ not in ids:
+            raise ValueError(f"sources.{part} must be of an id that has a table, got {id_}")
+        if display in sources and sources[display].get("worth") == "DAMAGED" != source.get("worth"):
+            raise ValueError(f"sources.{part}.worth must be DAMAGED, as {display} is, got worth={source.get('worth')}")
         if source.get("copy", "") not in copies and ("copy" in source or len(copies) != 1):
             known = ", ".join(copies) or "stated in a table [copies.NAME]"
             raise ValueError(f"sources.{part}.copy must be {known}, got copy={source.get('copy')}")

@@ -162,10 +162,11 @@ def _verdicts(rows: list[Row]) -> Table:
     lines = tuple(
         (
             row["id"],
-            Badge(row["printed"]["verdict"].lower(), TONES.get(row["printed"]["verdict"], Tone.NEUTRAL)),
+            Badge(verdict.lower().replace("_", " "), TONES.get(verdict, Tone.NEUTRAL)),
             verdict_sentence(row["printed"]),
         )
         for row in rows
+        for verdict in (row["printed"]["verdict"],)
     )
     return Table("As printed", ("Id", "Verdict", "In words"), lines, ("left",) * 3, (0, 0, 1))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,6 +91,10 @@ def test_readings_decide_only_where_they_agree() -> None:
     assert join_readings([supported, supported]).verdict is Verdict.SUPPORTED
     mixed = join_readings([supported, refuted])
     assert (mixed.verdict, mixed.reason) == (Verdict.UNDECIDED, Reason.READING)
+    budget = Ruling(Verdict.UNDECIDED, Reason.BUDGET, {"UNDECIDED": 1})
+    for other in (supported, refuted):
+        open_ = join_readings([other, budget])
+        assert (open_.verdict, open_.reason) == (Verdict.UNDECIDED, Reason.BUDGET)
 
 
 def test_a_damaged_text_is_unclear_whatever_its_readings_are_and_undecided_while_one_is() -> None:
@@ -100,6 +105,9 @@ def test_a_damaged_text_is_unclear_whatever_its_readings_are_and_undecided_while
     for readings in ([refuted, budget], [supported, budget]):
         open_ = join_readings(readings, damaged=True)
         assert (open_.verdict, open_.reason) == (Verdict.UNDECIDED, Reason.BUDGET)
+    fails = Ruling(Verdict.REFUTED, Reason.NONE, {"FAILS": 2}, "a", -1.0)
+    counted = join_readings([fails, Ruling(Verdict.UNDECIDED, Reason.BUDGET, {"UNDECIDED": 1})], damaged=True)
+    assert counted.outcomes == {"FAILS": 2, "UNDECIDED": 1}  # the cases of every reading are counted
     unclear = join_readings([supported, refuted], damaged=True)
     assert join([supported, unclear]).verdict is Verdict.TEXT_UNCLEAR
     assert join([unclear, budget]).verdict is Verdict.UNDECIDED
@@ -113,7 +121,8 @@ def row_of(part: str, outcome: str, standing: str = "PRINTED") -> dict[str, Any]
     return {
         "part": part, "case": f"{part} {standing}", "outcome": outcome, "standing": standing, "reason": "NONE",
         "margin": 1.0 if outcome == "HOLDS" else -1.0, "severity": None, "notes": {}, "sampled": None,
-        "claim": {"measure": "DELTA", "low": 0.0, "high": 1.0}, "exact": dict.fromkeys(("value", "low", "high"), 0.0 if outcome == "HOLDS" else 2.0),
+        "claim": {"measure": "DELTA", "low": 0.0, "high": 1.0},
+        "exact": dict.fromkeys(("value", "low", "high"), 0.0 if outcome == "HOLDS" else 2.0),
     }  # fmt: skip
 
 
@@ -123,7 +132,7 @@ def made(*parts: tuple[str, dict[str, Any]], corrected: tuple[str, ...] = ()) ->
     found = tuple(
         Part(
             id_, "", Formula("x"), Formula("y") if id_ in corrected else None,
-            reading=id_.partition("@")[2], proof=about.get("proof", False),
+            reading=id_.partition("@")[2], proof=about.get("proof", False), misprint=about.get("misprint", False),
             provenance=worth if about.get("damaged") else None,
         )
         for id_, about in parts
@@ -178,3 +187,44 @@ def test_a_readings_corrected_form_of_a_run_that_was_interrupted_or_is_blind_is_
     assert corrected(rows) == ("SUPPORTED", "NONE")
     assert corrected(rows[:1]) == ("UNDECIDED", "INTERRUPTED")
     assert corrected([*rows, row_of("T@a", "HOLDS", "MUTANT")]) == ("UNDECIDED", "POWER")
+
+
+def test_a_reading_without_a_case_is_no_definition_and_leaves_the_text_undecided() -> None:
+    """Else a reading that nobody decides would hide behind the definition beside it."""
+    damaged = {"damaged": True}
+    statement = replace(made(("T@a", damaged), ("T@b", damaged)), definition="something")
+    statement = replace(statement, cases=tuple(case for case in statement.cases if case.part == "T@a"))
+    own = rule_statement(statement, [row_of("T@a", "FAILS")], quick=False)[0]
+    assert (own["printed"]["verdict"], own["printed"]["reason"]) == ("UNDECIDED", "NO_FINITE_TEST")
+
+
+def test_the_case_of_a_misprint_is_told_where_nothing_else_fails() -> None:
+    """A misprint is ten times as bad in its numbers, and not what the statement is refuted for."""
+    statement = made(("T.sign", {"misprint": True}), ("T#rule", {}))
+    rows = [row_of("T.sign", "FAILS"), row_of("T#rule", "FAILS")]
+    rows[0]["exact"] = dict.fromkeys(("value", "low", "high"), 20.0)
+    own, sign, _ = rule_statement(statement, rows, quick=False)
+    assert (own["printed"]["verdict"], own["printed"]["worst_case"]) == ("REFUTED", "T#rule PRINTED")
+    assert sign["printed"]["worst_case"] == "T.sign PRINTED"
+    rows[1] = row_of("T#rule", "HOLDS")
+    own = rule_statement(statement, rows, quick=False)[0]
+    assert (own["printed"]["verdict"], own["printed"]["worst_case"]) == ("REFUTED", "T.sign PRINTED")
+    plain = made(("T.sign", {}), ("T#rule", {}))
+    rows[1] = row_of("T#rule", "FAILS")
+    assert rule_statement(plain, rows, quick=False)[0]["printed"]["worst_case"] == "T.sign PRINTED"
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        ([row_of("T", "HOLDS")], ("UNDECIDED", "INTERRUPTED")),
+        ([row_of("T", "FAILS")], ("REFUTED", "NONE")),
+        ([row_of("T", "HOLDS"), row_of("T", "FAILS", "MUTANT")], ("SUPPORTED", "NONE")),
+        ([row_of("T", "HOLDS"), row_of("T", "HOLDS", "MUTANT")], ("UNDECIDED", "POWER")),
+    ],
+)
+def test_nothing_is_supported_before_its_mutants_were_run(rows: list[dict[str, Any]], verdict: tuple[str, str]) -> None:
+    statement = made(("T", {}))
+    statement = replace(statement, cases=(*statement.cases, Case("T", "wrong", Standing.MUTANT, {})))
+    printed = rule_statement(statement, rows, quick=False)[0]["printed"]
+    assert (printed["verdict"], printed["reason"]) == verdict

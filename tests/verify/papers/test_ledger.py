@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from audits import Budget, StreamKey
+from verify.kernel.statement import Standing
+from verify.kernel.verdict import Outcome, judge
 from verify.papers import ledger
 from verify.papers.ledger import compare
 from verify.papers.paper import Expected
+from verify.papers.registry import DISPLAY, statements
 
 
 def ruling(verdict: str, reason: str = "NONE") -> dict[str, Any]:
@@ -72,6 +76,33 @@ def test_interrupted_statement_stays_open() -> None:
         [],
         ["as printed: expected REFUTED, got UNDECIDED (interrupted)"],
     )
+
+
+def test_what_is_true_of_a_damaged_text_stays_open_with_its_readings() -> None:
+    """Its corrected form is that of a reading, which an interrupted run has not decided yet."""
+    a = {"a": {"printed": ruling("UNDECIDED", "INTERRUPTED")}}
+    expected = Expected("TEXT_UNCLEAR", "SUPPORTED", {"a": "SUPPORTED"})
+    row = verdict(ruling("UNDECIDED", "INTERRUPTED"), readings=a)
+    assert [len(lines) for lines in compare(row, expected, quick=False, complete=False)] == [0, 3]
+    assert [len(lines) for lines in compare(row, expected, quick=False)] == [3, 0]
+    whole = verdict(ruling("UNDECIDED", "INTERRUPTED"))
+    assert compare(whole, Expected("REFUTED", "SUPPORTED"), quick=False, complete=False)[0] == [
+        "corrected: expected SUPPORTED, got no such form"
+    ]
+
+
+def test_a_line_of_a_proof_without_an_id_of_its_own_holds() -> None:
+    """No ledger expects a verdict of it, and its statement is not decided by it: what fails needs an id."""
+    found = [
+        judge(statement.check(case, Budget(1, 0.05, StreamKey(1))))[0]
+        for statement in statements()
+        for part in statement.parts
+        if part.proof and DISPLAY in part.id
+        for case in statement.cases
+        if case.part == part.id and case.standing is Standing.PRINTED and case.quick
+    ]
+    assert found.count(Outcome.HOLDS) > 40
+    assert set(found) == {Outcome.HOLDS, Outcome.OUT_OF_DOMAIN}
 
 
 def test_committed_ledger_gives_a_reason_for_every_id() -> None:

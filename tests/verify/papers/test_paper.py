@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -114,13 +115,22 @@ def test_what_a_paper_states(tmp_path: Path) -> None:
         ('"T99-L1"', '"T99-"', f"T99- must be {KEYS} or an id T99-…"),
         ('printed = "REFUTED"', 'printed = "SUPPORTED"', "T99-L1.consequence must stand with printed=REFUTED, got"),
         ('why = "a sign"', 'root = "nowhere"', "T99-L1.root must be sqrt-two"),
-        ('[reference]', f'[copies.main]\ndigest = "{"0" * 63}"\nmade = "x"\n[reference]', "copies.main.digest"),
+        ('[reference]', COPY.replace('"0', '"') + '[reference]', "copies.main.digest must be 64 hexadecimal digits"),
         ('[reference]', NO_COPY, "copy must be stated in a table [copies.NAME], got copy=None"),
         ('[reference]', READ + 'copy = "b", line = 3}\n[reference]', "copy must be main, got copy=b"),
         ('[reference]', READ + 'line = 0}\n[reference]', "sources.T99-L1.line must be greater than or equal to 1"),
         (
             '[reference]', READ + 'line = 3, worth = "DAMAGED"}\n[reference]',
             "sources.T99-L1.evidence must be given with worth=DAMAGED, got evidence=None",
+        ),
+        ('[reference]', READ + 'line = 3, page = 4}\n[reference]', "T99-L1.page must be copy, line, worth, evidence"),
+        (
+            '[reference]', READ + 'line = 3}\n"T99-L7#b" = {line = 4}\n[reference]',
+            "sources.T99-L7#b must be of an id that has a table, got T99-L7",
+        ),
+        (
+            '[reference]', READ + 'line = 3, worth = "DAMAGED", evidence = "e"}\n"T99-L1@a" = {line = 3}\n[reference]',
+            "sources.T99-L1@a.worth must be DAMAGED, as T99-L1 is, got worth=None",
         ),
         ('[reference]', READ + 'line = 3, worth = "GOOD"}\n[reference]', "worth must be one of CONFIRMED, SINGLE"),
         (
@@ -191,6 +201,10 @@ def test_where_a_part_was_read(tmp_path: Path) -> None:
     assert [(part.display, part.reading, part.damaged, part.proof) for part in readings.parts] == [
         ("T99-L1#b", "raw", True, False), ("T99-L1#b", "hat", True, False), ("T99-L1.a", "", False, True),
     ]  # fmt: skip
+    with pytest.raises(Defect, match="T99-L1#b must have two readings at least, since our copy is damaged there"):
+        statement("T99-L1", domain="", displays={"#b@raw": form}, paper=paper)
+    with pytest.raises(Defect, match="T99-L1#c must be a line of a proof in all of its readings, or in none"):
+        statement("T99-L1", domain="", displays={"#c@x": form, "#c@y": replace(form, proof=True)}, paper=paper)
     with pytest.raises(ValueError, match="a display must be one or have readings, got T99-L1#a@x and T99-L1#a"):
         statement("T99-L1", domain="", displays={"#a": form, "#a@x": form}, paper=paper)
 

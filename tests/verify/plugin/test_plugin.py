@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 import verify
+from reports.row import Badge, Table, Tone
+from verify.plugin.pytest_record import Session, document
 
 HOME = Path(verify.__file__).resolve().parent.parent
 SUITE = '''
@@ -285,3 +287,14 @@ def test_plugin_stands_beside_the_rooms() -> None:
 
     assert Path(pdp_verify_pytest.__file__).resolve().parent == HOME
     assert pdp_verify_pytest.shadowed() == ""
+
+
+def test_an_unclear_text_is_neither_good_nor_bad_in_the_report() -> None:
+    """Its verdict is written in words, and has no colour of a refuted statement."""
+    printed = {"verdict": "TEXT_UNCLEAR", "reason": "NONE", "outcomes": {"FAILS": 1}}
+    row = {"kind": "verdict", "id": "T-1", "parent": None, "test": "t", "printed": printed}
+    session = Session((row, row | {"parent": "T"}), 1, 100, 1e-4, "quick", complete=True)
+    (section,) = document(session, date="2031-01-01").sections
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    assert [line[:2] for line in table.rows] == [("T-1", Badge("text unclear", Tone.NEUTRAL))]
