@@ -92,15 +92,18 @@ def certificate_problems(rows: Sequence[Row], places: ClaimPlaces) -> list[Sarif
 def run_problems(record: Record) -> list[SarifProblem]:
     """Return the statements whose verdict is not the expected one, whose check broke, or that are open.
 
-    A statement that is refuted as the ledger expects is none: the errata tell it.
+    A statement that is refuted as the ledger expects is none: the errata tell it. What has a parent (a line of a
+    proof, which never decides it) is one where its own verdict is not the expected one, or is open.
     """
     statements = {row["id"]: row for row in record.statements}
     broken = {row["id"] for row in (*record.cases, *record.figures) if row["error"] is not None}
     problems = []
     for row in record.verdicts:
-        found = None if row["parent"] is not None else _of_verdict(row, row["id"] in broken)
+        child = row["parent"] is not None
+        ask = not child or row["unexpected"] or row["still_open"]
+        found = _of_verdict(row, row["id"] in broken) if ask else None
         if found is not None:
-            of = statements[row["id"]]
+            of = statements[row["parent"] if child else row["id"]]
             level, message = found
             id_, about = row["id"], f"{of['title']} ({of['locator']})"
             words = OF_STATEMENTS.format(id=id_)

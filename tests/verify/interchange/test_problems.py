@@ -107,7 +107,17 @@ def _record(verdict: dict[str, Any], error: dict[str, str] | None = None) -> Rec
         (_verdict("REFUTED", unexpected=["printed: REFUTED, expected SUPPORTED"]), "error", "expected SUPPORTED"),
         (_verdict("SUPPORTED", still_open=["printed: UNDECIDED (BUDGET)"]), "warning", "BUDGET"),
         (_verdict("UNDECIDED"), "note", "UNDECIDED, as expected (NO_FINITE_TEST)"),
-        (_verdict("REFUTED", parent="W19-T4"), None, ""),
+        (_verdict("REFUTED", id="W19-T4.1.p", parent="W19-T4.1"), None, ""),
+        (
+            _verdict("REFUTED", id="W19-T4.1.p", parent="W19-T4.1", unexpected=["expected SUPPORTED"]),
+            "error",
+            "4.1.p: e",
+        ),
+        (
+            _verdict("UNDECIDED", id="W19-T4.1.p", parent="W19-T4.1", still_open=["printed: open"]),
+            "warning",
+            "4.1.p: p",
+        ),
     ],
 )
 def test_a_statement_is_a_problem_where_nobody_expected_it_or_it_is_open(
