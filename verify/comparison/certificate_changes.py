@@ -16,8 +16,13 @@ from .header_changes import DIGEST, flat, named_changes
 from .look_changes import Comparer, claim_changes, outcome_turn, outcome_words
 
 GOODNESS = {"FAIL": 0, "UNDECIDED": 1, "PASS": 2}
-#: Numbers of a claim of privacy of which a larger one promises less.
-PROMISED = ("epsilon", "delta", "mu", "rho")
+#: What a claim is of; where one of these is another, the old promise is made no more, and its numbers say other things.
+FORM = ("type", "profile", "relation", "metric")
+#: Numbers of a claim of which a larger one promises less, and those of which a smaller one does.
+LARGER_IS_LESS = ("epsilon", "delta", "mu", "rho", "at_most", "level")
+SMALLER_IS_LESS = ("group", "alpha", "at_least", "probability")
+#: For whom a claim about the records speaks, fewest first.
+SCOPES = ("target", "records", "everyone")
 #: Keys of the budget that cap what is examined; without one, nothing is capped.
 CAPS = ("max_draws", "max_seconds")
 #: A change of the room that a check leaves under its bound, relative and absolute, of which nobody must know.
@@ -99,17 +104,46 @@ def _claims(
             yield RecordChange(_turn(*standings), "verdict", name, before["words"], after["words"])
         yield from _promise(name, promised.get(name, {}), promises.get(name, {}))
         yield from one(Turn.CHANGED, "claim", name, before["sentence"], after["sentence"])
-        for key in ("scope", "conditions", "vouched"):
+        for key in ("scope", "vouched"):
             yield from one(Turn.CHANGED, key, name, before[key], after[key])
+        conditions = before["conditions"], after["conditions"]
+        turn = _less(-len(conditions[0]), -len(conditions[1]))
+        yield from one(turn, "conditions", name, *conditions)
         yield from _examination(name, before["examination"], after["examination"])
 
 
 def _promise(name: str, old: Row, new: Row) -> Iterator[RecordChange]:
-    """Yield how the numbers of a claim changed: a larger epsilon promises less."""
-    same_form = all(old.get(key) == new.get(key) for key in ("type", "profile", "group", "relation"))
-    for key in PROMISED if same_form else ():
-        if old.get(key) is not None and new.get(key) is not None:
-            yield from more_is(Turn.WORSE, "promise", f"{name}, {key}", old[key], new[key])
+    """Yield how what is promised changed: another kind of promise is none of what it was; a larger epsilon is less."""
+    others = [key for key in FORM if old.get(key) != new.get(key)]
+    yield from (
+        change for key in others for change in one(Turn.WORSE, "promise", f"{name}, {key}", *_both(key, old, new))
+    )
+    if others:
+        return
+    for keys, more in ((LARGER_IS_LESS, Turn.WORSE), (SMALLER_IS_LESS, Turn.BETTER)):
+        for key in keys:
+            if None not in _both(key, old, new):
+                yield from more_is(more, "promise", f"{name}, {key}", *_both(key, old, new))
+    if None not in _both("scope", old, new):
+        turn = _less(*map(SCOPES.index, _both("scope", old, new)))
+        yield from one(turn, "promise", f"{name}, scope", *_both("scope", old, new))
+    if None not in _both("points", old, new):
+        turn = Turn.CHANGED if _covered(*_both("points", old, new)) else Turn.WORSE
+        yield from one(turn, "promise", f"{name}, points", *_both("points", old, new))
+
+
+def _both(key: str, old: Row, new: Row) -> tuple[Any, Any]:
+    return old.get(key), new.get(key)
+
+
+def _less(old: int, new: int) -> Turn:
+    """Return which way a change goes of which less is worse."""
+    return Turn.WORSE if new < old else Turn.BETTER if new > old else Turn.CHANGED
+
+
+def _covered(old: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> bool:
+    """Return whether every promised point is still promised: a smaller epsilon and delta promise more."""
+    return all(any(epsilon <= e and delta <= d for epsilon, delta in new) for e, d in old)
 
 
 def _examination(name: str, old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[RecordChange]:
@@ -131,7 +165,7 @@ def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
         "",
         *(f"{a.get('name', '')} {a.get('sha256', '')[:DIGEST]}".strip() for a in artefacts),
     )
-    yield from named_changes("data", *(flat(row["data"]) for row in (old, new)))
+    yield from _domain(old["data"], new["data"])
     yield from named_changes("not shown", *(dict.fromkeys(row["not_shown"], "not shown") for row in (old, new)))
     settings = [flat({k: v for k, v in row["configuration"].items() if k != "claims"}) for row in (old, new)]
     keys = [key for key in dict.fromkeys([*settings[0], *settings[1]]) if key not in SAID_ELSEWHERE]
@@ -144,6 +178,14 @@ def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
             yield from more_is(Turn.BETTER, "budget", name, *budgets)
         else:
             yield from one(Turn.CHANGED, "configuration", key, settings[0].get(key), settings[1].get(key))
+
+
+def _domain(old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield what changed of the data and of the public domain: a smaller one holds fewer data sets to speak of."""
+    bounds = {"n_min": Turn.WORSE, "x_bound": Turn.BETTER, "y_bound": Turn.BETTER}
+    for name, more in bounds.items():
+        yield from more_is(more, "domain", name, *(number(row[name]) for row in (old, new)))
+    yield from named_changes("data", *(flat({k: v for k, v in row.items() if k not in bounds}) for row in (old, new)))
 
 
 def _checks(
@@ -181,7 +223,7 @@ def _numbers(old: Row, new: Row, comparer: Comparer) -> Iterator[RecordChange]:
         return
     yield from comparer.moved(_named(new), old, new)
     rooms = [number(row["margin"]) for row in (old, new)]
-    known = comparer.numbers and new["power"] == "DECIDES" and all(map(math.isfinite, rooms))
+    known = comparer.numbers and new["power"] == "DECIDES" and all(map(math.isfinite, rooms)) and min(rooms) >= 0.0
     if known and not math.isclose(*rooms, rel_tol=ROOM, abs_tol=ROOM):
         words = [f"{room:.3g} of what is allowed" for room in rooms]
         yield RecordChange(Turn.CHANGED, "room left", _named(new), words[0], words[1])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ..engine.rows import Row, number
 from ..kernel.verdict import Reason
 from ..messages.words import interval
-from .changes import RecordChange, Turn, text
+from .changes import NOTHING, RecordChange, Turn, text
 
 #: Numbers of another platform, and those without a proved width, are known to this (relative, absolute).
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
@@ -39,12 +39,13 @@ class Comparer:
     compared: Counter[str] = field(default_factory=Counter)
 
     def moved(self, where: str, old: Row, new: Row) -> Iterator[RecordChange]:
-        """Yield the numbers of two looks at one claim whose intervals have no value in common."""
+        """Yield the numbers of two looks at one claim whose intervals share no value, or of which one is gone."""
         if not self.numbers:
             return
         for witness, kind in (("exact", "proved"), ("sampled", "sampled")):
             before, after = old[witness], new[witness]
             if before is None or after is None:
+                yield from self._seen(where, kind, old, new, before, after)
                 continue
             self.compared[kind] += 1
             if before == after:
@@ -52,6 +53,15 @@ class Comparer:
             elif not self.meet(before, after):
                 spent = before["failure_prob"] + after["failure_prob"]
                 yield RecordChange(Turn.CHANGED, "number", where, interval(before), interval(after), spent)
+
+    def _seen(
+        self, where: str, kind: str, old: Row, new: Row, before: Row | None, after: Row | None
+    ) -> Iterator[RecordChange]:
+        """Yield a number that one look alone has, where both came to the same end: less was examined without it."""
+        if before != after and _ended(old) == _ended(new):
+            turn = Turn.WORSE if after is None else Turn.BETTER
+            words = [NOTHING if each is None else interval(each) for each in (before, after)]
+            yield RecordChange(turn, f"{kind} number", where, words[0], words[1])
 
     def equal(self, row: Row) -> None:
         """Count the numbers of a row that both records have, equal to the byte."""
@@ -81,6 +91,10 @@ class Comparer:
             return old.keys() == new.keys() and all(self.same(old[name], new[name]) for name in old)
         floats = isinstance(old, float) and isinstance(new, (float, int))
         return floats and math.isclose(old, new, rel_tol=RELATIVE, abs_tol=ABSOLUTE)  # type: ignore[arg-type]
+
+
+def _ended(row: Row) -> tuple[str, str]:
+    return row["outcome"], row["reason"]
 
 
 def ends(estimate: Row) -> tuple[float, float]:

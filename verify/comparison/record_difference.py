@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
+from ..engine.rows import dumps
 from ..messages.errors import UserError
 from .changes import Difference, RecordChange, ordered
 from .compared_record import ComparedRecord, RecordLike, compared_record
@@ -49,10 +51,21 @@ def difference(old: RecordLike, new: RecordLike) -> Difference:
     _check_comparable(before, after)
     comparer, notes = comparer_of(before, after)
     found = [*header_changes(before.header, after.header), *_of_kind(before.kind)(before, after, comparer)]
+    unsaid = _unsaid(before, after) if not found else []
     confidential = before.confidential or after.confidential
     return Difference(
-        before.kind, ordered(found), (*notes, *_said(before, after)), dict(comparer.compared), confidential
+        before.kind, ordered(found), (*notes, *_said(before, after), *unsaid), dict(comparer.compared), confidential
     )
+
+
+def _unsaid(old: ComparedRecord, new: ComparedRecord) -> list[str]:
+    """Return that lines differ although no change was found, so that "no change" alone is said of equal records."""
+    headers = ({name: value for name, value in record.header.items() if name != "previous"} for record in (old, new))
+    both = zip(headers, (old, new), strict=True)
+    lines = [Counter(map(dumps, (header, *record.rows))) for header, record in both]
+    count = max((lines[0] - lines[1]).total(), (lines[1] - lines[0]).total())
+    words = "1 line differs" if count == 1 else f"{count} lines differ"
+    return [f"{words}, in numbers whose intervals overlap or in what is not compared"] if count else []
 
 
 def _of_kind(kind: str) -> Changes:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..engine.rows import Row
 from ..papers.ledger import verdict_word
-from .changes import RecordChange, Turn, one, paired, text
+from .changes import RecordChange, Turn, more_is, one, paired, text
 from .compared_record import ComparedRecord
 from .header_changes import digests, flat, named_changes
 from .look_changes import Comparer, claim_changes, defect_turn, outcome_turn, outcome_words
@@ -27,7 +27,7 @@ CASE = ("id", "part", "standing", "case")
 def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
     """Yield what changed between two runs, verdicts first."""
     yield from digests(old.header["data"], new.header["data"])
-    yield from named_changes("paper", *(flat(header.get("papers", {})) for header in (old.header, new.header)))
+    yield from _papers(*(header.get("papers", {}) for header in (old.header, new.header)))
     gone, added = _absent(old, new), _absent(new, old)
     yield from (RecordChange(Turn.WORSE, "gone", id_, f"{what} is gone", "") for id_, what in gone.items())
     yield from (RecordChange(Turn.CHANGED, "new", id_, "", f"{what} is new") for id_, what in added.items())
@@ -35,6 +35,14 @@ def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) ->
     yield from _statements(old.of("statement"), new.of("statement"))
     yield from _cases(old.of("case"), new.of("case"), comparer, gone.keys() | added.keys())
     yield from _figures(old.of("figure"), new.of("figure"))
+
+
+def _papers(old: Mapping[str, Row], new: Mapping[str, Row]) -> Iterator[RecordChange]:
+    """Yield what changed of the papers that both records name, and which ones one alone names."""
+    yield from (RecordChange(Turn.CHANGED, "gone", name, "the paper is gone", "") for name in old if name not in new)
+    yield from (RecordChange(Turn.CHANGED, "new", name, "", "the paper is new") for name in new if name not in old)
+    for name in (name for name in old if name in new):
+        yield from named_changes("paper", *(flat(papers[name], name) for papers in (old, new)))
 
 
 def _absent(there: ComparedRecord, here: ComparedRecord) -> dict[str, str]:
@@ -173,6 +181,8 @@ def _cases(old: Sequence[Row], new: Sequence[Row], comparer: Comparer, absent: S
             comparer.equal(before)
             continue
         yield from _outcome(before, after)
+        if comparer.numbers and None not in (before["severity"], after["severity"]):
+            yield from more_is(Turn.WORSE, "severity", _named(after), before["severity"], after["severity"])
         if comparer.numbers and not comparer.same(before["params"], after["params"]):
             yield RecordChange(Turn.CHANGED, "case", _named(after), text(before["params"]), text(after["params"]))
             continue
@@ -214,7 +224,7 @@ def _outcome(old: Row, new: Row) -> Iterator[RecordChange]:
 
 def _printed_turn(old: Row, new: Row) -> Turn:
     """Return which way the outcome of a case of a printed form changed: to be open is worse, to be decided better."""
-    before, after = (row["outcome"] == "UNDECIDED" for row in (old, new))
+    before, after = (row["outcome"] in ("UNDECIDED", "OUT_OF_DOMAIN") for row in (old, new))
     if before and after:
         return defect_turn(old, new)
     return Turn.WORSE if after else Turn.BETTER if before else Turn.CHANGED

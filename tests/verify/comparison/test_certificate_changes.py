@@ -70,9 +70,65 @@ def test_a_larger_epsilon_promises_less(certificate: Rows, name: str, value: flo
     assert found.notes == ("numbers of dp are not compared: it claims something else",)
 
 
+PDP = {"type": "pdp", "name": "dp", "epsilon": 1.0, "delta": 1e-6, "scope": "records"}
+TABLE = {"type": "dp", "name": "dp", "relation": "add-remove", "group": 1, "profile": "table"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "turns"),
+    [
+        ({}, {"type": "pdp"}, {"dp, type": Turn.WORSE}),
+        ({}, {"profile": "zcdp"}, {"dp, profile": Turn.WORSE}),
+        ({}, {"relation": "replace", "epsilon": 1.0}, {"dp, relation": Turn.WORSE}),
+        ({"group": 2}, {"group": 1}, {"dp, group": Turn.WORSE}),
+        ({"group": 1}, {"group": 2}, {"dp, group": Turn.BETTER}),
+        (PDP, {"scope": "target"}, {"dp, scope": Turn.WORSE}),
+        (PDP, {"scope": "everyone"}, {"dp, scope": Turn.BETTER}),
+        ({"type": "utility", "at_least": 0.7}, {"at_least": 0.6}, {"dp, at_least": Turn.WORSE}),
+        ({"type": "utility", "at_most": 0.7}, {"at_most": 0.8}, {"dp, at_most": Turn.WORSE}),
+        ({"type": "utility", "metric": "accuracy"}, {"metric": "mean squared error"}, {"dp, metric": Turn.WORSE}),
+        ({"type": "utility", "probability": 0.9}, {"probability": 0.8}, {"dp, probability": Turn.WORSE}),
+        ({"type": "report-coverage", "level": 1e-5}, {"level": 1e-3}, {"dp, level": Turn.WORSE}),
+        (TABLE | {"points": [[1.0, 1e-6]]}, {"points": [[1.0, 1e-5]]}, {"dp, points": Turn.WORSE}),
+        (TABLE | {"points": [[1.0, 1e-6]]}, {"points": [[0.5, 1e-6], [2.0, 0.0]]}, {"dp, points": Turn.CHANGED}),
+    ],
+)
+def test_a_weaker_promise_under_the_same_name(
+    certificate: Rows, old: dict[str, Any], new: dict[str, Any], turns: dict[str, Turn]
+) -> None:
+    def claimed(claim: dict[str, Any]) -> Rows:
+        return changed(certificate, HEADER, configuration=certificate[0]["configuration"] | {"claims": [claim]})
+
+    first = certificate[0]["configuration"]["claims"][0] | old
+    found = difference(claimed(first), claimed(first | new)).changes
+    assert {change.where: change.turn for change in found if change.what == "promise"} == turns
+
+
 def test_another_sentence_is_said(certificate: Rows) -> None:
     assert only(certificate, changed(certificate, CLAIM, sentence="it is fine")).what == "claim"
-    assert only(certificate, changed(certificate, CLAIM, conditions=["at full moon"])).new == "at full moon"
+
+
+def test_a_further_condition_is_for_the_worse(certificate: Rows) -> None:
+    held = [changed(certificate, CLAIM, conditions=words) for words in ([], ["at full moon"], ["at noon"])]
+    assert only(held[0], held[1]).turn is Turn.WORSE
+    assert only(held[0], held[1]).new == "at full moon"
+    assert only(held[1], held[2]).turn is Turn.CHANGED
+    assert only(held[2], held[0]).turn is Turn.BETTER
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "turn"),
+    [
+        ("n_min", 5, Turn.WORSE),
+        ("x_bound", 0.5, Turn.WORSE),
+        ("x_bound", "inf", Turn.BETTER),
+        ("dim", 99, Turn.CHANGED),
+    ],
+)
+def test_a_smaller_public_domain_is_for_the_worse(certificate: Rows, name: str, value: Any, turn: Turn) -> None:
+    data = certificate[0]["data"]
+    change = only(changed(certificate, HEADER, data=data), changed(certificate, HEADER, data=data | {name: value}))
+    assert (change.what, change.where, change.turn) == ("data" if name == "dim" else "domain", name, turn)
 
 
 @pytest.mark.parametrize(
@@ -177,3 +233,5 @@ def test_another_draw_is_said_without_its_numbers(certificate: Rows) -> None:
     assert "0.123" not in change.line()
     cost = only(certificate, changed(certificate, of("release", name="output"), cost="twice"))
     assert cost.what == "cost"
+    beyond = changed(certificate, DECIDES, margin=-2.0)
+    assert not [change for change in difference(certificate, beyond).changes if change.what == "room left"]

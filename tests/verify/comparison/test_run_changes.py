@@ -197,3 +197,45 @@ def test_a_figure_that_stopped(run: Rows) -> None:
     new = changed(run, of("figure"), figure=None, error={"type": "ValueError", "message": "no"})
     assert (only(run, new).what, only(run, new).turn) == ("figure", Turn.WORSE)
     assert only(run, without(run, of("figure", number=1))).turn is Turn.CHANGED
+
+
+def test_a_paper_that_one_record_alone_names_is_one_change(run: Rows) -> None:
+    first, *others = run[0]["papers"]
+    papers = {name: run[0]["papers"][name] for name in others}
+    change = only(run, changed(run, of("header"), papers=papers))
+    assert (change.what, change.where, change.turn) == ("gone", first, Turn.CHANGED)
+    assert only(changed(run, of("header"), papers=papers), run).new == "the paper is new"
+    other = changed(run, of("header"), papers=run[0]["papers"] | {first: run[0]["papers"][first] | {"year": 1900}})
+    assert only(run, other).where == f"{first}.year"
+
+
+@pytest.mark.parametrize("witness", ["exact", "sampled"])
+def test_a_witness_that_is_gone_is_for_the_worse(run: Rows, witness: str) -> None:
+    seen = next(row for row in run if row["kind"] == "case" and row["exact"] is not None and row["claim"] is not None)
+    both = changed(run, of("case", case=seen["case"]), sampled=seen["exact"])
+    lost = changed(both, of("case", case=seen["case"]), **{witness: None})
+    what = {"exact": "proved number", "sampled": "sampled number"}[witness]
+    assert (only(both, lost).what, only(both, lost).turn, only(both, lost).new) == (what, Turn.WORSE, "none")
+    assert only(lost, both).turn is Turn.BETTER
+    assert difference(both, changed(lost, of("header"), seed=99)).worse is False  # another seed, other cases
+
+
+def test_a_printed_case_that_left_the_domain_is_decided_no_more(run: Rows) -> None:
+    case = next(row["case"] for row in run if row["kind"] == "case" and row["standing"] == "PRINTED")
+    fails, outside = (changed(run, of("case", case=case), outcome=word) for word in ("FAILS", "OUT_OF_DOMAIN"))
+    assert only(fails, outside).turn is Turn.WORSE
+    assert only(outside, fails).turn is Turn.BETTER
+
+
+def test_a_cruder_mutant_under_the_same_name_is_for_the_worse(run: Rows) -> None:
+    case = next(row["case"] for row in run if row["kind"] == "case" and row["standing"] == "MUTANT")
+    fine, crude = (changed(run, of("case", case=case), severity=size) for size in (0.02, 0.5))
+    assert (only(fine, crude).what, only(fine, crude).turn) == ("severity", Turn.WORSE)
+    assert only(crude, fine).turn is Turn.BETTER
+
+
+def test_no_change_alone_is_said_of_equal_records(run: Rows) -> None:
+    assert difference(run, run).notes == ()
+    found = difference(run, changed(run, of("header"), slots=run[0]["slots"] + 1))
+    assert found.changes == ()
+    assert found.notes == ("1 line differs, in numbers whose intervals overlap or in what is not compared",)
