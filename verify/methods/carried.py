@@ -17,6 +17,8 @@ def carry(
 ) -> Statement:
     """Return ``source`` as the statement ``id_`` of another paper: draws of its own, the formulas of the source.
 
+    Where its parts were read is stated in that other paper's ``paper.toml``.
+
     ``numbers`` maps equation numbers of the source to those of the other paper, in the words of the parts (their ids
     stay).
     """
@@ -38,7 +40,10 @@ def carry(
         title=about.title,
         locator=about.locator,
         domain=domain,
-        parts=tuple(_renumbered(part, source.id, id_, numbers or {}) for part in source.parts),
+        parts=tuple(
+            replace(part, provenance=paper.provenance(part.id))
+            for part in (_renumbered(part, source.id, id_, numbers or {}) for part in source.parts)
+        ),
         cases=tuple(cases),
         check=partial(_check, source.check, id_, source.id),
         summary=summary,

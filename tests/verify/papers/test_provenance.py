@@ -29,6 +29,14 @@ def test_every_part_was_read_in_a_line_of_a_copy() -> None:
         assert len({copy["digest"] for copy in paper.copies.values()}) == len(paper.copies)
 
 
+def test_a_part_was_read_in_its_own_paper() -> None:
+    """A statement that one paper quotes from another has the lines of the paper that quotes it."""
+    of = {paper.name: paper for paper in papers()}
+    for statement in statements():
+        for part in statement.parts:
+            assert part.provenance == of[statement.paper].provenance(part.id), part.id
+
+
 def test_a_part_without_a_line_and_a_line_without_a_part_are_found() -> None:
     """The rule sees what is missing and what is left over, with readings counted once."""
     assert unread(["A", "B@x", "B@y", "C#d"], ["A", "B", "C#d@lost"]) == (["C#d"], ["C#d@lost"])

@@ -55,7 +55,7 @@ STATEMENT = statement(
     summary=(
         "Step 2 lacks ||X||^2, so the algorithm changes with the unit of the features. In (8) two fractions stand side by side in our copy; the "
         "paper's own proof adds them, so a plus sign is most likely lost. (7) does have one solution: in closed form lambda + released = max(u*, ||X||^2 (1 + log(6/delta))/(2 epsilon), released) with u* free of the data. "
-        "Whether it is private is W18-TH2i: it is not."
+        "Its privacy is decided in W18-TH2i."
     ),
     displays={
         "#2": rate(
