@@ -97,7 +97,7 @@ def _of_others(file: Path) -> str:
     except UserError:
         return ""
     theirs = header.get("sources", source_digest())
-    return "" if theirs == source_digest() else "; other sources of pdp-verify wrote it, and can compare it"
+    return "" if theirs == source_digest() else "; other sources of pdp-verify wrote it"
 
 
 def file_of(path: Path) -> Path:

@@ -115,7 +115,8 @@ def sarif_log(
     target = None
     if artefact is not None:
         location, hashes = ArtifactLocation(uri=quote(artefact["name"])), {"sha-256": artefact["sha256"]}
-        target = [Artifact(location=location, hashes=hashes, roles=["analysisTarget"])]
+        said = Message(text="named by the configuration; the file itself was not examined")
+        target = [Artifact(location=location, hashes=hashes, description=said)]
     run = Run(
         tool=Tool(driver=Driver(name="pdp-verify", version=version, rules=rules)),
         invocations=[Invocation(execution_successful=complete)],

@@ -49,6 +49,8 @@ def test_problems_become_results_with_place_level_and_rule() -> None:
     assert place == {"artifactLocation": {"uri": "a%20folder/deployment.toml"}, "region": region}
     assert run["results"][0]["message"] == {"text": "dp: FAIL"}
     assert run["artifacts"][0]["hashes"] == {"sha-256": "0" * 64}
+    assert "not examined" in run["artifacts"][0]["description"]["text"]
+    assert "roles" not in run["artifacts"][0]  # the file itself is no target of the analysis
     assert run["tool"]["driver"]["version"] == "1.2.3"
 
 
