@@ -320,7 +320,9 @@ def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str,
         raise ValueError(f"{id_}.locator must be given, got locator=None")
     for key in ("consequence", "root"):
         if key in table and table["printed"] not in ("REFUTED", "TEXT_UNCLEAR"):
-            raise ValueError(f"{id_}.{key} must stand with printed=REFUTED, got printed={table['printed']}")
+            raise ValueError(
+                f"{id_}.{key} must stand with printed=REFUTED or TEXT_UNCLEAR, got printed={table['printed']}"
+            )
     if "root" in table and table["root"] not in roots():
         raise ValueError(f"{id_}.root must be {', '.join(roots())}, got root={table['root']}")
 
