@@ -113,7 +113,7 @@ def test_what_a_paper_states(tmp_path: Path) -> None:
         ('"T99-L1"', '"T99-a/L1"', f"T99-a/L1 must be {KEYS} or an id T99-…"),
         ('"T99-L1.a"', '"T99-..a"', f"T99-..a must be {KEYS} or an id T99-…"),
         ('"T99-L1"', '"T99-"', f"T99- must be {KEYS} or an id T99-…"),
-        ('printed = "REFUTED"', 'printed = "SUPPORTED"', "L1.consequence must stand with printed=REFUTED or TEXT_UNCLEAR"),
+        ('printed = "REFUTED"', 'printed = "SUPPORTED"', "consequence must stand with printed=REFUTED or TEXT_UNC"),
         ('why = "a sign"', 'root = "nowhere"', "T99-L1.root must be sqrt-two"),
         ('[reference]', COPY.replace('"0', '"') + '[reference]', "copies.main.digest must be 64 hexadecimal digits"),
         ('[reference]', NO_COPY, "copy must be stated in a table [copies.NAME], got copy=None"),
