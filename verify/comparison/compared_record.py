@@ -118,4 +118,6 @@ def file_of(path: Path) -> Path:
         named = " or ".join(str(path / part) for part in PARTS)
         raise UserError(f"record must be that of one audience, got record={path}; name {named}")
     tables = sorted(table for table in path.glob("*.jsonl") if table.is_file())
+    if not parts and len(tables) > 1:
+        raise UserError(f"record must be one file, got record={path}; name {tables[0]} or another of {len(tables)}")
     return parts[0] if parts else tables[0] if len(tables) == 1 else record_file(path)

@@ -174,6 +174,10 @@ def _check_kind(row: Row, path: Path, of: str) -> None:
         )
     if of == "record" and kind == "calibration":
         raise UserError(f"record must be that of a run, got a calibration in {path}; pdp-verify report renders it")
+    if of == "record" and kind == "sweep":
+        raise UserError(
+            f"record must be that of a run, got the table of a sweep in {path}; pdp-verify diff compares it"
+        )
     if kind != of:
         raise UserError(f"record must begin with the header of a {of}, got {path}")
     words = other_version(row, of)

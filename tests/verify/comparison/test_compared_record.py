@@ -13,6 +13,7 @@ import pytest
 from toys.compared import FILES, Rows, write_rows
 
 from verify.comparison.compared_record import compared_record, file_of
+from verify.engine.record import read
 from verify.messages.errors import UserError
 from verify.schemas.lines import json_schema, trouble
 
@@ -72,6 +73,18 @@ def test_a_record_that_other_sources_wrote_in_another_way_says_so(run: Rows, tmp
     write_rows([rows[0] | {"sources": "f" * 64}, *rows[1:]], file)
     with pytest.raises(UserError, match=r"no key 'slots'\); other sources of pdp-verify wrote it$"):
         compared_record(file)
+
+
+def test_of_several_tables_in_a_folder_one_must_be_named(records: Mapping[str, Rows], tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        write_rows(records["sweep"], tmp_path / name)
+    with pytest.raises(UserError, match=r"^record must be one file, got record=.*; name .*a\.jsonl or another of 2$"):
+        file_of(tmp_path)
+
+
+def test_a_sweep_is_no_run(records: Mapping[str, Rows], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^record must be that of a run, got the table of a sweep in "):
+        read(write_rows(records["sweep"], tmp_path / "t.jsonl"))
 
 
 def test_rows_without_a_header_of_ours_are_refused(run: Rows) -> None:
