@@ -29,7 +29,10 @@ def quick(folder: Path, *arguments: str) -> list[str]:
     return ["run", "--profile", "quick", "--jobs", "1", "--out", str(folder), *arguments]
 
 
-def test_run_leaves_record_report_and_run_json(toys: registry.Registry, tmp_path: Path, capsys: Captured) -> None:
+def test_run_leaves_record_report_and_run_json(
+    toys: registry.Registry, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     assert invoke(quick(tmp_path / "out")) == 0
     captured = capsys.readouterr()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
