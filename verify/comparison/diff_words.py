@@ -13,13 +13,13 @@ from reports.numbers import format_count
 from .changes import Difference, RecordChange, Turn
 
 JSON_VERSION = 1
-#: Most changes of one kind, letters of a line where the terminal does not say, and letters before what changed.
-MOST, WIDEST, INDENT = 8, 80, 16
+#: Most changes of one kind, letters of a line at most and at least, and letters before what changed.
+MOST, WIDEST, NARROWEST, INDENT = 8, 80, 40, 16
 
 
 def terminal_lines(difference: Difference) -> list[str]:
     """Return what changed for a terminal: how much, every kind of change, what was and what was not compared."""
-    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
+    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns))
     lines = [BANNER] if difference.confidential else []
     lines.append(f"{difference.kind}: {difference.headline()}")
     for turn in Turn:

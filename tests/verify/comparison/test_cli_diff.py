@@ -213,3 +213,9 @@ def test_help_says_what_the_exit_codes_mean(capsys: Captured) -> None:
     out = " ".join(capsys.readouterr().out.split())
     assert "Exits with 0 when nothing changed for the worse; 1 when" in out
     assert "--markdown" in out
+
+
+def test_a_narrow_terminal_still_gets_words(two: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    assert invoke(["diff", *two]) == 1
+    assert "  gone          W19-T4.1: the id is gone\n" in capsys.readouterr().out
