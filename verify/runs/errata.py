@@ -291,7 +291,11 @@ def _part(part: Row, ruling: Row, rows: list[Row], consequence: Consequence) -> 
     """Return one refuted display: as printed, where it was read, counterexample, what went wrong, corrected."""
     printed = [row for row in rows if row["standing"] == "PRINTED"]
     blocks: list[Block] = [
-        FormulaBlock(f"As printed ({part['title']})", part["printed"]["typst"], part["printed"]["text"])
+        FormulaBlock(
+            f"{'As read' if part['reading'] else 'As printed'} ({part['title']})",
+            part["printed"]["typst"],
+            part["printed"]["text"],
+        )
     ]
     source = provenance_facts(part)
     if source:
@@ -328,6 +332,13 @@ def _misprints(chosen: Selection) -> list[Section]:
     return [Section("Misprints", 1, blocks, Audience.RELEASE, kicker="List", id=MISPRINTS)]
 
 
+#: What is said of the statement beside a wrong line of its proof.
+STATEMENT_IS = {
+    "SUPPORTED": "The statement itself is true.",
+    "TEXT_UNCLEAR": "The text of the statement itself is unclear.",
+}
+
+
 def _line(part: Row) -> str:
     return f"\nline {part['provenance']['line']}" if part["provenance"] else ""
 
@@ -340,8 +351,8 @@ def _proof_lines(chosen: Selection) -> list[Section]:
     sections = []
     for statement, part in found:
         verdict = chosen.record.verdict(statement["id"])["printed"]["verdict"]
-        said = "true" if verdict == "SUPPORTED" else verdict.lower().replace("_", " ")
-        words = Paragraph(f"{statement['title']}, {statement['locator']}. The statement itself is {said}.")
+        said = STATEMENT_IS.get(verdict, f"The statement itself is {verdict.lower()}.")
+        words = Paragraph(f"{statement['title']}, {statement['locator']}. {said}")
         rows = [row for row in chosen.record.cases_of(statement["id"]) if row["part"] == part["id"]]
         blocks = _part(part, ruling_of_part(chosen.record, part), rows, Consequence.PROOF)
         title = part["title"] if part["title"] != statement["title"] else f"A line of the proof of {statement['title']}"

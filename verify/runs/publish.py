@@ -52,7 +52,8 @@ def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:
 def junit(record: Record) -> bytes:
     """Return the verdicts of a record as JUnit XML: a test case a statement, failed where the ledger expected another.
 
-    A statement that stayed open at this budget is skipped; one whose checks stopped with an error is an error.
+    What is said of its parts that have an id of their own is said of it. A statement that stayed open at this budget is
+    skipped; one whose checks stopped with an error is an error.
     """
     broken = {row["id"] for row in (*record.cases, *record.figures) if row["error"] is not None}
     papers = {row["id"]: row["paper"] for row in record.statements}
@@ -60,9 +61,14 @@ def junit(record: Record) -> bytes:
     for row in record.verdicts:
         if row["parent"] is not None:
             continue
-        status = "error" if row["id"] in broken else "failed" if row["unexpected"] else "passed"
-        if status == "passed" and row["still_open"]:
+        children = [each for each in record.verdicts if each["parent"] == row["id"]]
+        unexpected, still_open = (
+            [*row[key], *(f"{each['id']} {text}" for each in children for text in each[key])]
+            for key in ("unexpected", "still_open")
+        )
+        status = "error" if row["id"] in broken else "failed" if unexpected else "passed"
+        if status == "passed" and still_open:
             status = "skipped"
-        message = "\n".join((*row["unexpected"], *row["still_open"]))
+        message = "\n".join((*unexpected, *still_open))
         cases.append(JUnitCase(row["id"], papers[row["id"]], status, message))
     return junit_xml("pdp-verify run", cases)

@@ -172,7 +172,10 @@ def test_existing_folder_is_used_only_when_asked(toys: registry.Registry, tmp_pa
     assert json.loads((tmp_path / "out" / "run.json").read_text())["reused_rows"] == 10
 
 
-def test_list_prints_every_statement_and_part(toys: registry.Registry, tmp_path: Path, capsys: Captured) -> None:
+def test_list_prints_every_statement_and_part(
+    toys: registry.Registry, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     assert invoke(["list", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in rows] == ["W19-T4.1", "RW21-T17", "RW21-T17.1", "RW21-T17.2"]

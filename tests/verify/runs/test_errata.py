@@ -1,6 +1,7 @@
 """The errata are generated from a record: every refuted statement, none that stands, gravest first."""
 
-from __future__ import annotations
+from __future__ from dataclasses import replace
+import annotations
 
 import json
 import re
@@ -157,3 +158,12 @@ def test_junit_has_a_case_a_statement(record: Record) -> None:
     assert [case.get("name") for case in suite] == [row["id"] for row in own]
     failed = {case.get("name") for case in suite if case.find("failure") is not None}
     assert failed == {row["id"] for row in own if row["unexpected"]}
+
+
+def test_junit_fails_where_a_part_alone_is_unexpected(record: Record) -> None:
+    child = next(row for row in record.verdicts if row["parent"] and not row["unexpected"])
+    rows = [row | {"unexpected": ["as printed: no"]} if row is child else row for row in record.verdicts]
+    cases = ElementTree.fromstring(junit(replace(record, verdicts=tuple(rows)))).iter("testcase")
+    found = {case.get("name"): case.find("failure") for case in cases}[child["parent"]]
+    assert found is not None
+    assert f"{child['id']} as printed: no" in f"{found.get('message')}{found.text}"
