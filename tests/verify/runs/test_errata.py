@@ -1,10 +1,10 @@
 """The errata are generated from a record: every refuted statement, none that stands, gravest first."""
 
-from __future__ from dataclasses import replace
-import annotations
+from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
