@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..certificates.asked import WEAKEST_FIRST
-from ..certificates.claims.finding import Ground
+from ..certificates.claims.finding import Ground, Power
 from ..engine.rows import Row, number
 from .changes import RecordChange, Turn, more_is, one, paired
 from .compared_record import ComparedRecord
@@ -21,6 +21,8 @@ FORM = ("type", "profile", "relation", "metric")
 #: Numbers of a claim of which a larger one promises less, and those of which a smaller one does.
 LARGER_IS_LESS = ("epsilon", "delta", "mu", "rho", "at_most", "level")
 SMALLER_IS_LESS = ("group", "alpha", "at_least", "probability")
+#: What a check can do to its claim, least first.
+POWERS = [power.name for power in reversed(Power)]
 #: For whom a claim about the records speaks, fewest first.
 SCOPES = ("target", "records", "everyone")
 #: Keys of the budget that cap what is examined; without one, nothing is capped.
@@ -205,9 +207,15 @@ def _checks(
         if before == after:
             comparer.equal(before)
             continue
+        if before["power"] != after["power"]:
+            turn = _less(*(POWERS.index(row["power"]) for row in (before, after)))
+            yield from one(turn, "power", _named(after), *(row["power"].lower() for row in (before, after)))
         if (before["outcome"], before["reason"]) != (after["outcome"], after["reason"]):
             turn = Turn.CHANGED if after["power"] == "REPORTS" else outcome_turn(before, after)
             yield RecordChange(turn, "outcome", _named(after), outcome_words(before), outcome_words(after))
+        elif before["sampled"] is not None and after["sampled"] is not None:
+            draws = (row["sampled"]["n_draws"] for row in (before, after))
+            yield from more_is(Turn.BETTER, "draws", _named(after), *draws)
         if after["claim"] not in restated:
             yield from _numbers(before, after, comparer)
     for row in added.values():

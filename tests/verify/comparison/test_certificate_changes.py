@@ -12,6 +12,7 @@ from verify.comparison.changes import RecordChange, Turn
 
 HEADER, CLAIM = of("header"), of("claim")
 DECIDES = of("check", power="DECIDES")
+SAMPLED = {"value": 0.1, "low": 0.0, "high": 0.2, "failure_prob": 1e-6, "n_draws": 1, "method": "a count"}
 
 
 def only(old: Rows, new: Rows) -> RecordChange:
@@ -235,3 +236,18 @@ def test_another_draw_is_said_without_its_numbers(certificate: Rows) -> None:
     assert cost.what == "cost"
     beyond = changed(certificate, DECIDES, margin=-2.0)
     assert not [change for change in difference(certificate, beyond).changes if change.what == "room left"]
+
+
+def test_a_check_that_can_do_less_is_for_the_worse(certificate: Rows) -> None:
+    weaker = changed(certificate, DECIDES, power="REPORTS")
+    assert (only(certificate, weaker).what, only(certificate, weaker).turn) == ("power", Turn.WORSE)
+    assert only(weaker, certificate).turn is Turn.BETTER
+
+
+def test_fewer_draws_of_a_check_are_for_the_worse(certificate: Rows) -> None:
+    seen = next(row for row in certificate if row["kind"] == "check")
+    chosen = of("check", check=seen["check"])
+    many, few = (changed(certificate, chosen, sampled=SAMPLED | {"n_draws": n}) for n in (2000, 100))
+    assert (only(many, few).what, only(many, few).turn) == ("draws", Turn.WORSE)
+    failed = changed(few, chosen, outcome="FAILS")  # a refutation stops as soon as it is sure
+    assert [change.what for change in difference(many, failed).changes] == ["outcome"]
