@@ -120,8 +120,8 @@ class _Page:
             yield article
 
     def _section(self, section: Section, anchor: str) -> Iterable[Element]:
-        if section.kicker:
-            yield element("p", section.kicker, class_="kicker")
+        if section.kicker or section.part:
+            yield element("p", section.kicker or section.part, class_="kicker")
         heading = element(f"h{section.level + 1}", section.title, " ", id=f"{anchor}-title")
         name = section.id or section.title
         append(

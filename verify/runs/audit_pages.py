@@ -62,4 +62,10 @@ def _paper_section(record: Record, paper: Row, statements: list[Row]) -> Section
     aligned = ("left", "left", "left", "left", "left", "right")
     table = Table("", columns, tuple(rows), aligned, (0, 1, 0, 0, 0, 0))
     title = f"{author(paper)} ({paper['year']})"
-    return Section("The paper and its statements", 1, (Facts(tuple(facts)), table), part=f"{title}: {paper['title']}")
+    return Section(
+        "The paper and its statements",
+        1,
+        (Facts(tuple(facts)), table),
+        id=statements[0]["id"].partition("-")[0],
+        part=f"{title}: {paper['title']}",
+    )

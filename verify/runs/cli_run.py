@@ -117,12 +117,12 @@ def run(
         click.echo(
             json.dumps({"record": str(folder / "audit.jsonl"), "exit_code": findings.exit_code, "verdicts": verdicts})
         )
-    summarise(findings, folder, err=as_json, seconds=float(str(about["seconds"])))
+    summarise(findings, folder, err=as_json, seconds=float(str(about["seconds"])), full=full)
     return findings.exit_code
 
 
-def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) -> None:
-    """Print the unexpected first, then the counts, both paths and the next command to type."""
+def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float, full: bool = False) -> None:
+    """Print the unexpected first, then the counts, the paths and the next command to type."""
     from ..engine.looks import DIED
     from ..messages.terminal import labelled
     from ..messages.words import case_sentence
@@ -155,7 +155,7 @@ def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float) ->
     say(counts_line(findings) + f" in {seconds:.0f} s")
     path = shlex.quote(str(folder / "audit.jsonl"))
     say(f"record  {folder / 'audit.jsonl'}")
-    say(f"report  {folder / 'audit.pdf'}")
+    say(f"report  {folder / 'audit.pdf'}" + (f" and {folder / 'audit-full.pdf'}" if full else ""))
     say(f"pages   {folder / 'audit.html'}")
     if findings.interrupted or any(row["error"]["type"] == DIED for row in findings.errors):
         say(f"next    {resume_command(folder)}")

@@ -162,6 +162,15 @@ def test_sections_without_an_id_or_with_one_of_the_page_get_one_of_their_own() -
     assert len(set(made.values("id"))) == len(made.values("id"))
 
 
+def test_a_part_is_named_above_its_first_section_and_a_kicker_comes_before_it() -> None:
+    parted = Section("What it holds", 1, (Paragraph("a"),), part="Wang (2019)")
+    both = Section("Second", 1, (Paragraph("b"),), part="Method", kicker="two words")
+    made = page(Document("t", (parted, both)))
+    assert "Wang (2019)" in made.text
+    assert "two words" in made.text
+    assert "Method" not in made.text
+
+
 def test_an_id_with_signs_of_addresses_is_linked_as_it_must_be() -> None:
     table = Table("", ("a",), ((Reference("W18-A2#output", "there"),),))
     made = page(Document("t", (Section("x", 1, (), id="W18-A2#output"),), front=(table,)))

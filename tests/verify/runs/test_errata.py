@@ -126,7 +126,7 @@ def test_errata_command(record: Record, tmp_path: Path, capsys: Captured) -> Non
     assert "output must end in .pdf or .md" in capsys.readouterr().err
 
 
-def test_full_report_is_made_on_demand(record: Record, tmp_path: Path) -> None:
+def test_full_report_is_made_on_demand(record: Record, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``report --full`` has a section a statement; the report without it has not; a certificate has no such report."""
     out = str(tmp_path / "out")
     for name, option in (("short.md", []), ("full.md", ["--full"])):
@@ -138,6 +138,7 @@ def test_full_report_is_made_on_demand(record: Record, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "audit-full.pdf").exists()
     again = ["run", "RW21-T17", "--profile", "quick", "--jobs", "1", "--full", "--out", str(tmp_path / "two")]
     assert invoke(again) == 0
+    assert f"report  {tmp_path}/two/audit.pdf and {tmp_path}/two/audit-full.pdf\n" in capsys.readouterr().out
     pages = {name: len(PdfReader(tmp_path / "two" / f"{name}.pdf").pages) for name in ("audit", "audit-full")}
     assert pages["audit"] < pages["audit-full"]
 
