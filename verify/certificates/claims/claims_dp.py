@@ -29,7 +29,7 @@ from .claims_imported import examined_dp
 from .finding import Check, Decision, Deployment, Finding, Power
 from .pair_audits import PairTask, run_tasks, work_of
 from .remedy import remedies
-from .types import DPClaim
+from .types import DPClaim, said
 
 #: Records of the structured pairs, and how many of these are simulated.
 STRUCTURED_RECORDS, STRUCTURED_PAIRS = 6, 3
@@ -281,11 +281,11 @@ def _profile_figure(deployment: Deployment, claim: DPClaim, bound: Bound, worst:
         "The claim holds where the proved bound passes below the claimed point; it fails where the exact curve of one "
         "pair passes above it. Values too small to matter are left out.",
         "delta against epsilon on a logarithmic scale: the proved bound, the exact curve of the worst pair found, and "
-        f"the claimed point at epsilon {privacy.epsilon:g}, delta {privacy.delta:g}",
+        f"the claimed point at epsilon {said(privacy.epsilon)}, delta {said(privacy.delta)}",
         "epsilon",
         "delta(epsilon)",
         tuple(series),
-        (Mark("x", privacy.epsilon, f"claimed epsilon {privacy.epsilon:g}"),),
+        (Mark("x", privacy.epsilon, f"claimed epsilon {said(privacy.epsilon)}"),),
         y_scale="log",
     )
 

@@ -31,7 +31,7 @@ from .claims_imported import (
 from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
 from .record_losses import ONE_BY_ONE
-from .types import ExPostClaim, PDPClaim
+from .types import ExPostClaim, PDPClaim, said
 
 SCOPES = {
     "records": "every record in the data",
@@ -57,7 +57,7 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
     return Finding(
         str(claim.name),
         claim.type,
-        f"{deployment.mechanism.name} is per-instance ({claim.epsilon:g}, {claim.delta:g})-private for "
+        f"{deployment.mechanism.name} is per-instance {said(claim.epsilon, claim.delta)}-private for "
         f"{SCOPES[claim.scope]} on this data set",
         "pDP on this data: it says nothing about another data set",
         deployment.private,

@@ -35,7 +35,7 @@ from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
 from .pair_audits import PairTask, run_tasks, work_of
 from .record_losses import ex_post_losses, record_epsilons
-from .types import ExPostClaim, PDPClaim
+from .types import ExPostClaim, PDPClaim, said
 
 #: Largest rounding error of a loss in float64, relative to its size or 1.
 ROUNDING = 1e-8
@@ -62,7 +62,7 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
     finding = Finding(
         str(claim.name),
         claim.type,
-        f"{deployment.mechanism.name} is per-instance ({claim.epsilon:g}, {claim.delta:g})-private for {whom} "
+        f"{deployment.mechanism.name} is per-instance {said(claim.epsilon, claim.delta)}-private for {whom} "
         "on this data set",
         "pDP on this data: it says nothing about another data set",
         deployment.private,
@@ -227,7 +227,7 @@ def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool
             histogram(
                 f"records-{label}",
                 "Per-instance epsilon over the records",
-                f"Exact epsilon of every record at delta = {claim.delta:g}, the worse of the two directions."
+                f"Exact epsilon of every record at delta = {said(claim.delta)}, the worse of the two directions."
                 + (INTERPOLATED if deployment.dataset.n_records > BLOCK else ""),
                 "per-instance epsilon",
                 exact,
@@ -273,7 +273,7 @@ def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
     finding = Finding(
         str(claim.name),
         claim.type,
-        f"at the released output no record's ex-post loss exceeds {claim.epsilon:g}",
+        f"at the released output no record's ex-post loss exceeds {said(claim.epsilon)}",
         "this output and these records alone",
         deployment.private,
         (check,),

@@ -14,6 +14,7 @@ from reports.row import Figure, Mark, Series, Style
 from ...kernel.statement_plots import roc_figure
 from ..claims.finding import Deployment
 from ..claims.record_losses import ex_post_losses
+from ..claims.types.claim_section import said
 from ..config.mechanism_source import law_of, white_box_of
 
 #: Cells of a histogram, and draws of an attack.
@@ -77,12 +78,12 @@ def budget_curves(grid: FloatArray, curves: Mapping[str, Sequence[float]], epsil
         "What the budget is spent on",
         "Proved delta of each release and of all of them together, over all data sets in the public domain; together "
         "they cost less than their sum.",
-        f"Proved profiles of {', '.join(curves)} on a logarithmic scale, with the claimed epsilon {epsilon:g} and "
-        f"delta {delta:g} as lines",
+        f"Proved profiles of {', '.join(curves)} on a logarithmic scale, with the claimed epsilon {said(epsilon)} and "
+        f"delta {said(delta)} as lines",
         "epsilon",
         "delta(epsilon)",
         tuple(series),
-        (Mark("x", epsilon, f"claimed epsilon {epsilon:g}"), Mark("y", delta, f"claimed delta {delta:g}")),
+        (Mark("x", epsilon, f"claimed epsilon {said(epsilon)}"), Mark("y", delta, f"claimed delta {said(delta)}")),
         y_scale="log",
     )
 

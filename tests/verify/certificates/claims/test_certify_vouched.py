@@ -74,7 +74,7 @@ def finding(deployment: Any, claim: Any) -> Finding:
     return Finding(
         str(claim.name),
         "dp",
-        "mine is (1, 1e-06)-differentially private",
+        "mine is (1, 1e-6)-differentially private",
         "every pair of neighbouring data sets in the public domain",
         False,
         (check,),

@@ -168,7 +168,7 @@ def test_mistakes_name_key_rule_and_value_in_one_line(old: str, new: str, messag
 
 
 FORMS = (
-    ("epsilon = 1.0\ndelta = 1e-6", "(1, 1e-06)-differentially private"),
+    ("epsilon = 1.0\ndelta = 1e-6", "(1, 1e-6)-differentially private"),
     ("epsilon = 1\ndelta = 0\ngroup = 3", "(1, 0)-differentially private for groups of up to 3 records"),
     ('profile = "gaussian-dp"\nmu = 0.5', "0.5-Gaussian differentially private"),
     ('profile = "zcdp"\nrho = 0.1', "0.1-zero-concentrated differentially private"),

@@ -6,7 +6,7 @@ from typing import Annotated, get_args
 
 from pydantic import Field
 
-from .claim_section import ClaimSection, Probability, RecordsClaim
+from .claim_section import ClaimSection, Probability, RecordsClaim, said
 from .coverage_claim import CoverageClaim
 from .dp_claim import DPClaim
 from .ex_post_claim import ExPostClaim
@@ -31,4 +31,5 @@ __all__ = [
     "Probability",
     "RecordsClaim",
     "UtilityClaim",
+    "said",
 ]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
+from reports.numbers import format_number
+
 from ...config.config_mechanisms import ConfigSection
 
 if TYPE_CHECKING:
@@ -19,6 +21,18 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$")]
 Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Delta = Annotated[float, Field(ge=0, lt=1)]
 Probability = Annotated[float, Field(ge=1e-100, le=1 - 1e-9)]  # a share of it, and what it leaves, are numbers too
+
+
+def said(*values: float) -> str:
+    """Return numbers as a claim says them, six digits and a bare exponent each; several of them are a point.
+
+    Examples
+    --------
+    >>> said(1e-6), said(1.0, 1e-6)
+    ('1e-6', '(1, 1e-6)')
+    """
+    words = ", ".join(format_number(value, 6) for value in values)
+    return words if len(values) == 1 else f"({words})"
 
 
 class ClaimSection(ConfigSection):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from .claim_section import ClaimSection, Delta, Epsilon
+from .claim_section import ClaimSection, Delta, Epsilon, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,16 +111,16 @@ delta = {delta}
         """What is claimed, after 'is': a point or a curve, and for how many records."""
         match self.profile:
             case None:
-                text = f"({self.epsilon:g}, {self.delta:g})-differentially private"
+                text = f"{said(*self.point)}-differentially private"
             case "gaussian-dp":
-                text = f"{self.mu:g}-Gaussian differentially private"
+                text = f"{said(self.mu or 0.0)}-Gaussian differentially private"
             case "zcdp":
-                text = f"{self.rho:g}-zero-concentrated differentially private"
+                text = f"{said(self.rho or 0.0)}-zero-concentrated differentially private"
             case "renyi":
-                text = f"({self.alpha:g}, {self.epsilon:g})-Renyi differentially private"
+                text = f"{said(self.alpha or 0.0, self.epsilon or 0.0)}-Renyi differentially private"
             case "table":
                 points = self.points or []
-                shown = ", ".join(f"({epsilon:g}, {delta:g})" for epsilon, delta in points[:3])
+                shown = ", ".join(said(*point) for point in points[:3])
                 more = f" and {len(points) - 3} more" if len(points) > 3 else ""
                 text = f"(epsilon, delta)-differentially private at each of {shown}{more}"
         return text if self.group == 1 else f"{text} for groups of up to {self.group} records"
