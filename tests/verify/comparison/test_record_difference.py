@@ -99,8 +99,8 @@ def test_a_long_value_is_cut_around_what_differs(certificate: Rows) -> None:
         certificate, changed(certificate, of("claim"), sentence=sentence.replace("(4,", "(5,"))
     ).changes
     assert change.line() == (
-        "claim  dp: …its private report is (4, 1e-05)-differentially… -> "
-        "…its private report is (5, 1e-05)-differentially…"
+        "claim  dp: …its private report is (4, 1e-5)-differentially p… -> "
+        "…its private report is (5, 1e-5)-differentially p…"
     )
     assert change.row()["old"] == sentence
     grown = difference(certificate, changed(certificate, of("claim"), sentence=sentence + " and more"))
