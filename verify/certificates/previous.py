@@ -85,7 +85,9 @@ def previous_of(folder: Path, wanted: Sequence[Audience]) -> Previous:
         if not record.is_file() and folder.name == audience.value:
             record = folder / RECORD
         if not record.is_file():
-            rule = f"a folder of certify with a record for {audience.value}"
+            rule = (
+                f"a folder of certify with a record for {audience.value} (its whole --out, or one part with --audience)"
+            )
             raise UserError(f"previous must be {rule}, got previous={folder}")
         rows[audience] = checked_rows(record, "certificate")
         digests[audience] = hashlib.sha256(record.read_bytes()).hexdigest()

@@ -212,6 +212,6 @@ def test_a_previous_folder_without_the_record_is_refused(work: Path, failing: Pa
     out = work / "never"
     command = ["certify", str(work / "failing.toml"), "--out", str(out), "--previous"]
     assert invoke([*command, str(work / "absent")]) == 2
-    assert "previous must be a folder of certify with a record for curator" in capsys.readouterr().err
+    assert "previous must be a folder of certify with a record for curator (its whole --out" in capsys.readouterr().err
     assert invoke([*command, str(failing / "release")]) == 2
     assert not out.exists()
