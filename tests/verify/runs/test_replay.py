@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,8 @@ def test_pages_say_what_is_right_in_every_reading(readings: Path, tmp_path: Path
     statement = next(row for row in read(readings).statements if row["id"] == "W18-F3")
     for part in statement["parts"]:
         section = whole.partition(f"### {part['id']} · {part['title']}")[2].partition("\n### ")[0]
-        entry = errata.partition(f"As printed ({part['title']})")[2].partition("As printed (")[0]
+        heading = "As read" if part["reading"] else "As printed"
+        entry = re.split(r"As (?:printed|read) \(", errata.partition(f"{heading} ({part['title']})")[2])[0]
         for page in (section, entry):
             assert part["corrected"]["text"] in page
             assert part["derivation"].split(",")[0] in page.replace("\\", "")
