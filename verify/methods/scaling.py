@@ -109,6 +109,6 @@ def _leaves(terms: Sequence[str], unit: tuple[int, int], case: Case) -> Evidence
     """Return by how many decades the rate leaves its quantity when a unit is made smaller by eight decades."""
     axis = case.text("unit")
     gaps = [degree(powers(term))[AXES.index(axis)] - unit[AXES.index(axis)] for term in terms]
-    quantity = f"decades by which the rate leaves its quantity when the {axis} grow by eight decades"
+    quantity = f"power of ten by which the rate misses the unit of its quantity when the {axis} are multiplied by 1e8"
     claim = Claim(quantity, 0.0, 0.0, 0.0, observer=Observer.OUTPUT, measure=Measure.GROWTH)
     return Evidence(claim, exact=proved(DECADES * max(gaps, key=abs)), notes={"products": len(gaps)})

@@ -95,6 +95,7 @@ class IdTable(TypedDict):
     why: NotRequired[Text]
     consequence: NotRequired[Annotated[str, _one_of(Consequence.__members__)]]
     root: NotRequired[Text]
+    use: NotRequired[Text]
 
 
 @strict
@@ -161,7 +162,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Entry:
-    """The table of one id: what it is, where it stands in the paper, and what is expected of it."""
+    """The table of one id: what it is, where it stands in the paper, what is expected, what to use instead."""
 
     id: str
     paper: str
@@ -170,6 +171,7 @@ class Entry:
     expected: Expected
     locator: str = ""
     parent: str = ""
+    use: str = ""
 
     @property
     def file(self) -> str:
@@ -318,7 +320,7 @@ def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str,
         raise ValueError(f"{id_}.parent must be an id with a file of its own, got parent={table['parent']}")
     if "parent" not in table and "locator" not in table:
         raise ValueError(f"{id_}.locator must be given, got locator=None")
-    for key in ("consequence", "root"):
+    for key in ("consequence", "root", "use"):
         if key in table and table["printed"] not in ("REFUTED", "TEXT_UNCLEAR"):
             raise ValueError(
                 f"{id_}.{key} must stand with printed=REFUTED or TEXT_UNCLEAR, got printed={table['printed']}"
@@ -328,7 +330,7 @@ def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str,
 
 
 def _entry(id_: str, paper: str, table: Mapping[str, Any]) -> Entry:
-    about = {key: table[key] for key in ("kind", "title", "locator", "parent") if key in table}
+    about = {key: table[key] for key in ("kind", "title", "locator", "parent", "use") if key in table}
     expected = Expected(**{key: value for key, value in table.items() if key not in about})
     return Entry(id_, paper, expected=expected, **about)
 

@@ -35,7 +35,8 @@ COLOURS = {"REFUTED": "red", "SUPPORTED": "green", "UNDECIDED": "yellow", "TEXT_
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 def list_(words: tuple[str, ...], as_json: bool) -> None:
     """Every statement, or those that answer to each WORD: a paper (W18 or its folder), an expected verdict (refuted),
-    a kind, or a piece of an id, a title or a place ("Theorem 4.1"). With the file of a RECORD, its verdicts too.
+    a kind, or a piece of an id, a title or a place ("Theorem 4.1"). With the file of a RECORD, those that
+    it has, with its verdicts.
     """
     from ..papers import ledger, listing, registry
 
@@ -54,7 +55,7 @@ def list_(words: tuple[str, ...], as_json: bool) -> None:
                 raise UserError(_unknown(word, every))
             rows = [row for row in rows if row in answering]
     if record:
-        _add_verdicts(rows, record)
+        rows = _with_verdicts(rows, record)
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif rows:
@@ -131,18 +132,19 @@ def _coloured(cell: str, room: int) -> str:
     return click.style(cell.ljust(room), fg=colour) if colour else cell.ljust(room)
 
 
-def _add_verdicts(rows: list[dict[str, Any]], record: Path) -> None:
-    """Add what a record found to the rows of a list."""
+def _with_verdicts(rows: list[dict[str, Any]], record: Path) -> list[dict[str, Any]]:
+    """Return the rows that a record has, with what it found."""
     from ..engine.record import read, record_file
     from ..messages.damaged import as_written
 
     with as_written(record_file(record)):
         found = {row["id"]: row for row in read(record).verdicts}
-        for row in rows:
-            verdict = found.get(row["id"])
-            row["record_printed"] = str(verdict["printed"]["verdict"]) if verdict else None
-            corrected = verdict["corrected"] if verdict else None
-            row["record_corrected"] = str(corrected["verdict"]) if corrected else None
+        of_record = [row for row in rows if row["id"] in found]
+        for row in of_record:
+            verdict = found[row["id"]]
+            row["record_printed"] = str(verdict["printed"]["verdict"])
+            row["record_corrected"] = str(verdict["corrected"]["verdict"]) if verdict["corrected"] else None
+        return of_record
 
 
 @click.command()

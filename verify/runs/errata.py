@@ -60,7 +60,7 @@ CREDIT = (
     "statements that were decided {supported} hold as printed, and {mended} more in a corrected form."
 )
 NOT_COMPARED = "Read from a machine transcription; nothing here was compared with the publisher's PDF."
-NO_ADDRESS = "No address for answers was given to the command that made this (--contact)."
+NO_ADDRESS = "whoever sent you this document (its maker names an address with --contact)"
 #: Consequences whose entries have a section each; misprints are a list.
 CHAPTERS = (Consequence.PRIVACY, Consequence.COVERAGE, Consequence.RESULT, Consequence.PROOF)
 

@@ -97,7 +97,7 @@ def test_an_entry_says_where_it_was_read_what_is_true_and_the_number(record: Rec
 def test_answers_go_to_the_address_that_is_given_and_none_is_invented(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "No address for answers was given" in render_markdown(errata_document(record, date=""))
+    assert "whoever sent you this document" in render_markdown(errata_document(record, date=""))
     given = render_markdown(errata_document(record, date="", contact="somebody at an institute"))
     assert "Answers to: **somebody at an institute**" in given
     monkeypatch.setattr("verify.runs.errata.tracker", lambda: "https://issues.invalid/x")

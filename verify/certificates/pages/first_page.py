@@ -285,6 +285,7 @@ def _examined(claim: Row, parts: Parts | None) -> str:
     drawn = sum(row["sampled"] is not None for row in checks)
     proved = sum(row["exact"] is not None for row in checks)
     counts = ", ".join(f"{n} {what}" for n, what in ((proved, "exact"), (drawn, "simulated")) if n)
+    counts = counts and f"checks: {counts}"
     return f"{about} ({counts or 'no check could be made'})"
 
 

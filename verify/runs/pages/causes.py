@@ -9,7 +9,7 @@ from ...engine.record import Record
 from ...engine.rows import Row, number
 from ...kernel.measure import Measure, excess, gravity
 from ...kernel.ruling import worst
-from ...papers.paper import Consequence, roots
+from ...papers.paper import Consequence, papers, roots
 
 #: Where people work: an entry that fails there comes before one that fails only elsewhere.
 LARGEST_EPSILON, LARGEST_DELTA = 1.0, 1e-5
@@ -79,10 +79,11 @@ def causes(found: Iterable[Correction]) -> tuple[Cause, ...]:
     for entry in found:
         by_root.setdefault(entry.root or entry.id, []).append(entry)
     known = roots()
+    uses = {id_: entry.use for paper in papers() for id_, entry in paper.entries.items()}
     return tuple(
         Cause(name, known[name]["title"], known[name]["text"], known[name].get("use", ""), tuple(of))
         if name in known
-        else Cause("", of[0].statement["title"], of[0].statement["summary"], "", tuple(of))
+        else Cause("", of[0].statement["title"], of[0].statement["summary"], uses.get(name, ""), tuple(of))
         for name, of in by_root.items()
     )
 

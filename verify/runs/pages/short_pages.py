@@ -295,7 +295,7 @@ def _aside_sections(record: Record) -> list[Section]:
         )
         table = Table("", ("Id", "Statement", "Readings"), rows, ("left",) * 3, (0, 1, 1))
         text = (
-            "Our copy is damaged here, or contradicts itself. Each reading is decided; none is held against the paper."
+            "Our copy is damaged here, or contradicts itself. Each reading is decided; none is called the printed one."
         )
         sections.append(Section("Text unclear", 2, (Paragraph(text), table), Audience.RELEASE))
     lines = proof_lines(record)
@@ -321,7 +321,10 @@ def _aside_sections(record: Record) -> list[Section]:
 
 
 def _readings(verdict: Row) -> list[str]:
-    return [f"{name}: {each['printed']['verdict'].lower()}" for name, each in verdict["readings"].items()]
+    said = {name: each["printed"]["verdict"].lower() for name, each in verdict["readings"].items()}
+    if set(said.values()) == {"refuted"}:
+        return [f"refuted in every reading ({', '.join(said)})"]
+    return [f"{name}: {word}" for name, word in said.items()]
 
 
 def _title(record: Record, id_: str) -> str:
