@@ -45,7 +45,7 @@ NEEDED = [
     "verify.runs.statement_run",
     "verify.certificates.folder.check_folder",
 ]
-ENDINGS = {".pdf": b"%%EOF", ".html": b"</html>\n", ".xml": b"</testsuites>", ".jsonl": b"}"}
+ENDINGS = {".pdf": b"%%EOF", ".html": b"</html>", ".xml": b"</testsuites>", ".jsonl": b"}"}
 ENDINGS |= dict.fromkeys((".json", ".md", ".toml"), b"")
 
 
