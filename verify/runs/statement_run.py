@@ -20,7 +20,7 @@ from ..kernel.shares import SLOTS, id_share
 from ..kernel.statement import Statement
 from ..kernel.verdict import Outcome, Reason
 from ..papers.ledger import Ledger, compare, verdict_word
-from ..papers.paper import citation, papers
+from ..papers.paper import Expected, citation, papers
 from ..papers.registry import DISPLAY, Source, shown_path
 from .case_run import CaseWork, died, perform
 
@@ -69,6 +69,7 @@ class _StatementRun:
     def rulings(self, settings: RunSettings, ledger: Ledger) -> list[Row]:
         """Return what the rows that are there decide, each held against what the ledger expects."""
         quick = settings.profile == "quick"
+        proofs = {part.display for part in self.statement.parts if part.proof and DISPLAY in part.id}
         rulings = rule_statement(self.statement, self.rows("case"), quick=quick)
         for ruling in rulings:
             expected = ledger.get(ruling["id"])
@@ -76,7 +77,9 @@ class _StatementRun:
             ruling["expected"] = expected.row() if expected else None
             unexpected: list[str] = []
             still_open: list[str] = []
-            if DISPLAY not in ruling["id"]:
+            if ruling["id"] in proofs:  # it decides nothing and has no table: it must hold
+                expected = Expected("SUPPORTED")
+            if DISPLAY not in ruling["id"] or ruling["id"] in proofs:
                 unexpected, still_open = compare(ruling, expected, quick=quick, complete=self.complete)
             if ruling["parent"] is None:
                 unexpected += defects(self.rows("case"))

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from toys import LEDGER, toy_registry
 
+from verify.cli import invoke
 from verify.cli_work import fresh_folder
 from verify.engine.executors import local
 from verify.engine.store import Store
 from verify.engine.work import mapped
 from verify.engine.worker import RunSettings
 from verify.messages.errors import Defect
+from verify.runs import statement_run
 from verify.runs.case_run import CaseWork, perform
 from verify.runs.statement_run import Findings, execute
 
@@ -162,3 +164,22 @@ def test_fresh_folders_are_numbered_and_never_reused(tmp_path: Path) -> None:
     first, second = fresh_folder(tmp_path / "out"), fresh_folder(tmp_path / "out")
     (tmp_path / "out" / "notes").mkdir()
     assert [first.name, second.name, fresh_folder(tmp_path / "out").name] == ["1", "2", "3"]
+
+
+def test_a_line_of_a_proof_without_an_id_must_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It decides nothing and has no table of its own, so that a refuted one is told by the run."""
+    command = ["run", "W18-L12", "--profile", "quick", "--jobs", "1", "--out"]
+    assert invoke([*command, str(tmp_path / "true")]) == 0
+    honest = statement_run.rule_statement
+
+    def refuted(*given: Any, **more: Any) -> list[dict[str, Any]]:
+        rows = honest(*given, **more)
+        (line,) = [row for row in rows if row["id"] == "W18-L12#proof"]
+        line["printed"]["verdict"] = "REFUTED"
+        return rows
+
+    monkeypatch.setattr(statement_run, "rule_statement", refuted)
+    assert invoke([*command, str(tmp_path / "false")]) == 1
+    assert "W18-L12#proof as printed: expected SUPPORTED, got REFUTED" in capsys.readouterr().out
