@@ -40,7 +40,7 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o666
     target = Path(path)
     temporary = target.parent / f".{target.name[:80]}.{secrets.token_hex(8)}.tmp"
     try:
-        _require_replaceable(target)
+        require_replaceable(target)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -85,8 +85,14 @@ def make_folder(path: str | os.PathLike[str], *, private: bool) -> Path:
     return folder
 
 
-def _require_replaceable(target: Path) -> None:
-    """Refuse a name behind which there is something else than a file, as /dev/stdout is."""
+def require_replaceable(target: Path) -> None:
+    """Refuse a name behind which there is something else than a file, as /dev/stdout is.
+
+    Raises
+    ------
+    OSError
+        With the path in it.
+    """
     if target.exists() and not target.is_file():
         code = errno.EISDIR if target.is_dir() else errno.EINVAL
         raise OSError(code, "no file that can be replaced", str(target))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from reports.files import require_replaceable
 
 from .cli_typed import typed
 from .messages.errors import UserError
@@ -63,13 +65,19 @@ def executor_of(
     return executors.Processes(n_jobs) if apart else executors.local(n_jobs)
 
 
-def prepare_folder(out: Path | None, *, resume: bool) -> Path:
+def prepare_folder(out: Path | None, *, resume: bool, leaves: Sequence[str] = ()) -> Path:
     """Return a folder that exists and can be written, before any work is done.
+
+    Parameters
+    ----------
+    leaves : sequence of str
+        Names of the files that the command will leave there.
 
     Raises
     ------
     UserError
-        If it cannot be written, or holds a run already and ``resume`` was not asked for.
+        If it cannot be written, holds a run already and ``resume`` was not asked for, or has something else than a file
+        under a name that the command will write.
     """
     try:
         if out is None:
@@ -85,6 +93,8 @@ def prepare_folder(out: Path | None, *, resume: bool) -> Path:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             pass
+        for name in leaves:
+            require_replaceable(out / name)
     except OSError as stop:
         raise UserError(
             f"out must be a folder that can be written, got out={stop.filename} ({stop.strerror})"

@@ -91,6 +91,11 @@ FOUND: dict[str, Case] = {
         ("run", "RW21-L31", "--profile", "quick", "--jobs", "1", "--out", "out", "--resume"),
         Edit("out/store.sqlite", "cut", 0.258),
     ),
+    "no file where run.json belongs: all was done before it was refused": _damaged(
+        "run",
+        ("run", "RW21-L31", "--profile", "quick", "--jobs", "1", "--out", "out", "--resume"),
+        Edit("out/run.json", "link to a device"),
+    ),
     "an epsilon of 1e12 for a replaced record: exit 4": _configuration(
         "objective-logistic", DP | {"epsilon": 1e12, "relation": "replace"}
     ),

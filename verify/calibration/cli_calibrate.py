@@ -38,9 +38,9 @@ def calibrate(profile: str, seed: int, jobs: int | None, scheduler: str | None, 
     4 when a worker process died every time at the same audits, 130 when interrupted.
     """
     check_scheduler(jobs, scheduler)
-    folder = prepare_folder(out, resume=resume)
-
     from ..engine.record import CALIBRATION, holds_certificate
+
+    folder = prepare_folder(out, resume=resume, leaves=(CALIBRATION, "run.json", "calibration.pdf"))
 
     if (folder / "audit.jsonl").exists() or holds_certificate(folder):
         raise UserError(f"out must not be the folder of a run or a certificate, got out={out}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .statement_run import Findings
 
 DEFAULT_FAILURE_PROB = 1e-4
+#: The files of a run, and the one that ``--full`` adds.
+LEAVES, FULL = ("audit.jsonl", "run.json", "junit.xml", "audit.pdf", "audit.html"), "audit-full.pdf"
 
 
 @click.command()
@@ -66,7 +68,7 @@ def run(
     from ..papers import registry
 
     sources = registry.default().select(ids)
-    folder = prepare_folder(out, resume=resume)
+    folder = prepare_folder(out, resume=resume, leaves=(*LEAVES, *((FULL,) if full else ())))
 
     from ..engine.record import CALIBRATION, holds_certificate, write
 
@@ -107,7 +109,7 @@ def run(
     write_atomic(folder / "junit.xml", junit(findings.record))
     try:
         paths = (folder / "audit.pdf", folder / "audit.html")
-        whole = [folder / "audit-full.pdf"] if full else []
+        whole = [folder / FULL] if full else []
         cores = 1 if findings.interrupted else jobs or default_jobs()
         publish(findings.record, about, *paths, jobs=cores, full=whole)
     except ValueError as stop:

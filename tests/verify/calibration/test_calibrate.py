@@ -177,6 +177,11 @@ def test_calibrate_wants_a_folder_of_its_own(tmp_path: Path, capsys: Captured) -
     (tmp_path / "audit.jsonl").write_text("{}")
     assert invoke(["calibrate", "--profile", "quick", "--out", str(tmp_path), "--resume"]) == 2
     assert "must not be the folder of a run" in capsys.readouterr().err
+    (tmp_path / "other" / "calibration.pdf").mkdir(parents=True)
+    assert invoke(["calibrate", "--profile", "quick", "--out", str(tmp_path / "other"), "--resume"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "no file that can be replaced" in lines[0]  # before anything is measured
 
 
 @pytest.mark.parametrize(
