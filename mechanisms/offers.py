@@ -1,0 +1,165 @@
+"""What each mechanism offers for one promise: its calibration as published and the least noise that keeps it, proved.
+
+A module that holds a mechanism may have ``offers()``, a sequence of ``Offer``: how the mechanism is set up, from public
+numbers alone, so that it promises (epsilon, delta)-DP over a public domain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from .base import Mechanism, check_positive
+from .capabilities import Domain, worst_case_of, worst_pair_of
+from .laws.gaussian_calibration import check_open_delta
+from .laws.gaussian_profile import gaussian_delta
+
+Neighbours = Literal["add-remove", "replace"]
+Way = Literal["published", "exact"]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """(epsilon, delta)-DP for one record added or removed, or for one replaced.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive, natural log.
+    delta : float
+        In (0, 1).
+    neighbours : {"add-remove", "replace"}
+    """
+
+    epsilon: float
+    delta: float
+    neighbours: Neighbours = "add-remove"
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        check_open_delta(self.delta)
+        if self.neighbours not in ("add-remove", "replace"):
+            raise ValueError(f"neighbours must be add-remove or replace, got neighbours={self.neighbours}")
+
+    @property
+    def for_one(self) -> Promise:
+        """The promise for one record added or removed that implies this one: itself, or half of a replacement.
+
+        A replacement is one record removed and one added: (e, d)-DP for each gives (2 e, (1 + exp(e)) d)-DP.
+        """
+        if self.neighbours == "add-remove":
+            return self
+        half = 0.5 * self.epsilon
+        return Promise(half, self.delta / (1 + math.exp(half)))
+
+
+class Standing(Enum):
+    """What is known of a calibration: its promise is proved, broken, or neither."""
+
+    PROVED = "proved"
+    BROKEN = "broken"
+    OPEN = "not proved"
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A mechanism set up for a promise; None where its rule offers nothing there, with the reason."""
+
+    mechanism: Mechanism | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How one mechanism is set up for a promise.
+
+    Attributes
+    ----------
+    method : str
+        What a reader calls the mechanism; its calibrations share it.
+    way : {"published", "exact"}
+        As the paper prints it, or the least noise that this project proves.
+    build : callable
+        ``build(loss, domain, promise)``; it sees public numbers alone.
+    losses : tuple of str
+        The losses it is defined for.
+    rule : str
+        Where the calibration is printed or derived.
+    """
+
+    method: str
+    way: Way
+    build: Callable[[str, Domain, Promise], Offered]
+    losses: tuple[str, ...]
+    rule: str
+
+
+def standing(mechanism: Mechanism, domain: Domain, promise: Promise) -> Standing:
+    """Return what this project knows of a promise about a mechanism over a public domain.
+
+    PROVED: the proved bound on delta is at most the promised one (for a replacement through ``Promise.for_one``, or
+    twice the distance of normal laws). BROKEN: a pair of neighbouring data sets that can be built exceeds it.
+    """
+    bound = worst_case_of(mechanism, domain)
+    if bound is not None and _kept(bound.mu, bound.delta_at, promise):
+        return Standing.PROVED
+    worst = worst_pair_of(mechanism, domain, promise.epsilon, promise.delta)
+    # a removed record and one of features 0 are replacements of each other only where the mechanism ignores the latter:
+    # a pair of one record more is no counterexample to a promise about replacements
+    if promise.neighbours == "add-remove" and worst is not None and worst.delta.low > promise.delta:
+        return Standing.BROKEN
+    return Standing.OPEN
+
+
+def _kept(mu: float | None, delta_at: Callable[[float, float], float], promise: Promise) -> bool:
+    one = promise.for_one
+    if delta_at(one.epsilon, one.delta) <= one.delta:
+        return True
+    return (
+        mu is not None and promise.neighbours == "replace" and gaussian_delta(2 * mu, promise.epsilon) <= promise.delta
+    )
+
+
+def least(kept: Callable[[float], bool], start: float) -> float | None:
+    """Return the least positive number at which a promise is kept, a millionth larger at most; None if none is.
+
+    Parameters
+    ----------
+    kept : callable
+        Of a number; once it is kept it stays so.
+    start : float
+        Where the search begins; positive.
+    """
+    low, high = start, start
+    for _ in range(200):
+        if kept(high):
+            break
+        low, high = high, 2 * high
+    else:
+        return None
+    while low == high or kept(low):
+        low, high = low / 2, low
+        if low < start * 1e-60:
+            return high
+    while high > low * (1 + 5e-7):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if kept(middle) else (middle, high)
+    return high
+
+
+def offers(loss: str) -> Iterator[Offer]:
+    """Yield every offer for a loss, in the order of the folders."""
+    from .catalogue import FOLDERS, modules
+
+    for module in modules(*FOLDERS):
+        yield from (offer for offer in getattr(module, "offers", tuple)() if loss in offer.losses)
+
+
+def public_size(domain: Domain) -> int:
+    """Return the public number of records, or refuse a domain without one."""
+    if domain.n_public is None:
+        raise ValueError("n_public must be given for this calibration, got none")
+    return domain.n_public
