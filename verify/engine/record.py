@@ -16,9 +16,11 @@ from ..messages.texts import read_json, read_text
 from .rows import Row, dumps
 
 #: Version of the lines of each kind of record; every kind is read in this version alone.
-SCHEMA_VERSIONS: Mapping[str, int] = {"record": 2, "certificate": 2, "sweep": 2, "calibration": 1}
+SCHEMA_VERSIONS: Mapping[str, int] = {"record": 2, "certificate": 2, "sweep": 2, "calibration": 1, "comparison": 1}
 #: The record of a calibration, which takes the place of ``audit.jsonl`` in its folder.
 CALIBRATION = "calibration.jsonl"
+#: The record of a comparison of mechanisms, in the same way.
+COMPARISON = "comparison.jsonl"
 #: What ``run.json`` says of a day, which a report is dated by; one that says something else is as good as none.
 DATES = ("started", "finished", "date")
 KINDS = ("statement", "case", "figure", "verdict")
@@ -93,7 +95,7 @@ def checked_rows(path: Path, of: str) -> list[Row]:
 
     Parameters
     ----------
-    of : {"record", "calibration", "certificate", "sweep"}
+    of : {"record", "calibration", "certificate", "sweep", "comparison"}
         Which of the records of ``verify.schemas.lines`` it must be.
     """
     from ..schemas.lines import trouble
@@ -113,12 +115,12 @@ def record_file(path: Path) -> Path:
     """Return the record of a folder, or the path itself."""
     if not path.is_dir():
         return path
-    record = path / "audit.jsonl"
-    return path / CALIBRATION if not record.exists() and (path / CALIBRATION).exists() else record
+    others = (path / name for name in ("audit.jsonl", CALIBRATION, COMPARISON))
+    return next((record for record in others if record.exists()), path / "audit.jsonl")
 
 
 def record_of(path: Path) -> str:
-    """Return what the first line of a record says it is of: ``certificate``, ``calibration``, ``sweep``, or nothing."""
+    """Return what a record's first line says it is of: ``certificate``, ``calibration``, ``sweep``, …, or nothing."""
     try:
         header = read_json(next(iter(_lines(record_file(path))), ""))
     except ValueError:
@@ -174,6 +176,8 @@ def _check_kind(row: Row, path: Path, of: str) -> None:
         )
     if of == "record" and kind == "calibration":
         raise UserError(f"record must be that of a run, got a calibration in {path}; pdp-verify report renders it")
+    if of == "record" and kind == "comparison":
+        raise UserError(f"record must be that of a run, got a comparison in {path}; pdp-verify report renders it")
     if of == "record" and kind == "sweep":
         raise UserError(
             f"record must be that of a run, got the table of a sweep in {path}; pdp-verify diff compares it"

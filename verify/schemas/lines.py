@@ -1,4 +1,4 @@
-"""The lines of the four kinds of record: checked when they are read, and as JSON Schemas.
+"""The lines of the five kinds of record: checked when they are read, and as JSON Schemas.
 
 ``python -m verify.schemas.lines`` writes the schemas of this folder again.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from . import calibration_rows, certificate_rows, run_rows, sweep_rows
+from . import calibration_rows, certificate_rows, choice_rows, run_rows, sweep_rows
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 LACKING = "Numbers that JSON lacks are the strings inf, -inf and nan."
@@ -57,6 +57,12 @@ RECORDS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
         "One line of the table of a sweep",
         f"The first line is what every row depends on; then a row a cell. {LACKING}",
         {"sweep": sweep_rows.SweepHeader, "cell": sweep_rows.CellRow},
+    ),
+    "comparison": (
+        "One line of comparison.jsonl",
+        "The first line is what every row depends on; then a row for each mechanism, calibration and promise. "
+        f"{LACKING}",
+        {"header": choice_rows.ComparisonHeader, "choice": choice_rows.ChoiceRow},
     ),
     "run": (
         "run.json",
