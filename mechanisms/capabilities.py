@@ -60,6 +60,8 @@ class Bound:
         Set where the bound is that of mu-Gaussian differential privacy, at every epsilon.
     needs : callable or None
         ``(epsilon, delta) -> numbers``: what the statement asks of the mechanism's parameters, for the record.
+    replaced : callable or None
+        As ``delta_at``, for one record replaced, where that is proved without going through two neighbours.
     """
 
     statement: str
@@ -68,6 +70,7 @@ class Bound:
     conditions: tuple[str, ...] = ()
     mu: float | None = None
     needs: Callable[[float, float], Mapping[str, float | str]] | None = None
+    replaced: Callable[[float, float], float] | None = None
 
 
 def stated_bound(epsilon: float, delta: float, statement: str, sentence: str) -> Bound:

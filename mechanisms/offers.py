@@ -100,11 +100,9 @@ class Offer:
 def standing(mechanism: Mechanism, domain: Domain, promise: Promise) -> Standing:
     """Return what this project knows of a promise about a mechanism over a public domain.
 
-    PROVED: the proved bound on delta is at most the promised one (for a replacement through ``Promise.for_one``, or
-    twice the distance of normal laws). BROKEN: a pair of neighbouring data sets that can be built exceeds it.
+    PROVED: ``proved``. BROKEN: a pair of neighbouring data sets that can be built exceeds it.
     """
-    bound = worst_case_of(mechanism, domain)
-    if bound is not None and _kept(bound.mu, bound.delta_at, promise):
+    if proved(mechanism, domain, promise):
         return Standing.PROVED
     worst = worst_pair_of(mechanism, domain, promise.epsilon, promise.delta)
     # a removed record and one of features 0 are replacements of each other only where the mechanism ignores the latter:
@@ -114,13 +112,22 @@ def standing(mechanism: Mechanism, domain: Domain, promise: Promise) -> Standing
     return Standing.OPEN
 
 
-def _kept(mu: float | None, delta_at: Callable[[float, float], float], promise: Promise) -> bool:
+def proved(mechanism: object, domain: Domain, promise: Promise) -> bool:
+    """Return whether the proved bound on delta is at most the promised one.
+
+    For one record replaced: the bound for that, or twice the distance of normal laws, or ``Promise.for_one``.
+    """
+    bound = worst_case_of(mechanism, domain)
+    if bound is None:
+        return False
     one = promise.for_one
-    if delta_at(one.epsilon, one.delta) <= one.delta:
+    if bound.delta_at(one.epsilon, one.delta) <= one.delta:
         return True
-    return (
-        mu is not None and promise.neighbours == "replace" and gaussian_delta(2 * mu, promise.epsilon) <= promise.delta
-    )
+    if promise.neighbours == "add-remove":
+        return False
+    if bound.replaced is not None and bound.replaced(promise.epsilon, promise.delta) <= promise.delta:
+        return True
+    return bound.mu is not None and gaussian_delta(2 * bound.mu, promise.epsilon) <= promise.delta
 
 
 def least(kept: Callable[[float], bool], start: float) -> float | None:

@@ -67,6 +67,16 @@ def objective_domination(mu: float, shift: float, epsilon: float, mu_report: flo
     return min(1.0, gaussian_delta(math.hypot(mu, mu_report), rest) + low)
 
 
+def objective_replaced(mu: float, shift: float, epsilon: float) -> float:
+    """Return a bound on delta for one record replaced: the loss is at most ``shift + 2 mu^2 + 2 mu R``.
+
+    The change of the noise has length ``2 mu`` at most, in the plane of the two records, in which the noise has a
+    Rayleigh length ``R``; so ``P(L > epsilon) <= exp(-r^2/2)`` at ``r = (epsilon - shift)/(2 mu) - mu``.
+    """
+    edge = ((epsilon - shift) / (2 * mu) - mu) * (1 - ROUNDING) - ROUNDING
+    return math.exp(-0.5 * edge**2) * (1 + ROUNDING) if edge > 0 else 1.0
+
+
 def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report: float = 0.0) -> Bound | None:
     """Return the bound for objective perturbation, with ``mu_report`` for Gaussian releases made after it."""
     xi = mechanism.loss.xi(domain.y_bound, domain.x_bound)
@@ -99,6 +109,7 @@ def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report:
         "either data set; the bound takes this, or the sharper relation between slope and curvature of the loss.",
         delta_at,
         needs=needs,
+        replaced=None if mu_report else lambda epsilon, _: objective_replaced(mu, shift, epsilon),
     )
 
 

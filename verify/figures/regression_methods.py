@@ -14,7 +14,7 @@ from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.ops_calibrations import OPSParameters, PublishedOPSCalibration
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
-from mechanisms.objective.objective_calibration import variance_t5
+from mechanisms.objective.ball_perturbation import BallObjectivePerturbation
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,6 @@ class Wanted:
 #: Data set, target, number of draws, stream -> coefficients ``(n_draws, dim)``.
 Method = Callable[[Dataset, Wanted, int, np.random.Generator], FloatArray]
 
-#: Radius of the parameter ball that objective perturbation needs (W18: "a pre-defined bound"; its value is not given).
-RADIUS = 1.0
-
 
 def trivial(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
     """Predict 0 always."""
@@ -42,34 +39,12 @@ def least_squares(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random
     return np.asarray(np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0][None])
 
 
-def ball_minimiser(dataset: Dataset, lam: float, linear: FloatArray, radius: float) -> FloatArray:
-    """Return ``argmin |y - X theta|^2/2 + lam |theta|^2/2 + b^T theta`` over ``|theta| <= radius``, for each row ``b``.
-
-    ``theta = (H + nu I)^{-1} (X^T y - b)`` with the multiplier ``nu >= 0`` found by bisection, all rows at once.
-    """
-    values, vectors = np.linalg.eigh(dataset.X.T @ dataset.X)
-    values = np.maximum(values, 0.0) + lam
-    moment = (dataset.X.T @ dataset.y - linear) @ vectors
-    low, high = np.zeros(len(linear)), np.linalg.norm(moment, axis=1) / radius
-    inside = np.linalg.norm(moment / values, axis=1) <= radius
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        outside = np.linalg.norm(moment / (values + middle[:, None]), axis=1) > radius
-        low, high = np.where(outside, middle, low), np.where(outside, high, middle)
-    multiplier = np.where(inside, 0.0, high)
-    return np.asarray((moment / (values + multiplier[:, None])) @ vectors.T)
-
-
 def objective_perturbation(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw objective perturbation of least squares over the ball of radius ``RADIUS``.
-
-    Constants of Kifer et al. as in RW21's Theorem 5: ``xi = B (Y + B RADIUS)``, ``lam = 2 B^2/epsilon``, and the root
-    of the printed scale as the standard deviation.
-    """
-    xi = dataset.x_bound * (dataset.y_bound + dataset.x_bound * RADIUS)
-    sigma = variance_t5(xi, target.epsilon, target.delta) ** 0.5
-    noise = sigma * rng.standard_normal((n_draws, dataset.dim))
-    return ball_minimiser(dataset, 2 * dataset.x_bound**2 / target.epsilon, noise, RADIUS)
+    """Draw objective perturbation of least squares over the unit ball, with Kifer et al.'s constants."""
+    mechanism = BallObjectivePerturbation.published(
+        target.epsilon, target.delta, x_bound=dataset.x_bound, y_bound=dataset.y_bound
+    )
+    return mechanism.draw(dataset, n_draws, rng=rng)
 
 
 def sampled(rule: Callable[[PublishedOPSCalibration], OPSParameters]) -> Method:
