@@ -9,12 +9,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from ..base import check_nonnegative
 from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation, without_old
 from ..numerics.balls import Ball
+from ..numerics.regular_factor import regular_factor
 
 #: A record whose leverage is nearer to 1 than this leaves a singular matrix behind, to working precision.
 LEAST_LEFT = 1e-9
@@ -64,15 +65,10 @@ def ridge_fit(dataset: Dataset, lam: float) -> RidgeFit:
     Raises
     ------
     ValueError
-        If ``X^T X + lam I`` is not positive definite to working precision.
+        If ``X^T X + lam I`` is not positive definite to working precision, whatever the units of the columns.
     """
-    hessian = dataset.X.T @ dataset.X + lam * np.eye(dataset.dim)
-    try:
-        factor = np.asarray(cholesky(hessian, lower=True))
-    except LinAlgError:
-        factor = np.zeros((1, 1))
-    pivots = np.diag(factor) ** 2
-    if pivots.min() <= 4 * dataset.dim * np.finfo(float).eps * pivots.max():
+    factor = regular_factor(dataset.X.T @ dataset.X + lam * np.eye(dataset.dim))
+    if factor is None:
         raise ValueError(f"X^T X + lam I must be positive definite, got a singular matrix at lam={lam:g}; raise lam")
     half = solve_triangular(factor, dataset.X.T @ dataset.y, lower=True)
     return RidgeFit(np.asarray(solve_triangular(factor, half, lower=True, trans="T")), factor)

@@ -38,7 +38,10 @@ def largest_residual(lam: float, domain: Domain) -> float:
 def largest_at(lam: float, dataset: Dataset, domain: Domain) -> tuple[float, float]:
     """Return the least eigenvalue of ``X^T X + lam I`` and a target's largest residual, to the safe side."""
     fit = ridge_fit(dataset, lam)
-    smallest = float(np.linalg.eigvalsh(fit.factor @ fit.factor.T)[0]) * (1 - 1e-9)
+    values = np.linalg.eigvalsh(fit.factor @ fit.factor.T)
+    smallest = float(values[0]) * (1 - 1e-9)
+    if values[0] < 1e-6 * values[-1]:  # lost in the rounding of the largest; the inverse factor keeps it
+        smallest = max(lam, float(np.linalg.norm(fit.whiten(np.eye(dataset.dim)), 2)) ** -2 * (1 - 1e-6))
     return smallest, (domain.y_bound + domain.x_bound * float(np.linalg.norm(fit.theta))) * (1 + 1e-9)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.dataset import DataError, Dataset, FloatArray
+from ..numerics.regular_factor import regular_factor
 from .losses import CanonicalLoss, GlmLoss, SquaredLoss
 
 #: Points and records handled together: a (records x points) tile fits the second-level cache.
@@ -106,8 +107,7 @@ class PerturbedObjective:
         if self.lam > 0:
             return
         curvature = self._gram + self.regulariser_hessian(np.zeros((1, self.dim)))[0]
-        eigenvalues = np.linalg.eigvalsh(curvature)
-        if eigenvalues[0] <= self.dim * np.finfo(float).eps * max(eigenvalues[-1], np.finfo(float).tiny):
+        if regular_factor(curvature) is None:
             raise DataError("lam must be positive when X^T X (plus the regulariser's Hessian) is singular, got lam=0")
 
     @property

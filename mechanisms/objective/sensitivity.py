@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
 from ..base import check_nonnegative, check_positive
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
+from ..numerics.regular_factor import regular_factor
 from ..numerics.transcripts import check_count
 
 
@@ -248,12 +249,8 @@ def squared_sensitivities(dataset: Dataset, lam: float, metric: FloatArray | Non
 
 
 def _cholesky(matrix: FloatArray) -> FloatArray:
-    try:
-        factor = np.asarray(cholesky(matrix, lower=True))
-    except np.linalg.LinAlgError:
-        raise ValueError("the Hessian must be positive definite; add a ridge (lam > 0)") from None
-    pivots = np.diag(factor) ** 2
-    if pivots.min() <= 4 * len(pivots) * np.finfo(float).eps * pivots.max():
+    factor = regular_factor(matrix)
+    if factor is None:
         raise ValueError("the Hessian must be positive definite; add a ridge (lam > 0)")
     return factor
 
