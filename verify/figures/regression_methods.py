@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms import Dataset
-from mechanisms.data.dataset import FloatArray
+from mechanisms.data.dataset import FloatArray, row_norms
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, PublishedRule2018
 from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.ops_calibrations import OPSParameters, PublishedOPSCalibration
@@ -34,9 +34,28 @@ def trivial(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Gener
     return np.zeros((1, dataset.dim))
 
 
+#: A direction in which all records together are shorter than this share of the longest one is left out: whatever is
+#: learned along it is learned from less than one record, and a record outside may be predicted without bound.
+LEAST_LENGTH = 0.5
+
+
+def minimum_norm(dataset: Dataset) -> FloatArray:
+    """Return least squares of least norm, shape ``(dim,)``, on the directions in which there is data.
+
+    Those are the right singular vectors of ``X`` whose singular value is at least ``LEAST_LENGTH`` times the longest
+    row. On nearly collinear columns the plain solution has coefficients of 1e4 and more, and one record that was left
+    out decides its error.
+    """
+    left, lengths, directions = np.linalg.svd(dataset.X, full_matrices=False)
+    longest = float(row_norms(dataset.X).max(initial=0.0))
+    kept = lengths >= max(LEAST_LENGTH * longest, np.finfo(float).tiny)
+    along = (left[:, kept].T @ dataset.y) / lengths[kept]
+    return np.asarray(along @ directions[kept])
+
+
 def least_squares(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Return the non-private minimiser (of least norm where it is not unique)."""
-    return np.asarray(np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0][None])
+    """Return the non-private minimiser, of least norm where it is not unique or nearly so (``minimum_norm``)."""
+    return minimum_norm(dataset)[None]
 
 
 def objective_perturbation(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:

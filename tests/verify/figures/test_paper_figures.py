@@ -12,12 +12,13 @@ from click.testing import CliRunner
 from audits import Budget, StreamKey
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.linear.ridge import RidgeMap
+from mechanisms.objective.ball_perturbation import ball_minimiser
 from reports.document import pdf_bytes
 from verify import cli
 from verify.figures import book
 from verify.figures.cross_validation import cross_validated, folds, squared_errors
 from verify.figures.figure_page import stream
-from verify.figures.regression_methods import TABLE_METHODS, Wanted, ball_minimiser, least_squares, trivial
+from verify.figures.regression_methods import TABLE_METHODS, Wanted, least_squares, trivial
 from verify.kernel.missing import data_missing, undecided_without
 from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.wang2018.figures import w18_fig_3
