@@ -97,6 +97,10 @@ class Offer:
     rule: str
 
 
+#: What a calibration that needs the number of records offers without one.
+NO_SIZE = Offered(None, "it needs a public bound on the number of records")
+
+
 def standing(mechanism: Mechanism, domain: Domain, promise: Promise) -> Standing:
     """Return what this project knows of a promise about a mechanism over a public domain.
 
@@ -157,16 +161,27 @@ def least(kept: Callable[[float], bool], start: float) -> float | None:
     return high
 
 
+def with_least_noise(
+    build: Callable[[float], Mechanism], domain: Domain, promise: Promise, start: float = 1.0
+) -> Offered:
+    """Return the mechanism at the least level of noise for which the promise is proved.
+
+    Parameters
+    ----------
+    build : callable
+        Of the level; a higher one is at least as private.
+    start : float
+        Where the search begins; positive.
+    """
+    level = least(lambda level: proved(build(level), domain, promise), start)
+    return (
+        Offered(None, "no amount of noise is proved to keep this promise") if level is None else Offered(build(level))
+    )
+
+
 def offers(loss: str) -> Iterator[Offer]:
     """Yield every offer for a loss, in the order of the folders."""
     from .catalogue import FOLDERS, modules
 
     for module in modules(*FOLDERS):
         yield from (offer for offer in getattr(module, "offers", tuple)() if loss in offer.losses)
-
-
-def public_size(domain: Domain) -> int:
-    """Return the public number of records, or refuse a domain without one."""
-    if domain.n_public is None:
-        raise ValueError("n_public must be given for this calibration, got none")
-    return domain.n_public

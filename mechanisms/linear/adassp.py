@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -26,7 +27,9 @@ from ..numerics.transcripts import (
     triangle_size,
     unpack_triangle,
 )
+from ..offers import Offer, Offered, Promise, with_least_noise
 from ..parameters import Delta, Parameters, Positive, Ways
+from ..recipes import LINEAR
 from .adaops_wang2018 import clipped_log_density
 from .sufficient_statistics import SufficientStatistics, solve_ridge
 
@@ -173,11 +176,15 @@ class AdaSSP:
     def worst_case(self, domain: Domain) -> Bound:
         """Return that of the three releases before the eigenvalue is cut."""
         mu = self.worst_profile().mu
+        statistics = SufficientStatistics(self.unit_sigma, self.unit_sigma).replaced_mu(1.0, 1.0)
+        # the eigenvalues with either record lie between that of the shared ones and one sensitivity more
+        replaced = math.hypot(1 / self.unit_sigma, statistics)
         return Bound(
             "W18-TH3i, corrected (last line on the released matrix)",
             "The three releases before the eigenvalue is cut are two normal laws of one covariance.",
             lambda epsilon, _: gaussian_delta(mu, epsilon),
             mu=mu,
+            replaced=lambda epsilon, _: gaussian_delta(replaced, epsilon),
         )
 
     def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair:
@@ -328,3 +335,23 @@ def examples() -> dict[str, Example]:
         "adassp": Example(AdaSSP(5.0, 1e-2), linear, cut),
         "adassp-printed": Example(AdaSSPPublished(5.0, 1e-2), linear, cut),
     }
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    one = promise.for_one
+    return Offered(AdaSSP(one.epsilon, one.delta))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    def build(level: float) -> AdaSSP:
+        return AdaSSP(1 / level, promise.delta, calibrated=True)
+
+    return with_least_noise(build, domain, promise, 1 / promise.epsilon)
+
+
+def offers() -> Sequence[Offer]:
+    """Return the printed and the exact calibration, the last line on the released matrix."""
+    return (
+        Offer("AdaSSP", "published", _published, LINEAR, "W18, algorithm 2, as printed (last line corrected)"),
+        Offer("AdaSSP", "exact", _exact, LINEAR, "least noise for the three releases together, split evenly"),
+    )

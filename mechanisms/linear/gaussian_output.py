@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal
 
@@ -18,11 +18,12 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.gaussian_envelopes import gaussian_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..laws.gaussian_calibration import analytic_sigma, classical_sigma
+from ..laws.gaussian_calibration import analytic_mu, analytic_sigma, classical_sigma
 from ..laws.gaussian_profile import ROUNDING, GaussianProfile, gaussian_balls, gaussian_delta, gaussian_log_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
+from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.leverage import ridge_shifts
@@ -195,9 +196,7 @@ class GaussianOutput:
         estimator = self.estimator
         if domain.n_public is None or not isinstance(estimator, RidgeMap) or estimator.lam == 0:
             return None
-        leverage = min(1.0, domain.x_bound**2 / estimator.lam)
-        # |H'^{-1} x| = |H^{-1} x|/(1 + mu) with |H^{-1} x|^2 <= mu/lam, which grows up to mu = 1
-        moved = math.sqrt(leverage / estimator.lam) / (1 + leverage) * largest_residual(estimator.lam, domain)
+        moved = largest_move(estimator.lam, domain)
         top = math.sqrt(float(np.linalg.eigvalsh(self.precision)[-1]) * (1 + ROUNDING) * self.gamma)
         return Bound(
             "W19-L2.4 at the largest sensitivity of ridge regression",
@@ -229,6 +228,13 @@ class GaussianOutput:
 
         first = GaussianOutput(self.precision[:1, :1], self.gamma, self.estimator)
         return ridge_worst_pair(first, self.estimator.lam, domain, epsilon, log_delta)
+
+
+def largest_move(lam: float, domain: Domain) -> float:
+    """Return a bound on how far one record moves the ridge estimate, for a public number of records."""
+    leverage = min(1.0, domain.x_bound**2 / lam)
+    # |H'^{-1} x| = |H^{-1} x|/(1 + mu) with |H^{-1} x|^2 <= mu/lam, which grows up to mu = 1
+    return math.sqrt(leverage / lam) / (1 + leverage) * largest_residual(lam, domain)
 
 
 @dataclass(frozen=True)
@@ -346,3 +352,51 @@ def recipes() -> dict[str, Recipe]:
         "gaussian-classical": Recipe(calibrated(classical_sigma, 1.0), LINEAR, True, "W19-L2.4, corrected, lam = 1"),
         "gaussian-analytic": Recipe(calibrated(_sigma_exact), LINEAR, True, "exact calibration, lam = 1"),
     }
+
+
+def offered_ridge(domain: Domain, promise: Promise) -> float:
+    """Return the ridge that public numbers alone suggest, from a grid.
+
+    It minimises ``(B sigma)^2 + (Y lam/(lam + n B^2/dim))^2``: the square of the noise in a prediction, and of what the
+    ridge takes from one where the features' second moments are equal.
+    """
+    assert domain.n_public is not None
+    one, square, information = promise.for_one, domain.x_bound**2, domain.n_public * domain.x_bound**2 / domain.dim
+    mu, grid = analytic_mu(one.epsilon, one.delta), square * np.geomspace(1e-2, 100.0 * (1 + domain.n_public), 801)
+
+    def risk(lam: float) -> float:
+        shrunk = domain.y_bound * lam / (lam + information)
+        return (domain.x_bound * largest_move(lam, domain) / mu) ** 2 + shrunk**2
+
+    return float(min(grid.tolist(), key=risk))
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    if promise.epsilon > 1:
+        return Offered(None, "the classical constant is stated for epsilon up to 1")
+    lam = offered_ridge(domain, promise)
+    moved = largest_move(lam, domain) * (2 if promise.neighbours == "replace" else 1)
+    sigma = classical_sigma(moved, promise.epsilon, promise.delta)
+    return Offered(GaussianOutput.isotropic(sigma, domain.dim, RidgeMap(lam)))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    lam = offered_ridge(domain, promise)
+
+    def build(sigma: float) -> GaussianOutput:
+        return GaussianOutput.isotropic(sigma, domain.dim, RidgeMap(lam))
+
+    return with_least_noise(build, domain, promise, largest_move(lam, domain) / promise.epsilon)
+
+
+def offers() -> Sequence[Offer]:
+    """Return the classical and the exact calibration at the largest sensitivity of ridge regression."""
+    rule = "docs/derivations/compare.md, section 4"
+    return (
+        Offer("Gaussian output", "published", _published, LINEAR, f"Dwork and Roth (2014), A.1; {rule}"),
+        Offer("Gaussian output", "exact", _exact, LINEAR, rule),
+    )

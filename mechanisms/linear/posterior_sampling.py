@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -23,6 +23,7 @@ from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadrati
 from ..numerics.balls import Ball, enclose
 from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
+from ..offers import NO_SIZE, Offer, Offered, Promise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LINEAR, Build, Recipe, Setup
 from ..records.leverage import record_quantities
@@ -269,3 +270,33 @@ def recipes() -> dict[str, Recipe]:
             _calibrated(CorrectedOPSCalibration, "concentrated"), LINEAR, True, "W18-F2, corrected"
         ),
     }
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    one = promise.for_one
+    chosen = PublishedOPSCalibration(
+        one.epsilon, one.delta, domain.n_public, domain.dim, domain.x_bound, domain.y_bound
+    ).balanced()
+    return Offered(PosteriorSampling(chosen.gamma, chosen.lam))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    one = promise.for_one
+    if domain.n_public is None:
+        return NO_SIZE
+    if one.delta > LARGEST_DELTA:
+        return Offered(None, f"the bound is proved for delta up to {LARGEST_DELTA}")
+    chosen = CorrectedOPSCalibration(
+        one.epsilon, one.delta, domain.n_public, domain.dim, domain.x_bound, domain.y_bound
+    ).least_risk()
+    return Offered(PosteriorSampling(chosen.gamma * (1 - 1e-9), chosen.lam))  # with equality rounding would decide
+
+
+def offers() -> Sequence[Offer]:
+    """Return W18's balanced rule as printed, and the ridge of least stated risk with the largest proved gamma."""
+    return (
+        Offer("OPS", "published", _published, LINEAR, "W18-F3 (balanced), as printed, at the public number of records"),
+        Offer("OPS", "exact", _exact, LINEAR, "W18-F, corrected; docs/derivations/compare.md, section 3"),
+    )

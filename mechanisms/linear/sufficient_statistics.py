@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -18,6 +19,7 @@ from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls, gaussian_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
+from ..offers import Offer, Offered, Promise, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.record_laws import GaussianRecordLaws
@@ -176,15 +178,27 @@ class SufficientStatistics:
         x_bound, y_bound = check_positive("x_bound", x_bound), check_positive("y_bound", y_bound)
         return GaussianProfile(math.hypot(x_bound**2 / self.sigma_gram, x_bound * y_bound / self.sigma_moment))
 
+    def replaced_mu(self, x_bound: float, y_bound: float) -> float:
+        """Return the largest distance between data sets that differ in one record replaced (two features or more).
+
+        With ``c`` the cosine of the two records it is ``2 g (1 - c^2) + 2 m (1 + c)`` squared, ``g`` and ``m`` the
+        squares of the two parts of ``worst_profile``: no record is twice as far in both statistics.
+        """
+        gram, moment = (x_bound**2 / self.sigma_gram) ** 2, (x_bound * y_bound / self.sigma_moment) ** 2
+        cosine = min(1.0, 0.5 * moment / gram)
+        return math.sqrt(2 * gram * (1 - cosine**2) + 2 * moment * (1 + cosine))
+
     def worst_case(self, domain: Domain) -> Bound:
         """Return the exact worst case."""
         mu = self.worst_profile(domain.x_bound, domain.y_bound).mu
+        replaced = self.replaced_mu(domain.x_bound, domain.y_bound)
         return Bound(
             "W18-S1, in its exact form (the joint sensitivity of both statistics)",
             "Both statistics together are two normal laws of one covariance, at a largest distance that a record on a "
             "coordinate axis reaches: the bound is the exact worst case.",
             lambda epsilon, _: gaussian_delta(mu, epsilon),
             mu=mu,
+            replaced=lambda epsilon, _: gaussian_delta(replaced, epsilon),
         )
 
     def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair:
@@ -259,3 +273,23 @@ def recipes() -> dict[str, Recipe]:
         "ssp": Recipe(_set_up(published=True), LINEAR, True, "W18, appendix C.1, as printed"),
         "ssp-calibrated": Recipe(_set_up(published=False), LINEAR, True, "exact joint calibration"),
     }
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    one, x_bound, y_bound = promise.for_one, domain.x_bound, domain.y_bound
+    return Offered(SufficientStatistics.published(one.epsilon, one.delta, x_bound=x_bound, y_bound=y_bound))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    def build(scale: float) -> SufficientStatistics:
+        return SufficientStatistics(*_scaled(scale, domain.x_bound, domain.y_bound))
+
+    return with_least_noise(build, domain, promise, 1 / promise.epsilon)
+
+
+def offers() -> Sequence[Offer]:
+    """Return the printed and the exact calibration, both without a ridge, as printed."""
+    return (
+        Offer("SSP", "published", _published, LINEAR, "W18, appendix C.1, as printed"),
+        Offer("SSP", "exact", _exact, LINEAR, "least noise for both statistics together, split evenly"),
+    )

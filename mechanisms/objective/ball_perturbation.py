@@ -11,7 +11,7 @@ import numpy as np
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain
 from ..data.dataset import Dataset, FloatArray
-from ..offers import Offer, Offered, Promise, least, proved
+from ..offers import Offer, Offered, Promise, with_least_noise
 from ..recipes import LINEAR
 from .objective_calibration import variance_t5
 from .objective_worst_case import objective_domination, objective_replaced
@@ -119,19 +119,14 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
 
 
 def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
-    lam = 2 * domain.x_bound**2 / promise.epsilon
-
-    def kept(sigma: float) -> bool:
-        return proved(BallObjectivePerturbation(sigma, lam), domain, promise)
-
-    sigma = least(kept, domain.x_bound * domain.y_bound / promise.epsilon)
-    assert sigma is not None  # lam leaves at least half of epsilon to the noise
-    return Offered(BallObjectivePerturbation(sigma, lam))
+    lam = 2 * domain.x_bound**2 / promise.for_one.epsilon
+    start = domain.x_bound * domain.y_bound / promise.epsilon
+    return with_least_noise(lambda sigma: BallObjectivePerturbation(sigma, lam), domain, promise, start)
 
 
 def offers() -> Sequence[Offer]:
     """Return RW21's Theorem 5, corrected, over the ball, and the least noise proved with its ridge."""
     return (
         Offer("ObjPert", "published", _published, LINEAR, "RW21-T5, root of the printed scale; ball of radius 1"),
-        Offer("ObjPert", "exact", _exact, LINEAR, "docs/derivations/compare.md, section 2; lam = 2 B^2/epsilon"),
+        Offer("ObjPert", "exact", _exact, LINEAR, "docs/derivations/compare.md, section 2; lam as published"),
     )
