@@ -114,6 +114,8 @@ FURTHER: tuple[tuple[tuple[Any, ...], Any], ...] = (
             ("ranges", {"a": [-1e-300, 1e300]}),
             ("intercept", 0.5),
             ("intercept", -0.0),
+            ("log", "log"),
+            ("log", "log1p"),
             ("threshold", 0.0),
             ("threshold", 1e308),
             ("response_scale", 2.0),

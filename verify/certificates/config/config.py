@@ -44,6 +44,9 @@ class DataSection(ConfigSection):
     )
     categories: dict[str, list[str]] = Field({}, description="Public levels of a text column, one 0/1 column each.")
     labels: dict[str, float] = Field({}, description="Response for each level of a text target.")
+    log: Literal["log", "log1p"] | None = Field(
+        None, description="Logarithm of the response (log1p: of one more), before all else that is done to it."
+    )
     threshold: float | None = Field(
         None, allow_inf_nan=False, description="Public: a response above it becomes +1, any other -1."
     )
@@ -71,6 +74,7 @@ class DataSection(ConfigSection):
                 "ranges",
                 "categories",
                 "labels",
+                "log",
                 "threshold",
                 "intercept",
                 "x_bound",

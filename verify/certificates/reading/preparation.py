@@ -45,6 +45,8 @@ class Preparation:
             self.steps.append(f"intercept column {data.intercept:g}{' /sqrt(k)' if data.ranges else ''} appended")
         if data.missing == "drop":
             self.steps.append("records with a missing value left out")
+        if data.log is not None:
+            self.steps.append(f"{data.log} of the response")
         if data.threshold is not None:
             self.steps.append(f"response +1 above {data.threshold:g}, -1 otherwise")
         if data.response_scale != 1.0:
@@ -70,6 +72,15 @@ class Preparation:
         if self.data.missing == "refuse" and np.isnan(values).any():
             raise DataError(f"column {name} must have no missing value (data.missing = 'drop' leaves the records out)")
 
+    def _logarithm(self, y: FloatArray) -> FloatArray:
+        data = self.data
+        floor, function = (0.0, np.log) if data.log == "log" else (-1.0, np.log1p)
+        if not (y > floor).all():
+            raise DataError(
+                f"column {data.target} must be above {floor:g} for data.log = '{data.log}', got another number"
+            )
+        return np.asarray(function(y), dtype=np.float64)
+
     def __call__(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prepared features ``(m, dim)`` and responses ``(m,)`` of raw ones."""
         data = self.data
@@ -87,6 +98,8 @@ class Preparation:
             X = np.column_stack([X, np.full(len(X), value)])
         for step in self._row_steps():
             X = step(X)
+        if data.log is not None:
+            y = self._logarithm(y)
         if data.threshold is not None:
             y = np.where(y > data.threshold, 1.0, -1.0)
         y = y / data.response_scale

@@ -28,8 +28,8 @@ from ..reading.data_files import Preparation
 FORMAT = "pdp-verify publishable report"
 #: What a reader needs to prepare a record; no path, no size, nothing read off the data.
 PUBLIC_KEYS = (
-    *("features", "target", "x_bound", "y_bound", "ranges", "categories", "labels", "threshold", "response_scale"),
-    *("intercept", "rows", "response"),
+    *("features", "target", "x_bound", "y_bound", "ranges", "categories", "labels", "log", "threshold"),
+    *("response_scale", "intercept", "rows", "response"),
 )
 #: Where a rule says "refuse", the bound is checked after the preparation, in words that fit one record.
 UNBOUNDED = 1e300
