@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple, Protocol
@@ -20,7 +21,9 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_outputs, finite_rows, loss_of, normal_log_density
+from ..offers import Offer, Offered, Promise
 from ..parameters import Delta, Parameters, Positive, Ways
+from ..recipes import LINEAR
 from .posterior_bound import largest_gamma, largest_leverage, two_sided_quantile
 
 
@@ -331,3 +334,21 @@ def examples() -> dict[str, Example]:
         "adaops-2018-printed": Example(AdaOPS2018(PublishedRule2018(6.0, 1e-2)), linear, cut),
         "adaops-2018": Example(AdaOPS2018(CorrectedRule2018(10.0, 1e-2)), linear, cut),
     }
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    one = promise.for_one
+    return Offered(AdaOPS2018(PublishedRule2018(one.epsilon, one.delta)))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    one = promise.for_one
+    return Offered(AdaOPS2018(CorrectedRule2018(one.epsilon, one.delta)))
+
+
+def offers() -> Sequence[Offer]:
+    """Return the printed constants, and those with which the guarantee is proved."""
+    return (
+        Offer("AdaOPS 2018", "published", _published, LINEAR, "W18, algorithm 1, as printed"),
+        Offer("AdaOPS 2018", "exact", _exact, LINEAR, "W18-TH2i, corrected (docs/derivations/wang2018_adaops.md)"),
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -18,9 +19,11 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_count, check_outputs, loss_of, normal_log_density
+from ..offers import NO_SIZE, Offer, Offered, Promise
 from ..parameters import MOST_RECORDS, Delta, Parameters, Positive, Ways
+from ..recipes import LINEAR
 from .adaops_wang2018 import StatedRule
-from .posterior_bound import largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
+from .posterior_bound import LARGEST_DELTA, largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
 
 
 class AdaOPS2019Transcript(NamedTuple):
@@ -253,3 +256,36 @@ def examples() -> dict[str, Example]:
         "adaops-2019-printed": Example(AdaOPS2019(PublishedRule2019(4.0, 1e-2, kappa=1.0)), linear),
         "adaops-2019": Example(AdaOPS2019(CorrectedRule2019(6.0, 1e-2, kappa=1.0, n_public=31)), linear),
     }
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    one, n = promise.for_one, domain.n_public
+    if n is None:
+        return NO_SIZE
+    rule = PublishedRule2019(one.epsilon, one.delta, kappa=1.0, n_public=n)
+    return Offered(AdaOPS2019(replace(rule, kappa=rule.largest_kappa(n, domain.dim) / 2)))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    one, n = promise.for_one, domain.n_public
+    if n is None:
+        return NO_SIZE
+    if one.delta / 2 > LARGEST_DELTA:
+        return Offered(None, f"the bound is proved for delta up to {2 * LARGEST_DELTA:g}")
+    rule = CorrectedRule2019(one.epsilon, one.delta, kappa=1.0, n_public=n)
+    end, norm = rule.largest_kappa(domain.dim), domain.y_bound / domain.x_bound
+    none = Dataset(np.empty((0, domain.dim)), np.empty(0), domain.x_bound, domain.y_bound)
+
+    def risk(share: float) -> float:
+        settings = replace(rule, kappa=share * end).settings(none)
+        return domain.dim / settings.gamma + settings.floor * norm**2
+
+    return Offered(AdaOPS2019(replace(rule, kappa=end * min(np.linspace(0.02, 0.98, 49).tolist(), key=risk))))
+
+
+def offers() -> Sequence[Offer]:
+    """Return the printed constants at half the largest kappa, and those proved at the kappa of least stated risk."""
+    return (
+        Offer("AdaOPS 2019", "published", _published, LINEAR, "W19, algorithm 1, as printed; half the largest kappa"),
+        Offer("AdaOPS 2019", "exact", _exact, LINEAR, "W19-A1, corrected; docs/derivations/compare.md, section 3"),
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+import scipy
 from pydantic import Field
 
 from ..base import check_draws, check_positive
@@ -20,7 +21,16 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import check_open_delta
 from ..numerics.ticks import tick
 from ..numerics.transcripts import batches, check_count, check_outputs
+from ..offers import NO_SIZE, Offer, Offered, Promise
 from ..parameters import MOST_RECORDS, Count, Parameters, Positive
+from ..recipes import LINEAR
+
+#: Radius of the parameter ball of the offers.
+RADIUS = 1.0
+#: Most numbers in a transcript for which the published number of steps is offered.
+MOST_NUMBERS = 2_000_000
+#: Most steps of the exact calibration.
+MOST_STEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -248,6 +258,7 @@ class NoisySGD:
             "Clipped gradients of one slot of a public number, composed over the steps.",
             delta_at,
             ("the accountant of dp-accounting (the extra 'accounting') is right",),
+            replaced=delta_at,
         )
 
 
@@ -284,3 +295,61 @@ class NoisySGDParameters(Parameters):
 def examples() -> dict[str, Example]:
     """Return the mechanism on a pair where its loss is of the order of 1."""
     return {"noisy-sgd": Example(NoisySGD(2, 8.0, 0.02, clip=0.3, radius=0.6, n_public=32), example_pair())}
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    n, dim = domain.n_public, domain.dim
+    if n is None:
+        return NO_SIZE
+    if n < 2 or n * n * dim > MOST_NUMBERS:
+        return Offered(None, f"n^2 - 1 steps are too {'few' if n < 2 else 'many'} here, n = {n}")
+    bounds = {"x_bound": domain.x_bound, "y_bound": domain.y_bound, "radius": RADIUS}
+    return Offered(NoisySGD.published(promise.epsilon, promise.delta, n_records=n, dim=dim, **bounds))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    n, lipschitz = domain.n_public, domain.x_bound * (domain.x_bound * RADIUS + domain.y_bound)
+    if n is None:
+        return NO_SIZE
+    n_steps = min(n, MOST_STEPS)
+    try:
+        noise = _least_noise(n, n_steps, promise.epsilon, promise.delta)
+    except ImportError:
+        return Offered(None, "it needs pdp-verify[accounting]")
+    if noise is None:
+        return Offered(None, "the accountant proves no epsilon so small")
+    sigma = noise * 2 * n * lipschitz
+    step_size = 2 * RADIUS / math.sqrt((n * lipschitz) ** 2 + domain.dim * sigma**2)
+    return Offered(NoisySGD(n_steps, sigma, step_size, clip=lipschitz, radius=RADIUS, n_public=n))
+
+
+@lru_cache(maxsize=256)
+def _least_noise(n_public: int, n_steps: int, epsilon: float, delta: float) -> float | None:
+    """Return the least noise per sensitivity, a thousandth larger at most, in few calls of the accountant."""
+
+    def excess(log_noise: float) -> float:
+        return math.log(_renyi_epsilon(math.exp(log_noise), n_public, n_steps, delta) / epsilon)
+
+    low = high = 0.0
+    while excess(high) > 0:
+        low, high = high, high + 1.0
+        if high > 9:
+            return None
+    while low == high or excess(low) <= 0:
+        low, high = low - 1.0, low
+    root = scipy.optimize.brentq(excess, low, high, xtol=2e-4)
+    return math.exp(float(root) + 5e-4)
+
+
+def offers() -> Sequence[Offer]:
+    """Return Bassily et al.'s constants, and a pass of so many steps as records with the accountant's least noise."""
+    return (
+        Offer(
+            "NoisySGD",
+            "published",
+            _published,
+            LINEAR,
+            "W18-S5, Bassily et al. (2014): n^2 - 1 steps, ball of radius 1",
+        ),
+        Offer("NoisySGD", "exact", _exact, LINEAR, f"dp-accounting; min(n, {MOST_STEPS}) steps, ball of radius 1"),
+    )

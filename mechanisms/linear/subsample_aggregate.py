@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,8 +17,14 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
+from ..laws.laplace_profile import laplace_product_delta
 from ..numerics.transcripts import check_count, check_outputs
+from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import Count, NonNegative, Parameters, Positive, Ways
+from ..recipes import LINEAR
+
+#: Half the side of the box that the offers clamp coefficients to.
+RADIUS = 1.0
 
 
 def suggested_blocks(n_public: int, epsilon: float) -> int:
@@ -88,9 +95,17 @@ class SubsampleAggregate:
         return Guarantee(self.epsilon, 0.0, Relation.ADD, "DP", "W18-S3")
 
     def worst_case(self, domain: Domain) -> Bound:
-        """Return that of pure ``epsilon``."""
-        words = "One record changes one block, whose estimate is clamped to a box."
-        return stated_bound(self.epsilon, 0.0, "W18-S3", words)
+        """Return that of pure ``epsilon``, or of independent noise in every coordinate where that says more."""
+        words = "One record changes one block, whose estimate is clamped to a box; a replacement changes two at most."
+        return replace(
+            stated_bound(self.epsilon, 0.0, "W18-S3", words),
+            delta_at=lambda epsilon, _: self._delta(epsilon, 1, domain.dim),
+            replaced=lambda epsilon, _: self._delta(epsilon, 2, domain.dim),
+        )
+
+    def _delta(self, epsilon: float, n_changed: int, dim: int) -> float:
+        pure = max(0.0, -math.expm1(epsilon - n_changed * self.epsilon))
+        return min(pure, laplace_product_delta(n_changed * self.epsilon / dim, dim, epsilon))
 
     def scale(self, dim: int) -> float:
         """Return the Laplace scale of each coordinate."""
@@ -174,3 +189,29 @@ class SubsampleParameters(Parameters):
 def examples() -> dict[str, Example]:
     """Return the mechanism on a pair where its loss is of the order of 1."""
     return {"subsample-aggregate": Example(SubsampleAggregate(4, 3.0, 1.5, lam=0.1), example_pair())}
+
+
+def _published(_: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    one = promise.for_one.epsilon
+    return Offered(SubsampleAggregate(suggested_blocks(domain.n_public, one), one, RADIUS))
+
+
+def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    blocks = suggested_blocks(domain.n_public, promise.for_one.epsilon)
+
+    def build(level: float) -> SubsampleAggregate:
+        return SubsampleAggregate(blocks, 1 / level, RADIUS)
+
+    return with_least_noise(build, domain, promise, 1 / promise.epsilon)
+
+
+def offers() -> Sequence[Offer]:
+    """Return Dwork and Smith's pure scale, and the least for the promise's delta, in a box of side 2."""
+    return (
+        Offer("Sub-Agg", "published", _published, LINEAR, "W18-S3, Dwork and Smith (2010), section 3: delta = 0"),
+        Offer("Sub-Agg", "exact", _exact, LINEAR, "docs/derivations/compare.md, section 6"),
+    )
