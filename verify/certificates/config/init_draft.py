@@ -1,10 +1,13 @@
-"""The draft of a configuration: column names filled in, every public bound left as REQUIRED."""
+"""The draft of a configuration: column names filled in, every public bound that is not known left as REQUIRED."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ...messages.errors import UserError
 from ..claims.types import BY_TYPE
@@ -106,6 +109,50 @@ missing = "refuse"                # or "drop": a record with a missing value is 
 [data.ranges]
 {ranges}
 {_MECHANISM.format(**required)}{_claims(**required)}"""
+
+
+def filled(
+    data: Mapping[str, Any], mechanism: Mapping[str, Any], *, epsilon: float, delta: float, replaced: bool, title: str
+) -> str:
+    """Return a configuration whose data, mechanism and claim of differential privacy are known.
+
+    Parameters
+    ----------
+    data, mechanism : mapping
+        The keys of ``[data]`` and ``[mechanism]``; ``REQUIRED`` is what the user has to fill in.
+    epsilon, delta : float
+        Of the claim over all data sets.
+    replaced : bool
+        Whether it is about one record replaced.
+    title : str
+        The comment at the top; its lines are wrapped already.
+    """
+    plain = {name: value for name, value in data.items() if not isinstance(value, Mapping)}
+    tables = {name: value for name, value in data.items() if isinstance(value, Mapping) and value}
+    parts = ["".join(f"# {line}\n" for line in title.split("\n")), _table("data", plain)]
+    parts += [_table(f"data.{name}", table) for name, table in tables.items()]
+    parts.append(_table("mechanism", mechanism))
+    claims = _claims(epsilon=repr(epsilon), delta=repr(delta))
+    if replaced:
+        claims = claims.replace("# relation", "relation", 1)
+    return "\n".join(parts) + claims
+
+
+def _table(name: str, values: Mapping[str, Any]) -> str:
+    return f"[{name}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in values.items())
+
+
+def _value(value: Any) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float):
+        return "inf" if value == math.inf else repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value)
 
 
 def _key(name: str) -> str:

@@ -1,0 +1,158 @@
+"""The configuration of ``certify`` for a mechanism that was chosen by ``compare``, with its numbers at one promise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+from pydantic import ValidationError
+
+from mechanisms import Mechanism
+from mechanisms.capabilities import Domain
+from mechanisms.catalogue import parameters
+from mechanisms.offers import Offer, Promise, offers, standing
+from mechanisms.parameters import Parameters
+
+from ..certificates.config.init_draft import filled
+from ..messages.errors import UserError
+
+#: Where the choice was made -> what the draft says of it.
+CHOSEN = {
+    "records": (
+        "It was chosen by looking at these very records, which is said in chosen_from_data:\n"
+        "no claim over all data sets passes until it is chosen from public knowledge."
+    ),
+    "public": "It was chosen on a public set, not on these records: the choice costs nothing.",
+    "synthetic": "It was chosen on synthetic records from the public domain: the choice costs nothing.",
+}
+
+
+def draft(
+    method: str, way: str, loss: str, domain: Domain, promise: Promise, *, data: Mapping[str, Any], origin: str
+) -> str:
+    """Return a configuration that names the mechanism of an offer with its numbers, and claims the promise.
+
+    Parameters
+    ----------
+    method, way : str
+        Of the offer, as the table has them; the case of letters does not count.
+    loss : str
+    domain : Domain
+        The public domain that the mechanism is set up for.
+    promise : Promise
+    data : mapping
+        The keys of ``[data]``.
+    origin : {"records", "public", "synthetic"}
+        Where the choice was made. On the records themselves it is named in ``chosen_from_data``.
+
+    Raises
+    ------
+    UserError
+        If there is no such offer, if it offers nothing for this promise, or if no configuration can name it.
+    """
+    offer = offer_of(method, way, loss)
+    built = offer.build(loss, domain, promise)
+    where = f"epsilon {promise.epsilon:g}, delta {promise.delta:g}, {promise.neighbours}"
+    if built.mechanism is None:
+        raise UserError(f"draft must be for a mechanism that is offered at {where}, got {offer.method}: {built.reason}")
+    named = parameters_of(built.mechanism, domain.dim)
+    if named is None:
+        raise UserError(
+            f"draft must be for a mechanism that a configuration can name, got {offer.method} ({way}) "
+            f"as {built.mechanism.name}"
+        )
+    numbers = named.model_dump(exclude_none=True)
+    chosen = {**data}
+    if origin == "records":
+        chosen["chosen_from_data"] = [f"mechanism.{key}" for key in numbers]
+    known = standing(built.mechanism, domain, promise).value
+    title = (
+        f"pdp-verify certify: {offer.method}, {way} calibration ({offer.rule}), whose promise of\n{where} is {known} "
+        f"over the public domain.\n{CHOSEN[origin]}"
+    )
+    return filled(
+        chosen,
+        numbers,
+        epsilon=promise.epsilon,
+        delta=promise.delta,
+        replaced=promise.neighbours == "replace",
+        title=title,
+    )
+
+
+def offer_of(method: str, way: str, loss: str) -> Offer:
+    """Return the offer of a method, calibrated one way.
+
+    Raises
+    ------
+    UserError
+        If there is none; it names those that there are.
+    """
+    known = list(offers(loss))
+    found = [offer for offer in known if offer.method.lower() == method.lower()]
+    if not found:
+        names = ", ".join(dict.fromkeys(offer.method for offer in known))
+        raise UserError(f"draft must be one of {names}, got draft={method}")
+    for offer in found:
+        if offer.way == way:
+            return offer
+    ways = " and ".join(offer.way for offer in found)
+    raise UserError(f"way must be {ways} for {found[0].method}, got way={way}")
+
+
+def parameters_of(mechanism: Mechanism, dim: int) -> Parameters | None:
+    """Return the parameters by which a configuration names a mechanism, or None where none does.
+
+    Each model of the catalogue is filled with the numbers that the mechanism holds, and counts where it builds the same
+    mechanism again.
+    """
+    held = dict(_held(mechanism))
+    if "gamma" in held:
+        held.setdefault("sigma", held["gamma"] ** -0.5)  # the standard deviation behind a precision
+    for word, model in parameters().items():
+        for words in _words(model):
+            numbers = {name: held[name] for name in model.model_fields if name in held and name not in words}
+            try:
+                named = model.model_validate({"name": word, **numbers, **words})
+                built = named.build(dim)
+            except (ValidationError, ValueError, ArithmeticError):
+                continue
+            if _same(built, mechanism):
+                return named
+    return None
+
+
+def _words(model: type[Parameters]) -> Iterator[dict[str, str]]:
+    """Yield every combination of a model's fields that are one of several words."""
+    choices = {
+        name: get_args(field.annotation)
+        for name, field in model.model_fields.items()
+        if name != "name" and get_origin(field.annotation) is Literal
+    }
+    yield from (dict(zip(choices, chosen, strict=True)) for chosen in itertools.product(*choices.values()))
+
+
+def _held(value: object) -> Iterator[tuple[str, float | int]]:
+    """Yield the numbers that a mechanism holds by name, those inside its parts last."""
+    if not is_dataclass(value):
+        return
+    own = [(field.name, getattr(value, field.name)) for field in fields(value)]
+    inner = (pair for _, part in own for pair in _held(part))
+    yield from dict(itertools.chain(inner, ((n, v) for n, v in own if isinstance(v, int | float)))).items()
+
+
+def _same(first: object, second: object) -> bool:
+    """Return whether two values are of one class and hold the same, all the way down."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, np.ndarray):
+        return bool(np.array_equal(first, second))  # type: ignore[arg-type]
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, rel_tol=1e-12)  # a precision there and back
+    if is_dataclass(first):
+        return all(_same(getattr(first, field.name), getattr(second, field.name)) for field in fields(first))
+    return bool(first == second)
