@@ -251,6 +251,13 @@ class Coefficients(Protocol):
         """Return the coefficients of each transcript, shape ``(n_draws, dim)``."""
 
 
+def coefficients_of(mechanism: object, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+    """Return the regression coefficients of each transcript: its last ``dim`` numbers, unless it knows better."""
+    if isinstance(mechanism, Coefficients) and is_reference(mechanism):
+        return mechanism.coefficients(outputs, dataset)
+    return np.asarray(outputs[:, -dataset.dim :])
+
+
 def worst_case_of(mechanism: object, domain: Domain, mu_report: float = 0.0) -> Bound | None:
     """Return what is proved about a mechanism, and a report made after it, over the domain; None where nothing is."""
     if not (domain.bounded and is_reference(mechanism)):

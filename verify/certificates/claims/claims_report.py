@@ -10,7 +10,7 @@ import numpy as np
 from audits import Estimate
 from audits.stats.coverage import audit_coverage
 from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PrivacyReport, ReportScales
-from mechanisms.capabilities import Coefficients, Reportable
+from mechanisms.capabilities import Reportable, coefficients_of
 from mechanisms.data.dataset import FloatArray, row_norms
 from mechanisms.reference import is_reference
 from mechanisms.releases.report_terms import corrected_terms, draw_releases
@@ -178,10 +178,7 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
 
 def coefficients(deployment: Deployment, outputs: FloatArray) -> FloatArray:
     """Return the coefficients that follow from each transcript, shape ``(n, dim)``."""
-    mechanism, dataset = deployment.mechanism, deployment.dataset
-    if isinstance(mechanism, Coefficients) and is_reference(mechanism):
-        return mechanism.coefficients(outputs, dataset)
-    return np.asarray(outputs[:, -dataset.dim :])
+    return coefficients_of(deployment.mechanism, outputs, deployment.dataset)
 
 
 def quality(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> FloatArray:
