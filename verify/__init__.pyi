@@ -2,6 +2,7 @@
 
 from .certificates.certify_call import Certification as Certification
 from .certificates.certify_call import certify as certify
+from .choice.compare_call import compare as compare
 from .comparison.changes import Difference as Difference
 from .comparison.record_difference import difference as difference
 from .engine.record import Record as Record

@@ -1,6 +1,23 @@
-"""The rows of a comparison as a table: a DataFrame with one column a key, CSV, or Parquet."""
+"""The rows of a comparison: as the record ``comparison.jsonl``, and as a table (a DataFrame, CSV, Parquet)."""
 
 from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.files import write_atomic
+
+from ..engine.record import SCHEMA_VERSIONS, checked_rows, record_file
+from ..engine.rows import NON_FINITE, Row, dumps
+from ..engine.versions import header
+from ..messages.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The columns, in order; ``seconds`` is what a clock measured, and no part of the record.
 COLUMNS = (
@@ -27,3 +44,108 @@ COLUMNS = (
     "reason",
     "seconds",
 )
+#: Those that are numbers, which may be missing.
+NUMBERS = (
+    "epsilon",
+    "delta",
+    "error",
+    "error_low",
+    "error_high",
+    "record_epsilon_median",
+    "record_epsilon_95",
+    "record_epsilon_largest",
+    "seconds",
+)
+FORMATS = (".csv", ".parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A comparison as far as it was made.
+
+    Attributes
+    ----------
+    header : dict
+        What every row depends on.
+    rows : tuple of dict
+        In the order of the lines; those of a comparison that was stopped are fewer.
+    seconds : tuple of float or None
+        What each row took; None where nobody measured it (a record that was read).
+    """
+
+    header: Row
+    rows: tuple[Row, ...]
+    seconds: tuple[float | None, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every line has a row."""
+        return bool(self.header["complete"])
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table: one row a line, numbers as floats (nan where there is none); ``attrs`` has the header."""
+        import pandas as pd
+
+        seconds = self.seconds or (None,) * len(self.rows)
+        rows = [{**row, "seconds": took} for row, took in zip(self.rows, seconds, strict=True)]
+        columns = {name: [_plain(name, row[name]) for row in rows] for name in COLUMNS}
+        frame = pd.DataFrame(columns)
+        frame.attrs.update(self.header)
+        return frame
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name not in NUMBERS:
+        return value
+    return float("nan") if value is None else float(NON_FINITE.get(value, value) if isinstance(value, str) else value)
+
+
+def first_line(own: Mapping[str, Any]) -> Row:
+    """Return the header of a record; ``own`` is what the comparison says of itself."""
+    return header(dict(own), schema_version=SCHEMA_VERSIONS["comparison"], record="comparison")
+
+
+def write(comparison: Comparison, path: Path, *, private: bool) -> None:
+    """Write the record atomically; one on private records is for its owner alone."""
+    lines = (comparison.header, *comparison.rows)
+    text = "".join(f"{dumps(line)}\n" for line in lines)
+    write_atomic(path, text.encode(), mode=0o600 if private else 0o666)
+
+
+def read(path: Path) -> Comparison:
+    """Read a record: ``comparison.jsonl``, or the folder that holds it.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, is no record of a comparison of this version, or is not as it was written.
+    """
+    first, *rows = checked_rows(record_file(path), "comparison")
+    return Comparison(first, tuple(rows))
+
+
+def check_table(path: Path) -> None:
+    """Refuse a table that could not be written in the end, before anything is decided."""
+    if path.suffix not in FORMATS:
+        raise UserError(f"table must end in {' or '.join(FORMATS)}, got table={path}")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"table must be in a folder that exists, got table={path}")
+    if path.suffix == ".parquet":
+        try:
+            import_module("pyarrow.parquet")
+        except ImportError as stop:
+            raise UserError("a .parquet file needs the extra parquet: pip install 'pdp-verify[parquet]'") from stop
+
+
+def write_tables(comparison: Comparison, paths: Sequence[Path], *, private: bool) -> None:
+    """Write the table as CSV or Parquet, each file whole or not at all."""
+    frame = comparison.frame()
+    for path in paths:
+        check_table(path)
+        if path.suffix == ".csv":
+            data = frame.to_csv(index=False, lineterminator="\n").encode()
+        else:
+            sink = io.BytesIO()
+            frame.to_parquet(sink, index=False)
+            data = sink.getvalue()
+        write_atomic(path, data, mode=0o600 if private else 0o666)

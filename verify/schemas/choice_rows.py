@@ -45,6 +45,7 @@ class ComparisonHeader(TypedDict):
     recipe: str
     data: Digest
     n_records: Count
+    n_public: Count
     dim: Count
     x_bound: Number
     y_bound: Number

@@ -1,0 +1,275 @@
+"""The records that a comparison is made on: one's own, a public set like them, synthetic ones, or a published set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mechanisms import DataError, Dataset, UnitRows
+from mechanisms.capabilities import Domain
+from mechanisms.data.dataset import z_score
+from mechanisms.data.embedded import SOURCES
+from mechanisms.data.uci import as_in_wang2018
+from mechanisms.objective.losses import LogisticLoss
+
+from ..certificates.config.config import DataSection
+from ..certificates.config.config_errors import one_line
+from ..certificates.reading.data_files import read_dataset
+from ..certificates.reading.headers import column_names
+from ..certificates.reading.source import ReadSource
+from ..messages.errors import UserError
+from ..messages.texts import read_text, read_toml
+from .synthetic_records import ball_records, prepared_records
+
+Origin = Literal["records", "public", "synthetic"]
+Loss = Literal["squared", "logistic"]
+#: What every output says of data without public bounds.
+READ_OFF = "read off the data: no private step"
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceData:
+    """Records in their public domain, and what they are.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    origin : {"records", "public", "synthetic"}
+    recipe : str
+        Name of the published set, or nothing.
+    n_public : int
+        Public bound on the number of records, for calibrations that need one: the configuration's, or how many of these
+        records there are.
+    """
+
+    dataset: Dataset
+    origin: Origin
+    recipe: str = ""
+    n_public: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_public", self.n_public or self.dataset.n_records)
+
+    @property
+    def domain(self) -> Domain:
+        """The public domain that every mechanism is built for."""
+        return Domain(self.dataset.dim, self.dataset.x_bound, self.dataset.y_bound, self.n_public)
+
+    @property
+    def private(self) -> bool:
+        """Whether what is computed from the records is for their curator alone."""
+        return self.origin == "records" and not self.dataset.public
+
+
+class _OnlyData(BaseModel):
+    """A configuration of which nothing but the data is read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    data: DataSection
+
+
+def gather(
+    data: str | Path | Dataset | None,
+    *,
+    loss: Loss,
+    options: Mapping[str, Any],
+    public: str | Path | None = None,
+    synthetic: int | None = None,
+    recipe: str | None = None,
+    folder: str | Path | None = None,
+    rng: np.random.Generator,
+) -> ChoiceData:
+    """Return the records of a comparison; arguments as in ``compare``.
+
+    Parameters
+    ----------
+    options : mapping
+        Keys of a configuration's ``[data]``, and ``drops``: columns of a file that are no features.
+    rng : numpy.random.Generator
+        For synthetic records.
+
+    Raises
+    ------
+    UserError
+        One line: what is wrong with the choice of data, an option, or the file; never a cell.
+    """
+    given = [name for name, value in (("public", public), ("synthetic", synthetic), ("recipe", recipe)) if value]
+    if len(given) > 1:
+        raise UserError(f"{given[0]} must come without {given[1]}, got both")
+    if synthetic is not None and (isinstance(synthetic, bool) or synthetic < 1):
+        raise UserError(f"synthetic must be a number of records of at least 1, got synthetic={synthetic}")
+    if recipe is not None:
+        return _published(recipe, folder, loss, options, data)
+    try:
+        if isinstance(data, Dataset):
+            return _in_memory(data, loss, options, public, synthetic, rng)
+        section, at = _section(data if public is None or _is_toml(data) else public, loss, options)
+        if public is not None:
+            section, at = section.model_copy(update={"file": str(public), "source": None}), Path()
+        n_public = section.n_public or 0
+        if synthetic is not None:
+            return ChoiceData(_drawn(section, synthetic, loss, rng), "synthetic", n_public=n_public or synthetic)
+        return _checked(read_dataset(section, at), loss, "records" if public is None else "public", n_public)
+    except DataError as stop:
+        raise UserError(str(stop)) from None
+
+
+def _published(
+    recipe: str, folder: str | Path | None, loss: Loss, options: Mapping[str, Any], data: object
+) -> ChoiceData:
+    from mechanisms.data.published.published_sets import published_sets
+
+    sets = published_sets()
+    if recipe not in sets:
+        raise UserError(f"recipe must be one of {', '.join(sets)}, got recipe={recipe}")
+    if folder is None or data is not None:
+        raise UserError("recipe must come with the folder that holds its file, and without other data")
+    if options:
+        raise UserError(f"recipe must come without options of the data, which it states, got {next(iter(options))}")
+    try:
+        return replace(_checked(sets[recipe].load(Path(folder)), loss, "records", 0, constants=True), recipe=recipe)
+    except DataError as stop:
+        raise UserError(str(stop)) from None
+
+
+def _in_memory(
+    data: Dataset,
+    loss: Loss,
+    options: Mapping[str, Any],
+    public: object,
+    synthetic: int | None,
+    rng: np.random.Generator,
+) -> ChoiceData:
+    if options or public is not None:
+        name = next(iter(options), "public")
+        raise UserError(f"{name} must be left out where the data are a Dataset, got {name}")
+    if synthetic is None:
+        return _checked(data, loss, "records", 0)
+    _bounded(data.x_bound, data.y_bound)
+    return ChoiceData(ball_records(synthetic, data.dim, data.x_bound, data.y_bound, loss=loss, rng=rng), "synthetic")
+
+
+def _is_toml(data: object) -> bool:
+    return isinstance(data, str | Path) and Path(data).suffix.lower() == ".toml"
+
+
+def _section(data: str | Path | None, loss: Loss, options: Mapping[str, Any]) -> tuple[DataSection, Path]:
+    """Return what a configuration, or a file with options, says of its data, and where relative paths start."""
+    if data is None:
+        raise UserError("data must be a file, a configuration, a Dataset, or left out with public or recipe, got none")
+    if _is_toml(data):
+        if options:
+            raise UserError(f"{next(iter(options))} must be left to the [data] of {data}, got both")
+        section = _only_data(Path(data))
+        if section.standardise:
+            raise UserError(
+                "data.standardise must be false here, got true; without public bounds compare scales itself"
+            )
+        return section, Path(data).resolve().parent
+    if str(data) in SOURCES:
+        return _valid({"source": str(data), **options}), Path()
+    return _of_file(str(data), loss, options), Path()
+
+
+def _of_file(file: str, loss: Loss, options: Mapping[str, Any]) -> DataSection:
+    """Return the section of a file with options; without public bounds they are infinite."""
+    keys = dict(options)
+    drops = keys.pop("drops", ())
+    if keys.get("target") is None:
+        raise UserError("target must be given: the column of the response, got none")
+    if loss == "logistic" and "x_bound" in keys:
+        keys.setdefault("y_bound", 1.0)
+    if ("x_bound" in keys) != ("y_bound" in keys):
+        raise UserError("x_bound and y_bound must be given together, or neither, got one of them")
+    boundless = "x_bound" not in keys
+    if boundless:
+        if "ranges" in keys or "rows" in keys or "response" in keys:
+            raise UserError("x_bound and y_bound must be given with ranges, rows or response, got none")
+        keys |= {"x_bound": 1.0, "y_bound": 1.0}  # of another rule, which the next line replaces
+    section = _valid({"file": file, **keys})
+    if not section.features:
+        section = section.model_copy(update={"features": _features(section, drops)})
+    elif drops:
+        raise UserError("drops must be left out where features are listed, got both")
+    return section.model_copy(update={"x_bound": math.inf, "y_bound": math.inf}) if boundless else section
+
+
+def _only_data(path: Path) -> DataSection:
+    raw = read_toml(read_text(path, "configuration", "a readable TOML file"), "configuration", str(path))
+    try:
+        return _OnlyData.model_validate(raw).data
+    except ValidationError as stop:
+        raise UserError(one_line(stop)) from stop
+
+
+def _valid(keys: Mapping[str, Any]) -> DataSection:
+    try:
+        return DataSection.model_validate(keys)
+    except ValidationError as stop:
+        raise UserError(one_line(stop)) from stop
+
+
+def _features(section: DataSection, drops: tuple[str, ...]) -> list[str]:
+    """Return every column of a file but the response and those that are dropped."""
+    source = ReadSource(Path(str(section.file)), str(section.file), section.delimiter, section.encoding, section.header)
+    names = column_names(source)
+    for name in (str(section.target), *drops):
+        if name not in names:
+            raise UserError(f"target and drops must be columns of {Path(str(section.file)).name}, got {name}")
+    rest = [name for name in names if name not in (section.target, *drops)]
+    if not rest:
+        raise UserError("drops must leave a feature, got all columns")
+    return rest
+
+
+def _drawn(section: DataSection, n_records: int, loss: Loss, rng: np.random.Generator) -> Dataset:
+    if section.source is not None:
+        raise UserError("synthetic must come with the bounds of a file or a configuration, got an embedded data set")
+    _bounded(section.x_bound, section.y_bound)
+    return prepared_records(section, n_records, loss=loss, rng=rng)
+
+
+def _bounded(x_bound: float | None, y_bound: float | None) -> None:
+    if x_bound is None or y_bound is None or not math.isfinite(x_bound + y_bound):
+        raise UserError("x_bound and y_bound must be given for synthetic records, got none")
+
+
+def _checked(dataset: Dataset, loss: Loss, origin: Origin, n_public: int, *, constants: bool = False) -> ChoiceData:
+    """Return records whose responses the loss takes, in a public domain, or else in one that is read off them."""
+    if loss == "logistic":
+        try:
+            LogisticLoss().check_response(dataset.y)
+        except DataError as stop:
+            raise UserError(f"{stop}; a threshold, or labels, make them") from None
+    if dataset.n_records < 2:
+        raise UserError("data must hold at least 2 records, got fewer")
+    bounded = math.isfinite(dataset.x_bound) and math.isfinite(dataset.y_bound)
+    return ChoiceData(dataset if bounded else scaled(dataset, loss, constants=constants), origin, n_public=n_public)
+
+
+def scaled(dataset: Dataset, loss: Loss, *, constants: bool = False) -> Dataset:
+    """Return data without public bounds as W18's experiments have them: z-scores, then rows of norm 1.
+
+    Read off the data, so no private step: ``data_dependent`` says so. Labels stay as they are. A column that is
+    constant is left out unless ``constants`` are kept.
+    """
+    spread = np.ptp(dataset.X, axis=0)
+    if not constants and not spread.all():
+        note = "constant columns left out"
+        dataset = replace(
+            dataset,
+            X=dataset.X[:, spread > 0],
+            steps=(*dataset.steps, note),
+            data_dependent=(*dataset.data_dependent, note),
+        )
+    if loss == "squared":
+        return as_in_wang2018(dataset)
+    standard, rows = z_score(dataset), UnitRows()
+    return replace(standard, X=rows(standard.X), x_bound=1.0, y_bound=1.0, steps=(*standard.steps, str(rows)))
