@@ -83,6 +83,74 @@ def test_clopper_pearson_holds_in_rational_arithmetic_at_any_level(n, failure_pr
             assert above > half / 2  # and hardly wider than needed
 
 
+AT_THE_EDGES = [
+    (1000, 10**9, 0.05),  # scipy's quantile is a wrong root at these three
+    (999, 10**6, 0.05),
+    (10**6 - 999, 10**6, 0.05),
+    (2, 10**15, 1e-100),  # the union bound's logarithms cancelled at these
+    (5, 10**12, 1e-100),
+    (4, 10**11, 1e-100),
+    (11_383_453_073_462, 544_914_974_808_146, 0.1),
+    (999, 1000, 0.05),
+]
+
+
+def solves(count: int, n: int, failure_prob: float, low: float, high: float) -> tuple[bool, bool, bool, bool]:
+    """Whether each end is safe, and within a millionth of its equation's root (of both the root and 1 less it)."""
+    half = 0.5 * failure_prob * (1 + 2e-7)
+    room_low, room_high = (max(1e-6 * min(end, 1 - end), 4 * math.ulp(end)) for end in (low, high))
+    above, below = literal.proved_tails(count, n, low)[0], literal.proved_tails(count, n, high)[1]
+    above_inside = literal.proved_tails(count, n, low + room_low)[0]
+    below_inside = literal.proved_tails(count, n, high - room_high)[1]
+    return bool(above <= half), bool(above_inside > half), bool(below <= half), bool(below_inside > half)
+
+
+@pytest.mark.parametrize(("count", "n", "failure_prob"), AT_THE_EDGES)
+def test_clopper_pearson_is_tight_and_safe_where_root_searches_fail(count, n, failure_prob):
+    interval = clopper_pearson(count, n, failure_prob)
+    assert solves(count, n, failure_prob, interval.low, interval.high) == (True,) * 4
+
+
+@pytest.mark.parametrize(("count", "n", "failure_prob"), [(999, 10**6, 0.05), (2, 10**15, 1e-100)])
+def test_the_same_check_refutes_ends_a_hundred_thousandth_off(count, n, failure_prob):
+    interval = clopper_pearson(count, n, failure_prob)
+    low, high = interval.low, interval.high
+    assert solves(count, n, failure_prob, low * (1 - 1e-5), high * (1 + 1e-5)) == (True, False, True, False)
+    assert solves(count, n, failure_prob, low * (1 + 1e-5), high * (1 - 1e-5)) == (False, True, False, True)
+
+
+def test_one_entry_that_is_solved_again_leaves_the_others_alone():
+    counts = np.array([17, 1000, 40_000, 1_000_000])
+    band = clopper_pearson_band(counts, 10**9, 0.05)
+    plain = [stats.beta.ppf(0.025, k, 10**9 - k + 1) for k in counts]
+    assert (band.low == plain).tolist() == [True, False, True, True]
+    assert band.low[1] == pytest.approx(9.39e-7, rel=1e-3)  # 1000 - 1.96 sqrt(1000) and a little, of 1e9
+
+
+@pytest.mark.parametrize(
+    ("count", "n", "message"),
+    [
+        (1.5, 3, r"counts must be whole numbers of at most 2\^53, got counts=1.5"),
+        (1, 3.5, r"n must be whole numbers of at most 2\^53, got n=3.5"),
+        (math.nan, 3, "counts must be whole numbers"),
+        (1, math.inf, "n must be whole numbers"),
+        (1, 2**53 + 2, r"n must be whole numbers of at most 2\^53, got n=9007199254740994"),
+    ],
+)
+def test_clopper_pearson_refuses_what_is_not_whole(count, n, message):
+    for call in (
+        lambda: clopper_pearson(count, n, 0.1),
+        lambda: clopper_pearson_band([1, count], n, 0.1),
+        lambda: clopper_pearson_upper(count, n, 0.1),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_whole_floats_are_counts():
+    assert clopper_pearson(3.0, 10.0, 0.1) == clopper_pearson(3, 10, 0.1)
+
+
 def test_one_sided_bounds_spend_everything_on_one_side():
     two_sided = clopper_pearson(3, 50, 0.02)
     assert clopper_pearson_lower(3, 50, 0.01) == two_sided.low

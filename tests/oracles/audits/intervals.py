@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from flint import arb, ctx
+
 
 def binomial_tail(k: int, n: int, p: float) -> float:
     """P(Bin(n, p) >= k), term by term."""
@@ -24,6 +26,16 @@ def clopper_pearson(count: int, n: int, failure_prob: float) -> tuple[float, flo
     low = 0.0 if count == 0 else bisect(lambda p: binomial_tail(count, n, p) < half, 0.0, 1.0)
     high = 1.0 if count == n else bisect(lambda p: 1 - binomial_tail(count + 1, n, p) >= half, 0.0, 1.0)
     return low, high
+
+
+def proved_tails(count: int, n: int, p: float, bits: int = 420) -> tuple[arb, arb]:
+    """P(Bin(n, p) >= count) and P(Bin(n, p) <= count) as balls, from incomplete beta functions; 0 < count < n."""
+
+    def beta(x: arb, a: int, b: int) -> arb:
+        return x.beta_lower(arb(a), arb(b), 1) if x < 0.5 else 1 - (1 - x).beta_lower(arb(b), arb(a), 1)
+
+    with ctx.workprec(bits):
+        return beta(arb(p), count, n - count + 1), 1 - beta(arb(p), count + 1, n - count)
 
 
 def betting_rejects(values: Sequence[float], mean: float, failure_prob: float, stake: float) -> bool:
