@@ -204,6 +204,14 @@ class BatchedRecords(Protocol):
 
 
 @runtime_checkable
+class DominatingRecords(Protocol):
+    """Laws that no record's loss exceeds, one for each record of a data set, follow from one pass over it."""
+
+    def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
+        """Return laws that dominate those of leaving each record out; proved, not exact."""
+
+
+@runtime_checkable
 class BatchedLosses(Protocol):
     """The losses of many records at the same outputs follow from one factor a draw."""
 

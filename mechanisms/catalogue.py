@@ -1,7 +1,8 @@
 """The mechanisms of the project, collected from the modules that the folders list, and the examples they are tried on.
 
 A module that holds a mechanism may have: ``examples()`` and ``misstatements()``, both a mapping of names to
-``Example``, ``recipes()``, and a model of its parameters (``mechanisms.parameters``).
+``Example``, ``recipes()``, ``offers()`` (``mechanisms.offers``), and a model of its parameters
+(``mechanisms.parameters``).
 """
 
 from __future__ import annotations

@@ -30,8 +30,12 @@ from ..numerics.transcripts import (
 from ..offers import Offer, Offered, Promise, with_least_noise
 from ..parameters import Delta, Parameters, Positive, Ways
 from ..recipes import LINEAR
+from ..records.record_laws import GaussianRecordLaws
 from .adaops_wang2018 import clipped_log_density
 from .sufficient_statistics import SufficientStatistics, solve_ridge
+
+#: Records times features cubed up to which the eigenvalue without each record is computed.
+EIGENVALUE_WORK = 10_000_000
 
 
 class AdaSSPTranscript(NamedTuple):
@@ -165,6 +169,21 @@ class AdaSSP:
         scales = self.scales(pair.first)
         change = GramSpectrum.of(pair.first).smallest - GramSpectrum.of(pair.second).smallest
         return GaussianProfile(math.hypot(change / scales.eigenvalue, self._statistics(scales).profile(pair).mu))
+
+    def dominating_laws(self, dataset: Dataset) -> GaussianRecordLaws:
+        """Return the laws of leaving each record out before the eigenvalue is cut at 0 (cutting is post-processing).
+
+        They are those of ``dominating_profile``; where the eigenvalues without each record would take long, their
+        change is taken as the largest that a record of its length can make.
+        """
+        scales, squares = self.scales(dataset), np.square(dataset.X).sum(axis=1)
+        change, gram = squares, dataset.X.T @ dataset.X
+        if dataset.n_records * dataset.dim**3 <= EIGENVALUE_WORK:
+            smallest = np.array([np.linalg.eigvalsh(gram - np.outer(x, x))[0] for x in dataset.X])
+            rounding = 1e-13 * dataset.dim * float(np.trace(gram))
+            change = np.minimum(squares, np.linalg.eigvalsh(gram)[0] - np.maximum(smallest, 0.0) + rounding)
+        statistics = self._statistics(scales).record_laws(dataset)
+        return GaussianRecordLaws(np.hypot(change / scales.eigenvalue, statistics.mu))
 
     def worst_profile(self, x_bound: float = 1.0, y_bound: float = 1.0) -> GaussianProfile:
         """Return the profile before cutting that no record added or removed exceeds, and one (dim 1) reaches.

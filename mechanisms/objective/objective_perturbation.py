@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -18,6 +18,7 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelope
 from ..envelopes.tail_envelopes import Envelope
+from ..offers import Offer, Offered, Promise, with_least_noise
 from ..parameters import Parameters, Positive, Ways
 from ..recipes import LOSSES, Build, Recipe, Setup
 from .losses import GlmLoss, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
@@ -284,3 +285,28 @@ def recipes() -> dict[str, Recipe]:
             _set_up(published=False), tuple(LOSSES), False, "RW21-T5, corrected"
         ),
     }
+
+
+def _published(loss: str, domain: Domain, promise: Promise) -> Offered:
+    one, chosen = promise.for_one, LOSSES[loss]()
+    rule = calibrate_t5(chosen, one.epsilon, one.delta, x_bound=domain.x_bound, y_bound=domain.y_bound)
+    return Offered(ObjectivePerturbation(chosen, rule.sigma_published, rule.lam))
+
+
+def _exact(loss: str, domain: Domain, promise: Promise) -> Offered:
+    one, chosen = promise.for_one, LOSSES[loss]()
+    rule = calibrate_t5(chosen, one.epsilon, one.delta, x_bound=domain.x_bound, y_bound=domain.y_bound)
+
+    def build(sigma: float) -> ObjectivePerturbation:
+        return ObjectivePerturbation(chosen, sigma, rule.lam)
+
+    return with_least_noise(build, domain, promise, rule.sigma_corrected)
+
+
+def offers() -> Sequence[Offer]:
+    """Return Theorem 5's scale as printed, and the least noise proved with its ridge."""
+    proved = "docs/derivations/deployment.md, section 1; lam as published"
+    return (
+        Offer("ObjPert", "published", _published, tuple(LOSSES), "RW21-T5, as printed"),
+        Offer("ObjPert", "exact", _exact, tuple(LOSSES), proved),
+    )

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ..base import Direction, ExactLaw, PrivacyProfile, WhiteBox
-from ..capabilities import BatchedLosses, BatchedRecords
+from ..capabilities import BatchedLosses, BatchedRecords, DominatingRecords
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import gaussian_log_delta
@@ -116,6 +116,13 @@ def batched_laws(mechanism: object, dataset: Dataset) -> BatchedLaws | None:
     if not (isinstance(mechanism, BatchedRecords) and is_reference(mechanism)):
         return None
     return mechanism.record_laws(dataset)
+
+
+def dominating_laws(mechanism: object, dataset: Dataset) -> BatchedLaws | None:
+    """Return laws that no record's loss exceeds, where the exact ones are not known, or None."""
+    if not (isinstance(mechanism, DominatingRecords) and is_reference(mechanism)):
+        return None
+    return mechanism.dominating_laws(dataset)
 
 
 def record_laws(mechanism: object, dataset: Dataset) -> RecordLaws | None:

@@ -1,0 +1,136 @@
+"""Gaussian output perturbation of a regularised generalised linear model: the minimiser plus normal noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base import check_draws, check_positive
+from ..capabilities import Bound, Domain
+from ..data.dataset import Dataset, FloatArray, row_norms
+from ..laws.gaussian_calibration import analytic_mu, classical_sigma
+from ..laws.gaussian_profile import gaussian_delta
+from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..recipes import LOSSES
+from ..records.record_laws import GaussianRecordLaws
+from .losses import GlmLoss
+from .perturbed_objective import PerturbedObjective
+from .perturbed_solver import newton
+
+
+@dataclass(frozen=True)
+class GlmOutput:
+    """Release ``argmin sum_i f(x_i^T theta; y_i) + lam/2 |theta|^2`` plus ``N(0, sigma^2 I)``.
+
+    Parameters
+    ----------
+    loss : GlmLoss
+        Convex; with a bounded gradient, or nothing is promised.
+    sigma : float
+        Standard deviation of each coordinate of the noise; positive.
+    lam : float
+        Positive.
+    residual : float
+        Largest ``max_j |grad|_j`` at the minimiser that is computed; the promise leaves room for it.
+
+    Examples
+    --------
+    >>> from mechanisms.objective.losses import LogisticLoss
+    >>> mechanism = GlmOutput(LogisticLoss(), sigma=1.0, lam=2.0)
+    >>> round(mechanism.worst_case(Domain(2, 1.0, 1.0)).mu, 6)
+    0.5
+    """
+
+    loss: GlmLoss
+    sigma: float
+    lam: float
+    residual: float = 1e-9
+
+    def __post_init__(self) -> None:
+        for name in ("sigma", "lam", "residual"):
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"Gaussian output perturbation ({self.loss.name}, sigma={self.sigma:g}, lam={self.lam:g})"
+
+    def estimate(self, dataset: Dataset) -> FloatArray:
+        """Return the minimiser, shape ``(dim,)``."""
+        none = np.zeros((1, dataset.dim))
+        return np.asarray(newton(PerturbedObjective(dataset, self.loss, self.lam), none, none, self.residual)[0])
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, dim)``."""
+        noise = self.sigma * rng.standard_normal((check_draws(n_draws), dataset.dim))
+        return np.asarray(self.estimate(dataset) + noise)
+
+    def _slack(self, dim: int) -> float:
+        """Return twice what the gradient at a computed minimiser may miss 0 by, in norm: its rounding is within it."""
+        return 2 * math.sqrt(dim) * self.residual
+
+    def worst_case(self, domain: Domain) -> Bound | None:
+        """Return the bound at the largest gradient over ``lam``."""
+        return self.record_bound(domain, domain.x_bound)
+
+    def record_bound(self, domain: Domain, length: float) -> Bound | None:
+        """Return the bound for records whose features are no longer than ``length``."""
+        xi = self.loss.xi(domain.y_bound, min(domain.x_bound, length))
+        if not math.isfinite(xi):
+            return None
+        mu = (xi + 2 * self._slack(domain.dim)) / (self.lam * self.sigma)
+        return Bound(
+            "docs/derivations/compare.md, section 7",
+            "One record moves the minimiser of a strongly convex objective by at most its gradient over lam.",
+            lambda epsilon, _: gaussian_delta(mu, epsilon),
+            mu=mu,
+        )
+
+    def dominating_laws(self, dataset: Dataset) -> GaussianRecordLaws:
+        """Return laws that dominate those of leaving each record out: by its own gradient at the minimiser."""
+        theta, lengths = self.estimate(dataset), row_norms(dataset.X)
+        slope = np.abs(self.loss.first(dataset.X @ theta, dataset.y))
+        slack = self._slack(dataset.dim)
+        moved = slope * lengths + self.loss.beta * lengths**2 * slack / self.lam + 2 * slack
+        return GaussianRecordLaws(np.where(lengths > 0, moved, 0.0) / (self.lam * self.sigma))
+
+
+def _ridge(loss: GlmLoss, domain: Domain, promise: Promise) -> float:
+    """Return the ridge that public numbers alone suggest (docs/derivations/compare.md, section 7)."""
+    assert domain.n_public is not None
+    one, square = promise.for_one, domain.x_bound**2
+    information = domain.n_public * loss.beta * square / domain.dim
+    noise = domain.x_bound * loss.xi(domain.y_bound, domain.x_bound) / analytic_mu(one.epsilon, one.delta)
+    grid = square * np.geomspace(1e-2, 100.0 * (1 + domain.n_public), 801)
+    return float(grid[np.argmin((noise / grid) ** 2 + (grid / (grid + information)) ** 2)])
+
+
+def _published(loss: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    if promise.epsilon > 1:
+        return Offered(None, "the classical constant is stated for epsilon up to 1")
+    chosen = LOSSES[loss]()
+    lam = _ridge(chosen, domain, promise)
+    moved = chosen.xi(domain.y_bound, domain.x_bound) / lam * (2 if promise.neighbours == "replace" else 1)
+    return Offered(GlmOutput(chosen, classical_sigma(moved, promise.epsilon, promise.delta), lam))
+
+
+def _exact(loss: str, domain: Domain, promise: Promise) -> Offered:
+    if domain.n_public is None:
+        return NO_SIZE
+    chosen = LOSSES[loss]()
+    lam = _ridge(chosen, domain, promise)
+    return with_least_noise(lambda sigma: GlmOutput(chosen, sigma, lam), domain, promise, 1 / promise.epsilon)
+
+
+def offers() -> Sequence[Offer]:
+    """Return the classical and the exact calibration at the largest gradient over the ridge."""
+    rule, losses = "docs/derivations/compare.md, section 7", tuple(LOSSES)
+    return (
+        Offer("Gaussian output", "published", _published, losses, f"Dwork and Roth (2014), A.1; {rule}"),
+        Offer("Gaussian output", "exact", _exact, losses, rule),
+    )
