@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "certify": ("certificates.cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
     "check": ("certificates.cli_check", "check", "Do the files of a certificate belong together?"),
     "my-loss": ("certificates.cli_my_loss", "my_loss", "Bound one's own loss from a published report."),
+    "compare": ("choice.cli_compare", "compare", "Which mechanism at which price: on your own data, an experiment."),
     "figures": ("figures.cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
     "sweep": ("sweeps.cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
 }

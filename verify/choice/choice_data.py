@@ -110,7 +110,7 @@ def gather(
     try:
         if isinstance(data, Dataset):
             return _in_memory(data, loss, options, public, synthetic, rng)
-        section, at = _section(data if public is None or _is_toml(data) else public, loss, options)
+        section, at = section_of(data if public is None or _is_toml(data) else public, loss, options)
         if public is not None:
             section, at = section.model_copy(update={"file": str(public), "source": None}), Path()
         n_public = section.n_public or 0
@@ -160,7 +160,7 @@ def _is_toml(data: object) -> bool:
     return isinstance(data, str | Path) and Path(data).suffix.lower() == ".toml"
 
 
-def _section(data: str | Path | None, loss: Loss, options: Mapping[str, Any]) -> tuple[DataSection, Path]:
+def section_of(data: str | Path | None, loss: Loss, options: Mapping[str, Any]) -> tuple[DataSection, Path]:
     """Return what a configuration, or a file with options, says of its data, and where relative paths start."""
     if data is None:
         raise UserError("data must be a file, a configuration, a Dataset, or left out with public or recipe, got none")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
@@ -17,8 +19,14 @@ from mechanisms.catalogue import parameters
 from mechanisms.offers import Offer, Promise, offers, standing
 from mechanisms.parameters import Parameters
 
+from ..certificates.config.config import DataSection
 from ..certificates.config.init_draft import filled
+from ..certificates.reading.preparation import Preparation
 from ..messages.errors import UserError
+from .choice_data import ChoiceData
+
+#: What the user has to fill in.
+REQUIRED = "REQUIRED"
 
 #: Where the choice was made -> what the draft says of it.
 CHOSEN = {
@@ -67,6 +75,8 @@ def draft(
         )
     numbers = named.model_dump(exclude_none=True)
     chosen = {**data}
+    if domain.n_public is not None and _needs_size(offer, loss, domain, promise, built.mechanism):
+        chosen.setdefault("n_public", domain.n_public)
     if origin == "records":
         chosen["chosen_from_data"] = [f"mechanism.{key}" for key in numbers]
     known = standing(built.mechanism, domain, promise).value
@@ -82,6 +92,44 @@ def draft(
         replaced=promise.neighbours == "replace",
         title=title,
     )
+
+
+def domain_of(data: ChoiceData, section: DataSection) -> Domain:
+    """Return the public domain that a configuration with this section has.
+
+    Without public bounds it is that of unit rows and responses, with as many features as the section names: what was
+    scaled by the records themselves is left for the user to fill in.
+    """
+    if section.source is not None:
+        return data.domain
+    boundless = math.isinf(section.x_bound or math.inf)
+    bounds = (1.0, 1.0) if boundless else (data.domain.x_bound, data.domain.y_bound)
+    return Domain(Preparation(section).dim, *bounds, data.n_public)
+
+
+def data_keys(section: DataSection, folder: Path, *, beside: Path | None) -> dict[str, Any]:
+    """Return the keys of ``[data]`` for a draft, public constants that nobody gave as REQUIRED.
+
+    Parameters
+    ----------
+    section : DataSection
+        As it was used.
+    folder : Path
+        Where its file is relative to.
+    beside : Path or None
+        The folder that the draft will stand in.
+    """
+    keys: dict[str, Any] = section.model_dump(exclude_defaults=True, exclude={"chosen_from_data"})
+    if section.file is None:
+        return keys
+    keys["file"] = Path(os.path.relpath(folder / section.file, beside or Path())).as_posix()
+    if math.isinf(section.x_bound or math.inf):
+        numeric = [name for name in section.features if name not in section.categories]
+        keys |= {"x_bound": 1.0, "y_bound": 1.0, "rows": "clip", "response": "clip"}
+        keys |= {"ranges": dict.fromkeys(numeric, (REQUIRED, REQUIRED))}
+        if section.threshold is None and not section.labels:
+            keys["response_scale"] = REQUIRED
+    return keys
 
 
 def offer_of(method: str, way: str, loss: str) -> Offer:
@@ -102,6 +150,17 @@ def offer_of(method: str, way: str, loss: str) -> Offer:
             return offer
     ways = " and ".join(offer.way for offer in found)
     raise UserError(f"way must be {ways} for {found[0].method}, got way={way}")
+
+
+def _needs_size(offer: Offer, loss: str, domain: Domain, promise: Promise, mechanism: Mechanism) -> bool:
+    """Return whether a calibration is another one without a public bound on the number of records."""
+    try:
+        other = offer.build(loss, replace(domain, n_public=None), promise).mechanism
+    except ValueError:
+        return True
+    return not _same(other, mechanism) or standing(mechanism, replace(domain, n_public=None), promise) != standing(
+        mechanism, domain, promise
+    )
 
 
 def parameters_of(mechanism: Mechanism, dim: int) -> Parameters | None:

@@ -15,6 +15,7 @@ from ..engine.record import SCHEMA_VERSIONS, checked_rows, record_file
 from ..engine.rows import NON_FINITE, Row, dumps
 from ..engine.versions import header
 from ..messages.errors import UserError
+from .pages.printed_values import printed_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,12 +84,16 @@ class Comparison:
         return bool(self.header["complete"])
 
     def frame(self) -> pd.DataFrame:
-        """Return the table: one row a line, numbers as floats (nan where there is none); ``attrs`` has the header."""
+        """Return the table: one row a line, numbers as floats (nan where there is none); ``attrs`` has the header.
+
+        A recipe whose set is in the tables of W18 adds the printed cells.
+        """
         import pandas as pd
 
         seconds = self.seconds or (None,) * len(self.rows)
         rows = [{**row, "seconds": took} for row, took in zip(self.rows, seconds, strict=True)]
         columns = {name: [_plain(name, row[name]) for row in rows] for name in COLUMNS}
+        columns |= printed_columns(self.header["recipe"], rows)
         frame = pd.DataFrame(columns)
         frame.attrs.update(self.header)
         return frame

@@ -93,6 +93,7 @@ class Experiment:
         return {
             "name": data.dataset.name,
             "origin": data.origin,
+            "public": data.dataset.public,
             "recipe": data.recipe,
             "data": data.dataset.digest,
             "n_records": data.dataset.n_records,

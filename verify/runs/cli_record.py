@@ -16,7 +16,8 @@ RECORD = click.Path(path_type=Path)
 @click.argument("record", type=RECORD)
 @click.argument("id_", metavar="ID")
 @click.option("--case", help="A case by name [default: the counterexample, or the smallest margin].")
-def replay(record: Path, id_: str, case: str | None) -> int:
+@click.option("--data", type=RECORD, help="Folder of the published data that decided it, where RECORD says so.")
+def replay(record: Path, id_: str, case: str | None, data: Path | None) -> int:
     """Draw one case of ID again as RECORD says; exits with 0 if it gives the same row, 1 if not."""
     from ..engine.record import read, record_file
     from ..engine.versions import library_versions, platform_tag, source_digest
@@ -25,6 +26,7 @@ def replay(record: Path, id_: str, case: str | None) -> int:
     from ..messages.words import case_sentence, case_title
     from ..papers import registry
     from .case_run import CaseWork, perform
+    from .given_data import given_again
     from .replay import compare_rows, decisive
 
     with as_written(record_file(record)):
@@ -33,6 +35,7 @@ def replay(record: Path, id_: str, case: str | None) -> int:
         row = decisive(recorded, id_, case)
         source = registry.default().find(row["id"])
         title = case_title(row)
+    given = given_again(source, header["data"], data)
     if header["sources"] != source_digest():
         click.echo("note: our sources are not those of the record", err=True)
     same = header["platform"] == platform_tag() and header["versions"] == library_versions()
@@ -43,7 +46,7 @@ def replay(record: Path, id_: str, case: str | None) -> int:
     if row["case"] not in known:
         click.echo(f"{id_} {row['case']}: this case is no longer part of {row['id']}")
         return 1
-    again = perform(CaseWork(source.module, row["case"], settings))[0]
+    again = perform(CaseWork(source.module, row["case"], settings, given))[0]
     with as_written(record_file(record)):
         different = compare_rows(row, again, same_platform=same)
     click.echo(title)
@@ -63,7 +66,7 @@ def replay(record: Path, id_: str, case: str | None) -> int:
 @click.option("--source", type=RECORD, help="For .sarif: the configuration as the repository has it.")
 @click.option("--full", is_flag=True, help="Of a run: all the evidence, a section a statement (.html always has it).")
 def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
-    """Render RECORD, of a run, a certificate or a calibration; draws nothing.
+    """Render RECORD, of a run, a certificate, a calibration or a comparison; draws nothing.
 
     The end of the file's name chooses: .pdf, .md or .html; .sarif for code scanning (a run or a certificate); .cdx.json
     (CycloneDX 1.6) and .registry.json (Deployments Registry) of a certificate. The date is that of run.json beside it.
@@ -71,6 +74,8 @@ def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
     from ..calibration.calibration_record import read as read_calibration
     from ..calibration.calibration_record import render
     from ..certificates.folder.output import render_again
+    from ..choice.choice_table import read as read_comparison
+    from ..choice.pages.choice_record import write_pages
     from ..cli_work import default_jobs
     from ..engine.record import read, read_run, record_file, record_of
     from ..interchange.interchange_formats import hand_over, interchange_of
@@ -90,6 +95,8 @@ def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
                 render_again(path, run, file, jobs=jobs)
             elif of == "calibration":
                 render(read_calibration(path), run, file)
+            elif of == "comparison":
+                write_pages(read_comparison(path), run, file)
             else:
                 whole, short = ((file,), ()) if full else ((), (file,))
                 publish(read(record), run, *short, jobs=jobs, full=whole)

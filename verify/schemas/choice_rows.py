@@ -42,6 +42,7 @@ class ComparisonHeader(TypedDict):
     cells_done: Count
     name: str
     origin: OriginName
+    public: bool
     recipe: str
     data: Digest
     n_records: Count

@@ -8,21 +8,25 @@ from collections.abc import Iterable, Sequence
 
 from reports.numbers import format_number
 
-from ..engine.rows import Row, number
+from ...engine.rows import Row, number
 
-#: Where the records come from -> the first line of every output.
+#: Where the records come from -> the first line of every output, its title before the colon.
 FIRST: dict[str, str] = {
     "records": (
         "An experiment on the data, not a release: its numbers depend on every record and stay inside. A mechanism "
         "chosen by them is chosen from the data."
     ),
+    "published": (
+        "An experiment on published data, not a release: a mechanism chosen by these numbers for these very records is "
+        "chosen from the data."
+    ),
     "public": (
-        "An experiment on a public set, not a release of the private records, none of which was read: a choice made "
-        "from it costs nothing."
+        "An experiment on a public set, not a release: no private record was read, and a choice made from it costs "
+        "nothing."
     ),
     "synthetic": (
-        "An experiment on synthetic records drawn from the public domain, not a release of the private ones, none of "
-        "which was read: a choice made from it costs nothing."
+        "An experiment on synthetic records, not a release: they were drawn from the public domain, no private record "
+        "was read, and a choice made from them costs nothing."
     ),
 }
 #: What is known of a calibration's promise, for a reader.
@@ -38,9 +42,20 @@ WAYS = ("", "published", "exact", "as run")
 Promised = tuple[float, float, str]
 
 
+def first_line(header: Row) -> str:
+    """Return the first line of every output of a comparison: what it was made on, and what it is not."""
+    return FIRST["published" if header["origin"] == "records" and header["public"] else header["origin"]]
+
+
 def promised(row: Row) -> Promised:
     """Return what a row's mechanism was set up for: epsilon, delta and the neighbours."""
     return row["epsilon"], row["delta"], row["neighbours"]
+
+
+def row_name(row: Row) -> str:
+    """Return what names a row among those of one comparison, as ``Contender.name`` does."""
+    promise = "" if row["epsilon"] is None else f"epsilon {row['epsilon']:g} ({row['neighbours']})"
+    return ", ".join(filter(None, (row["method"], row["way"], promise)))
 
 
 def references(rows: Iterable[Row]) -> list[Row]:

@@ -27,7 +27,7 @@ from reports.row import (
     Tone,
 )
 
-from ..engine.rows import Row, number
+from ...engine.rows import Row, number
 from . import choice_words as words
 from .printed_values import PrintedCell, agreement, printed_cell
 
@@ -43,7 +43,6 @@ ORIGINS = {
     "public": "a public set",
     "synthetic": "synthetic records from the public domain",
 }
-METRICS = {"squared": "mean squared error", "logistic": "share of wrong labels"}
 _TONES = {"proved": Tone.GOOD, "broken": Tone.BAD, "not proved": Tone.WARNING}
 
 
@@ -52,15 +51,15 @@ def is_private(header: Row) -> bool:
     return bool(header["origin"] == "records" and not header["public"])
 
 
-def document(header: Row, rows: Sequence[Row], seconds: Mapping[int, float], *, date: str) -> Document:
+def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, date: str) -> Document:
     """Return the pages of a comparison.
 
     Parameters
     ----------
     header, rows : mapping, sequence of mapping
         The record.
-    seconds : mapping of int to float
-        What each row took, by its place; no part of the record.
+    seconds : mapping of str to float
+        What each row took, by its name; no part of the record.
     date : str
         ISO date, or empty.
     """
@@ -91,8 +90,8 @@ def document(header: Row, rows: Sequence[Row], seconds: Mapping[int, float], *, 
 
 
 def _callout(header: Row) -> Callout:
-    title, _, text = words.FIRST[header["origin"]].partition(": " if header["origin"] == "records" else ", ")
-    return Callout(Tone.WARNING if header["origin"] == "records" else Tone.NEUTRAL, title, text[:1].upper() + text[1:])
+    title, _, text = words.first_line(header).partition(": ")
+    return Callout(Tone.WARNING if is_private(header) else Tone.NEUTRAL, title, text[:1].upper() + text[1:])
 
 
 def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]) -> Iterator[Block]:
@@ -121,7 +120,7 @@ def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]
 
 
 def _figures(rows: Sequence[Row]) -> Iterator[Figure]:
-    marks = {row["method"]: words.error_of(row) for row in words.references(rows)}
+    marks = {row["method"]: words.error_of(row) for row in words.references(rows) if not row["way"]}
     limit = USELESS * marks.get("trivial", math.inf)
     chosen = _drawn(rows)
     relations = [name for name in RELATIONS if any(row["neighbours"] == name for row in chosen)]
@@ -231,8 +230,7 @@ def _record_figure(rows: Sequence[Row], relation: str) -> Figure:
     )
 
 
-def _table(rows: Sequence[Row], seconds: Mapping[int, float], cells: Sequence[PrintedCell | None]) -> Iterator[Block]:
-    places = {id(row): place for place, row in enumerate(rows)}
+def _table(rows: Sequence[Row], seconds: Mapping[str, float], cells: Sequence[PrintedCell | None]) -> Iterator[Block]:
     groups = words.by_promise(rows)
     bests = {id(best) for best in map(words.best_of, groups.values()) if best is not None}
     tried = [row for group in groups.values() for row in group if row["error"] is not None]
@@ -240,7 +238,7 @@ def _table(rows: Sequence[Row], seconds: Mapping[int, float], cells: Sequence[Pr
     shown = _shortened(groups, most) if len(tried) > most else tried
     replaced = any(row["neighbours"] == "replace" for row in rows)
     lines = tuple(
-        _line(row, seconds.get(places[id(row)]), replaced=replaced, best=id(row) in bests)
+        _line(row, seconds.get(words.row_name(row)), replaced=replaced, best=id(row) in bests)
         for row in (*words.references(rows), *shown)
     )
     caption = "Record epsilon: of the median record, of 95 % of them, of all. Best: least error with a proved promise"

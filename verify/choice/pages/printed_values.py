@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..engine.rows import Row, number
-from ..papers.wang2018.shared.printed_tables import EXISTING, OURS, table
-from ..papers.wang2018.shared.printed_tables import Row as PrintedRow
+from ...engine.rows import Row, number
+from ...papers.wang2018.shared.printed_tables import EXISTING, OURS, table
+from ...papers.wang2018.shared.printed_tables import Row as PrintedRow
 
 #: What a recipe's name begins with where the paper prints a row for it.
 PREFIX = "w18/"

@@ -1,0 +1,87 @@
+"""A comparison on the terminal: a table for each promise, the best marked, and the printed cells of a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from reports.numbers import format_number
+
+from ...engine.rows import Row, number
+from ...messages.terminal import labelled
+from . import choice_words as words
+from .printed_values import agreement, printed_cell
+
+#: Before the row of the smallest error with a proved promise.
+BEST = "*"
+_HEAD = ("", "method", "way", "promise", "error", "median", "95 %", "largest", "s")
+_RIGHT = 4
+
+
+def lines(recipe: str, rows: Sequence[Row], seconds: Mapping[str, float]) -> Iterator[str]:
+    """Yield the lines of a comparison, by epsilon and then error; the columns are as wide as what they hold.
+
+    Parameters
+    ----------
+    recipe : str
+        Name of a published set, whose printed cells are told too, or nothing.
+    rows : sequence of mapping
+        The rows of the record.
+    seconds : mapping of str to float
+        What each row took, by its name.
+    """
+    groups = words.by_promise(rows)
+    bests = {id(best) for best in map(words.best_of, groups.values()) if best is not None}
+    blocks: list[tuple[str, list[tuple[str, ...]]]] = [("", [_HEAD])]
+    blocks.append(("", [_cells(row, seconds.get(words.row_name(row)), best=False) for row in words.references(rows)]))
+    for (epsilon, delta, neighbours), group in groups.items():
+        title = f"epsilon {epsilon:g}, delta {format_number(delta, 3)}, {neighbours}"
+        cells = [_cells(row, seconds.get(words.row_name(row)), best=id(row) in bests) for row in group]
+        blocks.append((title, cells))
+    widths = [max(len(cells[i]) for _, block in blocks for cells in block) for i in range(len(_HEAD))]
+    for title, block in blocks:
+        yield from [title] if title else []
+        yield from (_set(cells, widths) for cells in block)
+    yield from _below(recipe, rows)
+
+
+def _below(recipe: str, rows: Sequence[Row]) -> Iterator[str]:
+    yield labelled("best *", f"smallest error with a proved promise: {words.best_line(rows)}", 8)
+    yield labelled("exact", words.exact_line(rows), 8)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for group in words.by_promise(rows).values():
+        for row in group:
+            if row["error"] is None and row["reason"]:
+                name = f"{row['method']} ({row['way']})"
+                at = f"{row['epsilon']:g}" + (" replace" if row["neighbours"] == "replace" else "")
+                reasons.setdefault((name, row["reason"]), []).append(at)
+    for (name, reason), places in reasons.items():
+        yield labelled("none", f"{name} at {', '.join(places)}: {reason}", 8)
+    found = [(row, cell) for row in rows if (cell := printed_cell(recipe, row)) is not None]
+    if not found:
+        return
+    yield f"W18's printed cells for {recipe}: {agreement([cell for _, cell in found])}"
+    for row, cell in found:
+        where = row["method"] + ("" if row["epsilon"] is None else f" {row['epsilon']:g}")
+        printed = f"{format_number(cell.error, 3)} ± {format_number(cell.half_width, 3)}"
+        yield f"  {where:<20} {words.error_words(row):<20} printed {printed:<18} {cell.words}"
+
+
+def _cells(row: Row, seconds: float | None, *, best: bool) -> tuple[str, ...]:
+    losses = (row[f"record_epsilon_{name}"] for name in ("median", "95", "largest"))
+    return (
+        BEST if best else "",
+        row["method"],
+        row["way"],
+        row["standing"],
+        words.error_words(row),
+        *("-" if loss is None else format_number(number(loss), 2) for loss in losses),
+        "" if seconds is None else format_number(seconds, 2),
+    )
+
+
+def _set(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (
+        cell.ljust(width) if place < _RIGHT else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return " ".join(padded).rstrip()
