@@ -44,14 +44,16 @@ class TableForm:
         The characters between cells, each of them as good as another; with a blank among them, any run of them is one
         separator. Empty: the first of comma, semicolon and tab that the first line has, otherwise blanks.
     header : int or None
-        How many lines stand before the records; the last of them names the columns, where ``names`` does not. None: one
-        line, if no cell of it is a number.
+        How many lines stand before the records. None: one, if no cell of it is a number.
+    named : bool
+        Whether the last of these lines names the columns; otherwise they are numbered from 0.
     names : tuple of str
         The columns' names, where the file has none or others.
     """
 
     separators: str = ""
     header: int | None = None
+    named: bool = True
     names: tuple[str, ...] = ()
 
 
@@ -132,7 +134,7 @@ def _delimited(path: Path, form: TableForm) -> Any:
     if header is None:
         cells = first.strip().split(None if blanks else separators)
         header = 0 if any(_is_number(cell.strip().strip('"')) for cell in cells) else 1
-    named = header > 0 and not form.names
+    named = header > 0 and form.named and not form.names
     try:
         return pd.read_csv(
             io.StringIO(text),
@@ -159,9 +161,9 @@ def _is_number(cell: str) -> bool:
 
 
 def _arff(path: Path, form: TableForm) -> Any:
-    """Return the cells of an ARFF file, more kindly than the format: blanks and tabs around a cell, other values.
+    """Return the cells of an ARFF file, more kindly than the format: stray blanks, tabs and commas do no harm.
 
-    Where the file has no ``@data`` and its header was taken off, it is read as a delimited one.
+    Where its header was taken off, and the names are known, it is read as a delimited one.
     """
     import pandas as pd
 
@@ -176,9 +178,15 @@ def _arff(path: Path, form: TableForm) -> Any:
     records = list(csv.reader(lines[start + 1 :], quotechar="'", skipinitialspace=True))
     if not records:
         raise DataError(f"file must hold at least one complete record, got none in {path.name}")
+    records = [_without_stray_cells(cells, len(names)) for cells in records]
     if any(len(cells) != len(names) or cells[0].startswith("{") for cells in records):
         raise DataError(f"file must have {len(names)} cells in every line, got something else in {path.name}")
     return pd.DataFrame(records, columns=names)
+
+
+def _without_stray_cells(cells: list[str], n_columns: int) -> list[str]:
+    """Return the cells without the empty ones if they are too many: in ARFF a missing cell is "?", never empty."""
+    return cells if len(cells) <= n_columns else [cell for cell in cells if cell.strip()]
 
 
 def _attributes(lines: list[str], wrong: DataError) -> Iterator[str]:

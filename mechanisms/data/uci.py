@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .dataset import DataError, Dataset, FloatArray, UnitRows, z_score
 from .text_tables import FORMATS, GUESSED, TableForm, read_table
+
+#: For a column, by name or place, the number that each of its words stands for.
+Codes: TypeAlias = Mapping[str | int, Mapping[str, float]]
 
 
 def regression_files(folder: Path | str) -> tuple[Path, ...]:
@@ -37,7 +40,7 @@ def read_regression(
     *,
     target: str | int = -1,
     drops: Sequence[str | int] = (),
-    codes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    codes: Codes = MappingProxyType({}),
     form: TableForm = GUESSED,
 ) -> Dataset:
     """Return one file as a data set without public bounds; nothing is scaled.
@@ -52,7 +55,7 @@ def read_regression(
         needs none.
     drops : sequence of str or int
         Columns that are left out, by name or place in the file.
-    codes : mapping of str to mapping
+    codes : mapping of str or int to mapping
         For a column of words, the number that each word stands for; the response may be one.
     form : TableForm
         How a text file is laid out, where its first line does not show it.
@@ -75,8 +78,10 @@ def read_regression(
     return regression_of(coded(frame, codes, path.name), target, drops, path)
 
 
-def coded(frame: Any, codes: Mapping[str, Mapping[str, float]], name: str) -> Any:
-    """Return the table with the numbers that the words of some columns stand for; a column of numbers stays as it is.
+def coded(frame: Any, codes: Codes, name: str) -> Any:
+    """Return the table with the numbers that the words of some columns stand for.
+
+    A column of numbers stays as it is, unless each of them is one of the words.
 
     Raises
     ------
@@ -85,16 +90,15 @@ def coded(frame: Any, codes: Mapping[str, Mapping[str, float]], name: str) -> An
     """
     from pandas.api.types import is_numeric_dtype
 
+    columns = list(frame.columns)
     for column, numbers in codes.items():
-        if column not in frame.columns:
-            raise DataError(f"codes must name columns of {name}, got column={column!r}")
-        words = frame[column]
-        if is_numeric_dtype(words):
-            continue
-        found = words.map(numbers)
-        if (found.isna() & words.notna()).any():
-            raise DataError(f"column {column!r} must hold one of {', '.join(numbers)}, got something else in {name}")
-        frame[column] = found.astype(np.float64)
+        label = columns[_place(columns, column, "column", name)]
+        words, numeric = frame[label], is_numeric_dtype(frame[label])
+        found = (words.map("{:.0f}".format) if numeric else words).map(numbers)
+        if not (found.isna() & words.notna()).any():
+            frame[label] = found.astype(np.float64)
+        elif not numeric:
+            raise DataError(f"column {label!r} must hold one of {', '.join(numbers)}, got something else in {name}")
     return frame
 
 

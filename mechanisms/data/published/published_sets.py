@@ -15,7 +15,7 @@ import numpy as np
 
 from ..dataset import DataError, Dataset, FloatArray
 from ..text_tables import TableForm, read_table
-from ..uci import coded, regression_of
+from ..uci import Codes, coded, regression_of
 
 #: What the experiments made of a response, by the formula's words.
 RESPONSES: Final[Mapping[str, Callable[[FloatArray], FloatArray]]] = MappingProxyType(
@@ -24,6 +24,7 @@ RESPONSES: Final[Mapping[str, Callable[[FloatArray], FloatArray]]] = MappingProx
         "log": lambda y: np.log(y),
         "log1p": lambda y: np.log1p(y),
         "log(2015 - y)": lambda y: np.log(2015.0 - y),
+        "2 y - 1": lambda y: 2.0 * y - 1.0,
     }
 )
 #: What of a recipe was confirmed: the columns read in the experiments' code, the shape in what was published, or the
@@ -47,10 +48,14 @@ class FileLayout:
         How a text file is laid out.
     codes : mapping
         For a column of words, the number that each word stands for.
+    dates : mapping of str to str
+        For a column of dates, how they are written (as of ``strptime``): it becomes month, day and year.
     within : mapping of str or int to (float, float)
         Records are kept where the column lies in this closed interval.
     together : bool
         Whether the files are parts of one table.
+    response : str or None
+        What is to be made of the response, where it is not what the set says.
     digests : mapping of str to str
         SHA-256 of each file that was really seen, with where it was had.
     """
@@ -60,9 +65,11 @@ class FileLayout:
     target: str | int
     drops: tuple[str | int, ...] = ()
     form: TableForm = field(default_factory=TableForm)
-    codes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    codes: Codes = field(default_factory=dict)
+    dates: Mapping[str, str] = field(default_factory=dict)
     within: Mapping[str | int, tuple[float, float]] = field(default_factory=dict)
     together: bool = False
+    response: str | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
 
     def found_in(self, folder: Path) -> tuple[Path, ...]:
@@ -85,6 +92,8 @@ class FileLayout:
         for column, (low, high) in self.within.items():
             values = frame[column] if isinstance(column, str) else frame.iloc[:, column]
             frame = frame[pd.to_numeric(values, errors="coerce").between(low, high)]
+        for column, written in self.dates.items():
+            frame = _with_date_apart(frame, column, written, paths[0].name)
         return frame
 
     def seen(self, path: Path) -> str:
@@ -186,11 +195,12 @@ class PublishedSet:
                 f"{self.name} must have shape ({self.n_records}, {self.dim}) of records and features, "
                 f"got ({raw.n_records}, {raw.dim}) in {paths[0].name}"
             )
+        formula = self.response if layout.response is None else layout.response
         with np.errstate(divide="ignore", invalid="ignore"):
-            y = RESPONSES[self.response](raw.y)
+            y = RESPONSES[formula](raw.y)
         if not np.isfinite(y).all():
-            raise DataError(f"response must have a finite {self.response}, got one that has none in {paths[0].name}")
-        made = (f"response is {self.response} of it",) if self.response else ()
+            raise DataError(f"{formula} of the response must be finite, got one that is not in {paths[0].name}")
+        made = (f"response transformed: {formula}",) if formula else ()
         return replace(raw, y=y, name=self.name, steps=(*raw.steps, *made, *map(layout.seen, paths)))
 
     def _found(self, folder: Path) -> tuple[tuple[FileLayout, tuple[Path, ...]], ...]:
@@ -203,6 +213,18 @@ class PublishedSet:
             wanted = " or ".join(names)
             raise DataError(f"folder must hold {wanted} for {self.name}, got none of them in folder={folder}")
         return found
+
+
+def _with_date_apart(frame: Any, column: str, written: str, name: str) -> Any:
+    """Return the table with a column of dates replaced by month, day and year."""
+    import pandas as pd  # slow to import
+
+    dates = pd.to_datetime(frame[column], format=written, errors="coerce")
+    if (dates.isna() & frame[column].notna()).any():
+        raise DataError(f"column {column!r} must hold dates written as {written}, got something else in {name}")
+    place = list(frame.columns).index(column)
+    parts = {"month": dates.dt.month, "day": dates.dt.day, "year": dates.dt.year}
+    return pd.concat([frame.iloc[:, :place], pd.DataFrame(parts), frame.iloc[:, place + 1 :]], axis=1)
 
 
 @cache
@@ -230,16 +252,17 @@ def _published(name: str, entry: dict[str, Any], licences: Mapping[str, str]) ->
 
 def _layout(raw: dict[str, Any]) -> FileLayout:
     names = tuple(raw.get("names", ()))
-    within = {_column(column): bounds for column, bounds in raw.get("within", {}).items()}
     return FileLayout(
         files=tuple(raw["files"]),
         columns=raw.get("columns", len(names)),
         target=raw["target"],
         drops=tuple(raw.get("drops", ())),
-        form=TableForm(raw.get("separators", ""), raw.get("header"), names),
-        codes={column: _numbers(words) for column, words in raw.get("codes", {}).items()},
-        within={column: (float(low), float(high)) for column, (low, high) in within.items()},
+        form=TableForm(raw.get("separators", ""), raw.get("header"), raw.get("named", True), names),
+        codes={_column(key): _numbers(words) for key, words in raw.get("codes", {}).items()},
+        dates=dict(raw.get("dates", {})),
+        within={_column(key): (float(low), float(high)) for key, (low, high) in raw.get("within", {}).items()},
         together=raw.get("together", False),
+        response=raw.get("response"),
         digests=dict(raw.get("digests", {})),
     )
 
