@@ -99,8 +99,9 @@ def _of_none(setting: Setting, line: Contender) -> Iterator[Row]:
     if line.way != AS_RUN:
         yield _errors(setting, line, WITHOUT_PRIVACY[setting.loss][line.method])
         return
-    yield {"rule": "the published experiments' code"}
-    yield _errors(setting, line, variant(line, setting.data.domain))
+    rule, estimate = variant(line, setting.data.domain)
+    yield {"rule": rule}
+    yield _errors(setting, line, estimate)
 
 
 def _of_promise(setting: Setting, line: Contender) -> Iterator[Row]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,6 +19,9 @@ from mechanisms.offers import Offer, Promise, offers
 
 from ..figures.regression_methods import minimum_norm
 from ..messages.errors import UserError
+
+if TYPE_CHECKING:
+    from mechanisms.as_run.as_run_methods import AsRun
 
 TRIVIAL, NON_PRIVATE, AS_RUN = "trivial", "non-private", "as run"
 #: Ridge of the non-private logistic minimiser: without one, classes that can be told apart have none.
@@ -152,13 +154,16 @@ def offer_of(line: Contender, loss: str) -> Offer:
     return next(offer for offer in offers(loss) if (offer.method, offer.way) == (line.method, line.way))
 
 
-def variants() -> Mapping[str, Any]:
+def variants() -> Mapping[str, AsRun]:
     """Return the variants of the published experiments' code, by method."""
-    found: Mapping[str, Any] = import_module("mechanisms.as_run.as_run_methods").as_run_methods()
-    return found
+    from mechanisms.as_run.as_run_methods import as_run_methods
+
+    return as_run_methods()
 
 
-def variant(line: Contender, domain: Domain) -> Estimate:
-    """Return the variant behind a line, built for its promise; one that promises nothing is built for any."""
-    estimate: Estimate = variants()[line.method].build(domain, line.promise or Promise(1.0, 1e-6))
-    return estimate
+def variant(line: Contender, domain: Domain) -> tuple[str, Estimate]:
+    """Return what is to be known of the variant behind a line, and the variant, built for its promise."""
+    method = variants()[line.method]
+    # what promises nothing is the same for every promise
+    estimate = method.build(domain, line.promise or Promise(1.0, 1e-6))
+    return ": ".join(filter(None, (method.statement, "; ".join(method.differs)))), estimate

@@ -41,7 +41,7 @@ def price(mechanism: object, dataset: Dataset, domain: Domain, promise: Promise,
     """Return what every record loses, one record added or removed, at the delta of a promise.
 
     By the exact law of each record's loss; else by what is proved of records of its length, or of all records; else by
-    the promise itself, unless that is broken.
+    the promise itself, unless that is broken, or about a record replaced.
     """
     exact = record_epsilons(mechanism, dataset, promise.delta)
     if exact is not None:
@@ -53,7 +53,7 @@ def price(mechanism: object, dataset: Dataset, domain: Domain, promise: Promise,
         proved = None if epsilon is None else np.array([epsilon])
     if proved is not None:
         return Price.of(proved, "proved bound")
-    if standing is Standing.BROKEN:
+    if standing is Standing.BROKEN or promise.neighbours == "replace":
         return Price()
     return Price.of([promise.epsilon], "the promise")
 
