@@ -124,6 +124,7 @@ def statement(
     derivation: str = "",
     figures: Callable[[int], tuple[Figure, ...]] | None = None,
     definition: str = "",
+    needs: tuple[str, ...] = (),
     paper: Paper | None = None,
 ) -> Statement:
     """Return the statement of these displays.
@@ -143,6 +144,8 @@ def statement(
         From a seed to the figures of its page.
     definition : str
         For a definition: the type or function that implements it.
+    needs : tuple of str
+        Names of the published data sets that decide it.
     paper : Paper, optional
         The paper, when it is not one of the committed ones.
     """
@@ -180,6 +183,7 @@ def statement(
         figures=figures,
         definition=definition,
         share=paper.share,
+        needs=needs,
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from audits import Estimate
+from mechanisms import Dataset
 
-from .declare import At, Display, Form, statement
-from .statement import Case, Claim, Evidence, Observer, Statement, Value
+from .statement import Case, Claim, Evidence, Observer, Value
 
 #: Relative rounding error granted to a float64 evaluation whose condition is far below 1e6.
 FLOAT_ERROR = 1e-8
@@ -29,15 +29,12 @@ def float_evidence(
     return Evidence(Claim(quantity, low, high, published, observer=Observer.OUTPUT), exact=exact, notes=notes or {})
 
 
-def _check(case: Case) -> Evidence:
-    return data_missing("the reported comparison", case.text("missing"))
+def given_or_missing(case: Case, quantity: str, names: Sequence[str]) -> Mapping[str, Dataset] | Evidence:
+    """Return the published data sets of these names that a run was given, or what says which of them are missing."""
+    from mechanisms.data.published import published_sets as recipes
 
-
-def undecided_without(id_: str, typst: str, *, domain: str, data: str, command: str) -> Statement:
-    """Return a statement that only ``data`` can decide, with the command that does it."""
-    return statement(
-        id_,
-        domain=domain,
-        displays={"": Display("", Form(typst, _check, [At("data not shipped", {"missing": data})]))},
-        summary=f"Not decided: {data} not shipped. With the file at hand: {command}",
-    )
+    absent = [recipes.published_sets()[name] for name in names if name not in case.given]
+    if not absent:
+        return {name: case.given[name] for name in names}
+    words = [f"recipe {each.name}: {' or '.join(each.files)}, {each.source}" for each in absent]
+    return data_missing(quantity, "; ".join([*words, "with the file in a folder: pdp-verify run --data FOLDER"]))

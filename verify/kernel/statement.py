@@ -8,7 +8,7 @@ from enum import Enum
 from fractions import Fraction
 
 from audits import Budget, Estimate
-from mechanisms import Relation
+from mechanisms import Dataset, Relation
 
 from ..papers.provenance import Provenance, Worth
 from .measure import Measure
@@ -117,7 +117,8 @@ class Case:
     ``name`` is unique within the statement; with ``params`` and the run's seed it is all that a replay needs.
     ``draws`` counts Monte Carlo draws per profile (``quick``, ``standard``, ``full``); 0 for an exact case.
     ``quick`` says whether the quick profile runs it. ``severity`` of a mutant is the relative distance from the point
-    where the claim becomes false (0.1 = 10 %), or None where that is not continuous.
+    where the claim becomes false (0.1 = 10 %), or None where that is not continuous. ``given`` are the published data
+    sets that a run was given for it, by name: none when it is declared, and no part of what names it.
     """
 
     part: str
@@ -130,6 +131,7 @@ class Case:
     quick: bool = True
     mutant: str = ""
     severity: float | None = None
+    given: Mapping[str, Dataset] = field(default_factory=dict, compare=False, repr=False)
 
     def number(self, name: str) -> float:
         """Return a numeric parameter."""
@@ -209,6 +211,8 @@ class Statement:
         For a DEFINITION: the type or function that implements it.
     share : Fraction
         Share of a run's failure probability that its sampled cases may spend together.
+    needs : tuple of str
+        Names of the published data sets that decide it: undecided where a run is not given them.
     """
 
     id: str
@@ -224,6 +228,7 @@ class Statement:
     figures: Callable[..., tuple[object, ...]] | None = None
     definition: str = ""
     share: Fraction = Fraction(1, 256)
+    needs: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Statement({self.id}, {self.title!r}, {len(self.parts)} parts, {len(self.cases)} cases)"

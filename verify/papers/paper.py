@@ -159,6 +159,13 @@ class Expected:
         """Return the expectation as JSON values."""
         return {"printed": self.printed, "corrected": self.corrected, "readings": dict(self.readings)}
 
+    @classmethod
+    def found(cls, ruling: Row) -> Expected:
+        """Return the verdicts of a ruling as if they had been expected: of data that the ledger knows nothing of."""
+        readings = {name: reading["printed"]["verdict"] for name, reading in ruling["readings"].items()}
+        corrected = ruling["corrected"]["verdict"] if ruling["corrected"] else None
+        return cls(ruling["printed"]["verdict"], corrected, readings)
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from audits import StreamKey
+from mechanisms import Dataset
 from reports.codec import to_plain
 
 from ..engine.looks import decided_row, died_row, error_row
@@ -19,11 +21,15 @@ from ..papers.registry import load_statement
 
 @dataclass(frozen=True)
 class CaseWork:
-    """A case by its name, or the figures of a statement when ``case`` is None; small enough to travel."""
+    """A case by its name, or the figures of a statement when ``case`` is None; small enough to travel.
+
+    ``given`` are the published data sets that decide it, by name: they travel too, where their files do not.
+    """
 
     module: str
     case: str | None
     settings: RunSettings
+    given: Mapping[str, Dataset] = field(default_factory=dict, compare=False, repr=False)
 
     def named(self) -> str:
         """Return what a reader calls it."""
@@ -36,7 +42,8 @@ def perform(work: CaseWork) -> list[Row]:
     with one_blas_thread():
         if work.case is None:
             return figure_rows(statement, work.settings)
-        return [decide_case(statement, _case(statement, work.case), work.settings)]
+        case = replace(_case(statement, work.case), given=work.given)
+        return [decide_case(statement, case, work.settings)]
 
 
 def died(work: CaseWork) -> list[Row]:

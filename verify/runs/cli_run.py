@@ -42,6 +42,11 @@ LEAVES, FULL = ("audit.jsonl", "run.json", "junit.xml", "audit.pdf", "audit.html
 @click.option(
     "--resume", is_flag=True, help="Use an existing --out: keep its finished cases, replace its record and report."
 )
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Folder of data that others published, for the statements about them (RW21-F3, F6 to F10).",
+)
 @click.option("--full", is_flag=True, help="Also leave audit-full.pdf: all the evidence, a section a statement.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def run(
@@ -53,6 +58,7 @@ def run(
     failure_prob: float,
     out: Path | None,
     resume: bool,
+    data: Path | None,
     full: bool,
     as_json: bool,
 ) -> int:
@@ -66,26 +72,28 @@ def run(
         raise UserError(f"failure_prob must be in (0, 1), got failure_prob={failure_prob}")
     check_scheduler(jobs, scheduler)
     from ..papers import registry
+    from .given_data import given_sets, told
 
     sources = registry.default().select(ids)
+    given = given_sets(sources, data) if data is not None else {}
     folder = prepare_folder(out, resume=resume, leaves=(*LEAVES, *((FULL,) if full else ())))
 
-    from ..engine.record import CALIBRATION, holds_certificate, write
+    from ..engine.record import CALIBRATION, holds_certificate
 
     if (folder / CALIBRATION).exists() or holds_certificate(folder):
         raise UserError(f"out must not be the folder of a calibration or a certificate, got out={out}")
 
-    from reports.files import write_atomic
-
     from ..engine.follow import Follower
-    from ..engine.run_json import Clock, write_run
+    from ..engine.run_json import Clock
     from ..engine.store import Store
     from ..papers import ledger
-    from .publish import junit, publish
     from .statement_run import execute, statement_line
 
     will_go_on(resume_command(folder))
     settings, clock = RunSettings(seed, profile, failure_prob), Clock()
+
+    if data is not None:
+        click.echo(told(sources, given), err=as_json)
 
     def tell(verdict: Row) -> None:
         if verdict["parent"] is None:  # the parts of a statement are left to ``show``
@@ -94,9 +102,15 @@ def run(
     with Store(folder / "store.sqlite") as store, Follower() as follower:
         executor = executor_of(jobs, scheduler, follower.say)
         findings = execute(
-            sources, settings, ledger.default(), executor=executor, store=store, watcher=follower, tell=tell
+            sources,
+            settings,
+            ledger.default(),
+            executor=executor,
+            store=store,
+            watcher=follower,
+            tell=tell,
+            given=given,
         )
-    write(findings.record, folder / "audit.jsonl")
     about = clock.about(
         typed(),
         jobs=executor.slots,
@@ -105,15 +119,7 @@ def run(
         reused_rows=findings.reused,
         worker_deaths=findings.worker_deaths,
     )
-    write_run(folder, about)
-    write_atomic(folder / "junit.xml", junit(findings.record))
-    try:
-        paths = (folder / "audit.pdf", folder / "audit.html")
-        whole = [folder / FULL] if full else []
-        cores = 1 if findings.interrupted else jobs or default_jobs()
-        publish(findings.record, about, *paths, jobs=cores, full=whole)
-    except ValueError as stop:
-        raise Defect(f"the report could not be set ({stop}); the record is {folder / 'audit.jsonl'}") from stop
+    leave(findings, folder, about, jobs=1 if findings.interrupted else jobs or default_jobs(), full=full)
     if as_json:
         verdicts = list(findings.record.verdicts)
         click.echo(
@@ -121,6 +127,24 @@ def run(
         )
     summarise(findings, folder, err=as_json, seconds=float(str(about["seconds"])), full=full)
     return findings.exit_code
+
+
+def leave(findings: Findings, folder: Path, about: Row, *, jobs: int, full: bool) -> None:
+    """Write what a run leaves: its record, what is not part of the record, and its pages."""
+    from reports.files import write_atomic
+
+    from ..engine.record import write
+    from ..engine.run_json import write_run
+    from .publish import junit, publish
+
+    write(findings.record, folder / "audit.jsonl")
+    write_run(folder, about)
+    write_atomic(folder / "junit.xml", junit(findings.record))
+    paths, whole = (folder / "audit.pdf", folder / "audit.html"), [folder / FULL] if full else []
+    try:
+        publish(findings.record, about, *paths, jobs=jobs, full=whole)
+    except ValueError as stop:
+        raise Defect(f"the report could not be set ({stop}); the record is {folder / 'audit.jsonl'}") from stop
 
 
 def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float, full: bool = False) -> None:

@@ -263,6 +263,9 @@ def findings(id_: str, path: Path) -> Iterator[str]:
             yield f"{'replay':<12}{replay_command(str(path), id_, tightest['case'])}"  # in one line: it is pasted
     for letter, reading in verdict["readings"].items():
         yield _wrap("reading", f"{letter}: {verdict_sentence(reading['printed'])}")
+    if verdict.get("data"):
+        data = ", ".join(f"{name} ({record.header['data'][name][:12]})" for name in verdict["data"])
+        yield _wrap("data", f"decided with {data}; nothing is expected of data that are not shipped")
     mutants = verdict["mutants"]
     if mutants["total"]:
         yield _wrap("mutants", f"{mutants['caught']} of {mutants['total']} caught")

@@ -73,6 +73,9 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     ]
     if single:
         facts += provenance_facts(parts[0])
+    if verdict.get("data"):
+        sets = ", ".join(f"{name} ({record.header['data'][name][:SHORT_DIGEST]}…)" for name in verdict["data"])
+        facts.append(Fact("Decided with", f"{sets}; nothing is expected of data that are not shipped"))
     if statement["definition"]:
         facts.append(Fact("Implemented by", statement["definition"]))
     paper = record.header["papers"].get(statement["paper"], {})

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from mechanisms import Dataset
+
 from ..engine import record as records
 from ..engine.executors import Executor
 from ..engine.follow import Watcher
@@ -55,6 +57,7 @@ class _StatementRun:
     source: Source
     statement: Statement
     tasks: tuple[Task[CaseWork], ...]
+    given: Mapping[str, Dataset]
     done: dict[str, list[Row]] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -79,6 +82,9 @@ class _StatementRun:
             still_open: list[str] = []
             if ruling["id"] in proofs:  # it decides nothing and has no table: it must hold
                 expected = Expected("SUPPORTED")
+            if self.given:  # the ledger expects what is found without the data of others
+                ruling["expected"], ruling["data"] = None, list(self.given)
+                expected = Expected.found(ruling)
             if DISPLAY not in ruling["id"] or ruling["id"] in proofs:
                 unexpected, still_open = compare(ruling, expected, quick=quick, complete=self.complete)
             if ruling["parent"] is None:
@@ -87,26 +93,38 @@ class _StatementRun:
         return rulings
 
 
-def plan(source: Source, settings: RunSettings) -> tuple[Statement, list[CaseWork]]:
-    """Return a statement and what is to be done of it under a profile, in canonical order."""
+def plan(
+    source: Source, settings: RunSettings, given: Mapping[str, Dataset] | None = None
+) -> tuple[Statement, list[CaseWork]]:
+    """Return a statement and what is to be done of it under a profile, in canonical order.
+
+    ``given`` are the published data sets of a run, of which each piece of work takes those that its statement needs.
+    """
     statement = source.load()
+    own = needed(statement, given or {})
     quick = settings.profile == "quick"
-    works = [CaseWork(source.module, case.name, settings) for case in statement.cases if case.quick or not quick]
+    works = [CaseWork(source.module, case.name, settings, own) for case in statement.cases if case.quick or not quick]
     if statement.figures:
         works.append(CaseWork(source.module, None, settings))
     return statement, works
 
 
-def _begun(source: Source, settings: RunSettings, store: Store) -> _StatementRun:
+def needed(statement: Statement, given: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Return those of the given data sets that decide a statement."""
+    return {name: given[name] for name in statement.needs if name in given}
+
+
+def _begun(source: Source, settings: RunSettings, store: Store, given: Mapping[str, Dataset]) -> _StatementRun:
     """Return a statement with its tasks, and the rows that were kept of them; every task is its content."""
-    statement, works = plan(source, settings)
+    statement, works = plan(source, settings, given)
+    own = needed(statement, given)
     params: Mapping[str | None, Mapping[str, object]] = {case.name: case.params for case in statement.cases}
     tasks = tuple(
         Task(
             content_hash(
                 {
                     "id": statement.id,
-                    "work": vars(work) | {"settings": vars(settings)},
+                    "work": vars(work) | {"settings": vars(settings), "given": digests(own)},
                     "params": dict(params.get(work.case, {})),
                     "identity": identity(),
                 }
@@ -116,10 +134,13 @@ def _begun(source: Source, settings: RunSettings, store: Store) -> _StatementRun
         for work in works
     )
     kept = {task.key: store.finished(task.key) for task in tasks}
-    return _StatementRun(source, statement, tasks, {key: rows for key, rows in kept.items() if rows is not None})
+    done = {key: rows for key, rows in kept.items() if rows is not None}
+    return _StatementRun(source, statement, tasks, own, done)
 
 
-def run_header(sources: Sequence[Source], settings: RunSettings, *, complete: bool) -> Row:
+def run_header(
+    sources: Sequence[Source], settings: RunSettings, given: Mapping[str, Dataset], *, complete: bool
+) -> Row:
     """Return the first line of a run's record."""
     own = {
         "complete": complete,
@@ -131,7 +152,13 @@ def run_header(sources: Sequence[Source], settings: RunSettings, *, complete: bo
         "statements": [source.id for source in sources],
         "papers": {paper.name: paper.row() for paper in papers() if any(s.id in paper.entries for s in sources)},
     }
-    return header(own, schema_version=records.SCHEMA_VERSIONS["record"]) | {"data": data_digests()}
+    data = data_digests() | digests(given)
+    return header(own, schema_version=records.SCHEMA_VERSIONS["record"]) | {"data": data}
+
+
+def digests(given: Mapping[str, Dataset]) -> dict[str, str]:
+    """Return the digest of every data set that a run was given, as prepared."""
+    return {name: dataset.digest for name, dataset in given.items()}
 
 
 def data_digests() -> dict[str, str]:
@@ -150,12 +177,14 @@ def execute(
     store: Store,
     watcher: Watcher,
     tell: Callable[[Row], None] = lambda _: None,
+    given: Mapping[str, Dataset] | None = None,
 ) -> Findings:
     """Decide every case of ``sources`` and rule on them; Ctrl-C ends it early with what was done so far.
 
-    ``tell`` is given every verdict as soon as its statement is complete.
+    ``tell`` is given every verdict as soon as its statement is complete; ``given`` are published data sets, by name.
     """
-    runs = [_begun(source, settings, store) for source in sources]
+    given = dict(given or {})
+    runs = [_begun(source, settings, store, given) for source in sources]
     reused = sum(len(run.done) for run in runs)
     owners = {task.key: run for run in runs for task in run.tasks}
     tasks = keyed(task for run in runs for task in run.tasks)
@@ -187,14 +216,15 @@ def execute(
     except KeyboardInterrupt:
         interrupted = True
     rulings = [verdicts.get(run.statement.id) or run.rulings(settings, ledger) for run in runs]
-    return _findings(runs, settings, rulings, interrupted, reused, work.worker_deaths)
+    return _findings(runs, settings, given, rulings, interrupted, reused, work.worker_deaths)
 
 
 def statement_line(verdict: Row) -> str:
     """Return the one line that tells what was decided about a statement."""
     printed = verdict_word(verdict["printed"])
     corrected = f"; corrected: {verdict_word(verdict['corrected'])}" if verdict["corrected"] else ""
-    note = "UNEXPECTED" if verdict["unexpected"] else ("open at this budget" if verdict["still_open"] else "")
+    data = f"decided with {', '.join(verdict['data'])}" if verdict.get("data") else ""
+    note = "UNEXPECTED" if verdict["unexpected"] else ("open at this budget" if verdict["still_open"] else data)
     return f"{verdict['id']:<14} as printed: {printed}{corrected}{'   ' + note if note else ''}"
 
 
@@ -211,13 +241,14 @@ def defects(rows: Sequence[Row]) -> list[str]:
 def _findings(
     runs: Sequence[_StatementRun],
     settings: RunSettings,
+    given: Mapping[str, Dataset],
     rulings: Sequence[list[Row]],
     interrupted: bool,
     reused: int,
     worker_deaths: int,
 ) -> Findings:
     record = records.Record(
-        run_header([run.source for run in runs], settings, complete=not interrupted),
+        run_header([run.source for run in runs], settings, given, complete=not interrupted),
         tuple(
             statement_row(run.statement, file=shown_path(run.source.path), reference=citation(run.statement.paper))
             for run in runs

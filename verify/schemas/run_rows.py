@@ -201,6 +201,7 @@ class VerdictRow(TypedDict):
     consequence: Literal["", "PRIVACY", "COVERAGE", "RESULT", "PROOF", "MISPRINT"]
     root: str
     expected: ExpectedPart | None
+    data: NotRequired[list[str]]
     unexpected: list[str]
     still_open: list[str]
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from audits import Budget, StreamKey
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.objective.ball_perturbation import ball_minimiser
@@ -19,7 +18,7 @@ from verify.figures import book
 from verify.figures.cross_validation import cross_validated, folds, squared_errors
 from verify.figures.figure_page import stream
 from verify.figures.regression_methods import TABLE_METHODS, Wanted, least_squares, trivial
-from verify.kernel.missing import data_missing, undecided_without
+from verify.kernel.missing import data_missing
 from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.wang2018.figures import w18_fig_3
 from verify.papers.wang2019.figures import w19_fig_1, w19_fig_2
@@ -153,9 +152,4 @@ def test_the_command_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_missing_data_are_undecided_with_their_reason() -> None:
     assert judge(data_missing("a number", "the file")) == (Outcome.UNDECIDED, Reason.DATA_MISSING)
-    statement = undecided_without("RW21-F6", "x = 1", domain="d", data="the file is", command="run me")
-    assert statement.summary == "Not decided: the file is not shipped. With the file at hand: run me"
-    assert [case.params for case in statement.cases] == [{"missing": "the file is"}]
-    evidence = statement.check(statement.cases[0], Budget(1, 0.1, StreamKey(1)))
-    assert judge(evidence)[1] is Reason.DATA_MISSING
     assert stream(1, "a").random() == stream(1, "a").random()

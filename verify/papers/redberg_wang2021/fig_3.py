@@ -1,13 +1,51 @@
-"""RW21, Figure 3: data-independent against data-dependent bounds, credit default (data not shipped)."""
+"""RW21, Figure 3: data-independent against data-dependent bounds, credit default (data of the user)."""
 
 from __future__ import annotations
 
-from .shared.credit_and_uci import uci_figure
+from audits import Budget
 
-STATEMENT = uci_figure(
-    3,
-    '"ratio" overline(epsilon_1^P) / epsilon_1 "closer to" 1 "for the data-dependent bound, sums comparable"',
-    "credit default",
-    "--independent 1 --dependent 0.2 0.7 0.1",
-    "Logistic regression, n = 30000, d = 21, total epsilon 1: data-independent 1, data-dependent (0.2, 0.7, 0.1), r = 0",
+from ...kernel.declare import statement
+from ...kernel.statement import Case, Evidence
+from .shared.credit_and_uci import FEW, budget, by_lambda, closer, comparable, seen_again
+
+CREDIT = {"sets": "rw21/credit", "loss": "logistic"} | budget(0.2, 0.7, 0.1, independent=1.0)
+
+
+def _closer(case: Case, budget: Budget) -> Evidence:
+    return seen_again(
+        case, budget, "probability that the data-dependent median ratio of bound to loss is smaller", closer
+    )
+
+
+def _comparable(case: Case, budget: Budget) -> Evidence:
+    return seen_again(case, budget, "probability that the sums of the losses are within a factor 2", comparable)
+
+
+STATEMENT = statement(
+    "RW21-F3",
+    domain=(
+        "Logistic regression, n = 30000, d = 21, delta = rho = 1e-6, total epsilon 1: data-independent 1, data-dependent "
+        "(0.2, 0.7, 0.1), r = 0; preparation and the data-independent lambda not stated"
+    ),
+    summary=(
+        "Decided on the file of the user: both claims as what is seen in more than half of all runs, under three preparations "
+        "and both forms of the report, which must agree; comparable is taken as a factor 2."
+    ),
+    displays=by_lambda(
+        "#ratio@",
+        "the data-dependent ratio of bound to loss is closer to 1",
+        'Pr["median" overline(epsilon_1^P) / epsilon_1 "smaller for DATA-DEP"] > 1/2',
+        _closer,
+        CREDIT,
+        FEW,
+    )
+    | by_lambda(
+        "#sums@",
+        "the summed losses of both reports are comparable",
+        "Pr[1/2 <= (sum (overline(epsilon_1^P) + epsilon_2 + epsilon_3))/(sum overline(epsilon_1^P)) <= 2] > 1/2",
+        _comparable,
+        CREDIT,
+        FEW,
+    ),
+    needs=("rw21/credit",),
 )
