@@ -56,7 +56,7 @@ class Promise:
         return Promise(half, self.delta / (1 + math.exp(half)))
 
 
-class Standing(Enum):
+class PromiseStanding(Enum):
     """What is known of a calibration: its promise is proved, broken, or neither."""
 
     PROVED = "proved"
@@ -101,19 +101,19 @@ class Offer:
 NO_SIZE = Offered(None, "it needs a public bound on the number of records")
 
 
-def standing(mechanism: Mechanism, domain: Domain, promise: Promise) -> Standing:
+def standing(mechanism: Mechanism, domain: Domain, promise: Promise) -> PromiseStanding:
     """Return what this project knows of a promise about a mechanism over a public domain.
 
     PROVED: ``proved``. BROKEN: a pair of neighbouring data sets that can be built exceeds it.
     """
     if proved(mechanism, domain, promise):
-        return Standing.PROVED
+        return PromiseStanding.PROVED
     worst = worst_pair_of(mechanism, domain, promise.epsilon, promise.delta)
     # a removed record and one of features 0 are replacements of each other only where the mechanism ignores the latter:
     # a pair of one record more is no counterexample to a promise about replacements
     if promise.neighbours == "add-remove" and worst is not None and worst.delta.low > promise.delta:
-        return Standing.BROKEN
-    return Standing.OPEN
+        return PromiseStanding.BROKEN
+    return PromiseStanding.OPEN
 
 
 def proved(mechanism: object, domain: Domain, promise: Promise) -> bool:

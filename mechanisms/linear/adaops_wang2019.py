@@ -280,7 +280,7 @@ def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
         settings = replace(rule, kappa=share * end).settings(none)
         return domain.dim / settings.gamma + settings.floor * norm**2
 
-    return Offered(AdaOPS2019(replace(rule, kappa=end * min(np.linspace(0.02, 0.98, 49).tolist(), key=risk))))
+    return Offered(AdaOPS2019(replace(rule, kappa=end * min(np.linspace(0.04, 0.96, 24).tolist(), key=risk))))
 
 
 def offers() -> Sequence[Offer]:

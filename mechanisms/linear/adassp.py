@@ -194,10 +194,10 @@ class AdaSSP:
 
     def worst_case(self, domain: Domain) -> Bound:
         """Return that of the three releases before the eigenvalue is cut."""
-        mu = self.worst_profile().mu
-        statistics = SufficientStatistics(self.unit_sigma, self.unit_sigma).replaced_mu(1.0, 1.0)
+        unit = self.unit_sigma
+        mu = math.sqrt(3) / unit
         # the eigenvalues with either record lie between that of the shared ones and one sensitivity more
-        replaced = math.hypot(1 / self.unit_sigma, statistics)
+        replaced = math.hypot(1 / unit, SufficientStatistics(unit, unit).replaced_mu(1.0, 1.0))
         return Bound(
             "W18-TH3i, corrected (last line on the released matrix)",
             "The three releases before the eigenvalue is cut are two normal laws of one covariance.",

@@ -9,7 +9,7 @@ import numpy as np
 
 from audits import StreamKey
 from mechanisms.objective.perturbed_solver import SolverError
-from mechanisms.offers import Promise, Standing, standing
+from mechanisms.offers import Promise, PromiseStanding, standing
 
 from ..engine.rows import Row, encode
 from ..figures.cross_validation import Error, folds, misclassified, splits, squared_errors
@@ -125,7 +125,7 @@ def _of_promise(setting: Setting, line: Contender) -> Iterator[Row]:
     yield _errors(setting, line, Drawn(mechanism))
 
 
-def _prices(mechanism: object, setting: Setting, promise: Promise, found: Standing) -> Row:
+def _prices(mechanism: object, setting: Setting, promise: Promise, found: PromiseStanding) -> Row:
     try:
         each = price(mechanism, setting.data.dataset, setting.data.domain, promise, found)
     except IN_WORDS:  # the law is not known on these records; the error still is

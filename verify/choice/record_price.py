@@ -11,7 +11,7 @@ import numpy as np
 from mechanisms import Dataset
 from mechanisms.capabilities import Bound, Domain, RecordBound, worst_case_of
 from mechanisms.data.dataset import FloatArray, row_norms
-from mechanisms.offers import Promise, Standing, least
+from mechanisms.offers import Promise, PromiseStanding, least
 from mechanisms.reference import is_reference
 
 from ..certificates.claims.record_losses import record_epsilons
@@ -37,7 +37,7 @@ class Price:
         return cls(median, high, largest, kind)
 
 
-def price(mechanism: object, dataset: Dataset, domain: Domain, promise: Promise, standing: Standing) -> Price:
+def price(mechanism: object, dataset: Dataset, domain: Domain, promise: Promise, standing: PromiseStanding) -> Price:
     """Return what every record loses, one record added or removed, at the delta of a promise.
 
     By the exact law of each record's loss; else by what is proved of records of its length, or of all records; else by
@@ -53,7 +53,7 @@ def price(mechanism: object, dataset: Dataset, domain: Domain, promise: Promise,
         proved = None if epsilon is None else np.array([epsilon])
     if proved is not None:
         return Price.of(proved, "proved bound")
-    if standing is Standing.BROKEN or promise.neighbours == "replace":
+    if standing is PromiseStanding.BROKEN or promise.neighbours == "replace":
         return Price()
     return Price.of([promise.epsilon], "the promise")
 

@@ -17,7 +17,7 @@ from mechanisms.data.synthetic import linear_unit_rows
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
-from mechanisms.offers import Offer, Offered, Promise, Standing, least, offers
+from mechanisms.offers import Offer, Offered, Promise, PromiseStanding, least, offers
 from verify.choice import choice_cell, contenders
 from verify.choice.choice_cell import Setting, decide
 from verify.choice.choice_data import ChoiceData
@@ -220,7 +220,7 @@ def test_a_bound_by_length_is_safe_for_every_record() -> None:
     X *= (rng.uniform(0.05, 1.0, 60) / np.linalg.norm(X, axis=1))[:, None]
     data = Dataset(X, np.where(X[:, 0] > 0, 1.0, -1.0), 1.0, 1.0)
     domain, mechanism = Domain(2, 1.0, 1.0, 60), ObjectivePerturbation(LogisticLoss(), 8.0, 0.5)
-    found = price(mechanism, data, domain, ONE, Standing.PROVED)
+    found = price(mechanism, data, domain, ONE, PromiseStanding.PROVED)
     norms = np.sort(np.linalg.norm(X, axis=1))
 
     def alone(length: float) -> float:
@@ -238,9 +238,9 @@ def test_a_bound_by_length_is_safe_for_every_record() -> None:
 
 def test_a_broken_promise_and_one_about_a_replacement_are_no_price() -> None:
     data, domain = small(), Domain(2, 1.0, 1.0, 23)
-    assert price(Toy(), data, domain, ONE, Standing.BROKEN) == Price()
-    assert price(Toy(), data, domain, Promise(1.0, 1e-6, "replace"), Standing.OPEN) == Price()
-    assert price(Toy(), data, domain, ONE, Standing.OPEN) == Price(1.0, 1.0, 1.0, "the promise")
+    assert price(Toy(), data, domain, ONE, PromiseStanding.BROKEN) == Price()
+    assert price(Toy(), data, domain, Promise(1.0, 1e-6, "replace"), PromiseStanding.OPEN) == Price()
+    assert price(Toy(), data, domain, ONE, PromiseStanding.OPEN) == Price(1.0, 1.0, 1.0, "the promise")
 
 
 def test_exact_is_never_noisier_than_published_where_both_are_proved() -> None:
