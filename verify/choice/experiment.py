@@ -154,7 +154,7 @@ class Course:
         self._take_up()
         missing = [task for key, task in self._tasks.items() if key not in self._done]
         setting = self.experiment.setting
-        work = Work(partial(decide, setting), missing, executor, kind=_kind, name=lambda line: line.name)
+        work = Work(partial(decide, setting), missing, executor, name=lambda line: line.name)
         announced = False
         if self.watcher and missing:
             self.watcher.begin(len(missing))
@@ -196,8 +196,3 @@ class Course:
         self._done[one.task.key] = (row, seconds)
         if self.store is not None:
             self.store.put_texts([(one.task.key, dumps({"row": row, "seconds": seconds}), died)])
-
-
-def _kind(line: Contender) -> tuple[str, str]:
-    """Return what the cost of a line mostly depends on."""
-    return line.method, line.way

@@ -100,9 +100,13 @@ def test_the_price_is_that_of_every_record_one_by_one() -> None:
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+def solved(data: Dataset) -> FloatArray:
+    return np.asarray(np.linalg.lstsq(data.X, data.y, rcond=None)[0][None], dtype=np.float64)
+
+
 def test_non_private_and_trivial_by_hand() -> None:
     row = decide(setting(), Contender("non-private", "", None))
-    mean, _ = literal(small(), "non-private", lambda data, _: np.linalg.lstsq(data.X, data.y, rcond=None)[0][None], 4)
+    mean, _ = literal(small(), "non-private", lambda data, _: solved(data), 4)
     assert row["error"] == pytest.approx(mean, rel=1e-9)
     assert (row["epsilon"], row["neighbours"], row["way"], row["draws"]) == (None, "", "", 0)
     none = decide(setting(), Contender("trivial", "", None))

@@ -10,14 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from mechanisms import Dataset, NeighbouringPair
+from mechanisms.data.dataset import FloatArray
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.objective.ball_perturbation import ball_minimiser
 from reports.document import pdf_bytes
 from verify import cli
 from verify.figures import book
-from verify.figures.cross_validation import cross_validated, folds, squared_errors
+from verify.figures.cross_validation import cross_validated, folds, misclassified, squared_errors
 from verify.figures.figure_page import stream
-from verify.figures.regression_methods import TABLE_METHODS, Wanted, least_squares, trivial
+from verify.figures.regression_methods import TABLE_METHODS, Wanted, least_squares, minimum_norm, trivial
 from verify.kernel.missing import data_missing
 from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.wang2018.figures import w18_fig_3
@@ -109,6 +110,36 @@ def test_cross_validation_against_the_literal_loop() -> None:
     )
     with pytest.raises(ValueError, match="n_folds"):
         folds(3, 4, np.random.default_rng(0))
+
+
+def test_the_non_private_line_is_sensible_on_nearly_collinear_columns() -> None:
+    """The last two columns differ in one record by 1e-4 and elsewhere by 1e-9: the plain solution explodes there."""
+    rng, n = np.random.default_rng(8), 60
+    X = rng.uniform(-0.5, 0.5, (n, 3))
+    X[:, 2] = X[:, 1] + 1e-9 * rng.standard_normal(n)
+    X[0, 2] += 1e-4
+    y = np.clip(0.8 * X[:, 0] + 0.1 * rng.standard_normal(n), -1, 1)
+    y[0] = 1.0
+    dataset, parts = Dataset(X, y, 1.0, 1.0), folds(n, 5, rng)
+    mended = cross_validated(dataset, least_squares, Wanted(1.0, 1e-6), parts, n_draws=1, rng=rng)
+
+    def plain(data: Dataset, *_: object) -> FloatArray:
+        return np.asarray(np.linalg.lstsq(data.X, data.y, rcond=None)[0][None], dtype=np.float64)
+
+    exploded = cross_validated(dataset, plain, Wanted(1.0, 1e-6), parts, n_draws=1, rng=rng)
+    assert mended.mean < (y**2).mean() < exploded.mean
+    small_ridge = np.linalg.solve(X.T @ X + 1e-6 * np.eye(3), X.T @ y)
+    assert minimum_norm(dataset)[0] == pytest.approx(small_ridge[0], abs=0.02)
+    whole = small(40)
+    assert minimum_norm(whole) == pytest.approx(np.linalg.lstsq(whole.X, whole.y, rcond=None)[0], rel=1e-12)
+    assert minimum_norm(Dataset(np.zeros((4, 2)), np.ones(4), 1.0, 1.0)).tolist() == [0.0, 0.0]
+
+
+def test_misclassified_counts_by_hand() -> None:
+    """Predictions 1, -1, 0 of labels 1, 1, -1: right, wrong and half a mistake."""
+    dataset = Dataset(np.array([[1.0], [-1.0], [0.0]]), np.array([1.0, 1.0, -1.0]), 1.0, 1.0)
+    assert misclassified(dataset, np.array([[1.0], [-1.0], [0.0]])) == pytest.approx([0.5, 0.5, 0.5])
+    assert misclassified(dataset, np.array([[2.0]])) == pytest.approx([(0 + 1 + 0.5) / 3])
 
 
 def test_every_method_draws_and_more_budget_helps() -> None:

@@ -119,6 +119,24 @@ def test_text_columns_and_labels_become_public_numbers(tmp_path: Path) -> None:
     assert any("another level is all 0" in step for step in found.steps)
 
 
+@pytest.mark.parametrize(("log", "expected"), [("log", [0.0, 1.0]), ("log1p", [np.log(2), np.log(1 + np.e)])])
+def test_the_logarithm_of_a_response_comes_before_all_else(tmp_path: Path, log: str, expected: list[float]) -> None:
+    (tmp_path / "data.csv").write_text(f"a,b,y\n0,1,1\n1,2,{np.e!r}\n", encoding="utf-8")
+    found = read_dataset(section("data.csv", log=log, response_scale=2.0), tmp_path)
+    assert found.y == pytest.approx(np.array(expected) / 2, rel=1e-15, abs=1e-15)
+    assert found.steps.index(f"{log} of the response") < found.steps.index("response divided by 2")
+    labels = read_dataset(section("data.csv", log=log, threshold=0.9), tmp_path)
+    assert labels.y.tolist() == [-1.0, 1.0]
+
+
+def test_there_is_no_logarithm_of_what_is_not_above_0(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text(f"a,b,y\n0,1,{-SECRET}\n", encoding="utf-8")
+    for log, floor in (("log", "0"), ("log1p", "-1")):
+        with pytest.raises(UserError, match=f"column y must be above {floor} for data.log = '{log}'") as refusal:
+            read_dataset(section("data.csv", log=log), tmp_path)
+        assert str(SECRET) not in str(refusal.value)
+
+
 def test_missing_values_are_refused_or_their_records_left_out(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("a,b,y\n0.1,1,0.5\n,2,0.5\n0.2,3,\n0.3,4,-0.5\n", encoding="utf-8")
     with pytest.raises(UserError, match="column a must have no missing value"):

@@ -1,0 +1,154 @@
+"""The records of a comparison: a file with options, a configuration, a public set, synthetic ones; refusals."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechanisms import Dataset, load
+from mechanisms.data.uci import as_in_wang2018
+from verify.choice.choice_data import ChoiceData, gather
+from verify.messages.errors import UserError
+
+CSV = "id,a,b,kind,y\n1,0,2,u,1\n2,1,4,v,10\n3,3,6,u,100\n4,4,2,v,1000\n"
+TOML = """[data]
+file = "records.csv"
+features = ["a", "b"]
+target = "y"
+x_bound = 1.0
+y_bound = 2000.0
+n_public = 9
+
+[data.ranges]
+a = [0, 4]
+b = [0, 8]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "records.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "other.csv").write_text(CSV.replace("1000", "500"), encoding="utf-8")
+    (tmp_path / "data.toml").write_text(TOML, encoding="utf-8")
+    return tmp_path
+
+
+def found(data: Any, loss: Any = "squared", options: dict[str, Any] | None = None, **more: Any) -> ChoiceData:
+    return gather(data, loss=loss, options=options or {}, rng=np.random.default_rng(1), **more)
+
+
+def test_a_file_without_bounds_is_scaled_by_itself_and_says_so(folder: Path) -> None:
+    options = {"target": "y", "drops": ("id",), "categories": {"kind": ["u", "v"]}, "log": "log"}
+    data = found(folder / "records.csv", options=options)
+    raw = np.array([[0, 2, 1, 0], [1, 4, 0, 1], [3, 6, 1, 0], [4, 2, 0, 1]], dtype=float)
+    twin = as_in_wang2018(Dataset(raw, np.log([1, 10, 100, 1000]), math.inf, math.inf))
+    assert pytest.approx(twin.X, abs=1e-15) == data.dataset.X
+    assert data.dataset.y == pytest.approx(twin.y, abs=1e-15)
+    assert any("read off the data" in note for note in data.dataset.data_dependent)
+    assert "log of the response" in data.dataset.steps
+    assert (data.origin, data.n_public, data.private) == ("records", 4, True)
+
+
+def test_labels_are_not_centred_and_a_constant_column_says_nothing() -> None:
+    X = np.column_stack([np.arange(6.0), np.ones(6)])
+    data = found(Dataset(X, np.array([1.0, 1, 1, 1, -1, 1]), math.inf, math.inf), "logistic")
+    assert data.dataset.y.tolist() == [1, 1, 1, 1, -1, 1]
+    assert (data.dataset.dim, data.dataset.x_bound, data.dataset.y_bound) == (1, 1.0, 1.0)
+    assert "constant columns left out" in data.dataset.data_dependent
+
+
+def test_a_configuration_is_read_as_certify_reads_it(folder: Path) -> None:
+    data = found(folder / "data.toml")
+    # a of 1 on [0, 4] is -1/2, b of 4 on [0, 8] is 0; both over the root of 2
+    assert data.dataset.X[1] == pytest.approx([-0.5 / math.sqrt(2), 0.0])
+    assert (data.domain.x_bound, data.domain.y_bound, data.domain.n_public) == (1.0, 2000.0, 9)
+    assert data.dataset.data_dependent == ()
+
+
+def test_a_public_file_takes_the_place_of_the_records(folder: Path) -> None:
+    (folder / "records.csv").unlink()  # nothing of it is read
+    data = found(folder / "data.toml", public=folder / "other.csv")
+    assert (data.origin, data.dataset.y[-1], data.private) == ("public", 500.0, False)
+    alone = found(None, public=folder / "other.csv", options={"target": "y", "drops": ("id", "kind")})
+    assert (alone.origin, alone.dataset.n_records) == ("public", 4)
+
+
+def test_synthetic_records_lie_in_the_domain_and_read_nothing(folder: Path) -> None:
+    (folder / "records.csv").unlink()
+    data = found(folder / "data.toml", synthetic=400)
+    X, y = data.dataset.X, data.dataset.y
+    assert (data.origin, len(X), data.dataset.public, data.n_public) == ("synthetic", 400, True, 9)
+    # each column uniform on [-1, 1]/sqrt(2): variance 1/6; 400 draws, and 6 standard errors
+    assert X.var(axis=0) == pytest.approx([1 / 6, 1 / 6], abs=6 * math.sqrt(1 / 45 / 400))
+    assert np.abs(y).max() <= 2000
+    assert np.corrcoef(y, X @ np.linalg.lstsq(X, y, rcond=None)[0])[0, 1] > 0.4
+    same = found(folder / "data.toml", synthetic=400)
+    assert same.dataset.digest == data.dataset.digest
+
+
+def test_synthetic_records_of_a_bounded_data_set_fill_its_ball() -> None:
+    public = load("fair")
+    data = found(public, "logistic", synthetic=500)
+    norms = np.linalg.norm(data.dataset.X, axis=1)
+    # the largest of 500 radii U^(1/9) is within 1e-2 of the bound but for (0.99^9)^500 < 1e-19
+    assert 0.99 * public.x_bound < norms.max() <= public.x_bound
+    assert set(data.dataset.y) == {-1.0, 1.0}
+    assert any("uniform in the ball" in step for step in data.dataset.steps)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "more", "words"),
+    [
+        ("records.csv", {}, {}, "target must be given: the column of the response, got none"),
+        ("records.csv", {"target": "z"}, {}, "target and drops must be columns of records.csv, got z"),
+        ("records.csv", {"target": "y"}, {}, "column kind must hold numbers only, got text"),
+        ("records.csv", {"target": "y", "x_bound": 1.0}, {}, "x_bound and y_bound must be given together"),
+        ("records.csv", {"target": "y", "rows": "clip"}, {}, "x_bound and y_bound must be given with ranges"),
+        ("records.csv", {"target": "y", "drops": ("id", "a", "b", "kind")}, {}, "drops must leave a feature"),
+        (
+            "records.csv",
+            {"target": "y", "drops": ("id", "kind")},
+            {"synthetic": 9},
+            "x_bound and y_bound must be given for",
+        ),
+        (
+            "records.csv",
+            {"target": "y", "drops": ("a", "kind"), "log": "log2"},
+            {},
+            "log must be one of 'log' or 'log1p'",
+        ),
+        (
+            "records.csv",
+            {"target": "a", "drops": ("id", "kind"), "log": "log"},
+            {},
+            "column a must be above 0 for data.log",
+        ),
+        ("data.toml", {"target": "y"}, {}, "target must be left to the [data] of"),
+        ("data.toml", {}, {"public": "x.csv", "synthetic": 9}, "public must come without synthetic, got both"),
+        ("data.toml", {}, {"synthetic": -1}, "synthetic must be a number of records of at least 1"),
+        (None, {}, {}, "data must be a file, a configuration, a Dataset"),
+        (None, {}, {"recipe": "w18/none", "folder": "."}, "recipe must be one of"),
+        (None, {}, {"recipe": "w18/airfoil"}, "recipe must come with the folder"),
+        ("fair", {}, {"synthetic": 5}, "synthetic must come with the bounds"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, data: str | None, options: Any, more: Any, words: str
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(UserError) as refusal:
+        found(data, options=options, **more)
+    assert str(refusal.value).startswith(words)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_logistic_loss_wants_labels(folder: Path) -> None:
+    options = {"target": "y", "drops": ("id", "kind")}
+    with pytest.raises(UserError, match="a threshold, or labels, make them"):
+        found(folder / "records.csv", "logistic", options)
+    data = found(folder / "records.csv", "logistic", options | {"threshold": 50.0})
+    assert data.dataset.y.tolist() == [-1, -1, 1, 1]
