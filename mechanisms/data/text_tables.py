@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,23 +93,26 @@ def read_table(path: Path, form: TableForm = GUESSED) -> Any:
 
 def _without_stray_blanks(frame: Any) -> Any:
     """Return the frame with words stripped, missing marks as NaN, and columns that are all numbers as numbers."""
-    import pandas as pd
     from pandas.api.types import is_numeric_dtype
 
-    columns = {}
-    for place in range(frame.shape[1]):
-        values = frame.iloc[:, place]
-        if not is_numeric_dtype(values):
-            values = values.astype(object).where(values.notna(), None)
-            words = values.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-            values = words.where(~words.isin(MISSING), None)
-            numbers = pd.to_numeric(values, errors="coerce")
-            if numbers.notna().sum() == values.notna().sum():
-                values = numbers.astype(np.float64)
-        columns[place] = values
-    clean = pd.DataFrame(columns)
-    clean.columns = frame.columns
-    return clean
+    wordy = [k for k, kind in enumerate(frame.dtypes) if not is_numeric_dtype(kind)]
+    if not wordy:
+        return frame
+    labels, frame.columns = frame.columns, range(frame.shape[1])
+    for k in wordy:
+        frame[k] = _cleaned(frame[k])
+    frame.columns = labels
+    return frame
+
+
+def _cleaned(values: Any) -> Any:
+    import pandas as pd
+
+    values = values.astype(object).where(values.notna(), None)
+    words = values.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    values = words.where(~words.isin(MISSING), None)
+    numbers = pd.to_numeric(values, errors="coerce")
+    return numbers.astype(np.float64) if numbers.notna().sum() == values.notna().sum() else values
 
 
 def _text(path: Path) -> str:
@@ -124,6 +128,8 @@ def _delimited(path: Path, form: TableForm) -> Any:
 
     text = _text(path)
     first = next((line for line in text.split("\n", 100) if line.strip()), "")
+    if first.lower().startswith("@relation"):  # KEEL's files are ARFF by another name
+        return _arff(path, form)
     if not first:
         raise DataError(f"file must hold at least one complete record, got an empty file {path.name}")
     separators = form.separators or next((mark for mark in (",", ";", "\t") if mark in first), " ")
@@ -136,7 +142,7 @@ def _delimited(path: Path, form: TableForm) -> Any:
         header = 0 if any(_is_number(cell.strip().strip('"')) for cell in cells) else 1
     named = header > 0 and form.named and not form.names
     try:
-        return pd.read_csv(
+        return _read_csv(
             io.StringIO(text),
             sep=r"\s+" if blanks else separators,
             header=0 if named else None,
@@ -145,11 +151,21 @@ def _delimited(path: Path, form: TableForm) -> Any:
             skipinitialspace=True,
             comment="%" if path.suffix.lower() in (".dat", ".data") else None,
             low_memory=False,
+            index_col=False,
         )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError):
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError):
         raise DataError(
             f"file must have the same number of cells in every line, got something else in {path.name}"
         ) from None
+
+
+def _read_csv(text: io.StringIO, **how: Any) -> Any:
+    """Return what pandas reads; a line with more cells than the header is an error, and no index is made of it."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(text, **how)
 
 
 def _is_number(cell: str) -> bool:

@@ -209,7 +209,7 @@ class PublishedSet:
             raise DataError(f"folder must be a folder that exists, got folder={folder}")
         found = tuple((layout, paths) for layout in self.layouts if (paths := layout.found_in(folder)))
         if not found:
-            names = dict.fromkeys((" with " if each.together else " or ").join(each.files) for each in self.layouts)
+            names = dict.fromkeys((" and " if each.together else " or ").join(each.files) for each in self.layouts)
             wanted = " or ".join(names)
             raise DataError(f"folder must hold {wanted} for {self.name}, got none of them in folder={folder}")
         return found
