@@ -10,6 +10,7 @@ from oracles.toy_mechanisms import LaplaceSum, toy_pair
 from audits import Budget, StreamKey, audit_tails, exact_delta
 from mechanisms import LaplaceProfile
 from mechanisms.base import BOTH, Direction, PrivacyProfile
+from mechanisms.laws.laplace_profile import laplace_product_delta
 from mechanisms.laws.profile_tools import epsilon_bracket
 
 F = Direction.FORWARD
@@ -119,3 +120,19 @@ def test_draws_agree_with_the_profile() -> None:
 
 def test_epsilons_are_plain_floats() -> None:
     assert type(LaplaceProfile(np.float64(1.0)).size) is float
+
+
+def test_independent_pairs_together() -> None:
+    """The bound for one pair is above its exact law; for two it is above a sum over cells, and not far."""
+    for epsilon in (0.1, 0.4, 0.9):
+        exact = LaplaceProfile(1.0).delta_at(epsilon)
+        assert exact <= laplace_product_delta(1.0, 1, epsilon) <= 1.1 * exact + 0.05
+    edges = np.linspace(-12.0, 13.0, 1501)
+    middle, width = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
+    p, q = (0.5 * np.exp(-np.abs(middle - shift)) * width for shift in (0.0, 1.0))
+    joint, other = np.outer(p, p), np.outer(q, q)
+    for epsilon in (0.2, 1.0, 1.8):
+        exact = float(np.maximum(joint - np.exp(epsilon) * other, 0.0).sum())
+        assert exact <= laplace_product_delta(1.0, 2, epsilon) * (1 + 1e-2)
+        assert laplace_product_delta(0.8, 2, epsilon) < max(exact * 1.5, 0.05) + 0.1
+    assert laplace_product_delta(0.01, 100, 0.9) < 1e-9  # pure 1.0 by composition
