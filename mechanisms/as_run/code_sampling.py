@@ -1,0 +1,151 @@
+r"""OPS and AdaOPS as W18's experiments ran them: noise of covariance ``(R R^T)^{-1}`` where ``H = R^T R``.
+
+``theta + (R')\randn`` solves with the factor that gives ``(R^T)^{-1} z``; ``R^{-1} z`` has the covariance ``H^{-1}``.
+The two agree where ``H`` is diagonal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..base import check_draws, check_positive
+from ..data.dataset import Dataset, FloatArray
+from ..laws.gaussian_calibration import check_open_delta
+from ..linear.adaops_wang2018 import best_total, positive_root
+from ..numerics.transcripts import batches
+from .code_statistics import CODE_DELTA, shifted_statistics
+
+
+def utility_constant(epsilon: float, delta: float, rho: float, dim: int) -> float:
+    """Return ``C_1 = (d/2 + sqrt(d log(1/rho)) + log(1/rho)) log(2/delta)/epsilon^2`` (W18, eq. 18)."""
+    tail = math.log(1 / rho)
+    return (dim / 2 + math.sqrt(dim * tail) + tail) * math.log(2 / delta) / epsilon**2
+
+
+def root_gamma(square: FloatArray, slope: FloatArray, room: FloatArray) -> FloatArray:
+    """Return the positive root ``w`` of ``square w^2 + slope w - room = 0``: the square root of gamma."""
+    return np.asarray(2 * room / (slope + np.sqrt(slope**2 + 4 * square * room)))
+
+
+@dataclass(frozen=True)
+class AsRunOPS:
+    """OPS-Balanced of the code, at unit bounds; the number of records is taken from the data.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        In (0, 1); the code has 1e-6.
+    rho : float
+        Failure probability in ``C_1``; 0.05 in the code.
+    """
+
+    epsilon: float
+    delta: float = CODE_DELTA
+    rho: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def constants(self, n_records: int, dim: int) -> tuple[float, float]:
+        """Return ``(lam, gamma)``; the ridge of the code is ``lam + 1``."""
+        epsilon, log = self.epsilon, math.log(2 / self.delta)
+        c1 = utility_constant(min(epsilon / 2, math.sqrt(epsilon / 2)), self.delta, self.rho, dim)
+        lam = max((c1 * n_records / 2) ** (1 / 3), (1 + log) / epsilon)
+        lipschitz = 1 + min(math.sqrt(n_records / (2 * lam)), n_records / lam)
+        room = epsilon - (1 + log) / (2 * lam)
+        root = root_gamma(*map(np.asarray, (lipschitz**2 / (lam + 1), lipschitz * math.sqrt(log / lam), room)))
+        return lam, float(root) ** 2
+
+    def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
+        """Return independent coefficients, shape ``(n_draws, dim)``."""
+        lam, gamma = self.constants(dataset.n_records, dataset.dim)
+        gram, moment = shifted_statistics(dataset)
+        hessian = gram + lam * np.eye(dataset.dim)
+        factor = np.linalg.cholesky(hessian)
+        noise = rng.standard_normal((check_draws(n_draws), dataset.dim))
+        spread = solve_triangular(factor, noise.T, lower=True).T / math.sqrt(gamma)
+        return np.asarray(np.linalg.solve(hessian, moment) + spread)
+
+
+@dataclass(frozen=True)
+class AsRunAdaOPS:
+    """AdaOPS of the code, at unit bounds; the number of records is taken from the data.
+
+    Its solver is taken to find the minimiser of (7), which is convex.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        In (0, 1); the code has 1e-6.
+    rho : float
+        Failure probability in ``C_1``; 0.05 in the code.
+    """
+
+    epsilon: float
+    delta: float = CODE_DELTA
+    rho: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def log(self) -> float:
+        """``log(6/delta)``."""
+        return math.log(6 / self.delta)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the released eigenvalue; its shift is ``sqrt(log(6/delta))`` times that."""
+        return 4 * math.sqrt(self.log) / self.epsilon
+
+    def total(self, dim: int) -> float:
+        """Return the least sum of ridge and released eigenvalue."""
+        bar = positive_root(self.log, self.epsilon / 4)
+        best = best_total(1.0, utility_constant(bar, self.delta / 3, self.rho, dim), 4 * self.log / self.epsilon)
+        return max(best, 2 * (1 + self.log) / self.epsilon)
+
+    def lipschitz_cap(self, n_records: int, total: FloatArray) -> FloatArray:
+        """Return what the code cuts the Lipschitz constant at, ``1 + sqrt(2 sqrt(n)/total)``.
+
+        It is no bound: a ridge solution may be ``sqrt(n)/(2 sqrt(total))`` long.
+        """
+        return np.asarray(1 + np.sqrt(2 * math.sqrt(n_records) / total))
+
+    def root_gamma(self, lipschitz: FloatArray, total: FloatArray) -> FloatArray:
+        """Return the square root of gamma for each draw; it falls as the Lipschitz constant grows."""
+        room = self.epsilon / 2 - (1 + self.log) / (2 * total)
+        return root_gamma(lipschitz**2 / (2 * (total + 1)), lipschitz * np.sqrt(self.log / total), room)
+
+    def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
+        """Return independent coefficients, shape ``(n_draws, dim)``."""
+        gram, moment = shifted_statistics(dataset)
+        theta, dim = np.empty((check_draws(n_draws), dataset.dim)), dataset.dim
+        smallest, least = float(np.linalg.eigvalsh(gram)[0]), self.total(dim)
+        for rows in batches(n_draws, dim**2):
+            size = len(theta[rows])
+            released = smallest + self.spread * (rng.standard_normal(size) - math.sqrt(self.log))
+            released = np.maximum(released, 0.0)
+            total = np.maximum(least, released)
+            factor = np.linalg.cholesky(gram + (total - released)[:, None, None] * np.eye(dim))
+            half = np.linalg.solve(factor, np.broadcast_to(moment[:, None], (size, dim, 1)))
+            estimate = np.linalg.solve(np.swapaxes(factor, 1, 2), half)[..., 0]
+            step = 4 * np.log1p(1 / total) / self.epsilon
+            growth = step * (math.sqrt(self.log) * rng.standard_normal(size) + self.log)
+            length = (1 + np.linalg.norm(estimate, axis=1)) * np.exp(growth)
+            lipschitz = np.minimum(length, self.lipschitz_cap(dataset.n_records, total))
+            noise = np.linalg.solve(factor, rng.standard_normal((size, dim))[..., None])[..., 0]
+            theta[rows] = estimate + noise / self.root_gamma(lipschitz, total)[:, None]
+        return theta
+
+
+def _check(mechanism: AsRunOPS | AsRunAdaOPS) -> None:
+    object.__setattr__(mechanism, "epsilon", check_positive("epsilon", mechanism.epsilon))
+    object.__setattr__(mechanism, "delta", check_open_delta(mechanism.delta))
