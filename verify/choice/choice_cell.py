@@ -19,8 +19,8 @@ from .contenders import (
     MOST_STEPS,
     WITHOUT_PRIVACY,
     Contender,
-    Drawn,
-    Estimate,
+    DrawnEstimate,
+    GivesCoefficients,
     Plain,
     offer_of,
     passes,
@@ -122,7 +122,7 @@ def _of_promise(setting: Setting, line: Contender) -> Iterator[Row]:
     if steps > MOST_STEPS:
         yield {"reason": f"not drawn: {steps:.3g} steps over folds and draws, and at most {MOST_STEPS:.3g} are taken"}
         return
-    yield _errors(setting, line, Drawn(mechanism))
+    yield _errors(setting, line, DrawnEstimate(mechanism))
 
 
 def _prices(mechanism: object, setting: Setting, promise: Promise, found: PromiseStanding) -> Row:
@@ -138,7 +138,7 @@ def _prices(mechanism: object, setting: Setting, promise: Promise, found: Promis
     }
 
 
-def _errors(setting: Setting, line: Contender, estimate: Estimate) -> Row:
+def _errors(setting: Setting, line: Contender, estimate: GivesCoefficients) -> Row:
     """Return the cross-validated error; the folds are those of every line, and so is a method's noise at every promise.
 
     A draw that gives no finite coefficients predicts 0.

@@ -161,7 +161,10 @@ def _is_toml(data: object) -> bool:
 
 
 def section_of(data: str | Path | None, loss: Loss, options: Mapping[str, Any]) -> tuple[DataSection, Path]:
-    """Return what a configuration, or a file with options, says of its data, and where relative paths start."""
+    """Return what a configuration, or a file with options, says of its data, and where relative paths start.
+
+    Parameters and errors as of ``gather``; nothing but the header of a file is read.
+    """
     if data is None:
         raise UserError("data must be a file, a configuration, a Dataset, or left out with public or recipe, got none")
     if _is_toml(data):

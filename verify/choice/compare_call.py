@@ -126,8 +126,8 @@ def compare(
     Examples
     --------
     >>> table = compare("fair", loss="logistic", epsilon=1.0, methods=["trivial", "Gaussian output"], folds=2, draws=5)
-    >>> table.loc[0, ["method", "error"]].tolist()
-    ['trivial', 0.5]
+    >>> list(table["method"]), float(table["error"].iloc[0])
+    (['trivial', 'Gaussian output', 'Gaussian output'], 0.5)
     """
     options = {
         "target": target,

@@ -47,7 +47,7 @@ class Contender:
         return ", ".join(filter(None, (self.method, self.way, about)))
 
 
-class Estimate(Protocol):
+class GivesCoefficients(Protocol):
     """Whatever gives regression coefficients."""
 
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
@@ -66,7 +66,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnEstimate:
     """A mechanism, drawn from a few times at once where its transcript is long."""
 
     mechanism: Mechanism
@@ -161,7 +161,7 @@ def variants() -> Mapping[str, AsRun]:
     return as_run_methods()
 
 
-def variant(line: Contender, domain: Domain) -> tuple[str, Estimate]:
+def variant(line: Contender, domain: Domain) -> tuple[str, GivesCoefficients]:
     """Return what is to be known of the variant behind a line, and the variant, built for its promise."""
     method = variants()[line.method]
     # what promises nothing is the same for every promise

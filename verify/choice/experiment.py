@@ -21,7 +21,7 @@ from ..engine.work import Work, keyed
 from ..messages.errors import UserError
 from .choice_cell import METRICS, Setting, blank, decide
 from .choice_data import ChoiceData, Loss
-from .choice_table import Comparison, first_line
+from .choice_table import Compared, first_line
 from .contenders import Contender, contenders
 
 #: The reason in the row of a line whose worker process died every time; resumed, it is tried again.
@@ -149,7 +149,7 @@ class Course:
         self._tasks = keyed(self.experiment.tasks())
         self._done: dict[str, tuple[Row, float]] = {}
 
-    def run(self, executor: Executor) -> Comparison:
+    def run(self, executor: Executor) -> Compared:
         """Decide what the store has not, and return all rows there are."""
         self._take_up()
         missing = [task for key, task in self._tasks.items() if key not in self._done]
@@ -173,11 +173,11 @@ class Course:
             self.interrupted = True
         return self.comparison()
 
-    def comparison(self) -> Comparison:
+    def comparison(self) -> Compared:
         """Return the rows that are there, in the order of the lines."""
         found = [self._done[key] for key in self._tasks if key in self._done]
         header = self.experiment.header(len(found))
-        return Comparison(header, tuple(row for row, _ in found), tuple(seconds for _, seconds in found))
+        return Compared(header, tuple(row for row, _ in found), tuple(seconds for _, seconds in found))
 
     def _take_up(self) -> None:
         if self.store is None:

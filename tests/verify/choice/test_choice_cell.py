@@ -211,7 +211,7 @@ def test_long_transcripts_are_drawn_a_few_at_once(monkeypatch: pytest.MonkeyPatc
             return super().draw(dataset, n_draws, rng=rng)
 
     monkeypatch.setattr(contenders, "NUMBERS", 8)
-    drawn = contenders.Drawn(Counted(n_steps=2)).coefficients(small(), 5, np.random.default_rng(0))
+    drawn = contenders.DrawnEstimate(Counted(n_steps=2)).coefficients(small(), 5, np.random.default_rng(0))
     assert (seen, drawn.shape) == ([2, 2, 1], (5, 2))
 
 
