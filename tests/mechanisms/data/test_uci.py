@@ -74,6 +74,35 @@ def test_missing_cells_and_words(tmp_path: Path) -> None:
     assert np.array_equal(read_regression(write(tmp_path, "w.arff", arff)).X, found.X)
 
 
+def test_columns_left_out_and_words_as_numbers(tmp_path: Path) -> None:
+    """By hand: drops by name and by place; yes is 1 and no is 0 in a feature, the response becomes +-1."""
+    path = write(tmp_path, "d.csv", "id,a,b,label\n1,5,yes,ckd\n2,6,no,notckd\n3,7,yes,ckd\n")
+    codes = {"b": {"yes": 1.0, "no": 0.0}, "label": {"ckd": 1.0, "notckd": -1.0}}
+    found = read_regression(path, drops=["id"], codes=codes)
+    assert np.array_equal(found.X, [[5, 1], [6, 0], [7, 1]])
+    assert np.array_equal(found.y, [1, -1, 1])
+    assert "column id left out" in found.steps
+    assert np.array_equal(read_regression(path, drops=[0, -2], codes=codes).X, [[5], [6], [7]])
+    by_place = {2: codes["b"], -1: codes["label"]}
+    assert np.array_equal(read_regression(path, drops=[0], codes=by_place).X, found.X)
+    with pytest.raises(DataError, match="column 'label' must hold one of ckd, got something else") as caught:
+        read_regression(path, codes={"label": {"ckd": 1.0}})
+    assert "notckd" not in str(caught.value)
+    with pytest.raises(DataError, match="drop must be a column of"):
+        read_regression(path, drops=["c"], codes=codes)
+    with pytest.raises(DataError, match="column must be a column of"):
+        read_regression(path, codes={"c": codes["b"]})
+    with pytest.raises(DataError, match="besides the response"):
+        read_regression(path, drops=["id", "a", "b"], codes=codes)
+
+
+def test_numbers_that_stand_for_others(tmp_path: Path) -> None:
+    """A column of numbers is a column of words where every number is one of them, and stays as it is where not."""
+    path = write(tmp_path, "s.csv", "service,kind,y\n671004572,2,1\n457008451,1,2\n671004572,2,3\n")
+    codes = {"service": {"671004572": 1.0, "457008451": 2.0}, "kind": {"gas": 1.0, "diesel": 2.0}}
+    assert np.array_equal(read_regression(path, codes=codes).X, [[1, 2], [2, 1], [1, 2]])
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
