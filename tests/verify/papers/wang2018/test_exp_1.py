@@ -189,6 +189,37 @@ def test_adassp_of_the_code(n: int, private: bool) -> None:
     assert decide(STATEMENT, "#code AdaSSP", "printed", at).claim.high == pytest.approx(min(1e-6, n**-2))
 
 
+@pytest.mark.parametrize(
+    ("part", "version"),
+    [
+        ("#code SSP", "1.5 times the noise"),
+        ("#code ObjPert", "gradient 2.1"),
+        ("#code OPS", "the code's covariance"),
+        ("#code OPS", "the code's gamma"),
+        ("#code AdaOPS", "the code's covariance"),
+        ("#code AdaSSP", "0.6 of the noise"),
+        ("#code AdaSSP", "up to 3,000,000 records"),
+        ("#code delta", "up to 1,001 records"),
+    ],
+)
+def test_wrong_versions_are_refuted(part: str, version: str) -> None:
+    """Each mutant at its own numbers."""
+    assert not holds(STATEMENT, part, version)
+
+
+def test_the_gamma_of_the_code_without_data() -> None:
+    """No data and a target (1, 1), covariance 1/(gamma (lam + 1)): by the two normal laws on a grid."""
+    lam = 1 + math.log(2e6)
+    a, b, c = 1 / (lam + 1), math.sqrt(math.log(2e6) / lam), (1 + math.log(2e6)) / 2 / lam - 1
+    gamma = ((-b + math.sqrt(b * b - 4 * a * c)) / (2 * a)) ** 2
+    x = np.linspace(-12, 12, 400_001) / math.sqrt(gamma * (lam + 1))
+    p, q = (norm.pdf(x, m, 1 / math.sqrt(gamma * h)) for m, h in ((0.0, lam + 1), (1 / (lam + 2), lam + 2)))
+    want = max(float(np.trapezoid(np.maximum(each, 0.0), x)) for each in (p - math.e * q, q - math.e * p))
+    found = decide(STATEMENT, "#code OPS", "the code's gamma", epsilon=1.0, n=0, delta=1e-6).exact
+    assert found is not None
+    assert found.low == pytest.approx(want, rel=1e-4)
+
+
 def test_delta_of_the_code() -> None:
     """1e-6 against min(1e-6, 1/n^2): the same up to 1,000 records, where no claim is made beyond."""
     for n, same in ((10, True), (1_000, True), (1_001, False)):

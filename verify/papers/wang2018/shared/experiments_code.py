@@ -43,14 +43,14 @@ INSIDE = 1 - 2**-50
 FAR = 6.0
 
 
-class Law(NamedTuple):
+class RidgeStatistics(NamedTuple):
     """``X^T X + ridge I`` and ``X^T y`` of one data set, in balls."""
 
     hessian: Ball
     moment: Ball
 
 
-class Sampled(NamedTuple):
+class SampleConstants(NamedTuple):
     """Constants of a posterior sample: ridge, gamma, and how often (at most) the ridge is another or gamma smaller.
 
     ``failing`` is None where both are fixed.
@@ -81,13 +81,13 @@ def records(n: int, t: float, direction: str) -> list[tuple[tuple[float, float],
     return [((INSIDE * x, INSIDE * z), w) for (x, z), w in zip([*rows, (a, b)], weights, strict=True)]
 
 
-def laws(n: int, t: float, direction: str, ridge: float) -> tuple[Law, Law]:
+def laws(n: int, t: float, direction: str, ridge: float) -> tuple[RidgeStatistics, RidgeStatistics]:
     """Return the statistics without and with the target, whose response is -1."""
     family = records(n, t, direction)
     return _law(family[:2], ridge, (1.0, 1.0)), _law(family, ridge, (1.0, 1.0, -1.0))
 
 
-def _law(rows: list[tuple[tuple[float, float], float]], ridge: float, responses: tuple[float, ...]) -> Law:
+def _law(rows: list[tuple[tuple[float, float], float]], ridge: float, responses: tuple[float, ...]) -> RidgeStatistics:
     hessian, moment = [[arb(ridge), arb(0)], [arb(0), arb(ridge)]], [arb(0), arb(0)]
     for (row, weight), y in zip(rows, responses, strict=True):
         x = [arb(value) for value in row]
@@ -95,10 +95,10 @@ def _law(rows: list[tuple[tuple[float, float], float]], ridge: float, responses:
             moment[i] += arb(weight) * x[i] * arb(y)
             for j in range(2):
                 hessian[i][j] += arb(weight) * x[i] * x[j]
-    return Law(arb_mat(hessian), arb_mat([[value] for value in moment]))
+    return RidgeStatistics(arb_mat(hessian), arb_mat([[value] for value in moment]))
 
 
-def projected(law: Law, w: FloatArray) -> tuple[Ball, Ball]:
+def projected(law: RidgeStatistics, w: FloatArray) -> tuple[Ball, Ball]:
     """Return mean and standard deviation of ``w^T theta`` at gamma = 1, for noise ``(R^T)^{-1} z`` with ``H = R^T R``."""
     H, first, second = law.hessian, arb(float(w[0])), arb(float(w[1]))
     solution = H.solve(law.moment)
@@ -111,7 +111,7 @@ def projected(law: Law, w: FloatArray) -> tuple[Ball, Ball]:
     return first * solution[0, 0] + second * solution[1, 0], (low * low + high * high).sqrt()
 
 
-def half_plane(pair: tuple[Law, Law], sampled: Sampled, epsilon: float) -> float:
+def half_plane(pair: tuple[RidgeStatistics, RidgeStatistics], sampled: SampleConstants, epsilon: float) -> float:
     """Return a proved lower bound of the divergence: the best half plane that a search finds, in balls.
 
     Where gamma is not fixed ``c`` lies between the two means: the event ``w^T theta > c`` gains from every larger gamma.
@@ -119,7 +119,7 @@ def half_plane(pair: tuple[Law, Law], sampled: Sampled, epsilon: float) -> float
     return max(_half_plane(order, sampled, epsilon) for order in (pair, pair[::-1]))
 
 
-def _half_plane(pair: tuple[Law, ...], sampled: Sampled, epsilon: float) -> float:
+def _half_plane(pair: tuple[RidgeStatistics, ...], sampled: SampleConstants, epsilon: float) -> float:
     w, fixed = _steepest(*pair), sampled.failing is None
     ends = [[float(part.mid()) for part in projected(law, w)] for law in pair]
     (m, s), (k, r) = [(mean, sd / math.sqrt(sampled.gamma)) for mean, sd in ends]
@@ -139,7 +139,7 @@ def _half_plane(pair: tuple[Law, ...], sampled: Sampled, epsilon: float) -> floa
     return enclose(evaluate, low=0.0, high=1.0).low
 
 
-def _steepest(first: Law, second: Law) -> FloatArray:
+def _steepest(first: RidgeStatistics, second: RidgeStatistics) -> FloatArray:
     """Return the direction in which the means lie furthest apart, in the noise of the first."""
     H, other = (
         np.array([[float(law.hessian[i, j].mid()) for j in range(2)] for i in range(2)]) for law in (first, second)
@@ -150,7 +150,7 @@ def _steepest(first: Law, second: Law) -> FloatArray:
     return np.asarray(w / np.linalg.norm(w))
 
 
-def _refuted(case: Case, sampled: Sampled) -> Evidence:
+def _refuted(case: Case, sampled: SampleConstants) -> Evidence:
     """Decide a posterior sample with the noise of the code by a half plane."""
     pair = laws(case.whole("n"), case.number("t"), "tilted", sampled.ridge)
     low = half_plane(pair, sampled, case.number("epsilon"))
@@ -170,7 +170,7 @@ def _ops(case: Case, *, corrected: bool) -> tuple[float, float]:
 def ops_code(case: Case, *, corrected: bool = False) -> Evidence:
     """Decide OPS with the noise of the code, n public, with its own gamma or the one that is proved for ``H^{-1}``."""
     ridge, gamma = _ops(case, corrected=corrected)
-    return _refuted(case, Sampled(ridge, gamma))
+    return _refuted(case, SampleConstants(ridge, gamma))
 
 
 def ops_symmetric(case: Case, *, corrected: bool = True) -> Evidence:
@@ -202,10 +202,10 @@ def adaops_code(case: Case, *, corrected: bool = False) -> Evidence:
     root = float(code.root_gamma(code.lipschitz_cap(n, np.asarray(total)), np.asarray(total)))
     shift = math.sqrt(code.log) * code.spread
     beyond = partial(_above, least=total, shift=shift, sd=code.spread)
-    return _refuted(case, Sampled(total + 1, root**2 * (1 - 1e-12), beyond))
+    return _refuted(case, SampleConstants(total + 1, root**2 * (1 - 1e-12), beyond))
 
 
-def _corrected_rule(n: int, t: float, epsilon: float) -> Sampled:
+def _corrected_rule(n: int, t: float, epsilon: float) -> SampleConstants:
     rule = CorrectedRule2018(epsilon, CODE_DELTA)
     constants = rule.settings(Dataset(np.empty((0, 2)), np.empty(0), 1.0, 1.0))
     total = constants.total
@@ -215,7 +215,7 @@ def _corrected_rule(n: int, t: float, epsilon: float) -> Sampled:
     )
     gamma = float(rule.gamma(constants, np.zeros(1), np.array([longest]))[0])
     beyond = partial(_above, least=total, shift=constants.shift, sd=constants.sigma, far=FAR)
-    return Sampled(total, gamma * (1 - 1e-12), beyond)
+    return SampleConstants(total, gamma * (1 - 1e-12), beyond)
 
 
 def _above(hessian: Ball, *, least: float, shift: float, sd: float, far: float = math.inf) -> Ball:
@@ -277,14 +277,14 @@ def objpert_code(case: Case, *, lipschitz: float = 2.0) -> Evidence:
     return Evidence(_claim(case), exact=exact, notes={"sigma": doubled.sigma, "ridge": doubled.lam})
 
 
-def _rectangle(pair: tuple[Law, ...], sigma: float, epsilon: float) -> float:
+def _rectangle(pair: tuple[RidgeStatistics, ...], sigma: float, epsilon: float) -> float:
     """Return a proved lower bound of the divergence on ``[a, b] x [-1/100, 1/100]`` inside the ball of radius 2.
 
     ``X^T X`` is diagonal there, so that the coordinates are independent normal, and the second has one law under both.
     """
     edge, height = 1.9999, arb("0.01")
 
-    def share(law: Law, low: float, high: float) -> Ball:
+    def share(law: RidgeStatistics, low: float, high: float) -> Ball:
         factor, mean = law.hessian[0, 0] / arb(sigma), law.moment[0, 0] / law.hessian[0, 0]
         return ndtr_ball((mean - arb(low)) * factor) - ndtr_ball((mean - arb(high)) * factor)
 
@@ -324,7 +324,7 @@ SSP = {"epsilon": 1.0, "n": 1_000, "delta": CODE_DELTA}
 OBJPERT = {"epsilon": 1.0, "n": MANY, "t": 0.00061, "delta": CODE_DELTA}
 OPS = {"epsilon": 1.0, "n": MANY, "t": 0.028, "delta": CODE_DELTA}
 ADAOPS = {"epsilon": 1.0, "n": MANY, "t": 0.014, "delta": CODE_DELTA}
-SIZES = {"epsilon": (0.1, 1.0), "n": (100, 1_000, MANY)}
+SIZES = {"epsilon": (0.1, 1.0), "n": (1, 100, MANY)}
 BOTH_EPSILONS = {"epsilon": (0.1, 1.0), "n": (1_000, MANY)}
 DERIVATION = "docs/derivations/wang2018_experiments.md"
 _PROMISE = '"is" (epsilon, delta)"-DP at" epsilon = 0.1 "and" 1, quad delta = min{10^(-6), 1\\/n^2}'
