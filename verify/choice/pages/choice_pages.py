@@ -36,7 +36,7 @@ MOST_ROWS = 62
 #: An error so many times the trivial one is of no use, and is named in the caption instead of drawn.
 USELESS = 3.0
 #: The way that stands for a method in the figures: the first that it offers.
-DRAWN = ("exact", "published", "as run")
+DRAWN = ("exact", "published")
 RELATIONS = {"add-remove": "one record added or removed", "replace": "one record replaced"}
 ORIGINS = {
     "records": "the records themselves",
@@ -75,8 +75,9 @@ def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, 
     filled = [(title, blocks) for title, blocks in parts if blocks]
     sections = tuple(Section(title, min(i + 1, 2), blocks, audience) for i, (title, blocks) in enumerate(filled))
     return Document(
-        title=f"Which mechanism at which price: {header['name']}",
-        subtitle=f"{format_count(header['n_records'])} records of {header['dim']} features, {header['loss']} loss",
+        title="Which mechanism at which price",
+        subtitle=f"{header['name']}: {format_count(header['n_records'])} records of {header['dim']} features, "
+        f"{header['loss']} loss",
         date=date,
         author="pdp-verify",
         keywords=("differential privacy", "utility", "comparison"),
@@ -134,7 +135,7 @@ def _figures(rows: Sequence[Row]) -> Iterator[Figure]:
 def _drawn(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of the one way that stands for each method and relation, those with an error alone."""
     kept: list[Row] = []
-    found = [row for row in rows if row["epsilon"] is not None and math.isfinite(words.error_of(row))]
+    found = [row for row in rows if row["way"] in DRAWN and math.isfinite(words.error_of(row))]
     for method, relation in dict.fromkeys((row["method"], row["neighbours"]) for row in found):
         of_it = [row for row in found if (row["method"], row["neighbours"]) == (method, relation)]
         way = next(way for way in DRAWN if any(row["way"] == way for row in of_it))

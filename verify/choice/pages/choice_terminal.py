@@ -61,9 +61,11 @@ def _below(recipe: str, rows: Sequence[Row]) -> Iterator[str]:
         return
     yield f"W18's printed cells for {recipe}: {agreement([cell for _, cell in found])}"
     for row, cell in found:
-        where = row["method"] + ("" if row["epsilon"] is None else f" {row['epsilon']:g}")
+        where = " ".join(
+            filter(None, (row["method"], row["way"], "" if row["epsilon"] is None else f"{row['epsilon']:g}"))
+        )
         printed = f"{format_number(cell.error, 3)} ± {format_number(cell.half_width, 3)}"
-        yield f"  {where:<20} {words.error_words(row):<20} printed {printed:<18} {cell.words}"
+        yield f"  {where:<25} {words.error_words(row):<17} printed {printed:<16} {cell.words}"
 
 
 def _cells(row: Row, seconds: float | None, *, best: bool) -> tuple[str, ...]:

