@@ -212,6 +212,14 @@ class DominatingRecords(Protocol):
 
 
 @runtime_checkable
+class EnclosedRecords(Protocol):
+    """Rounding of its linear algebra is bounded: two exact laws enclose that of every record."""
+
+    def record_law_ends(self, dataset: Dataset) -> tuple[BatchedLaws, BatchedLaws] | None:
+        """Return laws of leaving each record out whose divergences are at most, and at least, the true ones."""
+
+
+@runtime_checkable
 class BatchedLosses(Protocol):
     """The losses of many records at the same outputs follow from one factor a draw."""
 

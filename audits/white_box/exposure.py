@@ -8,7 +8,7 @@ the mechanism's ``profile`` about it. Either pair has two directions, drawn with
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from scipy import special
 
 from mechanisms.base import Direction, Mechanism, WhiteBox, check_delta
 from mechanisms.data.dataset import DataError, Dataset, FloatArray
-from mechanisms.records.record_laws import RecordLaws, record_laws, record_losses
+from mechanisms.records.record_laws import RecordLaws, enclosing_laws, record_laws, record_losses
 
 from ..estimate import Budget
 from ..results import Result
@@ -27,8 +27,9 @@ from ..stats.multiplicity import even_share
 from .attack import rank_grid
 from .draws import outputs_in_chunks
 
-#: Rounding error granted to an exact epsilon or advantage in float64, relative to it; and in absolute terms to an
-#: advantage (a sum of positive terms) and to an epsilon (the root of an equation).
+#: Rounding error granted to an epsilon or advantage of a law whose parameters are given, relative to it; and in
+#: absolute terms to an advantage (a sum of positive terms) and to an epsilon (the root of an equation). The rounding
+#: of the parameters is bounded apart, from the condition of the data.
 ROUNDING, LEAST_ADVANTAGE, LEAST_EPSILON = 1e-9, 1e-280, 1e-12
 #: Floats in one block of losses (draws times records).
 BLOCK_FLOATS = 1_000_000
@@ -79,8 +80,11 @@ class Exposure(Result):
     drawn_with, drawn_without : RecordBounds
         Smallest epsilon at ``delta``, natural log, when the output is drawn with the record and without it.
     failure_prob : float
-        0 where the laws are known exactly; the intervals then grant a rounding allowance that is tested, not proved
-        (``proved_profile`` proves the numbers of one record).
+        0 where the laws are known exactly. For one-posterior sampling and noise around a ridge estimate the intervals
+        hold whatever the condition of the data: what rounding can do to leverages and residuals is bounded (from the
+        condition number, or in ball arithmetic), and 1e-9 is granted to the root search, which is tested, not proved.
+        Profiles asked one record at a time are granted the 1e-9 alone (``proved_profile`` proves the numbers of one
+        record).
     n_draws : int
         Mechanism evaluations spent; the same draws serve all records.
     method : str
@@ -145,6 +149,9 @@ def exposure(mechanism: Mechanism, dataset: Dataset, budget: Budget, *, delta: f
     ------
     DataError
         If there is no record.
+    ValueError
+        If ``X^T X + lam I`` is singular, or has a condition number from which nothing useful follows in float64, with
+        too many records for ball arithmetic: raise ``lam``.
     TypeError
         If the mechanism has neither an exact law nor a ``privacy_loss``.
 
@@ -159,7 +166,7 @@ def exposure(mechanism: Mechanism, dataset: Dataset, budget: Budget, *, delta: f
     delta = _checked(dataset, delta)
     laws = record_laws(mechanism, dataset)
     if laws is not None:
-        return _exact(mechanism.name, laws, delta)
+        return _exact(mechanism.name, (laws, *enclosing_laws(mechanism, dataset, laws)), delta)
     if not isinstance(mechanism, WhiteBox):
         raise TypeError(f"mechanism must have an exact law or a privacy_loss, got {type(mechanism).__name__}")
     return sampled_exposure(mechanism, dataset, budget, delta=delta)
@@ -171,22 +178,29 @@ def _checked(dataset: Dataset, delta: float) -> float:
     return check_delta(delta)
 
 
-def _exact(name: str, laws: RecordLaws, delta: float) -> Exposure:
+def _exact(name: str, laws: tuple[RecordLaws, RecordLaws, RecordLaws], delta: float) -> Exposure:
+    """Return the numbers of the first laws between those of the others, with room for the rounding of a root."""
+
+    def bounds(number: Callable[[RecordLaws], FloatArray], least: float, largest: float) -> RecordBounds:
+        value, below, above = (number(each) for each in laws)
+        low = np.maximum(below - _room(below, least), 0.0)
+        high = np.minimum(above + _room(above, least), largest)
+        return RecordBounds(np.clip(value, low, high), low, high)
+
     return Exposure(
         name,
         delta,
-        _allowed(laws.delta_at(0.0, Direction.FORWARD), LEAST_ADVANTAGE, 1.0),
-        _allowed(laws.epsilon_at(delta, Direction.FORWARD), LEAST_EPSILON, math.inf),
-        _allowed(laws.epsilon_at(delta, Direction.BACKWARD), LEAST_EPSILON, math.inf),
+        bounds(lambda each: each.delta_at(0.0, Direction.FORWARD), LEAST_ADVANTAGE, 1.0),
+        bounds(lambda each: each.epsilon_at(delta, Direction.FORWARD), LEAST_EPSILON, math.inf),
+        bounds(lambda each: each.epsilon_at(delta, Direction.BACKWARD), LEAST_EPSILON, math.inf),
         0.0,
         0,
-        f"exact law, float64 with {ROUNDING:g} for rounding",
+        f"exact law; room for the condition of the data and {ROUNDING:g} for rounding",
     )
 
 
-def _allowed(values: FloatArray, least: float, largest: float) -> RecordBounds:
-    room = np.where(np.isinf(values), 0.0, ROUNDING * values + least)
-    return RecordBounds(values, np.maximum(values - room, 0.0), np.minimum(values + room, largest))
+def _room(values: FloatArray, least: float) -> FloatArray:
+    return np.where(np.isinf(values), 0.0, ROUNDING * values + least)
 
 
 def sampled_exposure(mechanism: WhiteBox, dataset: Dataset, budget: Budget, *, delta: float) -> Exposure:

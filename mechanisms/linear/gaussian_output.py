@@ -28,6 +28,7 @@ from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.leverage import ridge_shifts
 from ..records.record_laws import GaussianRecordLaws
+from ..records.record_ranges import record_ranges, rounded
 from .ridge import Estimator, RidgeMap, check_ridge, ridge_fit
 from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
 
@@ -179,6 +180,26 @@ class GaussianOutput:
         ]
         distance = np.concatenate([np.empty(0), *parts])
         return GaussianRecordLaws(math.sqrt(self.gamma) * np.where(np.isnan(distance), math.inf, distance))
+
+    def record_law_ends(self, dataset: Dataset) -> tuple[GaussianRecordLaws, GaussianRecordLaws] | None:
+        """Return the laws at the ends of every record's distance, around a ridge estimate."""
+        if not isinstance(self.estimator, RidgeMap):
+            return None
+        ranges = record_ranges(dataset, self.estimator.lam)
+        # the norm of A is at most so many times that of H
+        ratio = np.linalg.norm(ridge_fit(dataset, self.estimator.lam).whiten(self.factor.T), 2) * 1.02
+        length = np.linalg.norm(ranges.solved @ self.factor, axis=1)
+        room = ratio * ranges.solved_room + rounded(2 * dataset.dim + 8) * np.linalg.norm(
+            np.abs(ranges.solved) @ np.abs(self.factor), axis=1
+        )
+        lengths = (np.maximum(length - room, 0.0), length + room)
+        scale = math.sqrt(self.gamma)
+        with np.errstate(invalid="ignore"):
+            low, high = (
+                GaussianRecordLaws(np.where(np.isinf(residual), math.inf, scale * part * residual))
+                for part, residual in zip(lengths, ranges.residual_out, strict=True)
+            )
+        return low, high
 
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray | None:
         """Return the loss of leaving each record out at one output, around a ridge estimate."""

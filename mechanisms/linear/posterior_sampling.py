@@ -17,19 +17,19 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.gaussian_envelopes import posterior_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..laws.gaussian_profile import ROUNDING
 from ..laws.profile_tools import SwappedProfile, epsilon_bracket
 from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadratic_log_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..offers import NO_SIZE, Offer, Offered, Promise
+from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LINEAR, Build, Recipe, Setup
 from ..records.leverage import record_quantities
 from ..records.record_laws import QuadraticRecordLaws
+from ..records.record_ranges import record_ranges
 from .ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration
-from .posterior_bound import LARGEST_DELTA, loss_bound
+from .posterior_bound import largest_proved_gamma, proved_delta
 from .ridge import RidgeFit, check_ridge, ridge_fit, target_balls
 from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
 
@@ -171,6 +171,15 @@ class PosteriorSampling:
         records = record_quantities(dataset, self.lam)
         return QuadraticRecordLaws(records.leverage_out, math.sqrt(self.gamma) * records.residual_out)
 
+    def record_law_ends(self, dataset: Dataset) -> tuple[QuadraticRecordLaws, QuadraticRecordLaws]:
+        """Return the laws at the ends of every record's leverage and residual, with which divergence grows."""
+        ranges, scale = record_ranges(dataset, self.lam), math.sqrt(self.gamma)
+        low, high = (
+            QuadraticRecordLaws(leverage, scale * residual)
+            for leverage, residual in zip(ranges.leverage_out, ranges.residual_out, strict=True)
+        )
+        return low, high
+
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the loss of leaving each record out at one output."""
         records = record_quantities(dataset, self.lam)
@@ -184,30 +193,24 @@ class PosteriorSampling:
         if domain.n_public is None or self.lam == 0:
             return None
         leverage, residual = domain.x_bound**2 / self.lam, largest_residual(self.lam, domain)
+        scaled = math.sqrt(self.gamma) * residual
         return Bound(
             "W18-F, corrected (a bound on leverage and residual over all data sets)",
             "The leverage of any record is at most B^2/lam and its residual is bounded through the public number of "
-            "records; the loss grows with both.",
-            lambda epsilon, delta: self._stated(leverage, residual, epsilon, delta, ROUNDING),
+            "records; the exact law at both, the residual sqrt(1 + B^2/lam) larger, is the worst.",
+            lambda epsilon, _: proved_delta(leverage, scaled, epsilon),
             (f"no data set has more than {domain.n_public} records, which is public",),
         )
 
     def worst_target(self, dataset: Dataset, domain: Domain) -> Bound:
         """Return the same at the largest leverage and residual of a record added to ``dataset``."""
         smallest, residual = largest_at(self.lam, dataset, domain)
-        leverage = domain.x_bound**2 / smallest
+        leverage, scaled = domain.x_bound**2 / smallest, math.sqrt(self.gamma) * residual
         return Bound(
             "leverage and residual at this data set",
             "",
-            lambda epsilon, delta: self._stated(leverage, residual, epsilon, delta, 0.0),
+            lambda epsilon, _: proved_delta(leverage, scaled, epsilon),
         )
-
-    def _stated(self, leverage: float, residual: float, epsilon: float, delta: float, slack: float) -> float:
-        """Return ``delta`` where the loss stays below ``epsilon`` outside that probability, else 1."""
-        if not 0 < delta <= LARGEST_DELTA:
-            return 1.0
-        bound = float(loss_bound(leverage, residual, self.gamma, delta))
-        return delta if bound * (1 + slack) <= epsilon else 1.0
 
     def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
         """Return the worst of equal records and one that points the other way."""
@@ -283,20 +286,23 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
 
 
 def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
-    one = promise.for_one
     if domain.n_public is None:
         return NO_SIZE
-    if one.delta > LARGEST_DELTA:
-        return Offered(None, f"the bound is proved for delta up to {LARGEST_DELTA}")
-    chosen = CorrectedOPSCalibration(
-        one.epsilon, one.delta, domain.n_public, domain.dim, domain.x_bound, domain.y_bound
-    ).least_risk()
-    return Offered(PosteriorSampling(chosen.gamma * (1 - 1e-9), chosen.lam))  # with equality rounding would decide
+    one, square, norm = promise.for_one, domain.x_bound**2, domain.y_bound / domain.x_bound
+    lams = square * np.geomspace(1e-2, 1e7, 721)
+    residuals = np.array([largest_residual(float(lam), domain) for lam in lams])
+    gammas = largest_proved_gamma(square / lams, residuals, one.epsilon, one.delta)
+    with np.errstate(divide="ignore"):
+        best = int(np.argmin(domain.dim / gammas + lams * norm**2))
+    if gammas[best] == 0:
+        return Offered(None, "no temperature is proved to keep this promise")
+    lam = float(lams[best])
+    return with_least_noise(lambda level: PosteriorSampling(1 / level, lam), domain, promise, 1 / float(gammas[best]))
 
 
 def offers() -> Sequence[Offer]:
     """Return W18's balanced rule as printed, and the ridge of least stated risk with the largest proved gamma."""
     return (
         Offer("OPS", "published", _published, LINEAR, "W18-F3 (balanced), as printed, at the public number of records"),
-        Offer("OPS", "exact", _exact, LINEAR, "W18-F, corrected; docs/derivations/compare.md, section 3"),
+        Offer("OPS", "exact", _exact, LINEAR, "docs/derivations/compare.md, section 3"),
     )

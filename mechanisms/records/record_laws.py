@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ..base import Direction, ExactLaw, PrivacyProfile, WhiteBox
-from ..capabilities import BatchedLosses, BatchedRecords, DominatingRecords
+from ..capabilities import BatchedLosses, BatchedRecords, DominatingRecords, EnclosedRecords
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import gaussian_log_delta
@@ -132,6 +132,19 @@ def record_laws(mechanism: object, dataset: Dataset) -> RecordLaws | None:
         return batched
     pairs = (NeighbouringPair.remove(dataset, i) for i in range(dataset.n_records))
     return OneByOneLaws(tuple(mechanism.profile(pair) for pair in pairs))
+
+
+def enclosing_laws(mechanism: object, dataset: Dataset, laws: RecordLaws) -> tuple[RecordLaws, RecordLaws]:
+    """Return laws whose divergences lie below and above those of every record; ``laws`` twice where none are bounded.
+
+    Raises
+    ------
+    ValueError
+        If the data are so ill-conditioned that nothing can be said.
+    """
+    if not (isinstance(mechanism, EnclosedRecords) and is_reference(mechanism)):
+        return laws, laws
+    return mechanism.record_law_ends(dataset) or (laws, laws)
 
 
 def record_losses(mechanism: WhiteBox, outputs: FloatArray, dataset: Dataset, records: range) -> FloatArray:

@@ -68,6 +68,7 @@ LIES: dict[str, Any] = {
     "covers_records": True,
     "record_laws": lambda dataset: GaussianRecordLaws(np.zeros(dataset.n_records)),
     "dominating_laws": lambda dataset: GaussianRecordLaws(np.zeros(dataset.n_records)),
+    "record_law_ends": lambda dataset: (GaussianRecordLaws(np.zeros(dataset.n_records)),) * 2,
     "record_losses": lambda outputs, dataset, records: np.zeros((len(outputs), len(records))),
     "ex_post_losses": lambda output, dataset: np.zeros(dataset.n_records),
     "envelope": lambda pair, direction, epsilon: Envelope(epsilon, -30.0, lambda n, rng: np.full(n, epsilon - 1.0)),
