@@ -210,22 +210,6 @@ class CorrectedOPSCalibration:
         lam = _conservative_lam(self, rho)
         return OPSParameters(lam, self.gamma_at(lam), "conservative, corrected")
 
-    def least_risk(self) -> OPSParameters:
-        """Return the ridge that minimises ``dim/gamma + lam (Y/B)^2``, gamma the largest that the bound allows.
-
-        Half of that is what the sample and the ridge add to the squared loss for coefficients of norm ``Y/B``
-        (docs/derivations/compare.md, section 3).
-        """
-        least = math.log(self.x_bound**2 / largest_leverage(self.epsilon, self.delta)) + 1e-6
-        norm = self.y_bound / self.x_bound
-
-        def risk(log_lam: float) -> float:
-            lam = math.exp(log_lam)
-            return math.log(self.dim / self.gamma_at(lam) + lam * norm**2)
-
-        lam = _smallest_on(risk, least)
-        return OPSParameters(lam, self.gamma_at(lam), "least risk, corrected")
-
 
 Calibration = PublishedOPSCalibration | CorrectedOPSCalibration
 

@@ -6,7 +6,8 @@ With ``m`` the leverage of the target outside the data and ``r`` its residual th
     max(m z^2 - log(1 + m), log(1 + m)) / 2 + z r sqrt(gamma m) + gamma r^2 m / (2 (1 + m))
 
 with ``z = Phi^{-1}(1 - delta/2)``, provided ``z >= 1``; it grows with ``m`` and with ``r``
-(docs/derivations/wang2018_adaops.md, section 2).
+(docs/derivations/wang2018_adaops.md, section 2). At one epsilon, delta itself is at most that of the exact law at the
+largest leverage ``m`` and the residual ``r sqrt(1 + m)`` (docs/derivations/compare.md, section 3), which says more.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import math
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from ..base import check_positive
+from ..base import BOTH, check_positive
 from ..data.dataset import FloatArray
 from ..laws.gaussian_calibration import check_open_delta
+from ..laws.gaussian_profile import ROUNDING
+from ..laws.quadratic_profile import QuadraticProfile, quadratic_log_delta
 
 #: Largest delta for which the bound is proved: there the normal quantile z is still at least 1.
 LARGEST_DELTA = 0.317
@@ -73,6 +76,42 @@ def largest_gamma(leverage: ArrayLike, residual: ArrayLike, epsilon: float, delt
     # 1/2 m/(1+m) w^2 + z sqrt(m) w - room = 0 in w = r sqrt(gamma), in the form that does not cancel
     w = 2 * room / (z * np.sqrt(m) + np.sqrt(z**2 * m + 2 * room * m / (1 + m)))
     return np.asarray((w / r) ** 2 * (1 - 1e-13))
+
+
+def proved_delta(leverage: float, scaled_residual: float, epsilon: float) -> float:
+    """Return a proved bound on delta over all targets of at most this leverage and residual times ``sqrt(gamma)``."""
+    m = leverage * (1 + ROUNDING)
+    worst = QuadraticProfile(m, scaled_residual * math.sqrt(1 + m) * (1 + ROUNDING))
+    at = epsilon - ROUNDING * max(1.0, abs(epsilon))
+    return max(worst.delta_bracket(at, direction).high for direction in BOTH)
+
+
+def largest_proved_gamma(leverage: ArrayLike, residual: ArrayLike, epsilon: float, delta: float) -> FloatArray:
+    """Return the largest ``gamma`` at which ``proved_delta`` is at most ``delta``, in float64; 0 where none is.
+
+    Parameters
+    ----------
+    leverage, residual : array_like
+        Upper bounds over all targets, positive; any shapes that broadcast.
+    epsilon, delta : float
+        The guarantee to be met; positive, and in (0, 1).
+    """
+    m, r = np.broadcast_arrays(np.asarray(leverage, dtype=np.float64), np.asarray(residual, dtype=np.float64))
+    target = math.log(check_open_delta(delta))
+
+    def kept(log_gamma: FloatArray) -> NDArray[np.bool_]:
+        scaled = r * np.sqrt(1 + m) * np.exp(0.5 * log_gamma)
+        return np.asarray(np.maximum(*(quadratic_log_delta(epsilon, m, scaled, d) for d in BOTH)) <= target)
+
+    # no larger one: there the shift of normal laws alone is 40 and more
+    low, high = np.full(m.shape, -60.0), np.log(1600 * (1 + m) ** 2 / (m * r**2))
+    low = np.minimum(low, high - 60.0)
+    some = kept(low)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        good = kept(middle)
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return np.asarray(np.where(some, np.exp(low), 0.0))
 
 
 def ridge_norm_bound(n_records: float, x_bound: float, y_bound: float, floor: ArrayLike) -> FloatArray:

@@ -189,13 +189,13 @@ class PosteriorSampling:
         return np.asarray(-0.5 * log_det + 0.5 * self.gamma * gain)
 
     def worst_case(self, domain: Domain) -> Bound | None:
-        """Return W18-F, corrected, at the largest leverage and residual, for a public number of records."""
+        """Return the exact law at the largest leverage and residual, for a public number of records."""
         if domain.n_public is None or self.lam == 0:
             return None
         leverage, residual = domain.x_bound**2 / self.lam, largest_residual(self.lam, domain)
         scaled = math.sqrt(self.gamma) * residual
         return Bound(
-            "W18-F, corrected (a bound on leverage and residual over all data sets)",
+            "W19-T4.1, the exact law, at the largest leverage and residual over all data sets",
             "The leverage of any record is at most B^2/lam and its residual is bounded through the public number of "
             "records; the exact law at both, the residual sqrt(1 + B^2/lam) larger, is the worst.",
             lambda epsilon, _: proved_delta(leverage, scaled, epsilon),

@@ -32,6 +32,7 @@ from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, Pub
 from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.noisy_sgd import NoisySGD
 from mechanisms.linear.ops_calibrations import CorrectedOPSCalibration
+from mechanisms.linear.posterior_bound import largest_proved_gamma
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.linear.subsample_aggregate import SubsampleAggregate
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
@@ -184,8 +185,10 @@ def test_ridge_mechanisms_stay_below_their_bounds(lam: float, n_public: int) -> 
 def test_posterior_sampling_passes_only_with_a_public_size() -> None:
     calibration = CorrectedOPSCalibration(1.0, 1e-5, 100, 3, 1.0, 1.0)
     lam = 2 * calibration.diffuse_lam
+    gamma = float(largest_proved_gamma(1 / lam, calibration.residual(lam), 1.0, 1e-5))
+    assert gamma > 1.3 * calibration.gamma_at(lam)
     for factor, allowed in ((0.999, True), (1.001, False)):
-        mechanism = PosteriorSampling(calibration.gamma_at(lam) * factor, lam)
+        mechanism = PosteriorSampling(gamma * factor, lam)
         bound = worst_case_of(mechanism, Domain(3, 1.0, 1.0, 100))
         assert bound is not None
         assert (bound.delta_at(1.0, 1e-5) <= 1e-5) is allowed
