@@ -30,7 +30,7 @@ from .synthetic_records import ball_records, prepared_records
 Origin = Literal["records", "public", "synthetic"]
 Loss = Literal["squared", "logistic"]
 #: What every output says of data without public bounds.
-READ_OFF = "read off the data: no private step"
+READ_OFF = "the public bounds are read off the data: no private step"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,12 @@ class ChoiceData:
         Name of the published set, or nothing.
     n_public : int
         Public bound on the number of records, for calibrations that need one: the configuration's, or how many of these
-        records there are.
+        records there are (where they are public or synthetic, the larger).
+
+    Raises
+    ------
+    UserError
+        If there are more records than the public bound.
     """
 
     dataset: Dataset
@@ -54,7 +59,10 @@ class ChoiceData:
     n_public: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_public", self.n_public or self.dataset.n_records)
+        there = self.dataset.n_records
+        if self.origin == "records" and 0 < self.n_public < there:
+            raise UserError("data.n_public must be at least the number of records, got a smaller one")
+        object.__setattr__(self, "n_public", max(self.n_public, there))
 
     @property
     def domain(self) -> Domain:
@@ -273,6 +281,8 @@ def scaled(dataset: Dataset, loss: Loss, *, constants: bool = False) -> Dataset:
             data_dependent=(*dataset.data_dependent, note),
         )
     if loss == "squared":
-        return as_in_wang2018(dataset)
-    standard, rows = z_score(dataset), UnitRows()
-    return replace(standard, X=rows(standard.X), x_bound=1.0, y_bound=1.0, steps=(*standard.steps, str(rows)))
+        found = as_in_wang2018(dataset)
+    else:
+        standard, rows = z_score(dataset), UnitRows()
+        found = replace(standard, X=rows(standard.X), x_bound=1.0, y_bound=1.0, steps=(*standard.steps, str(rows)))
+    return replace(found, data_dependent=(*found.data_dependent, READ_OFF))

@@ -154,7 +154,9 @@ class Course:
         self._take_up()
         missing = [task for key, task in self._tasks.items() if key not in self._done]
         setting = self.experiment.setting
-        work = Work(partial(decide, setting), missing, executor, name=lambda line: line.name)
+        # a batch of this process is done as it is handed in: one line at a time, so that Ctrl-C costs one
+        kind = _kind if executor.room > 1 else None
+        work = Work(partial(decide, setting), missing, executor, kind=kind, name=lambda line: line.name)
         announced = False
         if self.watcher and missing:
             self.watcher.begin(len(missing))
@@ -196,3 +198,8 @@ class Course:
         self._done[one.task.key] = (row, seconds)
         if self.store is not None:
             self.store.put_texts([(one.task.key, dumps({"row": row, "seconds": seconds}), died)])
+
+
+def _kind(line: Contender) -> tuple[str, str]:
+    """Return what the cost of a line mostly depends on."""
+    return line.method, line.way

@@ -69,6 +69,14 @@ def test_a_configuration_is_read_as_certify_reads_it(folder: Path) -> None:
     assert data.dataset.data_dependent == ()
 
 
+def test_the_public_number_of_records_bounds_them(folder: Path) -> None:
+    (folder / "data.toml").write_text(TOML.replace("n_public = 9", "n_public = 3"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"data\.n_public must be at least the number of records, got a smaller one"):
+        found(folder / "data.toml")
+    assert found(folder / "data.toml", public=folder / "other.csv").n_public == 4
+    assert found(folder / "data.toml", synthetic=50).n_public == 50
+
+
 def test_a_public_file_takes_the_place_of_the_records(folder: Path) -> None:
     (folder / "records.csv").unlink()  # nothing of it is read
     data = found(folder / "data.toml", public=folder / "other.csv")
@@ -81,7 +89,7 @@ def test_synthetic_records_lie_in_the_domain_and_read_nothing(folder: Path) -> N
     (folder / "records.csv").unlink()
     data = found(folder / "data.toml", synthetic=400)
     X, y = data.dataset.X, data.dataset.y
-    assert (data.origin, len(X), data.dataset.public, data.n_public) == ("synthetic", 400, True, 9)
+    assert (data.origin, len(X), data.dataset.public, data.n_public) == ("synthetic", 400, True, 400)
     # each column uniform on [-1, 1]/sqrt(2): variance 1/6; 400 draws, and 6 standard errors
     assert X.var(axis=0) == pytest.approx([1 / 6, 1 / 6], abs=6 * math.sqrt(1 / 45 / 400))
     assert np.abs(y).max() <= 2000
