@@ -88,7 +88,10 @@ def read_table(path: Path, form: TableForm = GUESSED) -> Any:
         if len(form.names) != frame.shape[1]:
             raise DataError(f"file must have {len(form.names)} columns, got {frame.shape[1]} in {path.name}")
         frame.columns = list(form.names)
-    return _without_stray_blanks(frame)
+    try:
+        return _without_stray_blanks(frame)
+    except OverflowError:
+        raise DataError(f"numbers must be within floating point, got one that is not in {path.name}") from None
 
 
 def _without_stray_blanks(frame: Any) -> Any:
@@ -111,8 +114,8 @@ def _cleaned(values: Any) -> Any:
     values = values.astype(object).where(values.notna(), None)
     words = values.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     values = words.where(~words.isin(MISSING), None)
-    numbers = pd.to_numeric(values, errors="coerce")
-    return numbers.astype(np.float64) if numbers.notna().sum() == values.notna().sum() else values
+    numbers = pd.to_numeric(values, errors="coerce").astype(np.float64)
+    return numbers if numbers.notna().sum() == values.notna().sum() else values
 
 
 def _text(path: Path) -> str:
@@ -120,6 +123,8 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"file must be UTF-8 text, got something else in {path.name}") from None
+    except OSError as stop:
+        raise DataError(f"file must be readable, got {path.name}: {stop.strerror}") from None
 
 
 def _delimited(path: Path, form: TableForm) -> Any:
@@ -191,7 +196,10 @@ def _arff(path: Path, form: TableForm) -> Any:
     names = [] if start is None else list(_attributes(lines[:start], wrong))
     if start is None or not names:
         raise wrong
-    records = list(csv.reader(lines[start + 1 :], quotechar="'", skipinitialspace=True))
+    try:
+        records = list(csv.reader(lines[start + 1 :], quotechar="'", skipinitialspace=True))
+    except csv.Error:
+        raise wrong from None
     if not records:
         raise DataError(f"file must hold at least one complete record, got none in {path.name}")
     records = [_without_stray_cells(cells, len(names)) for cells in records]
@@ -218,11 +226,10 @@ def _attributes(lines: list[str], wrong: DataError) -> Iterator[str]:
 def _matlab(path: Path, _: TableForm) -> Any:
     import pandas as pd
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
     try:
         arrays = {key: np.asarray(value) for key, value in loadmat(path).items() if not key.startswith("__")}
-    except (MatReadError, RuntimeError, ValueError, TypeError, IndexError, OSError):
+    except Exception:  # a damaged file comes out of its reader as whatever its bytes meet there
         raise DataError(f"file must be MATLAB of version 7.2 or older, got something else in {path.name}") from None
     matrices = {key: value for key, value in arrays.items() if value.ndim == 2 and value.dtype.kind in "fiub"}
     lower = {key.lower(): value for key, value in matrices.items()}

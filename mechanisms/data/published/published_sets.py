@@ -74,7 +74,10 @@ class FileLayout:
 
     def found_in(self, folder: Path) -> tuple[Path, ...]:
         """Return the files of the folder that are this layout, or none; capitals in a name do not matter."""
-        there = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
+        try:
+            there = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
+        except OSError as stop:
+            raise DataError(f"folder must be readable, got folder={folder}: {stop.strerror}") from None
         found = tuple(there[name.lower()] for name in self.files if name.lower() in there)
         if self.together:
             return found if len(found) == len(self.files) else ()

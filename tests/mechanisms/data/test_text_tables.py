@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from mechanisms.data.dataset import DataError
 from mechanisms.data.text_tables import TableForm, read_table
@@ -62,6 +63,7 @@ def test_the_kidney_file_as_it_is_published(tmp_path: Path, end: str) -> None:
         KIDNEY.replace("48,1.005,yes,no,ckd", "48,1.005,yes,ckd"),
         KIDNEY.replace("48,1.005,yes,no,ckd", "{0 48, 2 yes}"),
         KIDNEY[: KIDNEY.index("48")],
+        KIDNEY.replace("48,", "4" * 140_000 + ","),
     ],
 )
 def test_what_is_no_table_of_arff_is_refused_in_one_line(tmp_path: Path, fault: str) -> None:
@@ -93,3 +95,18 @@ def test_lines_of_more_cells_than_the_header_are_no_index(tmp_path: Path) -> Non
     assert read_table(write(tmp_path, "a.csv", "x,y\n1,2,\n3,4,\n")).to_numpy().tolist() == [[1, 2], [3, 4]]
     with pytest.raises(DataError, match="same number of cells"):
         read_table(write(tmp_path, "b.csv", "x,y\n1,2,3\n4,5,6\n"))
+
+
+def test_bytes_that_nobody_wrote(tmp_path: Path) -> None:
+    """A compressed MATLAB file cut and spoilt, a number beyond floating point, and a folder for a file."""
+    savemat(tmp_path / "m.mat", {"data": np.arange(600.0).reshape(200, 3)}, do_compression=True)
+    whole = (tmp_path / "m.mat").read_bytes()
+    for place in range(130, len(whole), 40):
+        (tmp_path / "m.mat").write_bytes(whole[:place] + b"\x5a\xa5" + whole[place + 2 :])
+        with pytest.raises(DataError, match="must be MATLAB"):
+            read_table(tmp_path / "m.mat")
+    with pytest.raises(DataError, match="within floating point"):
+        read_table(write(tmp_path, "n.csv", f"x,y\n1,2\n{'9' * 400},3\n"))
+    (tmp_path / "f.csv").mkdir()
+    with pytest.raises(DataError, match="file that exists"):
+        read_table(tmp_path / "f.csv")
