@@ -12,6 +12,7 @@ from mechanisms import Dataset
 from mechanisms.capabilities import Bound, Domain, RecordBound, worst_case_of
 from mechanisms.data.dataset import FloatArray, row_norms
 from mechanisms.offers import Promise, PromiseStanding, least
+from mechanisms.records.record_laws import dominating_laws
 from mechanisms.reference import is_reference
 
 from ..certificates.claims.record_losses import record_epsilons
@@ -40,12 +41,15 @@ class Price:
 def price(mechanism: object, dataset: Dataset, domain: Domain, promise: Promise, standing: PromiseStanding) -> Price:
     """Return what every record loses, one record added or removed, at the delta of a promise.
 
-    By the exact law of each record's loss; else by what is proved of records of its length, or of all records; else by
-    the promise itself, unless that is broken, or about a record replaced.
+    By the exact law of each record's loss; else by a law that dominates it, by what is proved of records of its length,
+    or of all records; else by the promise itself, unless that is broken, or about a record replaced.
     """
     exact = record_epsilons(mechanism, dataset, promise.delta)
     if exact is not None:
         return Price.of(exact, "exact law")
+    laws = dominating_laws(mechanism, dataset)
+    if laws is not None:
+        return Price.of(laws.worse_epsilon_at(promise.delta), "proved bound")
     proved = _by_length(mechanism, dataset, domain, promise)
     if proved is None:
         bound = worst_case_of(mechanism, domain)
