@@ -42,6 +42,7 @@ def compare(
     drops: Sequence[str] = (),
     log: Literal["log", "log1p"] | None = None,
     threshold: float | None = None,
+    labels: Mapping[str, float] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     x_bound: float | None = None,
@@ -49,6 +50,8 @@ def compare(
     rows: Literal["refuse", "clip", "unit"] | None = None,
     response: Literal["refuse", "clip"] | None = None,
     missing: Literal["refuse", "drop"] | None = None,
+    intercept: float | None = None,
+    n_public: int | None = None,
     delimiter: str | None = None,
     public: str | Path | None = None,
     synthetic: int | None = None,
@@ -93,7 +96,8 @@ def compare(
         The features of a file, or the columns that are none; by default every column but the target is one.
     log : {"log", "log1p"}, optional
         Of the response, before all else.
-    threshold, categories, ranges, x_bound, y_bound, rows, response, missing, delimiter : optional
+    threshold, labels, categories, ranges, x_bound, y_bound, rows, response : optional
+    missing, intercept, n_public, delimiter : optional
         As in the ``[data]`` of a configuration. Without public bounds columns become z-scores and rows have norm 1, as
         in W18's experiments: read off the data, so no private step.
     public : path, optional
@@ -135,6 +139,7 @@ def compare(
         "drops": tuple(drops),
         "log": log,
         "threshold": threshold,
+        "labels": dict(labels or {}),
         "categories": {name: list(levels) for name, levels in (categories or {}).items()},
         "ranges": dict(ranges or {}),
         "x_bound": x_bound,
@@ -142,6 +147,8 @@ def compare(
         "rows": rows,
         "response": response,
         "missing": missing,
+        "intercept": intercept,
+        "n_public": n_public,
         "delimiter": delimiter,
     }
     found = gathered(

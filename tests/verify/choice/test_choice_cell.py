@@ -11,6 +11,7 @@ import pytest
 
 from audits import StreamKey
 from mechanisms import BOTH, Dataset, NeighbouringPair
+from mechanisms.as_run.as_run_methods import as_run_methods
 from mechanisms.capabilities import Domain
 from mechanisms.data.dataset import FloatArray
 from mechanisms.data.synthetic import linear_unit_rows
@@ -21,7 +22,7 @@ from mechanisms.offers import Offer, Offered, Promise, PromiseStanding, least, o
 from verify.choice import choice_cell, contenders
 from verify.choice.choice_cell import Setting, decide
 from verify.choice.choice_data import ChoiceData
-from verify.choice.contenders import LIGHT_RIDGE, Contender
+from verify.choice.contenders import AS_RUN, LIGHT_RIDGE, Contender
 from verify.choice.record_price import Price, price
 from verify.schemas.lines import trouble
 
@@ -112,6 +113,25 @@ def test_non_private_and_trivial_by_hand() -> None:
     none = decide(setting(), Contender("trivial", "", None))
     mean, _ = literal(small(), "trivial", lambda data, _: np.zeros((1, 2)), 4)
     assert none["error"] == pytest.approx(mean, rel=1e-12)
+
+
+def test_a_variant_of_the_published_code_is_a_line_of_its_own() -> None:
+    row = decide(setting(), Contender("AdaSSP", AS_RUN, ONE))
+    variant = as_run_methods()["AdaSSP"]
+    built = variant.build(Domain(2, 1.0, 1.0, 23), ONE)
+    mean, _ = literal(small(), "AdaSSP", lambda data, rng: built.coefficients(data, 3, rng), 4)
+    assert row["error"] == pytest.approx(mean, rel=1e-12)
+    assert row["rule"].startswith(variant.statement)
+    assert (row["standing"], row["record_epsilon_kind"]) == ("", "")
+    assert trouble(row, "comparison", 2) == ""
+    wide = Dataset(small().X, small().y, 2.0, 1.0)
+    assert decide(setting(wide), Contender("AdaSSP", AS_RUN, ONE))["reason"].startswith(
+        "no number here: x_bound must be 1"
+    )
+    lines = contenders.contenders("squared", [ONE, Promise(1.0, 1e-6, "replace")], as_run=True)
+    run = [line for line in lines if line.way == AS_RUN]
+    assert len(run) == len(as_run_methods())
+    assert all(line.promise in (None, ONE) for line in run)
 
 
 def test_the_error_of_labels_counts_the_wrong_ones() -> None:

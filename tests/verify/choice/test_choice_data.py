@@ -160,3 +160,10 @@ def test_the_logistic_loss_wants_labels(folder: Path) -> None:
         found(folder / "records.csv", "logistic", options)
     data = found(folder / "records.csv", "logistic", options | {"threshold": 50.0})
     assert data.dataset.y.tolist() == [-1, -1, 1, 1]
+    named = found(
+        folder / "records.csv",
+        "logistic",
+        {"target": "kind", "drops": ("id",), "labels": {"u": -1.0, "v": 1.0}, "x_bound": 2000.0, "n_public": 9},
+    )
+    assert named.dataset.y.tolist() == [-1, 1, -1, 1]
+    assert (named.dataset.x_bound, named.dataset.y_bound, named.n_public) == (2000.0, 1.0, 9)
