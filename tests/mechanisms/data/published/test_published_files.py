@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import zipfile
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -55,6 +57,16 @@ def test_the_file_itself_is_read(shipped: Path, name: str) -> None:
     scaled = as_in_wang2018(found)
     assert np.abs(scaled.y).max() == 1.0
     assert np.linalg.norm(scaled.X, axis=1) == pytest.approx(np.ones(found.n_records))
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("w18/")])
+def test_the_constant_prediction_has_the_printed_error(shipped: Path, name: str) -> None:
+    """W18's Table 3, column Trivial: the mean square of the scaled response, within the printed half width."""
+    table = resources.files("verify").joinpath("papers", "wang2018", "shared", "table3.csv")
+    rows = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
+    (printed,) = (row for row in rows if (row["dataset"], row["method"]) == (name.removeprefix("w18/"), "Trivial"))
+    scaled = as_in_wang2018(SETS[name].load(shipped / SHIPPED[name][0]))
+    assert np.mean(scaled.y**2) == pytest.approx(float(printed["mean"]), abs=float(printed["half_width"]))
 
 
 def saved_as_csv(sheet: Path, path: Path) -> None:
