@@ -33,6 +33,8 @@ from .printed_values import PrintedCell, agreement, printed_cell
 
 #: Rows of the table that four pages have room for; the file of the table has all.
 MOST_ROWS = 62
+#: Reasons that there is room for.
+MOST_NOTES = 10
 #: An error so many times the trivial one is of no use, and is named in the caption instead of drawn.
 USELESS = 3.0
 #: The way that stands for a method in the figures: the first that it offers.
@@ -259,7 +261,9 @@ def _table(rows: Sequence[Row], seconds: Mapping[str, float], cells: Sequence[Pr
     )
     yield Table(caption, headers, lines, ("left",) * 4 + ("right",) * 5, (0.0,) * len(headers))
     yield from _printed(rows, cells)
-    yield from _refused(rows)
+    notes = words.reasons(rows)
+    if notes:
+        yield Paragraph("Notes: " + ". ".join(notes[:MOST_NOTES]) + ".", TextStyle.NOTE)
 
 
 def _line(row: Row, seconds: float | None, *, replaced: bool, best: bool) -> tuple[Cell, ...]:
@@ -299,19 +303,6 @@ def _printed(rows: Sequence[Row], cells: Sequence[PrintedCell | None]) -> Iterat
     if lines:
         headers = ("Epsilon", "Mechanism", "Calibration", "Error here", "Printed", "The ± read as", "Agreement")
         yield Table("Beside the printed cells", headers, lines, ("left",) * 3 + ("right",) * 2 + ("left",) * 2)
-
-
-def _refused(rows: Sequence[Row]) -> Iterator[Block]:
-    """Yield why calibrations offer nothing, each reason once, with the mechanisms and promises it is of."""
-    why: dict[tuple[str, str, str], list[str]] = {}
-    for group in words.by_promise(rows).values():
-        for row in group:
-            if row["error"] is None and row["reason"]:
-                at = f"{row['epsilon']:g}" + (", replace" if row["neighbours"] == "replace" else "")
-                why.setdefault((row["method"], row["way"], row["reason"]), []).append(at)
-    listed = [f"{method} ({way}) at {'; '.join(at)}: {reason}" for (method, way, reason), at in why.items()]
-    if listed:
-        yield Paragraph("Without an error: " + ". ".join(listed[:10]) + ".", TextStyle.NOTE)
 
 
 def _method(header: Row) -> Facts:

@@ -47,15 +47,7 @@ def lines(recipe: str, rows: Sequence[Row], seconds: Mapping[str, float]) -> Ite
 def _below(recipe: str, rows: Sequence[Row]) -> Iterator[str]:
     yield labelled("best *", f"smallest error with a proved promise: {words.best_line(rows)}", 8)
     yield labelled("exact", words.exact_line(rows), 8)
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for group in words.by_promise(rows).values():
-        for row in group:
-            if row["error"] is None and row["reason"]:
-                name = f"{row['method']} ({row['way']})"
-                at = f"{row['epsilon']:g}" + (" replace" if row["neighbours"] == "replace" else "")
-                reasons.setdefault((name, row["reason"]), []).append(at)
-    for (name, reason), places in reasons.items():
-        yield labelled("none", f"{name} at {', '.join(places)}: {reason}", 8)
+    yield from (labelled("note", line, 8) for line in words.reasons(rows))
     found = [(row, cell) for row in rows if (cell := printed_cell(recipe, row)) is not None]
     if not found:
         return

@@ -147,3 +147,14 @@ def exact_line(rows: Iterable[Row]) -> str:
         methods = ", ".join(dict.fromkeys(row["method"] for row in lost))
         line += f"; the published calibration is not proved for {len(lost)} of them ({methods}), the exact one is"
     return line + "."
+
+
+def reasons(rows: Iterable[Row]) -> list[str]:
+    """Return why numbers are missing or not as they seem: each reason once, with the mechanism and its promises."""
+    why: dict[tuple[str, str, str], list[str]] = {}
+    for (epsilon, _, neighbours), group in by_promise(rows).items():
+        for row in group:
+            if row["reason"]:
+                at = f"{epsilon:g}" + (" (replace)" if neighbours == "replace" else "")
+                why.setdefault((row["method"], row["way"], row["reason"]), []).append(at)
+    return [f"{method} ({way}) at {', '.join(at)}: {reason}" for (method, way, reason), at in why.items()]
