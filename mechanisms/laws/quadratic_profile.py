@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from flint import arb
@@ -25,6 +26,9 @@ from ..data.dataset import FloatArray
 from ..numerics.balls import Ball, at_infinity, enclose, ndtr_ball
 from ..numerics.mills import HALF_LOG_2PI, NEGLIGIBLE, SMALL_GAP, gap_integral, log_gap, log_interval, log_mills
 from .profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
+
+#: Relative distance to the largest loss below which one divergence is taken from ball arithmetic.
+CLOSE: Final = 1e-4
 
 
 def quadratic_log_delta(
@@ -46,7 +50,9 @@ def quadratic_log_delta(
     Returns
     -------
     array
-        ``-inf`` where delta is 0.
+        ``-inf`` where delta is 0. Down to -700 off by at most 1e-12, and BACKWARD by ``5e-15/(1 - epsilon/top)`` more
+        near the largest loss ``top``: a few units in the last place below it, ``-inf`` is returned though delta is
+        positive. ``QuadraticProfile`` is accurate there too.
     """
     epsilon, mu, a = (np.asarray(part, dtype=np.float64) for part in (epsilon, leverage, scaled_residual))
     if np.isnan(epsilon).any():
@@ -107,7 +113,7 @@ def _log_delta_backward(epsilon: FloatArray, mu: FloatArray, a: FloatArray) -> F
 def quadratic_log_tail(
     epsilon: ArrayLike, leverage: ArrayLike, scaled_residual: ArrayLike, direction: Direction
 ) -> FloatArray:
-    """Return ``log P(L > epsilon)`` of one-posterior sampling; arguments as for ``quadratic_log_delta``."""
+    """Return ``log P(L > epsilon)`` of one-posterior sampling; arguments and accuracy as ``quadratic_log_delta``."""
     epsilon, mu, a = (np.asarray(part, dtype=np.float64) for part in (epsilon, leverage, scaled_residual))
     epsilon, mu, a = np.broadcast_arrays(epsilon, mu, np.abs(a))
     constant = np.log1p(mu) + a**2 / (1 + mu)  # -2 c
@@ -181,34 +187,59 @@ class QuadraticProfile:
         object.__setattr__(self, "scaled_residual", float(self.scaled_residual))
 
     def largest_loss(self, direction: Direction) -> float:
-        """Return the supremum of the loss: infinite FORWARD (unless the laws agree), ``-c`` BACKWARD."""
+        """Return the supremum of the loss, rounded upwards: infinite FORWARD (unless the laws agree), else ``-c``."""
         if self.leverage == 0.0:
             return 0.0
         if direction is Direction.FORWARD:
             return math.inf
+        near, mu, a = self._largest, arb(self.leverage), arb(self.scaled_residual)
+        if self.delta_bracket(near, direction).high == 0.0:
+            return near
+        return enclose(lambda: (mu.log1p() + a**2 / (1 + mu)) / 2).high
+
+    @property
+    def _largest(self) -> float:
         return 0.5 * (math.log1p(self.leverage) + self.scaled_residual**2 / (1 + self.leverage))
 
     def log_delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return ``log delta(epsilon)``; ``-inf`` where delta is 0. See ``quadratic_log_delta``."""
+        """Return ``log delta(epsilon)``, to 1e-11 down to -700; ``-inf`` where delta is 0.
+
+        From ``quadratic_log_delta``, and close to the largest loss, where that loses digits, from ball arithmetic (as
+        long as the logarithm is above -1e12).
+        """
+        if self._close_to_largest(epsilon, direction):
+            return self._proved_log(epsilon, 0)
         return float(quadratic_log_delta(epsilon, self.leverage, self.scaled_residual, direction))
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
+        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log), relatively to 1e-11.
+
+        0 at and above the largest loss, and where the divergence is below the least float.
+        """
         return math.exp(self.log_delta_at(epsilon, direction))
 
     def epsilon_at(self, delta: float, direction: Direction) -> float:
-        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``, rounded to the safe side."""
+        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``, rounded to the safe side.
+
+        Proved for the leverage and residual as they are stored: the divergence at what is returned is at most
+        ``delta`` in ball arithmetic. At ``delta = 0`` that is the largest loss, rounded upwards.
+        """
         delta = check_delta(delta)
         largest = self.largest_loss(direction)
         if largest == 0.0 or delta == 1.0:
             return 0.0
         if delta == 0.0:
             return largest
+        top = largest
         if direction is Direction.FORWARD:  # |Z| <= z up to delta, in the quadratic of the module docstring
             mu, a = self.leverage, abs(self.scaled_residual)
             z = math.sqrt(2 * (math.log(2) - math.log(delta)))
-            largest = 0.5 * (a**2 * mu / (1 + mu) + mu * z**2) + a * math.sqrt(mu) * z
-        return smallest_epsilon(lambda e: self.log_delta_at(e, direction), delta, largest)
+            top = 0.5 * (a**2 * mu / (1 + mu) + mu * z**2) + a * math.sqrt(mu) * z
+        epsilon = smallest_epsilon(lambda e: self.log_delta_at(e, direction), delta, top)
+        step = max(math.ulp(epsilon), 1e-30)
+        while self.delta_bracket(epsilon, direction).high > delta:
+            epsilon, step = min(epsilon + step, largest), 2 * step
+        return epsilon
 
     def epsilon_bracket(self, delta: float, direction: Direction) -> Bracket:
         """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
@@ -216,7 +247,9 @@ class QuadraticProfile:
         return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, epsilon)
 
     def log_tail_at(self, epsilon: float, direction: Direction) -> float:
-        """Return ``log P(L > epsilon)``."""
+        """Return ``log P(L > epsilon)``; ``-inf`` exactly where it is 0."""
+        if self._close_to_largest(epsilon, direction):
+            return self._proved_log(epsilon, 1)
         return float(quadratic_log_tail(epsilon, self.leverage, self.scaled_residual, direction))
 
     def tail_at(self, epsilon: float, direction: Direction) -> float:
@@ -225,11 +258,30 @@ class QuadraticProfile:
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
         """Return a proved enclosure of ``delta_at`` (for the leverage and residual as they are stored)."""
-        return enclose(lambda: self._balls(epsilon, direction)[0], low=0.0, high=1.0)
+        return self._bracket(epsilon, direction, 0)
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
         """Return a proved enclosure of ``tail_at`` (for the leverage and residual as they are stored)."""
-        return enclose(lambda: self._balls(epsilon, direction)[1], low=0.0, high=1.0)
+        return self._bracket(epsilon, direction, 1)
+
+    def _close_to_largest(self, epsilon: float, direction: Direction) -> bool:
+        """Return whether the distance of ``epsilon`` to the largest loss BACKWARD has lost its digits in float64."""
+        if direction is Direction.FORWARD or self.leverage == 0.0:
+            return False
+        return abs(epsilon - self._largest) <= CLOSE * self._largest
+
+    def _proved_log(self, epsilon: float, part: int) -> float:
+        if self._bracket(epsilon, Direction.BACKWARD, part).high == 0.0:
+            return -math.inf
+        try:
+            log = enclose(lambda: self._balls(epsilon, Direction.BACKWARD)[part].log())
+        except ArithmeticError:  # a logarithm of about -1e12 and less
+            function = quadratic_log_tail if part else quadratic_log_delta
+            return float(function(epsilon, self.leverage, self.scaled_residual, Direction.BACKWARD))
+        return 0.5 * (log.low + log.high)
+
+    def _bracket(self, epsilon: float, direction: Direction, part: int) -> Bracket:
+        return enclose(lambda: self._balls(epsilon, direction)[part], low=0.0, high=1.0)
 
     def _balls(self, epsilon: float, direction: Direction) -> tuple[Ball, Ball]:
         return quadratic_balls(arb(epsilon), arb(self.leverage), arb(self.scaled_residual), direction)

@@ -13,7 +13,7 @@ from scipy.special import log_ndtr, ndtri
 from ..base import Direction, check_delta
 from ..data.dataset import FloatArray
 from ..laws.gaussian_profile import gaussian_log_delta
-from ..laws.quadratic_profile import quadratic_log_delta, quadratic_log_tail
+from ..laws.quadratic_profile import CLOSE, quadratic_log_delta, quadratic_log_tail
 from .mills import HALF_LOG_2PI
 
 #: Profiles solved together; bounds memory and keeps the arrays in cache.
@@ -84,7 +84,8 @@ def ops_epsilon(
     Returns
     -------
     (m,) array
-        On the safe side: the divergence there is at most ``delta``, to float64.
+        On the safe side: the divergence there is at most ``delta``, to float64 (relatively 1e-11; ``epsilon_at`` of
+        ``QuadraticProfile`` is proved).
     """
     mu, a = np.broadcast_arrays(np.asarray(leverage, dtype=np.float64), np.asarray(scaled_residual, dtype=np.float64))
     if mu.ndim != 1 or not (mu >= 0).all() or not np.isfinite(a[np.isfinite(mu)]).all():
@@ -96,7 +97,7 @@ def ops_epsilon(
     mu, a = np.where(lost, 0.0, mu), np.where(lost, 0.0, np.abs(a))
     largest = np.where(mu > 0, 0.5 * (np.log1p(mu) + a**2 / (1 + mu)), 0.0)
     if delta == 0.0:
-        epsilons = largest if direction is Direction.BACKWARD else np.where(mu > 0, math.inf, 0.0)
+        epsilons = _past(largest, largest) if direction is Direction.BACKWARD else np.where(mu > 0, math.inf, 0.0)
         return np.where(lost, math.inf, epsilons)
     root = np.sqrt(mu)
     if direction is Direction.FORWARD:  # |Z| <= z except with probability delta
@@ -123,7 +124,13 @@ def ops_epsilon(
         )
 
     bound = largest if direction is Direction.BACKWARD else np.full(mu.shape, math.inf)
-    return np.where(lost, math.inf, _solve(law, delta, upper, guess, bound, mu > 0))
+    return np.where(lost, math.inf, _past(_solve(law, delta, upper, guess, bound, mu > 0), bound))
+
+
+def _past(epsilon: FloatArray, largest: FloatArray) -> FloatArray:
+    """Step over the rounding of the distance to the largest loss, where that is more than an ulp moves delta by."""
+    close = np.isfinite(largest) & (largest > 0) & (epsilon >= (1 - CLOSE) * largest)
+    return np.where(close, epsilon + 4 * np.spacing(np.where(close, largest, 1.0)), epsilon)
 
 
 def _solve(

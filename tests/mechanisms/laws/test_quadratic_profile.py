@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -12,6 +13,7 @@ from oracles.mechanisms.profiles import quadratic_delta as by_definition
 from mechanisms.base import BOTH, Direction, PrivacyProfile
 from mechanisms.laws.profile_tools import SwappedProfile
 from mechanisms.laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadratic_log_delta, quadratic_log_tail
+from mechanisms.numerics.batched_epsilon import ops_epsilon
 
 F, B = Direction.FORWARD, Direction.BACKWARD
 
@@ -125,6 +127,59 @@ def test_tiny_delta_close_to_the_largest_loss() -> None:
         assert profile.log_delta_at(largest - distance, B) == pytest.approx(expected, abs=1e-15 / distance * 4 + 1e-12)
     ratio = profile.log_delta_at(largest - 1e-4, B) - profile.log_delta_at(largest - 1e-6, B)
     assert ratio == pytest.approx(1.5 * math.log(100), rel=1e-3)
+
+
+def digits(epsilon: float, leverage: float, residual: float) -> mp.mpf:
+    """Delta with the record to 150 digits: P'(|W| < w) - e^epsilon P(|W| < w)."""
+    with mp.workdps(150):
+        mu, a, e = mp.mpf(leverage), abs(mp.mpf(residual)), mp.mpf(epsilon)
+        square = mp.log(1 + mu) + a**2 / (1 + mu) - 2 * e
+        if square <= 0:
+            return mp.mpf(0)
+        laws = [(a / (1 + mu), mp.sqrt(mu / (1 + mu))), (a, mp.sqrt(mu))]
+        w = mp.sqrt(square)
+        after, before = (mp.ncdf((w - m) / s) - mp.ncdf((-w - m) / s) for m, s in laws)
+        return after - mp.exp(e) * before
+
+
+NEXT_TO_LARGEST = [(6.4e-9, 9.7e-4), (1e-3, 0.0), (0.5, 2.0), (40.0, 0.3), (1e-10, 1e-4)]
+
+
+@pytest.mark.parametrize(("leverage", "residual"), NEXT_TO_LARGEST)
+def test_next_to_the_largest_loss_delta_is_right_and_not_zero(leverage: float, residual: float) -> None:
+    profile = QuadraticProfile(leverage, residual)
+    largest = profile.largest_loss(B)
+    assert profile.delta_at(largest, B) == digits(largest, leverage, residual) == 0
+    assert digits(largest * (1 - 5e-16), leverage, residual) > 0  # rounded upwards by no more
+    lost = 0
+    for ulps in (1, 2, 3, 5, 10, 100, 10**4, 10**8):
+        epsilon = largest - ulps * math.ulp(largest)
+        truth = digits(epsilon, leverage, residual)
+        assert profile.delta_at(epsilon, B) == pytest.approx(float(truth), rel=1e-11)
+        many = math.exp(float(quadratic_log_delta(epsilon, leverage, residual, B)))
+        lost += abs(many - truth) > 0.01 * truth
+        distance = 1 - epsilon / largest  # many at once: as good as is said
+        assert abs(many - truth) <= (math.expm1(min(5e-15 / distance, 40.0)) + 1e-12) * truth
+    assert lost > 0  # which is why one profile is not asked in that way
+
+
+@pytest.mark.parametrize(("leverage", "residual"), [*NEXT_TO_LARGEST, (0.3, 2.0), (50.0, 10.0)])
+@pytest.mark.parametrize("delta", [0.0, 1e-120, 1e-70, 1e-22, 1e-6])
+def test_epsilon_with_the_record_is_on_the_safe_side(leverage: float, residual: float, delta: float) -> None:
+    profile = QuadraticProfile(leverage, residual)
+    epsilon = profile.epsilon_at(delta, B)
+    many = float(ops_epsilon([leverage], [residual], delta, B)[0])
+    assert digits(epsilon, leverage, residual) <= delta
+    assert digits(many, leverage, residual) <= delta * (1 + 1e-11)
+    assert many == pytest.approx(epsilon, rel=1e-9)
+    assert epsilon == 0 or digits(epsilon * (1 - 1e-12), leverage, residual) > delta
+
+
+def test_one_unit_below_is_not_on_the_safe_side() -> None:
+    profile, at = QuadraticProfile(0.3, 2.0), 1e-100
+    below = math.nextafter(profile.epsilon_at(at, B), 0.0)
+    assert digits(below, 0.3, 2.0) > at
+    assert profile.log_delta_at(below, B) > math.log(at)
 
 
 @pytest.mark.parametrize("direction", BOTH)
