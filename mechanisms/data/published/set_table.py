@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .published_sets import FileLayout, PublishedSet, published_sets
+from .published_sets import PublishedSet, published_sets
 
 _HEAD: Final = ("set", "records x features", "response", "file", "confirmed", "note")
 
@@ -22,19 +22,17 @@ def _row(recipe: PublishedSet) -> tuple[str, ...]:
         f"[{recipe.name}]({recipe.source})",
         f"{recipe.n_records:,} x {recipe.dim}",
         f"`{recipe.response or 'y'}`",
-        " or ".join(dict.fromkeys(map(_files, recipe.layouts))),
+        _files(recipe),
         ", ".join(recipe.confirmed),
         recipe.note,
     )
 
 
-def _files(layout: FileLayout) -> str:
-    names = [f"`{name}`" for name in layout.files]
-    return f"{names[0]} to {names[-1]}" if layout.together and len(names) > 2 else _joined(layout, names)
-
-
-def _joined(layout: FileLayout, names: list[str]) -> str:
-    return (" and " if layout.together else " or ").join(names)
+def _files(recipe: PublishedSet) -> str:
+    together = [[f"`{name}`" for name in layout.files] for layout in recipe.layouts if layout.together]
+    alone = [f"`{name}`" for layout in recipe.layouts if not layout.together for name in layout.files]
+    joined = [f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names) for names in together]
+    return " or ".join(dict.fromkeys([*joined, *alone]))
 
 
 if __name__ == "__main__":
