@@ -254,6 +254,9 @@ def findings(id_: str, path: Path) -> Iterator[str]:
             continue
         yield _wrap("as printed" if form == "printed" else form, verdict_sentence(ruling))
         tightest: Row | None = next((row for row in rows if row["case"] == ruling["worst_case"]), None)
+        standing = form.upper()
+        for detail in dict.fromkeys(row["detail"] for row in rows if row["standing"] == standing and row["detail"]):
+            yield _wrap("undecided", detail)
         if tightest:
             yield _wrap("margin", f"{figure(tightest['margin'], 3)} (relative; negative where the claim fails)")
             yield _wrap("worst case", tightest["case"])

@@ -43,6 +43,7 @@ from ..messages.words import (
 from ..papers.provenance import Worth
 from .pages.addresses import paper_address
 from .pages.causes import display_of
+from .pages.given_pages import given_blocks, undecided_blocks
 from .pages.short_pages import SHORT_DIGEST, TONES, badge
 
 #: Rows that a table shows; the record has them all.
@@ -81,7 +82,9 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     paper = record.header["papers"].get(statement["paper"], {})
     address = paper_address(paper.get("doi", ""))
     facts += [Fact("File", statement["file"]), Fact("Paper", statement["reference"], address)]
+    on_data = bool(verdict.get("data"))
     tail = [*_mutant_blocks(verdict, rows), *(_figure_block(row) for row in figures)]
+    tail += given_blocks(rows) if on_data and single else []
     head = Section(
         statement["title"],
         1,
@@ -100,7 +103,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
             Section(
                 part["title"],
                 2,
-                (*_part_blocks(part, ruling, mine), *_read_at(part)),
+                (*_part_blocks(part, ruling, mine), *(given_blocks(mine) if on_data else ()), *_read_at(part)),
                 badges=_badges(ruling),
                 kicker=part["id"] + (" · line of the proof" if part["proof"] else ""),
                 id=part["id"] if part["id"] != statement["id"] else "",
@@ -167,6 +170,7 @@ def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
                 Paragraph(f"What is wrong as printed: {plain_words(part['what_went_wrong']).rstrip('.')}.{derived}")
             )
         blocks += worst_blocks(mine, part["id"])
+        blocks += undecided_blocks(mine)
         if mine:
             blocks.append(_number_table(form, part["id"], mine))
         blocks += _agreement(mine)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from audits import Budget
 
 from ...kernel.declare import statement
 from ...kernel.statement import Case, Evidence
-from .shared.credit_and_uci import FEW, budget, by_lambda, closer, comparable, seen_again
+from .shared.credit_and_uci import FEW, SUMS, budget, by_lambda, closer, comparable, seen_again
 
 CREDIT = {"sets": "rw21/credit", "loss": "logistic"} | budget(0.2, 0.7, 0.1, independent=1.0)
 
@@ -18,7 +20,13 @@ def _closer(case: Case, budget: Budget) -> Evidence:
 
 
 def _comparable(case: Case, budget: Budget) -> Evidence:
-    return seen_again(case, budget, "probability that the sums of the losses are within a factor 2", comparable)
+    """Decide with a factor 2; where the sums are further apart, but not ten times, the word decides, which has no number."""
+    evidence = seen_again(case, budget, "probability that the sums of the losses are within a factor 2", comparable)
+    sums = [float(value or 0.0) for name, value in evidence.notes.items() if name.endswith(SUMS)]
+    if evidence.sampled is None or evidence.sampled.high >= 0.5 or not all(0.1 < each < 10.0 for each in sums):
+        return evidence
+    told = f"reading: comparable has no number: the sums are {min(sums):.2g} to {max(sums):.2g} times the other's"
+    return replace(evidence, sampled=None, reason=told)
 
 
 STATEMENT = statement(
@@ -29,7 +37,7 @@ STATEMENT = statement(
     ),
     summary=(
         "Decided on the file of the user: both claims as what is seen in more than half of all runs, under three preparations "
-        "and both forms of the report, which must agree; comparable is taken as a factor 2."
+        "and both forms of the report, which must agree; a factor 2 is comparable, one of ten is not, and between them the word decides."
     ),
     displays=by_lambda(
         "#ratio@",

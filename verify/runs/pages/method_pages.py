@@ -94,6 +94,7 @@ def appendix(record: Record, *, part: str = "") -> Section:
     named = [] if set(header["statements"]) == set(known) else header["statements"]
     command = ["pdp-verify", "run", *named, "--profile", header["profile"], "--seed", str(header["seed"])]
     command += ["--failure-prob", repr(header["failure_prob"])]
+    given = ["--data", "FOLDER"] if any(row.get("data") for row in record.verdicts) else []
     own = [row for row in record.verdicts if row["parent"] is None]
     first = next((row["id"] for row in own if row["printed"]["verdict"] == "REFUTED"), None)
     first = first or next((row["id"] for row in record.cases), "ID")
@@ -110,8 +111,8 @@ def appendix(record: Record, *, part: str = "") -> Section:
                 "whatever the number of workers. Elsewhere a replayed case must have the same verdict, and the same "
                 "numbers to one part in a thousand million."
             ),
-            Code(command_lines(command), "The whole run"),
-            Code(command_lines(["pdp-verify", "replay", "audit.jsonl", first]), "One case, drawn again"),
+            Code(command_lines([*command, *given]), "The whole run"),
+            Code(command_lines(["pdp-verify", "replay", "audit.jsonl", first, *given]), "One case, drawn again"),
             Code("pdp-verify report audit.jsonl -o audit.pdf", "The short report, from the record alone"),
             Code("pdp-verify report audit.jsonl --full -o audit-full.pdf", "All the evidence, a section a statement"),
             Code("pdp-verify errata audit.jsonl -o corrections.pdf", "The corrections to the papers"),

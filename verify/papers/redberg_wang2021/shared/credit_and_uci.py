@@ -41,6 +41,8 @@ SQUARED_SLOPE = 2.0
 LEVELS = (0.05, 0.5, 0.95)
 #: The forms of the report: Algorithm 2 as printed, and corrected.
 FORMS = ("printed", "corrected")
+#: What the sums of the losses are told as.
+SUMS = "summed losses of all releases over those of the independent report"
 #: Which lambda the data-independent report runs with: Theorem 5's own, or the one that Algorithm 2 requires.
 LAMBDAS = {
     "own": "each report with its own least lambda",
@@ -187,8 +189,12 @@ def closer_for_small(independent: Run, dependent: Run, form: str, *, largest: fl
 
 def comparable(independent: Run, dependent: Run, form: str, *, factor: float = 2.0) -> bool:
     """Return whether the summed losses with all releases are within ``factor`` of those of the other report."""
-    over = float((dependent.dependent[form] + dependent.releases).sum() / independent.independent.sum())
-    return 1.0 / factor <= over <= factor
+    return 1.0 / factor <= summed(independent, dependent, form) <= factor
+
+
+def summed(independent: Run, dependent: Run, form: str) -> float:
+    """Return the summed bounds and costs of the data-dependent report over the other's summed bounds."""
+    return float((dependent.dependent[form] + dependent.releases).sum() / independent.independent.sum())
 
 
 def _median(run: Run, form: str) -> float:
@@ -241,7 +247,7 @@ def decided(case: Case, quantity: str, counted: list[Counted], notes: Mapping[st
     """
     by_share = sorted(counted, key=lambda each: each.estimate.value)
     lowest, highest = by_share[0], by_share[-1]
-    told = dict(notes) | {each.words: each.seen for each in counted}
+    told = dict(notes) | {f"seen with {each.words}": each.seen for each in counted}
     if max(each.estimate.low for each in counted) > min(each.estimate.high for each in counted):
         evidence = coverage_evidence(quantity, 0.5, sampled=lowest.estimate, notes=told)
         n = lowest.estimate.n_draws
@@ -312,7 +318,13 @@ def ratios(pairs: list[tuple[Run, Run]]) -> dict[str, Value]:
         values = [np.quantile(run.ratio(run.dependent[form]), LEVELS) for _, run in pairs]
         told[f"dependent, {form}"] = np.median(values, axis=0)
     named = zip(("5 %", "median", "95 %"), range(len(LEVELS)), strict=True)
-    return {f"{words} ({level})": float(values[i]) for level, i in named for words, values in told.items()}
+    quantiles = {f"{words} ({level})": float(values[i]) for level, i in named for words, values in told.items()}
+    below = [np.mean(run.dependent["printed"] < run.loss) for _, run in pairs]
+    sums = [summed(*pair, "corrected") for pair in pairs]
+    return quantiles | {
+        "share of records whose printed bound is below their loss": float(np.median(below)),
+        SUMS: float(np.median(sums)),
+    }
 
 
 def by_lambda(key: str, title: str, typst: str, check: Decide, params: Numbers, draws: Draws) -> dict[str, Display]:
