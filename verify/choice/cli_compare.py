@@ -16,7 +16,7 @@ from ..messages.errors import Defect, UserError
 
 if TYPE_CHECKING:
     from ..engine.rows import Row
-    from .choice_table import Comparison
+    from .choice_table import Compared
     from .experiment import Experiment
 
 FILE = click.Path(path_type=Path)
@@ -133,7 +133,8 @@ def compare(**given: Any) -> int:
     stands what each record loses.
 
     It is an experiment on the data, not a release: what it prints depends on every record. --public and --synthetic
-    look at no private record.
+    look at no private record. Exits with 0 when every mechanism was tried, 4 when a worker process died every time at
+    one of them, 130 when interrupted.
     """
     if given["draft"]:
         _check_draft(given)
@@ -191,13 +192,16 @@ def _ends(column: str, text: str) -> tuple[float, float]:
 
 def _experiment(given: Mapping[str, Any]) -> Experiment:
     """Read the data, or draw them, and return what is compared on them."""
+    from ..messages.faults import withheld
     from .compare_call import gathered, promises
     from .experiment import Experiment
 
     if not given["epsilon"]:
         raise UserError("--epsilon must be given: one or more numbers, got none")
     names = ("public", "synthetic", "recipe", "folder", "seed", "loss")
-    data = gathered(given["data"], options=_options(given), **{name: given[name] for name in names})
+    options = _options(given)
+    with withheld(True):  # whether the records are public is not known yet
+        data = gathered(given["data"], options=options, **{name: given[name] for name in names})
     wanted = promises(data, given["epsilon"], given["delta"], given["neighbours"])
     return Experiment(
         data,
@@ -219,7 +223,7 @@ def _compare(given: Mapping[str, Any]) -> int:
     from ..engine.worker import one_blas_thread
     from ..messages.faults import withheld
     from .choice_table import check_table, write, write_tables
-    from .experiment import Course
+    from .experiment import DIED, Course
     from .pages.choice_record import LEAVES, names_of, write_pages
     from .pages.choice_words import first_line
 
@@ -236,7 +240,8 @@ def _compare(given: Mapping[str, Any]) -> int:
         executor = executor_of(given["jobs"], None, follower.say)
         course = Course(experiment, store, follower)
         comparison = course.run(executor)
-        code = 130 if course.interrupted else 0
+        died = any(row["reason"] == DIED for row in comparison.rows)
+        code = 130 if course.interrupted else 4 if died else 0
         seconds = names_of(comparison)
         about = clock.about(typed(), jobs=executor.slots, exit_code=code, seconds_of=seconds, reused_rows=course.reused)
         write(comparison, folder / "comparison.jsonl", private=private)
@@ -246,7 +251,7 @@ def _compare(given: Mapping[str, Any]) -> int:
             write_pages(comparison, about, folder / "comparison.pdf", folder / "comparison.html")
         except ValueError as stop:
             raise Defect(f"the pages could not be set ({stop}); the record is {folder / 'comparison.jsonl'}") from stop
-        _say(given, comparison, seconds, folder)
+        _say(given, comparison, seconds, folder, done=code == 0)
     return code
 
 
@@ -260,7 +265,9 @@ def _folder(out: Path | None, leaves: Sequence[str], *, resume: bool) -> Path:
     return folder
 
 
-def _say(given: Mapping[str, Any], comparison: Comparison, seconds: Mapping[str, float], folder: Path) -> None:
+def _say(
+    given: Mapping[str, Any], comparison: Compared, seconds: Mapping[str, float], folder: Path, *, done: bool
+) -> None:
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
     from .pages import choice_words
     from .pages.choice_terminal import lines
@@ -273,7 +280,7 @@ def _say(given: Mapping[str, Any], comparison: Comparison, seconds: Mapping[str,
             click.echo(line)
     for name, path in (("record", "comparison.jsonl"), ("table", "comparison.csv"), ("pages", "comparison.pdf")):
         click.echo(f"{name:<8}{folder / path}", err=as_json)
-    if not comparison.complete:
+    if not done:
         click.echo(f"next    {resume_command(folder)}", err=as_json)
         return
     groups = choice_words.by_promise(rows).values()

@@ -48,6 +48,10 @@ ORIGINS = {
 _TONES = {"proved": Tone.GOOD, "broken": Tone.BAD, "not proved": Tone.WARNING}
 
 
+def _published(header: Row) -> bool:
+    return bool(header["origin"] == "records" and header["public"])
+
+
 def is_private(header: Row) -> bool:
     """Return whether a comparison's numbers depend on records that are not public."""
     return bool(header["origin"] == "records" and not header["public"])
@@ -102,7 +106,7 @@ def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]
     yield Facts(
         (
             Fact("For", reader),
-            Fact("Made on", ORIGINS[header["origin"]]),
+            Fact("Made on", ORIGINS[header["origin"]] + (", which are public" if _published(header) else "")),
             Fact("Folds, draws", f"{header['folds']} folds, {header['draws']} draws in each"),
             Fact("Seed", str(header["seed"])),
         ),
