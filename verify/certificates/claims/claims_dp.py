@@ -16,6 +16,7 @@ from audits.white_box.pair_delta import sampled_delta
 from audits.white_box.tails import audit_tails
 from mechanisms import GaussianProfile, Mechanism, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of
+from mechanisms.laws.gaussian_profile import gaussian_delta
 from mechanisms.objective.perturbed_solver import SolverError
 from reports.row import Figure, Mark, Series, Style
 
@@ -97,7 +98,11 @@ def _proved_for(deployment: Deployment, mechanism: Mechanism, claim: DPClaim) ->
 
 
 def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
-    """Return the proved bound on everything released; replacing a record is removing one and adding another."""
+    """Return the proved bound on everything released.
+
+    Replacing a record is removing one and adding another; what is proved of normal laws further apart, or of one record
+    replaced, counts where it says more.
+    """
     one = worst_case_of(deployment.mechanism, deployment.domain, deployment.mu_report)
     if one is None:
         return None
@@ -105,14 +110,21 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
     if outputs == 1 and steps == 1:
         return one
 
+    mu = None if one.mu is None else one.mu * steps * math.sqrt(outputs)
+    direct = one.replaced if claim.relation == "replace" and outputs == 1 and claim.group == 1 else None
+
     def delta_at(epsilon: float, delta: float) -> float:
         part = min(epsilon / (outputs * steps), 700.0 / steps)  # delta falls with epsilon; exp stays finite
         # basic composition adds over outputs; records one after the other: delta (1 + e^part + e^(2 part) + ...)
         factor = math.fsum(math.exp(i * part) for i in range(steps))
         share = one.delta_at(part, delta / (outputs * factor))
-        return min(1.0, outputs * share * factor)
+        bounds = [1.0, outputs * share * factor]
+        if mu is not None:
+            bounds.append(gaussian_delta(mu, epsilon))
+        if direct is not None:
+            bounds.append(direct(epsilon, delta))
+        return min(bounds)
 
-    mu = None if one.mu is None else one.mu * steps * math.sqrt(outputs)
     return replace(one, sentence=f"{one.sentence} Composed.", delta_at=delta_at, mu=mu)
 
 

@@ -91,6 +91,19 @@ def test_other_forms_of_the_claim_have_their_number_too(folder: Path, form: dict
     assert decided(folder, DATA + mechanism("ssp", **ssp | mended) + made).words == {"dp": "PASS (proved)"}
 
 
+@pytest.mark.parametrize(
+    ("form", "enough", "too_little"), [({"relation": "replace"}, 8.97, 8.95), ({"group": 3}, 17.93, 17.92)]
+)
+def test_replaced_and_several_records_go_by_what_says_most(
+    folder: Path, form: dict[str, Any], enough: float, too_little: float
+) -> None:
+    """Both statistics of a replaced record, and normal laws three times as far apart: not steps of half an epsilon."""
+    made = claim("dp", **{"epsilon": 1.0, "delta": 1e-6} | form)
+    for sigma, passes in ((enough, True), (too_little, False)):
+        row = claim_row(decided(folder, DATA + mechanism("ssp", sigma_gram=sigma, sigma_moment=sigma) + made))
+        assert (row["verdict"] == "PASS") is passes
+
+
 def _first(folder: Path, text: str) -> list[dict[str, Any]]:
     changes: list[dict[str, Any]] = claim_row(decided(folder, DATA + text))["remedy"][0]["changes"]
     return changes
