@@ -34,7 +34,7 @@ IN_WORDS = (ValueError, ArithmeticError, np.linalg.LinAlgError, SolverError, Mem
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class CellSetting:
     """What all cells of a comparison share, and with the line decides its row."""
 
     data: ChoiceData
@@ -49,7 +49,7 @@ class Setting:
         return StreamKey(self.seed).child("compare")
 
 
-def decide(setting: Setting, line: Contender) -> Row:
+def decide(setting: CellSetting, line: Contender) -> Row:
     """Return the row of a line; whatever stops it is its reason, so that a comparison goes on."""
     row = blank(setting, line)
     try:
@@ -63,7 +63,7 @@ def decide(setting: Setting, line: Contender) -> Row:
     return row
 
 
-def blank(setting: Setting, line: Contender, reason: str = "") -> Row:
+def blank(setting: CellSetting, line: Contender, reason: str = "") -> Row:
     """Return a row of which nothing is known but its line, and why."""
     promise = line.promise
     return {
@@ -92,7 +92,7 @@ def blank(setting: Setting, line: Contender, reason: str = "") -> Row:
     }
 
 
-def _of_none(setting: Setting, line: Contender) -> Iterator[Row]:
+def _of_none(setting: CellSetting, line: Contender) -> Iterator[Row]:
     """Yield the columns of a line without a promise of ours: a plain estimate, or a variant of the published code."""
     if line.promise is None:
         yield {"draws": 0}
@@ -104,7 +104,7 @@ def _of_none(setting: Setting, line: Contender) -> Iterator[Row]:
     yield _errors(setting, line, estimate)
 
 
-def _of_promise(setting: Setting, line: Contender) -> Iterator[Row]:
+def _of_promise(setting: CellSetting, line: Contender) -> Iterator[Row]:
     """Yield the columns of an offer, as they become known."""
     assert line.promise is not None
     data, promise = setting.data, line.promise
@@ -125,7 +125,7 @@ def _of_promise(setting: Setting, line: Contender) -> Iterator[Row]:
     yield _errors(setting, line, DrawnEstimate(mechanism))
 
 
-def _prices(mechanism: object, setting: Setting, promise: Promise, found: PromiseStanding) -> Row:
+def _prices(mechanism: object, setting: CellSetting, promise: Promise, found: PromiseStanding) -> Row:
     try:
         each = price(mechanism, setting.data.dataset, setting.data.domain, promise, found)
     except IN_WORDS:  # the law is not known on these records; the error still is
@@ -138,7 +138,7 @@ def _prices(mechanism: object, setting: Setting, promise: Promise, found: Promis
     }
 
 
-def _errors(setting: Setting, line: Contender, estimate: GivesCoefficients) -> Row:
+def _errors(setting: CellSetting, line: Contender, estimate: GivesCoefficients) -> Row:
     """Return the cross-validated error; the folds are those of every line, and so is a method's noise at every promise.
 
     A draw that gives no finite coefficients predicts 0.

@@ -61,7 +61,7 @@ FORMATS = (".csv", ".parquet")
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ChoiceRecord:
     """A comparison as far as it was made.
 
     Attributes
@@ -110,14 +110,14 @@ def first_line(own: Mapping[str, Any]) -> Row:
     return header(dict(own), schema_version=SCHEMA_VERSIONS["comparison"], record="comparison")
 
 
-def write(comparison: Compared, path: Path, *, private: bool) -> None:
+def write(comparison: ChoiceRecord, path: Path, *, private: bool) -> None:
     """Write the record atomically; one on private records is for its owner alone."""
     lines = (comparison.header, *comparison.rows)
     text = "".join(f"{dumps(line)}\n" for line in lines)
     write_atomic(path, text.encode(), mode=0o600 if private else 0o666)
 
 
-def read(path: Path) -> Compared:
+def read(path: Path) -> ChoiceRecord:
     """Read a record: ``comparison.jsonl``, or the folder that holds it.
 
     Raises
@@ -126,7 +126,7 @@ def read(path: Path) -> Compared:
         If the file cannot be read, is no record of a comparison of this version, or is not as it was written.
     """
     first, *rows = checked_rows(record_file(path), "comparison")
-    return Compared(first, tuple(rows))
+    return ChoiceRecord(first, tuple(rows))
 
 
 def check_table(path: Path) -> None:
@@ -142,7 +142,7 @@ def check_table(path: Path) -> None:
             raise UserError("a .parquet file needs the extra parquet: pip install 'pdp-verify[parquet]'") from stop
 
 
-def write_tables(comparison: Compared, paths: Sequence[Path], *, private: bool) -> None:
+def write_tables(comparison: ChoiceRecord, paths: Sequence[Path], *, private: bool) -> None:
     """Write the table as CSV or Parquet, each file whole or not at all."""
     frame = comparison.frame()
     for path in paths:

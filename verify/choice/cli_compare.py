@@ -16,7 +16,7 @@ from ..messages.errors import Defect, UserError
 
 if TYPE_CHECKING:
     from ..engine.rows import Row
-    from .choice_table import Compared
+    from .choice_table import ChoiceRecord
     from .experiment import Experiment
 
 FILE = click.Path(path_type=Path)
@@ -266,7 +266,7 @@ def _folder(out: Path | None, leaves: Sequence[str], *, resume: bool) -> Path:
 
 
 def _say(
-    given: Mapping[str, Any], comparison: Compared, seconds: Mapping[str, float], folder: Path, *, done: bool
+    given: Mapping[str, Any], comparison: ChoiceRecord, seconds: Mapping[str, float], folder: Path, *, done: bool
 ) -> None:
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
     from .pages import choice_words

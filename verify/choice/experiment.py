@@ -19,9 +19,9 @@ from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import identity
 from ..engine.work import Work, keyed
 from ..messages.errors import UserError
-from .choice_cell import METRICS, Setting, blank, decide
+from .choice_cell import METRICS, CellSetting, blank, decide
 from .choice_data import ChoiceData, Loss
-from .choice_table import Compared, first_line
+from .choice_table import ChoiceRecord, first_line
 from .contenders import Contender, contenders
 
 #: The reason in the row of a line whose worker process died every time; resumed, it is tried again.
@@ -77,9 +77,9 @@ class Experiment:
         object.__setattr__(self, "lines", tuple(lines))
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> CellSetting:
         """What all lines share."""
-        return Setting(self.data, self.loss, self.folds, self.draws, self.seed)
+        return CellSetting(self.data, self.loss, self.folds, self.draws, self.seed)
 
     def tasks(self) -> Iterator[Task[Contender]]:
         """Yield the lines as tasks, each named by the hash of everything that decides its row."""
@@ -149,7 +149,7 @@ class Course:
         self._tasks = keyed(self.experiment.tasks())
         self._done: dict[str, tuple[Row, float]] = {}
 
-    def run(self, executor: Executor) -> Compared:
+    def run(self, executor: Executor) -> ChoiceRecord:
         """Decide what the store has not, and return all rows there are."""
         self._take_up()
         missing = [task for key, task in self._tasks.items() if key not in self._done]
@@ -175,11 +175,11 @@ class Course:
             self.interrupted = True
         return self.comparison()
 
-    def comparison(self) -> Compared:
+    def comparison(self) -> ChoiceRecord:
         """Return the rows that are there, in the order of the lines."""
         found = [self._done[key] for key in self._tasks if key in self._done]
         header = self.experiment.header(len(found))
-        return Compared(header, tuple(row for row, _ in found), tuple(seconds for _, seconds in found))
+        return ChoiceRecord(header, tuple(row for row, _ in found), tuple(seconds for _, seconds in found))
 
     def _take_up(self) -> None:
         if self.store is None:
@@ -190,7 +190,7 @@ class Course:
                 self._done[key] = (rows[0]["row"], rows[0]["seconds"])
         self.reused = len(self._done)
 
-    def _keep(self, setting: Setting, one: Done[Contender, Row] | Died[Contender]) -> None:
+    def _keep(self, setting: CellSetting, one: Done[Contender, Row] | Died[Contender]) -> None:
         died = isinstance(one, Died)
         row = blank(setting, one.task.content, DIED) if isinstance(one, Died) else one.result
         seconds = 0.0 if isinstance(one, Died) else one.seconds

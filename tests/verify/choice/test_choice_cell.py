@@ -20,7 +20,7 @@ from mechanisms.objective.losses import LogisticLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from mechanisms.offers import Offer, Offered, Promise, PromiseStanding, least, offers
 from verify.choice import choice_cell, contenders
-from verify.choice.choice_cell import Setting, decide
+from verify.choice.choice_cell import CellSetting, decide
 from verify.choice.choice_data import ChoiceData
 from verify.choice.contenders import AS_RUN, LIGHT_RIDGE, Contender
 from verify.choice.record_price import Price, price
@@ -38,9 +38,9 @@ def labelled(n_records: int = 23) -> Dataset:
     return Dataset(linear.X, np.where(linear.y > 0, 1.0, -1.0), 1.0, 1.0, name="labels", public=True)
 
 
-def setting(data: Dataset | None = None, loss: str = "squared", folds: int = 4, draws: int = 3) -> Setting:
+def setting(data: Dataset | None = None, loss: str = "squared", folds: int = 4, draws: int = 3) -> CellSetting:
     chosen = ChoiceData(data if data is not None else small(), "records")
-    return Setting(chosen, loss, folds, draws, 7)  # type: ignore[arg-type]
+    return CellSetting(chosen, loss, folds, draws, 7)  # type: ignore[arg-type]
 
 
 def parts_of(n_records: int, n_folds: int) -> list[list[int]]:

@@ -15,7 +15,7 @@ from mechanisms.capabilities import Domain
 from mechanisms.data.synthetic import linear_unit_rows
 from mechanisms.offers import Offer, Offered, Promise
 from verify.choice import choice_cell, choice_table, contenders, experiment
-from verify.choice.choice_cell import Setting
+from verify.choice.choice_cell import CellSetting
 from verify.choice.choice_data import ChoiceData
 from verify.choice.contenders import Contender
 from verify.choice.experiment import DIED, Course, Experiment
@@ -57,7 +57,7 @@ def test_the_rows_are_the_same_for_one_worker_and_for_two() -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     done: Counter[str] = Counter()
 
-    def decide(setting: Setting, line: Contender) -> Row:
+    def decide(setting: CellSetting, line: Contender) -> Row:
         done[line.name] += 1
         return choice_cell.decide(setting, line)
 
@@ -203,7 +203,7 @@ def test_the_folds_give_an_interval_that_covers() -> None:
         made = linear_unit_rows(600, 2, noise_sd=0.3, rng=rng).dataset
         uniform = type(made)(made.X, rng.uniform(-1, 1, 600), 1.0, 1.0)
         row = choice_cell.decide(
-            Setting(ChoiceData(uniform, "records"), "squared", 6, 1, seed), Contender("trivial", "", None)
+            CellSetting(ChoiceData(uniform, "records"), "squared", 6, 1, seed), Contender("trivial", "", None)
         )
         held += row["error_low"] <= 1 / 3 <= row["error_high"]
     assert held >= 365

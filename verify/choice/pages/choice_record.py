@@ -8,7 +8,7 @@ from typing import Any
 
 from reports.formats import write_document
 
-from ..choice_table import Compared
+from ..choice_table import ChoiceRecord
 from .choice_pages import document, is_private
 from .choice_words import row_name
 
@@ -16,13 +16,13 @@ from .choice_words import row_name
 LEAVES = ("comparison.jsonl", "comparison.csv", "run.json", "comparison.pdf", "comparison.html")
 
 
-def names_of(comparison: Compared) -> dict[str, float]:
+def names_of(comparison: ChoiceRecord) -> dict[str, float]:
     """Return what each row took, by its name, as ``run.json`` has it."""
     pairs = zip(comparison.rows, comparison.seconds, strict=False)
     return {row_name(row): round(seconds, 3) for row, seconds in pairs if seconds is not None}
 
 
-def write_pages(comparison: Compared, run: Mapping[str, Any], *paths: Path) -> None:
+def write_pages(comparison: ChoiceRecord, run: Mapping[str, Any], *paths: Path) -> None:
     """Write the pages of a comparison; the same record and ``run.json`` give the same bytes. Nothing is drawn."""
     date = str(run.get("finished", ""))[:10]
     taken = run.get("seconds_of")
