@@ -19,6 +19,7 @@ from verify.choice.choice_cell import CellSetting
 from verify.choice.choice_data import ChoiceData
 from verify.choice.contenders import Contender
 from verify.choice.experiment import DIED, Course, Experiment
+from verify.engine import record
 from verify.engine.executors import InProcess, Processes, WorkerDied
 from verify.engine.rows import Row, dumps
 from verify.engine.store import Store
@@ -190,6 +191,20 @@ def test_record_and_table_hold_the_same_rows(tmp_path: Path) -> None:
     assert pd.read_parquet(tmp_path / "t.parquet").equals(frame)
     with pytest.raises(UserError, match=r"table must end in \.csv or \.parquet"):
         choice_table.check_table(tmp_path / "t.xlsx")
+
+
+def test_who_reads_other_records_refuses_it_in_a_line(tmp_path: Path) -> None:
+    made = Course(small("trivial")).run(InProcess())
+    path = tmp_path / "comparison.jsonl"
+    choice_table.write(made, path, private=False)
+    with pytest.raises(UserError, match="record must be that of a run, got a comparison in"):
+        record.read(tmp_path)
+    for other in ("calibration", "certificate", "sweep"):
+        with pytest.raises(UserError, match=f"record must begin with the header of a {other}"):
+            record.checked_rows(path, other)
+    path.write_text(path.read_text().replace('"schema_version":1', '"schema_version":9'), encoding="utf-8")
+    with pytest.raises(UserError, match="schema_version must be 1, got schema_version=9"):
+        choice_table.read(tmp_path)
 
 
 def test_the_folds_give_an_interval_that_covers() -> None:
