@@ -1,8 +1,10 @@
-"""What every test starts from: properties that repeat, search further or explore, and a Ctrl-C that is not ignored."""
+"""What every test starts from: properties that repeat or search, a heap that stays, a Ctrl-C that is not ignored."""
 
 from __future__ import annotations
 
+import gc
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -21,6 +23,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """Search further where the slow tests run, unless a profile was asked for."""
     asked: str | None = config.getoption("--hypothesis-profile", None)
     settings.load_profile(asked or ("thorough" if slow_tests(config) else "repeatable"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Let no later search for garbage go through what stays until the end: modules, and thousands of collected tests.
+
+    What a test leaves behind is collected as ever.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,6 +5,7 @@ A complaint of a random check is false with probability at most ``LEVEL`` for a 
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from oracles.mechanisms import density_match as match
@@ -19,11 +20,21 @@ LEVEL = 1e-7
 EPSILONS = (-1.0, -0.3, 0.0, 0.2, 0.5, 1.0, 2.0, 4.0)
 #: A computed loss is known to this much near those levels: an atom of the loss at one of them may fall on either side.
 ROOM = 1e-9
+_KEPT: dict[object, Any] = {}
 
 
 def sample(example: Example, direction: Direction, n_draws: int, seed: int) -> np.ndarray:
-    dataset = example.pair.first if direction is Direction.FORWARD else example.pair.second
-    return example.mechanism.draw(dataset, n_draws, rng=np.random.default_rng([seed, direction is Direction.FORWARD]))
+    """Draw from one data set of the pair; what was drawn of the last example is kept, as several checks look at it."""
+    if _KEPT.get("example") is not example:
+        _KEPT.clear()
+        _KEPT["example"] = example
+    if (direction, n_draws, seed) not in _KEPT:
+        dataset = example.pair.first if direction is Direction.FORWARD else example.pair.second
+        rng = np.random.default_rng([seed, direction is Direction.FORWARD])
+        drawn = example.mechanism.draw(dataset, n_draws, rng=rng)
+        drawn.setflags(write=False)
+        _KEPT[direction, n_draws, seed] = drawn
+    return _KEPT[direction, n_draws, seed]
 
 
 def protocol(example: Example) -> Iterator[str]:
