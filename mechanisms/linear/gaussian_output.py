@@ -185,7 +185,7 @@ class GaussianOutput:
         """Return the laws at the ends of every record's distance, around a ridge estimate."""
         if not isinstance(self.estimator, RidgeMap):
             return None
-        ranges = record_ranges(dataset, self.estimator.lam)
+        ranges = record_ranges(dataset, self.estimator.lam, solve=True)
         # the norm of A is at most so many times that of H
         ratio = np.linalg.norm(ridge_fit(dataset, self.estimator.lam).whiten(self.factor.T), 2) * 1.02
         length = np.linalg.norm(ranges.solved @ self.factor, axis=1)

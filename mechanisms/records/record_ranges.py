@@ -16,6 +16,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from ..data.dataset import Dataset, FloatArray
 from ..linear.ridge import RidgeFit, ridge_fit
 from ..numerics.balls import Ball, above, below
+from .leverage import record_quantities
 
 #: Half a unit in the last place of 1.
 UNIT: Final = 2.0**-53
@@ -40,7 +41,7 @@ class RecordRanges:
     residual_low, residual_high : array
         Around ``|y - x^T theta_hat|``.
     solved : (n_records, dim) array
-        About ``x^T H^{-1}``, ...
+        About ``x^T H^{-1}`` (no rows where it was not asked for), ...
     solved_room : array
         ... to so much in the norm of ``H``, and ``dim + 4`` roundings of each entry.
     """
@@ -75,8 +76,8 @@ def rounded(operations: float) -> float:
     return operations * UNIT / (1 - operations * UNIT)
 
 
-def record_ranges(dataset: Dataset, lam: float) -> RecordRanges:
-    """Return ends that hold the leverage and residual of every record.
+def record_ranges(dataset: Dataset, lam: float, *, solve: bool = False) -> RecordRanges:
+    """Return ends that hold the leverage and residual of every record, with ``x^T H^{-1}`` if ``solve``.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def record_ranges(dataset: Dataset, lam: float) -> RecordRanges:
     """
     fit = ridge_fit(dataset, lam)
     share, least, condition = _moved(dataset, lam)
-    ranges = _in_floats(dataset, lam, fit, share, least) if share <= LARGEST_SHARE else None
+    ranges = _in_floats(dataset, lam, fit, share, least, solve=solve) if share <= LARGEST_SHARE else None
     width = math.inf if ranges is None else _width(ranges, dataset.y)
     work = dataset.n_records * dataset.dim**2
     if width > (CLOSE if work <= LITTLE_WORK else FAR) and work <= BALL_WORK:
@@ -124,18 +125,16 @@ def _moved(dataset: Dataset, lam: float) -> tuple[float, float, float]:
     return (d * entry / least, least, condition) if least > 0 else (math.inf, 0.0, condition)
 
 
-def _in_floats(dataset: Dataset, lam: float, fit: RidgeFit, share: float, least: float) -> RecordRanges:
+def _in_floats(dataset: Dataset, lam: float, fit: RidgeFit, share: float, least: float, *, solve: bool) -> RecordRanges:
     n, d = dataset.X.shape
-    X, size = dataset.X, np.abs(dataset.X)
+    X, size, records = dataset.X, np.abs(dataset.X), record_quantities(dataset, lam)
+    leverage, residual = records.leverage_in, records.residual_in
     solves = rounded(d + 4) * math.sqrt(1.1 * d / least)  # of one triangular solve, relative, in the Euclidean norm
-    white = fit.whiten(X)
-    leverage = np.einsum("ij,ij->i", white, white)
     room = share + 2.1 * solves + rounded(d + 4)
     square = np.einsum("ij,ij->i", X, X)
     left_least = lam / (lam + square) * (1 - rounded(d + 8)) if lam > 0 else np.zeros(n)  # H >= x x^T + lam I
     low, high = leverage * (1 - room), np.minimum(leverage * (1 + room), 1.0)
     # what the estimate leaves of the gradient says how far off it is
-    residual = dataset.y - X @ fit.theta
     off = rounded(d + 2) * (np.abs(dataset.y) + size @ np.abs(fit.theta))
     gradient = np.abs(X.T @ residual - lam * fit.theta) + size.T @ off
     gradient += rounded(n + 4) * (size.T @ np.abs(residual) + lam * np.abs(fit.theta))
@@ -149,7 +148,7 @@ def _in_floats(dataset: Dataset, lam: float, fit: RidgeFit, share: float, least:
         1 - low,
         np.maximum(np.abs(residual) - off, 0.0),
         np.abs(residual) + off,
-        fit.solve(X),
+        fit.solve(X) if solve else np.empty((0, d)),
         (4 * solves + 1.1 * share) * np.sqrt(high),
     )
 
