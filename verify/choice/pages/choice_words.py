@@ -137,11 +137,14 @@ def exact_line(rows: Iterable[Row]) -> str:
     if not pairs:
         return "No mechanism here has both a published and an exact calibration."
     less = [(exact, error_of(exact) / error_of(published)) for published, exact in pairs if error_of(published) > 0]
-    line = f"Exact calibration has the smaller error in {sum(ratio < 1 for _, ratio in less)} of {len(pairs)} promises"
+    line = (
+        f"Exact calibration has the smaller error in {sum(ratio < 1 for _, ratio in less)} of {len(pairs)} comparisons"
+    )
     if less:
         best, ratio = min(less, key=lambda each: each[1])
         middle = format_number(statistics.median(ratio for _, ratio in less), 3)
-        line += f" (median ratio {middle}, least {format_number(ratio, 3)}: {best['method']} at {best['epsilon']:g})"
+        where = f"{best['method']} at epsilon {best['epsilon']:g}"
+        line += f" (median ratio {middle}, least {format_number(ratio, 3)}: {where})"
     lost = [published for published, exact in pairs if published["standing"] != exact["standing"] == "proved"]
     if lost:
         methods = ", ".join(dict.fromkeys(row["method"] for row in lost))
