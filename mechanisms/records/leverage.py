@@ -103,7 +103,8 @@ def all_records_epsilon(dataset: Dataset, *, gamma: float, lam: float, delta: fl
     """Return the exact epsilon of one-posterior sampling for every record of ``dataset`` (relation REMOVE).
 
     The whole distribution over records that W19 draws per-instance privacy as, from one factorisation and one batched
-    root search; see ``PosteriorSampling``.
+    root search; see ``PosteriorSampling``. In float64: on ill-conditioned data ``record_ranges`` has what rounding did
+    to leverages and residuals.
 
     Parameters
     ----------
