@@ -323,8 +323,8 @@ def _method(header: Row) -> Facts:
         "Calibration": "Published is the rule as its paper prints it; exact the least noise for which this project "
         f"proves the promise. Both see public numbers alone.{as_run}",
         "Promise": "; ".join(f"{name}: {meaning}" for name, meaning in words.STANDINGS.items()) + ".",
-        "Record epsilon": "What each record of the data loses, added or removed, when the mechanism runs on all of them, "
-        "at the promised delta: by the exact law where it is known, else by a proved bound, else the promise itself.",
+        "Record epsilon": "What each record of the data loses, added or removed, when the mechanism runs on all, at "
+        "the promised delta: by the exact law where it is known, else by a proved bound, else the promise itself.",
     }
     if header["data_dependent"]:
         read = "; ".join(header["data_dependent"])

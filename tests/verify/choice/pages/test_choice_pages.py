@@ -76,7 +76,7 @@ def test_what_exact_buys_is_counted() -> None:
     published = choice_row("OPS", "published", 1.0, error=0.10, standing="not proved")
     exact = choice_row("OPS", "exact", 1.0, error=0.08)
     assert exact_line([published, exact]) == (
-        "Exact calibration has the smaller error in 1 of 1 comparisons (median ratio 0.8, least 0.8: OPS at epsilon 1); "
-        "the published calibration is not proved for 1 of them (OPS), the exact one is."
+        "Exact calibration has the smaller error in 1 of 1 comparisons (median ratio 0.8, least 0.8: OPS at epsilon 1)"
+        "; the published calibration is not proved for 1 of them (OPS), the exact one is."
     )
     assert exact_line([exact]) == "No mechanism here has both a published and an exact calibration."
