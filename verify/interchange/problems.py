@@ -123,4 +123,7 @@ def _of_verdict(row: Row, broken: bool) -> tuple[str, str] | None:
     if row["still_open"]:
         return "warning", "; ".join(row["still_open"])
     reasons = [ruling["reason"] for ruling in rulings if ruling["verdict"] == "UNDECIDED"]
-    return ("note", f"UNDECIDED, as expected ({', '.join(dict.fromkeys(reasons))})") if reasons else None
+    how = f"decided with {', '.join(row['data'])}" if row.get("data") else "as expected"
+    if row.get("data") and row["printed"]["verdict"] == "REFUTED":
+        return "note", f"REFUTED, {how}"
+    return ("note", f"UNDECIDED, {how} ({', '.join(dict.fromkeys(reasons))})") if reasons else None

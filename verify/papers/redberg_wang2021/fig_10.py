@@ -25,7 +25,8 @@ STATEMENT = statement(
     ),
     summary=(
         "Decided on the file of the user, as what is seen in more than half of all runs, under three preparations and both "
-        "forms of the report, which must agree. The bound on the slope of the squared loss is not stated: 2, as for |theta| <= 1 and |y| <= 1."
+        "forms of the report, which must agree. The bound on the slope of the squared loss is not stated: 2, as for |theta| <= 1 "
+        "and |y| <= 1. On the published files it holds in every reading (docs/derivations/redberg_wang2021_on_data.md)."
     ),
     displays=by_lambda(
         "@",

@@ -37,7 +37,8 @@ STATEMENT = statement(
     ),
     summary=(
         "Decided on the file of the user: both claims as what is seen in more than half of all runs, under three preparations "
-        "and both forms of the report, which must agree; a factor 2 is comparable, one of ten is not, and between them the word decides."
+        "and both forms of the report, which must agree; a factor 2 is comparable, one of ten is not, and between them the word decides. "
+        "On the published file the ratio is closer to 1 in every reading; of the sums lambda and preparation decide (docs/derivations/redberg_wang2021_on_data.md)."
     ),
     displays=by_lambda(
         "#ratio@",

@@ -49,7 +49,9 @@ STATEMENT = statement(
     ),
     summary=(
         "Decided on the file of the user. The advantage is the data-independent median ratio of bound to loss over the "
-        "data-dependent one; that it vanishes is taken as: smaller at the last allocation than at the first, and below 2."
+        "data-dependent one; that it vanishes is taken as: smaller at the last allocation than at the first, and below 2. On the "
+        "published file it mostly does with one lambda for both reports; with each at its own the preparation decides "
+        "(docs/derivations/redberg_wang2021_on_data.md)."
     ),
     displays=by_lambda(
         "@",

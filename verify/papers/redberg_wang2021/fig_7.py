@@ -32,7 +32,8 @@ STATEMENT = statement(
     ),
     summary=(
         "Decided on the file of the user, with small taken as a tenth of the budget: the records whose loss is at most 0.1 (1), "
-        "or a budget of 0.1 for the parameter (2). Tighter: the median ratio of bound to loss is smaller."
+        "or a budget of 0.1 for the parameter (2). Tighter: the median ratio of bound to loss is smaller. On the "
+        "published file it is with one lambda for both reports; with each at its own the preparation decides (docs/derivations/redberg_wang2021_on_data.md)."
     ),
     displays=by_lambda(
         "@records",

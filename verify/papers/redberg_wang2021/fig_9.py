@@ -25,7 +25,9 @@ STATEMENT = statement(
     ),
     summary=(
         "Decided on the file of the user, as what is seen in more than half of all runs, under three preparations and both "
-        "forms of the report, which must agree."
+        "forms of the report, which must agree. On the published file it holds where both reports run with one lambda. With "
+        "each at its own the preparation decides: at the lambda of Theorem 5 the noise saturates the loss, and the "
+        "data-independent bound comes close to it (docs/derivations/redberg_wang2021_on_data.md)."
     ),
     displays=by_lambda(
         "@",

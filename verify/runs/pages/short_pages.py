@@ -123,8 +123,10 @@ def run_state(record: Record) -> Callout:
         text = f"{', '.join(still_open)}: undecided with so few draws, and not counted as a difference."
         return Callout(Tone.GOOD, "No decided verdict differs from the expected one; some stayed open", text)
     on_data = [row["id"] for row in own(record) if row.get("data")]
-    text = f"Of {', '.join(on_data)} nothing is expected: decided with data that are not shipped." if on_data else ""
-    return Callout(Tone.GOOD, "Every verdict is the expected one", text)
+    if on_data:
+        text = f"{', '.join(on_data)}: decided with data that are not shipped, of which nothing is expected."
+        return Callout(Tone.GOOD, "No verdict differs from an expected one", text)
+    return Callout(Tone.GOOD, "Every verdict is the expected one")
 
 
 def front(record: Record, found: Sequence[Correction]) -> tuple[Block, ...]:
