@@ -274,13 +274,12 @@ def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
         return Offered(None, f"the bound is proved for delta up to {2 * LARGEST_DELTA:g}")
     rule = CorrectedRule2019(one.epsilon, one.delta, kappa=1.0, n_public=n)
     end, norm = rule.largest_kappa(domain.dim), domain.y_bound / domain.x_bound
-    none = Dataset(np.empty((0, domain.dim)), np.empty(0), domain.x_bound, domain.y_bound)
-
-    def risk(share: float) -> float:
-        settings = replace(rule, kappa=share * end).settings(none)
-        return domain.dim / settings.gamma + settings.floor * norm**2
-
-    return Offered(AdaOPS2019(replace(rule, kappa=end * min(np.linspace(0.04, 0.96, 24).tolist(), key=risk))))
+    kappas = end * np.linspace(0.04, 0.96, 24)
+    floors = n * domain.x_bound**2 / (domain.dim * kappas)
+    residuals = domain.y_bound + domain.x_bound * ridge_norm_bound(n, domain.x_bound, domain.y_bound, floors)
+    gammas = largest_gamma(domain.x_bound**2 / floors, residuals, one.epsilon / 2, one.delta / 2)
+    best = int(np.argmin(domain.dim / gammas + floors * norm**2))
+    return Offered(AdaOPS2019(replace(rule, kappa=float(kappas[best]))))
 
 
 def offers() -> Sequence[Offer]:

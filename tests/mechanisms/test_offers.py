@@ -34,9 +34,10 @@ METHODS = {
     | {"Gaussian output"},
     "logistic": {"ObjPert", "OPS", "Gaussian output"},
 }
+RELATIONS: tuple[Neighbours, ...] = ("add-remove", "replace")
 PROMISES = [
     Promise(epsilon, delta, neighbours)
-    for epsilon, delta, neighbours in itertools.product((0.1, 1.0, 5.0), (1e-6, 1e-3), ("add-remove", "replace"))
+    for epsilon, delta, neighbours in itertools.product((0.1, 1.0, 5.0), (1e-6, 1e-3), RELATIONS)
 ]
 #: The same mechanism with noise a hundredth less.
 LESS: dict[type, Callable[..., Mechanism]] = {
