@@ -29,7 +29,7 @@ from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, d
 
 from verify.certificates import certificate
 from verify.certificates.claims import claims_dp
-from verify.certificates.folder import check_pdf, output
+from verify.certificates.folder import check_folder, check_html, check_pdf, output
 from verify.certificates.release import releases
 from verify.cli import invoke
 from verify.engine import run_json, versions
@@ -73,8 +73,9 @@ def prepare(shelf: Path) -> None:
     def cost(deployment: Any, *_: Any) -> object:
         return deployment.n_outputs, deployment.mu_report
 
-    output.rendered = check_pdf.rendered = shelved(shelf, set_pages, lambda document, suffix: (document, suffix))
-    output.drawn_figures = check_pdf.drawn_figures = lambda *_: {}
+    set_once = shelved(shelf, set_pages, lambda document, suffix: (document, suffix))
+    output.rendered = check_pdf.rendered = check_html.rendered = set_once
+    output.drawn_figures = check_folder.drawn_figures = lambda *_: {}
     claims_dp.dp_finding = shelved(shelf, claims_dp.dp_finding, cost)
     certificate.budget_figure = shelved(shelf, certificate.budget_figure, lambda made: cost(made.deployment))
 
