@@ -18,8 +18,8 @@ from verify.kernel.statement import Statement
 from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.redberg_wang2021 import fig_3, fig_6, fig_7, fig_8, fig_9, fig_10
 from verify.papers.redberg_wang2021.shared.credit_and_uci import (
-    Counted,
-    Run,
+    VariantCount,
+    ReportRun,
     Shares,
     comparable,
     decided,
@@ -79,7 +79,7 @@ def test_preparations_are_public_domains_of_bound_1() -> None:
 def test_a_claim_is_decided_where_all_preparations_agree(
     counts: tuple[int, int], outcome: tuple[Outcome, Reason]
 ) -> None:
-    counted = [Counted(f"preparation {i}", count, proportion(count, 40, 1e-4)) for i, count in enumerate(counts)]
+    counted = [VariantCount(f"preparation {i}", count, proportion(count, 40, 1e-4)) for i, count in enumerate(counts)]
     evidence = decided(fig_9.STATEMENT.cases[0], "a claim", counted, {})
     assert judge(evidence) == outcome
     assert {name: evidence.notes[name] for name in evidence.notes} == {
@@ -89,10 +89,10 @@ def test_a_claim_is_decided_where_all_preparations_agree(
 
 def test_ratios_where_the_loss_underflows_and_what_is_comparable() -> None:
     zero = np.zeros(1)
-    run = Run(np.array([0.0, 0.0, 2.0]), np.ones(3), {"printed": np.ones(3)}, np.zeros(3))
+    run = ReportRun(np.array([0.0, 0.0, 2.0]), np.ones(3), {"printed": np.ones(3)}, np.zeros(3))
     assert run.ratio(np.array([0.0, 1.0, 1.0])).tolist() == [1.0, math.inf, 0.5]
     reports = [
-        Run(zero, np.ones(1), {"printed": np.full(1, size)}, np.full(1, 0.2)) for size in (0.31, 0.29, 1.79, 1.81)
+        ReportRun(zero, np.ones(1), {"printed": np.full(1, size)}, np.full(1, 0.2)) for size in (0.31, 0.29, 1.79, 1.81)
     ]
     assert [comparable(reports[0], each, "printed") for each in reports] == [True, False, True, False]
 

@@ -51,7 +51,7 @@ LAMBDAS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ReportRun:
     """One run on a data set: every record's ex-post loss, each bound on it, and what the further releases cost it."""
 
     loss: FloatArray
@@ -121,7 +121,7 @@ def scales(loss: GlmLoss, dim: int, shares: Shares, *, required: bool) -> Report
     return ReportScales(loss, sigma, lam, DELTA, _noise(xi, shares.gradient), sigma3)
 
 
-def runs(dataset: Dataset, chosen: ReportScales, n_runs: int, rng: np.random.Generator) -> list[Run]:
+def runs(dataset: Dataset, chosen: ReportScales, n_runs: int, rng: np.random.Generator) -> list[ReportRun]:
     """Return fresh runs of the parameter's release and of both reports on it."""
     mechanism = ObjectivePerturbation(chosen.loss, chosen.sigma, chosen.lam)
     released = draw_releases(mechanism, dataset, chosen, n_runs, rng=rng)
@@ -134,7 +134,7 @@ def runs(dataset: Dataset, chosen: ReportScales, n_runs: int, rng: np.random.Gen
     ]
 
 
-def one_run(mechanism: ObjectivePerturbation, dataset: Dataset, chosen: ReportScales, releases: Releases) -> Run:
+def one_run(mechanism: ObjectivePerturbation, dataset: Dataset, chosen: ReportScales, releases: Releases) -> ReportRun:
     """Return what one run says of every record."""
     assert chosen.sigma2 is not None
     assert chosen.sigma3 is not None
@@ -144,7 +144,7 @@ def one_run(mechanism: ObjectivePerturbation, dataset: Dataset, chosen: ReportSc
     curvature = chosen.loss.second(predictor, dataset.y) * norms**2
     cost = _cost(slope / chosen.sigma2) + _cost(curvature / (math.sqrt(2.0) * chosen.sigma3))
     dependent = {"printed": printed_bound(chosen, releases, dataset), "corrected": corrected}
-    return Run(np.abs(mechanism.ex_post_losses(releases.theta[0], dataset)), independent, dependent, cost)
+    return ReportRun(np.abs(mechanism.ex_post_losses(releases.theta[0], dataset)), independent, dependent, cost)
 
 
 def _cost(mu: FloatArray) -> FloatArray:
@@ -172,36 +172,36 @@ def printed_bound(chosen: ReportScales, releases: Releases, dataset: Dataset) ->
 
 
 #: From runs of the data-independent and of the data-dependent report, whether a claim is seen, by the form of the report.
-Seen = Callable[[Run, Run, str], bool]
+Seen = Callable[[ReportRun, ReportRun, str], bool]
 
 
-def closer(independent: Run, dependent: Run, form: str) -> bool:
+def closer(independent: ReportRun, dependent: ReportRun, form: str) -> bool:
     """Return whether the median ratio of bound to loss is smaller for the data-dependent report."""
     return bool(_median(dependent, form) < float(np.median(independent.ratio(independent.independent))))
 
 
-def closer_for_small(independent: Run, dependent: Run, form: str, *, largest: float) -> bool:
+def closer_for_small(independent: ReportRun, dependent: ReportRun, form: str, *, largest: float) -> bool:
     """Return the same over the records whose loss is at most ``largest``; False where a run has none."""
     free = independent.ratio(independent.independent)[independent.loss <= largest]
     bound = dependent.ratio(dependent.dependent[form])[dependent.loss <= largest]
     return bool(len(free) and len(bound) and np.median(bound) < np.median(free))
 
 
-def comparable(independent: Run, dependent: Run, form: str, *, factor: float = 2.0) -> bool:
+def comparable(independent: ReportRun, dependent: ReportRun, form: str, *, factor: float = 2.0) -> bool:
     """Return whether the summed losses with all releases are within ``factor`` of those of the other report."""
     return 1.0 / factor <= summed(independent, dependent, form) <= factor
 
 
-def summed(independent: Run, dependent: Run, form: str) -> float:
+def summed(independent: ReportRun, dependent: ReportRun, form: str) -> float:
     """Return the summed bounds and costs of the data-dependent report over the other's summed bounds."""
     return float((dependent.dependent[form] + dependent.releases).sum() / independent.independent.sum())
 
 
-def _median(run: Run, form: str) -> float:
+def _median(run: ReportRun, form: str) -> float:
     return float(np.median(run.ratio(run.dependent[form])))
 
 
-def advantage(independent: Run, dependent: Run, form: str) -> float:
+def advantage(independent: ReportRun, dependent: ReportRun, form: str) -> float:
     """Return how many times smaller the median ratio of bound to loss is for the data-dependent report."""
     return float(np.median(independent.ratio(independent.independent))) / _median(dependent, form)
 
@@ -213,7 +213,7 @@ def glm(case: Case) -> GlmLoss:
 
 def both_reports(
     case: Case, dataset: Dataset, shares: Shares, n_runs: int, rng: np.random.Generator
-) -> Iterator[tuple[Run, Run]]:
+) -> Iterator[tuple[ReportRun, ReportRun]]:
     """Yield runs of the data-independent and of the data-dependent report, as the case's reading of lambda has them.
 
     Where both have one lambda and one budget for the parameter they are one run, read twice.
@@ -232,7 +232,7 @@ def both_reports(
 
 
 @dataclass(frozen=True)
-class Counted:
+class VariantCount:
     """How often a claim was seen under one preparation and form, and the interval of its probability."""
 
     words: str
@@ -240,7 +240,7 @@ class Counted:
     estimate: Estimate
 
 
-def decided(case: Case, quantity: str, counted: list[Counted], notes: Mapping[str, Value]) -> Evidence:
+def decided(case: Case, quantity: str, counted: list[VariantCount], notes: Mapping[str, Value]) -> Evidence:
     """Return the evidence of one claim: the tightest case where all preparations agree, none where they differ.
 
     They differ where two intervals are disjoint: then the preparation decides, which the paper does not state.
@@ -286,14 +286,14 @@ def tally(
         for name, dataset in sets.items()
         for words, each in prepared(dataset, glm(case))
     ]
-    counted: list[Counted] = []
+    counted: list[VariantCount] = []
     notes: dict[str, Value] = {}
     share = 1.0 / (len(variants) * len(FORMS))
     for words, dataset in variants:
         counts, numbers = seen(dataset, budget.part(words))
         for form, count in counts.items():
             interval = proportion(count, budget.n_draws, budget.failure_prob * share)
-            counted.append(Counted(f"{words}, {form} report", count, interval))
+            counted.append(VariantCount(f"{words}, {form} report", count, interval))
         notes |= {f"{words}: {name}": number for name, number in numbers.items()}
     return decided(case, quantity, counted, notes)
 
@@ -310,7 +310,7 @@ def seen_again(case: Case, budget: Budget, quantity: str, claim: Seen) -> Eviden
     return tally(case, budget, quantity, seen)
 
 
-def ratios(pairs: list[tuple[Run, Run]]) -> dict[str, Value]:
+def ratios(pairs: list[tuple[ReportRun, ReportRun]]) -> Mapping[str, Value]:
     """Return the quantiles over the records of bound over loss, in each report: medians over the runs."""
     free = np.median([np.quantile(run.ratio(run.independent), LEVELS) for run, _ in pairs], axis=0)
     told = {"independent": free}
