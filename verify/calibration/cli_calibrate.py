@@ -38,12 +38,12 @@ def calibrate(profile: str, seed: int, jobs: int | None, scheduler: str | None, 
     4 when a worker process died every time at the same audits, 130 when interrupted.
     """
     check_scheduler(jobs, scheduler)
-    from ..engine.record import CALIBRATION, holds_certificate
+    from ..engine.record import CALIBRATION, COMPARISON, holds_certificate
 
     folder = prepare_folder(out, resume=resume, leaves=(CALIBRATION, "run.json", "calibration.pdf"))
 
-    if (folder / "audit.jsonl").exists() or holds_certificate(folder):
-        raise UserError(f"out must not be the folder of a run or a certificate, got out={out}")
+    if any((folder / name).exists() for name in ("audit.jsonl", COMPARISON)) or holds_certificate(folder):
+        raise UserError(f"out must not be the folder of a run, a comparison or a certificate, got out={out}")
     record, pages = folder / CALIBRATION, folder / "calibration.pdf"
 
     from ..engine.follow import Follower

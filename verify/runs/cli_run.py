@@ -78,10 +78,10 @@ def run(
     given = given_sets(sources, data) if data is not None else {}
     folder = prepare_folder(out, resume=resume, leaves=(*LEAVES, *((FULL,) if full else ())))
 
-    from ..engine.record import CALIBRATION, holds_certificate
+    from ..engine.record import CALIBRATION, COMPARISON, holds_certificate
 
-    if (folder / CALIBRATION).exists() or holds_certificate(folder):
-        raise UserError(f"out must not be the folder of a calibration or a certificate, got out={out}")
+    if any((folder / name).exists() for name in (CALIBRATION, COMPARISON)) or holds_certificate(folder):
+        raise UserError(f"out must not be the folder of a calibration, a comparison or a certificate, got out={out}")
 
     from ..engine.follow import Follower
     from ..engine.run_json import Clock

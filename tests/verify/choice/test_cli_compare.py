@@ -168,6 +168,12 @@ def test_the_folder_of_something_else_is_refused(made: Made, tmp_path: Path, cap
     assert "out must not be the folder of a run" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["run", "calibrate"])
+def test_its_folder_is_no_other_command_s(command: str, made: Made, capsys: Captured) -> None:
+    assert invoke([command, "--resume", "--out", str(made.folder / "out")]) == 2
+    assert capsys.readouterr().err.startswith("error: out must not be the folder of a ")
+
+
 def test_epsilon_takes_the_numbers_that_follow_it() -> None:
     assert _repeated(["d.csv", "--epsilon", "0.1", "1", "3", "--folds", "2"]) == [
         *("d.csv", "--epsilon", "0.1", "--epsilon", "1", "--epsilon", "3", "--folds", "2"),

@@ -116,7 +116,7 @@ def test_run_refuses_the_folder_of_a_calibration_or_a_certificate(
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     assert invoke(["run", "--profile", "quick", "--jobs", "1", "--out", str(tmp_path), "--resume"]) == 2
-    line = f"error: out must not be the folder of a calibration or a certificate, got out={tmp_path}\n"
+    line = f"error: out must not be the folder of a calibration, a comparison or a certificate, got out={tmp_path}\n"
     assert capsys.readouterr().err == line
     assert [each for each in tmp_path.rglob("*") if each.is_file()] == [path]
 
@@ -125,7 +125,7 @@ def test_calibrate_refuses_the_folder_of_a_certificate(tiny: None, tmp_path: Pat
     (tmp_path / "curator").mkdir()
     (tmp_path / "curator" / "audit.jsonl").write_text("{}")
     assert calibrate(tmp_path, "--profile", "quick", "--resume") == 2
-    assert "must not be the folder of a run or a certificate" in capsys.readouterr().err
+    assert "must not be the folder of a run, a comparison or a certificate" in capsys.readouterr().err
 
 
 def test_quick_says_that_it_tests_no_mutants(tiny: None, tmp_path: Path, capsys: Captured) -> None:
