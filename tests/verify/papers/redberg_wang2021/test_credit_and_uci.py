@@ -18,9 +18,9 @@ from verify.kernel.statement import Statement
 from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.redberg_wang2021 import fig_3, fig_6, fig_7, fig_8, fig_9, fig_10
 from verify.papers.redberg_wang2021.shared.credit_and_uci import (
-    VariantCount,
     ReportRun,
     Shares,
+    VariantCount,
     comparable,
     decided,
     one_run,
