@@ -55,6 +55,9 @@ MECHANISMS = {
         more=REPORT + SCALES,
     ),
     "gaussian-output": configuration(mechanism("gaussian-output", sigma=8.0, lam=1.0), EVERYONE + RECORDS + UTILITY),
+    "glm-output": configuration(
+        mechanism("glm-output", loss="logistic", sigma=8.0, lam=1.0), EVERYONE + RECORDS, data=LABELS
+    ),
     "posterior-sampling": configuration(mechanism("posterior-sampling", gamma=0.02, lam=4.0), EVERYONE + RECORDS),
     "ssp": configuration(SSP, EVERYONE + RECORDS + UTILITY),
     "adassp": configuration(mechanism("adassp", **ADAPTIVE), EVERYONE + RECORDS),

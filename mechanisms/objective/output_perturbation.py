@@ -5,18 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain
+from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray, row_norms
+from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_calibration import analytic_mu, classical_sigma
-from ..laws.gaussian_profile import gaussian_delta
+from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
+from ..numerics.mills import HALF_LOG_2PI
 from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..parameters import Parameters, Positive, Ways
 from ..recipes import LOSSES
 from ..records.record_laws import GaussianRecordLaws
-from .losses import GlmLoss
+from .losses import GlmLoss, LogisticLoss, PseudoHuberLoss, SmoothedHingeLoss
 from .perturbed_objective import PerturbedObjective
 from .perturbed_solver import newton
 
@@ -68,6 +74,25 @@ class GlmOutput:
         noise = self.sigma * rng.standard_normal((check_draws(n_draws), dataset.dim))
         return np.asarray(self.estimate(dataset) + noise)
 
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
+        square = np.square((np.atleast_2d(outputs) - self.estimate(dataset)) / self.sigma).sum(axis=1)
+        return np.asarray(-0.5 * square - dataset.dim * (math.log(self.sigma) + HALF_LOG_2PI))
+
+    def _shift(self, pair: NeighbouringPair) -> tuple[FloatArray, FloatArray]:
+        first = self.estimate(pair.first)
+        return first, (self.estimate(pair.second) - first) / self.sigma
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``; any relation."""
+        first, shift = self._shift(pair)
+        return np.asarray(0.5 * (shift @ shift) - (np.atleast_2d(outputs) - first) / self.sigma @ shift)
+
+    def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+        """Return the law of the loss, any relation, its distance up by what the computed minimisers may miss."""
+        room = 2 * self._slack(pair.first.dim) / (self.lam * self.sigma)
+        return GaussianProfile(float(np.linalg.norm(self._shift(pair)[1])) + room)
+
     def _slack(self, dim: int) -> float:
         """Return twice what the gradient at a computed minimiser may miss 0 by, in norm: its rounding is within it."""
         return 2 * math.sqrt(dim) * self.residual
@@ -96,6 +121,39 @@ class GlmOutput:
         slack = self._slack(dataset.dim)
         moved = slope * lengths + self.loss.beta * lengths**2 * slack / self.lam + 2 * slack
         return GaussianRecordLaws(np.where(lengths > 0, moved, 0.0) / (self.lam * self.sigma))
+
+
+class GlmOutputParameters(Parameters):
+    """The minimiser of a regularised generalised linear model plus normal noise of one standard deviation."""
+
+    protection: ClassVar[Ways] = ({"sigma": 1}, {"lam": 1})
+
+    name: Literal["glm-output"]
+    loss: Literal["logistic", "smoothed-hinge", "pseudo-huber"]
+    sigma: Positive
+    lam: Positive
+    width: Positive | None = Field(None, description="Of the smoothed hinge or pseudo-Huber loss.")
+
+    def build_loss(self) -> GlmLoss:
+        """Return the loss."""
+        if self.loss == "logistic":
+            return LogisticLoss()
+        kind = SmoothedHingeLoss if self.loss == "smoothed-hinge" else PseudoHuberLoss
+        return kind() if self.width is None else kind(width=self.width)
+
+    def build(self, dim: int) -> GlmOutput:
+        """Return the mechanism."""
+        return GlmOutput(self.build_loss(), self.sigma, self.lam)
+
+    def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
+        """Refuse responses that are not of the loss."""
+        self.build_loss().check_response(dataset.y)
+        return True
+
+
+def examples() -> dict[str, Example]:
+    """Return the mechanism on a pair where its loss is of the order of 1."""
+    return {"glm-output": Example(GlmOutput(LogisticLoss(), 0.1, 1.0), example_pair("labels"))}
 
 
 def _ridge(loss: GlmLoss, domain: Domain, promise: Promise) -> float:

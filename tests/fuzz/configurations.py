@@ -24,6 +24,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
         f"objective-{loss}": {"name": "objective-perturbation", "loss": loss, "sigma": 8.0, "lam": 4.0}
         for loss in LOSSES
     },
+    "glm-output": {"name": "glm-output", "loss": "logistic", "sigma": 8.0, "lam": 1.0},
     "posterior": {"name": "posterior-sampling", "gamma": 0.001, "lam": 20.0},
     "gaussian": {"name": "gaussian-output", "sigma": 8.0, "lam": 1.0},
     "ssp": {"name": "ssp", "sigma_gram": 8.0, "sigma_moment": 8.0, "lam": 1.0},
