@@ -22,6 +22,7 @@ from mechanisms.parameters import Parameters
 from ..certificates.config.config import DataSection
 from ..certificates.config.init_draft import filled
 from ..certificates.reading.preparation import Preparation
+from ..engine.rows import Row
 from ..messages.errors import UserError
 from .choice_data import ChoiceData
 
@@ -92,6 +93,13 @@ def draft(
         replaced=promise.neighbours == "replace",
         title=title,
     )
+
+
+def can_be_drafted(row: Row, domain: Domain) -> bool:
+    """Return whether a configuration can name the mechanism of a row."""
+    promise = Promise(row["epsilon"], row["delta"], row["neighbours"])
+    built = offer_of(row["method"], row["way"], row["loss"]).build(row["loss"], domain, promise)
+    return built.mechanism is not None and parameters_of(built.mechanism, domain.dim) is not None
 
 
 def domain_of(data: ChoiceData, section: DataSection) -> Domain:

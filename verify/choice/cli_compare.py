@@ -15,6 +15,8 @@ from ..cli_work import DEFAULT_SEED, executor_of, prepare_folder, resume_command
 from ..messages.errors import Defect, UserError
 
 if TYPE_CHECKING:
+    from mechanisms.capabilities import Domain
+
     from ..engine.rows import Row
     from .choice_table import ChoiceRecord
     from .experiment import Experiment
@@ -251,7 +253,7 @@ def _compare(given: Mapping[str, Any]) -> int:
             write_pages(comparison, about, folder / "comparison.pdf", folder / "comparison.html")
         except ValueError as stop:
             raise Defect(f"the pages could not be set ({stop}); the record is {folder / 'comparison.jsonl'}") from stop
-        _say(given, comparison, seconds, folder, done=code == 0)
+        _say(given, comparison, seconds, folder, experiment.data.domain, done=code == 0)
     return code
 
 
@@ -266,9 +268,16 @@ def _folder(out: Path | None, leaves: Sequence[str], *, resume: bool) -> Path:
 
 
 def _say(
-    given: Mapping[str, Any], comparison: ChoiceRecord, seconds: Mapping[str, float], folder: Path, *, done: bool
+    given: Mapping[str, Any],
+    comparison: ChoiceRecord,
+    seconds: Mapping[str, float],
+    folder: Path,
+    domain: Domain,
+    *,
+    done: bool,
 ) -> None:
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
+    from .choice_draft import can_be_drafted
     from .pages import choice_words
     from .pages.choice_terminal import lines
 
@@ -284,7 +293,8 @@ def _say(
         click.echo(f"next    {resume_command(folder)}", err=as_json)
         return
     groups = choice_words.by_promise(rows).values()
-    best = next((row for row in map(choice_words.best_of, groups) if row is not None), None)
+    proved = [row for group in groups for row in group if row["standing"] == "proved" and row["error"] is not None]
+    best = next((row for row in proved if can_be_drafted(row, domain)), None)
     if best is not None and given["recipe"] is None:
         click.echo(f"next    {_draft_command(best)}", err=as_json)
 
