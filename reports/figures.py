@@ -25,7 +25,10 @@ _WIDTH, _HEIGHT = 6.4, 2.8  # inches; the width of the text on A4
 _LETTER = 0.068  # inches; of a label
 _LINE_HEIGHT = 0.95  # inches; of a scale
 _INK, _FAINT = "#22303c", "#c9d1d8"
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#7a3e8e", "#000000", "#e69f00", "#56b4e9", "#8c6d31", "#cc79a7", "#7f7f7f")
+_COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#7a3e8e", "#000000", "#e69f00", "#56b4e9", "#8c6d31"),
+    *("#cc79a7", "#7f7f7f"),
+)
 _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (9, 3)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p")
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
