@@ -35,9 +35,22 @@ def pytest_collection() -> Iterator[None]:
     try:
         return (yield)
     finally:
-        gc.collect()
-        gc.freeze()
+        keep()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """After a file that let the search through everything, as a calibration does, keep it from there once more."""
+    yield
+    if nextitem is not None and nextitem.path != item.path and not gc.get_freeze_count():
+        keep()
+
+
+def keep() -> None:
+    """Collect what is garbage now and leave the rest alone from now on."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.calls import unrendered
 from toys import deployments
 from toys.deployments import DRAWN, QUICK, REPORT, SCALES, claim, dp, pdp, write_rows
 
@@ -107,7 +108,8 @@ def test_a_planted_curators_number_is_seen_in_the_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     plant(monkeypatch)
-    first, second, far = neighbours(tmp_path, SSP, monkeypatch, capsys)
+    with unrendered():  # the record shows it
+        first, second, far = neighbours(tmp_path, SSP, monkeypatch, capsys)
     assert first[3]["audit.jsonl"] != second[3]["audit.jsonl"]
     assert first[3]["audit.jsonl"] != far[3]["audit.jsonl"]
 
@@ -126,7 +128,8 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_curator_sees_what_the_public_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    neighbours(tmp_path, SSP, monkeypatch, capsys)
+    constant_releases(monkeypatch, SSP)
+    run_release(tmp_path / "one", records(25), SSP, monkeypatch, capsys)
     curator = (tmp_path / "one" / "out" / "curator" / "audit.jsonl").read_text()
     rows = [json.loads(line) for line in curator.splitlines()]
     assert rows[0]["exit_code"] == 1  # the per-instance claim is false, and only the curator is told
@@ -164,8 +167,10 @@ def test_a_black_box_audit_of_the_pipelines_numbers(
 ) -> None:
     """Null: the release record is (1, 1e-6)-DP, which is what it states; 600 runs, failure probability 1e-7.
 
-    Mutant: the planted mean of the responses gives the record away, and the same audit refutes the statement.
+    Mutant: the planted mean of the responses gives the record away, and the same audit refutes the statement, of half
+    as many runs.
     """
+    runs = PIPELINE_RUNS // 2 if leaks else PIPELINE_RUNS
     if leaks:
         plant(monkeypatch)
     (tmp_path / "deployment.toml").write_text(LIGHT)
@@ -173,8 +178,8 @@ def test_a_black_box_audit_of_the_pipelines_numbers(
     data = Dataset(records(20)[:, :2], records(20)[:, 2], 1.0, 1.0)
     pair = NeighbouringPair.add(data, [0.9, 0.1], 1.0)
     claim = BlackBoxClaim(1.0, 1e-6, (Relation.ADD,), source="its own cover")
-    found = black_box_audit(pipeline, pair, claim, Budget(PIPELINE_RUNS, 1e-7, StreamKey(11, ("pipeline",))))
-    assert found.n_draws == PIPELINE_RUNS
+    found = black_box_audit(pipeline, pair, claim, Budget(runs, 1e-7, StreamKey(11, ("pipeline",))))
+    assert found.n_draws == runs
     assert (found.outcome is BlackBoxOutcome.REFUTED) is leaks
     if not leaks:
         assert found.epsilon.estimate.low <= 1.0
