@@ -100,9 +100,9 @@ class BallObjectivePerturbation:
         mu = self.gradient_bound(domain) / self.sigma
         return Bound(
             "RW21-T5, corrected, over a ball (docs/derivations/compare.md)",
-            "The privacy loss is at most log(1 + B^2/lam) plus the positive part of that of normal noise, drawn from "
-            "either data set; the multiplier of the ball is a further output, which costs nothing.",
-            lambda epsilon, _: objective_domination(mu, shift, epsilon),
+            "The privacy loss is at most log(1 + B^2/lam) plus the positive part of that of normal noise, or twice the "
+            "tail of that noise where it is more; the multiplier of the ball is a further output, which costs nothing.",
+            lambda epsilon, _: objective_domination(mu, shift, epsilon, two_sided=True),
             replaced=lambda epsilon, _: objective_replaced(mu, shift, epsilon),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb
@@ -87,9 +87,18 @@ class RelatedLoss(GlmLoss, Protocol):
         """Return the largest ``f''`` while ``|f'|`` lies in each cell ``[low, high]``."""
 
 
+@runtime_checkable
+class SignedLoss(GlmLoss, Protocol):
+    """A loss whose slope has, for each response, the same sign at every predictor."""
+
+    keeps_sign: ClassVar[bool]
+
+
 @dataclass(frozen=True)
 class LogisticLoss:
     """``f(u; y) = log(1 + exp(-y u))`` for labels ``y`` in {-1, +1}; 0/1 are refused (map with ``2 y - 1``)."""
+
+    keeps_sign: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -297,6 +306,8 @@ class PoissonLoss:
 @dataclass(frozen=True)
 class SmoothedHingeLoss:
     """``f(u; y) = w log(1 + exp((1 - y u)/w))`` for labels -1/+1: tends to the hinge as ``width = w`` tends to 0."""
+
+    keeps_sign: ClassVar[bool] = True
 
     width: float = 0.5
 

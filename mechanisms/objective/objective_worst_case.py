@@ -19,7 +19,7 @@ from ..base import BOTH, Bracket
 from ..capabilities import Bound, Domain, WorstPair, one_record_pair
 from ..data.dataset import FloatArray
 from ..laws.gaussian_profile import ROUNDING, gaussian_delta, gaussian_log_delta
-from .losses import ExactLoss, RelatedLoss
+from .losses import ExactLoss, RelatedLoss, SignedLoss
 from .objective_calibration import variance_t5
 from .one_record import OneRecord
 
@@ -34,7 +34,8 @@ def objective_tail(mechanism: ObjectivePerturbation, domain: Domain, epsilon: Ar
     """Return ``P(L > epsilon)`` at most, over all data sets, from the relation between a loss's slope and curvature.
 
     ``L <= F a Z + F^2 a^2/2 + log(1 + f'' B^2/lam)`` with ``F = |f'|``, ``a = B/sigma`` and ``Z`` standard normal; the
-    edge in ``Z`` is the least over cells of ``F``, each at its worst. Shape of ``epsilon``.
+    edge in ``Z`` is the least over cells of ``F``, each at its worst. Where the slope changes its sign, either tail of
+    the noise may count, without the curvature, when drawn from the data without the record. Shape of ``epsilon``.
     """
     levels = np.asarray(epsilon, dtype=np.float64)
     parts = _loss_parts(mechanism, domain)
@@ -42,7 +43,21 @@ def objective_tail(mechanism: ObjectivePerturbation, domain: Domain, epsilon: Ar
         return np.ones(levels.shape)
     constant, slope = parts
     edges = np.array([float(((level - constant) / slope).min()) for level in levels.ravel()]).reshape(levels.shape)
-    return np.asarray(np.where(edges <= 0, 1.0, ndtr(-edges * (1 - 1e-9)) * (1 + 1e-9)))
+    tail = _normal_tail(edges)
+    if not keeps_sign(mechanism.loss):
+        mu = float(slope[-1])
+        tail = np.maximum(tail, np.minimum(1.0, 2 * _normal_tail(levels / mu - 0.5 * mu)))
+    return tail
+
+
+def _normal_tail(edges: FloatArray) -> FloatArray:
+    """Return the normal tail beyond each edge, rounded up (below 1e-300 nothing is said); 1 where it is negative."""
+    return np.asarray(np.where(edges <= 0, 1.0, np.maximum(ndtr(-edges * (1 - 1e-9)) * (1 + 1e-9), 1e-300)))
+
+
+def keeps_sign(loss: object) -> bool:
+    """Return whether a loss says that its slope has one sign for each response; if it says nothing, it has not."""
+    return isinstance(loss, SignedLoss) and loss.keeps_sign
 
 
 @lru_cache(maxsize=8)
@@ -57,14 +72,18 @@ def _loss_parts(mechanism: ObjectivePerturbation, domain: Domain) -> tuple[Float
     return np.log1p(curvature * domain.x_bound**2 / mechanism.lam) + 0.5 * (cells[1:] * a) ** 2, cells[1:] * a
 
 
-def objective_domination(mu: float, shift: float, epsilon: float, mu_report: float = 0.0) -> float:
+def objective_domination(
+    mu: float, shift: float, epsilon: float, mu_report: float = 0.0, *, two_sided: bool = False
+) -> float:
     """Return a bound on delta where the loss is at most ``shift + max(0, mu^2/2 + mu Z)``, reports included.
 
     ``delta_2(epsilon - shift)`` counts where the noise is below ``-mu/2``, with ``delta_2`` the report's profile.
+    ``two_sided``: drawn from the data without the record the loss may be as long as ``mu^2/2 + mu |Z|`` instead.
     """
-    rest = epsilon - shift
+    rest, joint = epsilon - shift, math.hypot(mu, mu_report)
     low = float(ndtr(-0.5 * mu * (1 - ROUNDING))) * (1 + ROUNDING) * gaussian_delta(mu_report, rest)
-    return min(1.0, gaussian_delta(math.hypot(mu, mu_report), rest) + low)
+    one_sided = gaussian_delta(joint, rest) + low
+    return min(1.0, max(one_sided, 2 * gaussian_delta(joint, epsilon)) if two_sided else one_sided)
 
 
 def objective_replaced(mu: float, shift: float, epsilon: float) -> float:
@@ -84,9 +103,10 @@ def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report:
     if not (math.isfinite(xi) and math.isfinite(beta)) or mechanism.lam == 0 or mechanism.regulariser is not None:
         return None
     shift, mu = math.log1p(beta / mechanism.lam), xi / mechanism.sigma
+    two_sided = not keeps_sign(mechanism.loss)
 
     def delta_at(epsilon: float, delta: float) -> float:
-        dominated = objective_domination(mu, shift, epsilon, mu_report)
+        dominated = objective_domination(mu, shift, epsilon, mu_report, two_sided=two_sided)
         if mu_report == 0.0:
             return min(dominated, float(objective_tail(mechanism, domain, epsilon)))
         splits = np.linspace(0.0, epsilon, 65)[1:-1]
@@ -103,10 +123,13 @@ def objective_bound(mechanism: ObjectivePerturbation, domain: Domain, mu_report:
             "inside its domain": "yes" if inside else "no",
         }
 
+    ends = " A slope of either sign may lose at both ends of the noise: twice its tail where that is more."
     return Bound(
         "RW21-T5, corrected (the noise scale is the root of the printed one; generalised linear losses)",
         "The privacy loss is at most log(1 + beta/lam) plus the positive part of that of normal noise, drawn from "
-        "either data set; the bound takes this, or the sharper relation between slope and curvature of the loss.",
+        "either data set; the bound takes this, or the sharper relation between slope and curvature of the loss."
+        + ends
+        * two_sided,
         delta_at,
         needs=needs,
         replaced=None if mu_report else lambda epsilon, _: objective_replaced(mu, shift, epsilon),
