@@ -82,7 +82,7 @@ _METHODS = (
         (
             "noise and ridge are divided by epsilon once more",
             "the solver minimises |R theta - v/2|: half of the minimiser over the ball of radius 2",
-            "the noise is made for a gradient of length 2, and is as long as 3 there",
+            "the noise is made for gradients up to 2 in length, and they are as long as 3 there",
             "the variance has 4 log(2/delta) + 2 epsilon, half of RW21-T5's",
             FIXED,
         ),
@@ -118,6 +118,7 @@ _METHODS = (
         (
             RIDGE,
             FACTOR,
+            "step 3 has the coefficient log(6/delta)/2 in place of 1/(2 log(6/delta))",
             "the Lipschitz constant is cut at 1 + sqrt(2 sqrt(n)/(lambda + eigenvalue))",
             "the ridge is at least 2 (1 + log(6/delta))/epsilon, four times the paper's",
             "gamma is the root of the rule of appendix F at epsilon/2, where step 7 has a closed form",

@@ -328,7 +328,8 @@ SIZES = {"epsilon": (0.1, 1.0), "n": (1, 100, MANY)}
 BOTH_EPSILONS = {"epsilon": (0.1, 1.0), "n": (1_000, MANY)}
 DERIVATION = "docs/derivations/wang2018_experiments.md"
 _PROMISE = '"is" (epsilon, delta)"-DP at" epsilon = 0.1 "and" 1, quad delta = min{10^(-6), 1\\/n^2}'
-_NOISE = '"noise" sqrt(log(4\\/delta))\\/epsilon " on" X^T X + I "and" X^T y'
+_NOISE = '"noise" sqrt(log(4 times 10^6))\\/epsilon " on" X^T X + I "and" X^T y'
+_TWICE = '"noise" 2 sqrt(log(4\\/delta))\\/epsilon " on" X^T X + I "and" X^T y'
 
 
 def _at(numbers: Mapping[str, float], **others: float) -> dict[str, float]:
@@ -363,7 +364,7 @@ CODE = {
             ],
         ),
         Form(
-            f'"twice the" {_NOISE} {_PROMISE}',
+            f"{_TWICE} {_PROMISE}",
             partial(ssp_code, factor=2.0),
             [
                 refuting(SSP),
@@ -377,7 +378,7 @@ CODE = {
     "#code ObjPert": Display(
         "ObjPert of the code keeps the promise of the tables",
         Form(
-            '"half of the minimiser over" norm(phi) <= 2, quad sigma = 2 sqrt(4 log(2\\/delta) + 2 epsilon)\\/epsilon^2, '
+            '"half of the minimiser over" norm(phi) <= 2, quad sigma = 2 sqrt(4 log(2 times 10^6) + 2 epsilon)\\/epsilon^2, '
             f"quad lambda = 2\\/epsilon^2 quad {_PROMISE}",
             objpert_code,
             [
@@ -437,7 +438,7 @@ CODE = {
     "#code AdaSSP": Display(
         "AdaSSP of the code keeps the promise of the tables",
         Form(
-            f'"noise" sqrt(log(6\\/delta))\\/(epsilon\\/3) (Z + Z^T)\\/2 "on" X^T X + I {_PROMISE}, quad n <= 2.7 times 10^6',
+            f'"noise" sqrt(log(6 times 10^6))\\/(epsilon\\/3) (Z + Z^T)\\/2 "on" X^T X + I {_PROMISE}, quad n <= 2.7 times 10^6',
             adassp_code,
             over("numbers of records", {"epsilon": (0.1, 1.0), "n": (1_000, MANY, 2_700_000)}),
         ),
