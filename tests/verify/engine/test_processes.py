@@ -14,7 +14,7 @@ from toys.processes import alive, children, finish, kill, rows_in, start, until,
 
 pytestmark = pytest.mark.slow
 #: Enough cells for a sweep to last some seconds on a fast machine: signals must arrive while it is at work.
-N_SEEDS = 24
+N_SEEDS = 12
 
 
 @pytest.fixture(scope="module")
