@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from ..base import check_delta, check_positive
 from .losses import GlmLoss
 
+#: An epsilon whose square is a float64.
+LARGEST_SQUARED = 1e150
+
 
 @dataclass(frozen=True)
 class ObjectiveCalibration:
@@ -48,6 +51,8 @@ def variance_t5(xi: float, epsilon: float, delta: float) -> float:
     xi, epsilon = check_positive("xi", xi), check_positive("epsilon", epsilon)
     if check_delta(delta) == 0.0:
         raise ValueError("delta must be positive, got delta=0.0")
+    if epsilon > LARGEST_SQUARED:  # its square is no float64, and the logarithm nothing beside it
+        return 4.0 * xi**2 / epsilon
     return xi**2 * (8.0 * math.log(2.0 / delta) + 4.0 * epsilon) / epsilon**2
 
 

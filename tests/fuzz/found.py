@@ -99,6 +99,7 @@ FOUND: dict[str, Case] = {
     "an epsilon of 1e12 for a replaced record: exit 4": _configuration(
         "objective-logistic", DP | {"epsilon": 1e12, "relation": "replace"}
     ),
+    "an epsilon whose square overflows: exit 4": _configuration("objective-smoothed-hinge", DP | {"epsilon": 1e300}),
     "a Poisson loss of records as long as 1e9: minutes, and a warning with a source path": _configuration(
         "objective-poisson", DP, data={"target": "c", "x_bound": 1e9, "y_bound": 3.0}
     ),

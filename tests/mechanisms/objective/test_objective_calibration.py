@@ -72,3 +72,10 @@ def test_bad_parameters_are_refused(value: float) -> None:
         variance_t5(1.0, 1.0, 2.0 if value == math.inf else value)
     with pytest.raises(ValueError, match="loss must have bounded gradient and Hessian, got xi=inf"):
         calibrate_t5(SquaredLoss(), 1.0, 1e-6, x_bound=1.0, y_bound=1.0)
+
+
+def test_an_epsilon_whose_square_overflows_has_its_limit() -> None:
+    """Beyond 1e150 the other formula; at its edge both agree."""
+    assert variance_t5(2.0, 1e300, 1e-6) == pytest.approx(16.0 / 1e300, rel=1e-12)
+    edge = (variance_t5(2.0, epsilon, 1e-6) * epsilon for epsilon in (9.9e149, 1.1e150))
+    assert list(edge) == pytest.approx([16.0, 16.0], rel=1e-12)
