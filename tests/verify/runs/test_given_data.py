@@ -93,6 +93,12 @@ def test_without_data_it_is_undecided_with_the_name_of_the_recipe() -> None:
         assert f"recipe {name}: {' or '.join(recipe.files)}, {recipe.source}" in row["detail"]
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are not wrapped."""
+    monkeypatch.setenv("COLUMNS", "300")
+
+
 def run(folder: Path, out: Path, *more: str) -> int:
     return invoke(
         ["run", "RW21-F9", "--profile", "quick", "--jobs", "1", "--data", str(folder), "--out", str(out), *more]
