@@ -100,13 +100,14 @@ class Follower:
 
     def begin(self, n_tasks: int, seconds: float | None = None) -> None:
         """Be told the number of tasks that are left, and about how long they will take."""
+        words = "left" if self._total else "to do"  # told again, when it is known how long tasks take
         self._total, self._done = n_tasks, 0
         self._start = time.monotonic()
-        about = "" if seconds is None else f", about {span(seconds)}"
+        about = "" if seconds is None else f", about {span(seconds)} (an estimate)"
         if self._bar:
             self._bar.update(self._task, total=n_tasks, completed=0)
         if about or not self._bar:
-            self.say(f"{n_tasks} {self._tasks} to do{about}")
+            self.say(f"{n_tasks} {self._tasks} {words}{about}")
 
     def advance(self, name: str, n_tasks: int = 1) -> None:
         """Be told that tasks are done; ``name`` is the last one, or how all of them stand."""

@@ -82,7 +82,15 @@ def test_plain_lines_tell_how_far_it_is(
     with Follower("cells", left=left) as follower:
         follower.begin(4, 300.0)
         follower.advance("1 hold")
-    assert capsys.readouterr().err.splitlines() == ["4 cells to do, about 5 min", line]
+    assert capsys.readouterr().err.splitlines() == ["4 cells to do, about 5 min (an estimate)", line]
+
+
+def test_what_is_told_again_is_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    with Follower("rows of the table") as follower:
+        follower.begin(38)
+        follower.begin(27, 4.0)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["38 rows of the table to do", "27 rows of the table left, about 4 s (an estimate)"]
 
 
 def test_lines_are_seldom(capsys: pytest.CaptureFixture[str]) -> None:
