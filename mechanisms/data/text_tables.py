@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -108,11 +109,21 @@ def _without_stray_blanks(frame: Any) -> Any:
     return frame
 
 
+def _stripped(cell: Any) -> Any:
+    """Return a word without its blanks, anything else as it is; digits of no float64 raise ``OverflowError``."""
+    if not isinstance(cell, str):
+        return cell
+    word = cell.strip()
+    if word[-1:].isdigit() and _is_number(word) and math.isinf(float(word)):
+        raise OverflowError
+    return word
+
+
 def _cleaned(values: Any) -> Any:
     import pandas as pd
 
     values = values.astype(object).where(values.notna(), None)
-    words = values.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    words = values.map(_stripped)
     values = words.where(~words.isin(MISSING), None)
     numbers = pd.to_numeric(values, errors="coerce").astype(np.float64)
     return numbers if numbers.notna().sum() == values.notna().sum() else values

@@ -123,7 +123,7 @@ def test_one_entry_that_is_solved_again_leaves_the_others_alone():
     counts = np.array([17, 1000, 40_000, 1_000_000])
     band = clopper_pearson_band(counts, 10**9, 0.05)
     plain = [stats.beta.ppf(0.025, k, 10**9 - k + 1) for k in counts]
-    assert (band.low == plain).tolist() == [True, False, True, True]
+    assert (band.low == plain)[[0, 2, 3]].all()  # the second is several times too low in some releases of scipy
     assert band.low[1] == pytest.approx(9.39e-7, rel=1e-3)  # 1000 - 1.96 sqrt(1000) and a little, of 1e9
 
 
