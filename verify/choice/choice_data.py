@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mechanisms import DataError, Dataset, UnitRows
@@ -29,6 +30,7 @@ from .synthetic_records import ball_records, prepared_records
 
 Origin = Literal["records", "public", "synthetic"]
 Loss = Literal["squared", "logistic"]
+BoolArray = NDArray[np.bool_]
 #: What every output says of data without public bounds.
 READ_OFF = "the public bounds are read off the data: no private step"
 
@@ -44,8 +46,10 @@ class ChoiceData:
     recipe : str
         Name of the published set, or nothing.
     n_public : int
-        Public bound on the number of records, for calibrations that need one: the configuration's, or how many of these
-        records there are (where they are public or synthetic, the larger).
+        Public bound on the number of records, for calibrations that need one: the one that was given, or how many of
+        these records there are.
+    left_out : tuple of int
+        The prepared columns that were constant, and are not in ``dataset``.
 
     Raises
     ------
@@ -57,17 +61,23 @@ class ChoiceData:
     origin: Origin
     recipe: str = ""
     n_public: int = 0
+    left_out: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         there = self.dataset.n_records
         if self.origin == "records" and 0 < self.n_public < there:
             raise UserError("data.n_public must be at least the number of records, got a smaller one")
-        object.__setattr__(self, "n_public", max(self.n_public, there))
+        object.__setattr__(self, "n_public", self.n_public or there)
 
     @property
     def domain(self) -> Domain:
         """The public domain that every mechanism is built for."""
         return Domain(self.dataset.dim, self.dataset.x_bound, self.dataset.y_bound, self.n_public)
+
+    @property
+    def read_off(self) -> bool:
+        """Whether the records were scaled by themselves, for want of public bounds."""
+        return READ_OFF in self.dataset.data_dependent
 
     @property
     def private(self) -> bool:
@@ -108,6 +118,8 @@ def gather(
     UserError
         One line: what is wrong with the choice of data, an option, or the file; never a cell.
     """
+    if not isinstance(data, str | Path | Dataset | None):
+        raise UserError(f"data must be a path, a name or a Dataset, got a {type(data).__name__}")
     given = [name for name, value in (("public", public), ("synthetic", synthetic), ("recipe", recipe)) if value]
     if len(given) > 1:
         raise UserError(f"{given[0]} must come without {given[1]}, got both")
@@ -123,7 +135,7 @@ def gather(
             section, at = section.model_copy(update={"file": str(public), "source": None}), Path()
         n_public = section.n_public or 0
         if synthetic is not None:
-            return ChoiceData(_drawn(section, synthetic, loss, rng), "synthetic", n_public=n_public or synthetic)
+            return ChoiceData(_drawn(section, synthetic, loss, rng), "synthetic", n_public=n_public)
         return _checked(read_dataset(section, at), loss, "records" if public is None else "public", n_public)
     except DataError as stop:
         raise UserError(str(stop)) from None
@@ -155,13 +167,16 @@ def _in_memory(
     synthetic: int | None,
     rng: np.random.Generator,
 ) -> ChoiceData:
-    if options or public is not None:
-        name = next(iter(options), "public")
+    n_public = int(options.get("n_public", 0))
+    wrong = [name for name in options if name != "n_public"] + ([] if public is None else ["public"])
+    if wrong:
+        name = wrong[0]
         raise UserError(f"{name} must be left out where the data are a Dataset, got {name}")
     if synthetic is None:
-        return _checked(data, loss, "records", 0)
+        return _checked(data, loss, "records", n_public)
     _bounded(data.x_bound, data.y_bound)
-    return ChoiceData(ball_records(synthetic, data.dim, data.x_bound, data.y_bound, loss=loss, rng=rng), "synthetic")
+    drawn = ball_records(synthetic, data.dim, data.x_bound, data.y_bound, loss=loss, rng=rng)
+    return ChoiceData(drawn, "synthetic", n_public=n_public)
 
 
 def _is_toml(data: object) -> bool:
@@ -185,6 +200,8 @@ def section_of(data: str | Path | None, loss: Loss, options: Mapping[str, Any]) 
             )
         return section, Path(data).resolve().parent
     if str(data) in SOURCES:
+        if "drops" in options:
+            raise UserError(f"drops must be left out for an embedded data set, got drops={options['drops'][0]}")
         return _valid({"source": str(data), **options}), Path()
     return _of_file(str(data), loss, options), Path()
 
@@ -262,7 +279,15 @@ def _checked(dataset: Dataset, loss: Loss, origin: Origin, n_public: int, *, con
     if dataset.n_records < 2:
         raise UserError("data must hold at least 2 records, got fewer")
     bounded = math.isfinite(dataset.x_bound) and math.isfinite(dataset.y_bound)
-    return ChoiceData(dataset if bounded else scaled(dataset, loss, constants=constants), origin, n_public=n_public)
+    if bounded:
+        return ChoiceData(dataset, origin, n_public=n_public)
+    left_out = () if constants else tuple(int(column) for column in np.flatnonzero(~_spread(dataset)))
+    return ChoiceData(scaled(dataset, loss, constants=constants), origin, n_public=n_public, left_out=left_out)
+
+
+def _spread(dataset: Dataset) -> BoolArray:
+    """Return which columns are not constant."""
+    return np.asarray(np.ptp(dataset.X, axis=0) > 0)
 
 
 def scaled(dataset: Dataset, loss: Loss, *, constants: bool = False) -> Dataset:
@@ -270,13 +295,20 @@ def scaled(dataset: Dataset, loss: Loss, *, constants: bool = False) -> Dataset:
 
     Read off the data, so no private step: ``data_dependent`` says so. Labels stay as they are. A column that is
     constant is left out unless ``constants`` are kept.
+
+    Raises
+    ------
+    UserError
+        If all columns are constant.
     """
-    spread = np.ptp(dataset.X, axis=0)
+    spread = _spread(dataset)
+    if not constants and not spread.any():
+        raise UserError("data must have a feature column that is not constant, got constant columns only")
     if not constants and not spread.all():
         note = "constant columns left out"
         dataset = replace(
             dataset,
-            X=dataset.X[:, spread > 0],
+            X=dataset.X[:, spread],
             steps=(*dataset.steps, note),
             data_dependent=(*dataset.data_dependent, note),
         )

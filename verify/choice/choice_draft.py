@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -24,11 +25,13 @@ from ..certificates.config.init_draft import filled
 from ..certificates.reading.preparation import Preparation
 from ..engine.rows import Row
 from ..messages.errors import UserError
-from .choice_data import ChoiceData
+from .choice_data import ChoiceData, Origin
 
 #: What the user has to fill in.
 REQUIRED = "REQUIRED"
 
+#: More steps than so many, each of them a pass of Python on every draw, are a warning in the draft.
+MANY_STEPS = 5000
 #: Where the choice was made -> what the draft says of it.
 CHOSEN = {
     "records": (
@@ -41,7 +44,16 @@ CHOSEN = {
 
 
 def draft(
-    method: str, way: str, loss: str, domain: Domain, promise: Promise, *, data: Mapping[str, Any], origin: str
+    method: str,
+    way: str,
+    loss: str,
+    domain: Domain,
+    promise: Promise,
+    *,
+    data: Mapping[str, Any],
+    origin: Origin,
+    read_off: bool = False,
+    features_chosen: bool = False,
 ) -> str:
     """Return a configuration that names the mechanism of an offer with its numbers, and claims the promise.
 
@@ -54,9 +66,14 @@ def draft(
         The public domain that the mechanism is set up for.
     promise : Promise
     data : mapping
-        The keys of ``[data]``.
+        The keys of ``[data]``. Without ``n_public``, a calibration on other records than those of ``data`` that needs
+        one leaves it as REQUIRED.
     origin : {"records", "public", "synthetic"}
         Where the choice was made. On the records themselves it is named in ``chosen_from_data``.
+    read_off : bool
+        Whether the comparison was on z-scores and unit rows, for want of public bounds.
+    features_chosen : bool
+        Whether features were left out because they are constant in the records that were looked at.
 
     Raises
     ------
@@ -75,16 +92,26 @@ def draft(
             f"as {built.mechanism.name}"
         )
     numbers = named.model_dump(exclude_none=True)
-    chosen = {**data}
-    if domain.n_public is not None and _needs_size(offer, loss, domain, promise, built.mechanism):
-        chosen.setdefault("n_public", domain.n_public)
+    chosen, notes = {**data}, []
+    sized = "n_public" in data or domain.n_public is None
+    if not sized and _needs_size(offer, loss, domain, promise, built.mechanism):
+        chosen["n_public"] = domain.n_public if origin == "records" else REQUIRED
+        if origin != "records":
+            notes.append(
+                f"n_public was not given: the numbers of the mechanism were computed for n_public = {domain.n_public}, "
+                "the size of the set that was looked at. Draft it again with --n-public and the public bound on the "
+                "number of your records."
+            )
     if origin == "records":
-        chosen["chosen_from_data"] = [f"mechanism.{key}" for key in numbers]
+        features = ["data.features"] if features_chosen else []
+        chosen["chosen_from_data"] = [*features, *(f"mechanism.{key}" for key in numbers)]
+    notes += _notes(numbers, read_off=read_off, features_chosen=features_chosen)
     known = standing(built.mechanism, domain, promise).value
     title = (
         f"pdp-verify certify: {offer.method}, {way} calibration ({offer.rule}), whose promise of\n{where} is {known} "
         f"over the public domain.\n{CHOSEN[origin]}"
     )
+    title = "\n".join([title, *(line for note in notes for line in textwrap.wrap(note, 116))])
     return filled(
         chosen,
         numbers,
@@ -93,6 +120,47 @@ def draft(
         replaced=promise.neighbours == "replace",
         title=title,
     )
+
+
+def _notes(numbers: Mapping[str, Any], *, read_off: bool, features_chosen: bool) -> Iterator[str]:
+    """Yield what a draft has to say of its numbers."""
+    if read_off:
+        yield (
+            "The compared error was with z-scores and unit rows, read off the records: it does not apply once public "
+            "bounds are filled in."
+        )
+    if features_chosen:
+        yield "Columns that are constant there were left out of the comparison, and are left out here."
+    if numbers.get("n_steps", 0) > MANY_STEPS:
+        yield (
+            f"The mechanism takes {numbers['n_steps']} steps, each of them on every draw: to certify it may take very "
+            "long. The exact calibration takes fewer."
+        )
+
+
+def compared(section: DataSection, data: ChoiceData) -> DataSection:
+    """Return a section with the columns that were compared: without those that were constant, and so left out."""
+    if not data.left_out:
+        return section
+    preparation = Preparation(section)
+    out = set(data.left_out)
+    gone = {preparation.names[at] for at in out if at < len(preparation.names)}
+    categories = {
+        name: [level for level in levels if f"{name}={level}" not in gone]
+        for name, levels in section.categories.items()
+    }
+    categories = {name: levels for name, levels in categories.items() if levels}
+    changed = {
+        "features": [name for name in section.features if name in categories or _is_kept(name, section, gone)],
+        "categories": categories,
+        "intercept": None if len(preparation.names) in out else section.intercept,
+    }
+    return section.model_copy(update=changed)
+
+
+def _is_kept(name: str, section: DataSection, gone: set[str]) -> bool:
+    """Return whether a column of numbers is none of those that were left out."""
+    return name not in section.categories and name not in gone
 
 
 def can_be_drafted(row: Row, domain: Domain) -> bool:

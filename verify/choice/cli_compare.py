@@ -52,7 +52,7 @@ _GROUPS = {
     "Promise": ("epsilon", "delta", "neighbours", "loss", "method"),
     "Data": (
         *("target", "drop", "log_response", "log1p_response", "threshold", "category", "ranges", "x_bound", "y_bound"),
-        *("rows", "response", "delimiter", "missing", "public", "synthetic", "recipe", "folder", "as_run"),
+        *("rows", "response", "delimiter", "missing", "n_public", "public", "synthetic", "recipe", "folder", "as_run"),
     ),
     "Experiment": ("folds", "draws", "seed", "jobs"),
     "Configuration of certify": ("draft", "way"),
@@ -105,6 +105,7 @@ def _is_number(word: str) -> bool:
 @click.option("--response", type=click.Choice(["refuse", "clip"]), help="Responses beyond --y-bound.")
 @click.option("--delimiter", help="Of a CSV file.")
 @click.option("--missing", type=click.Choice(["refuse", "drop"]), help="Records with a missing value.")
+@click.option("--n-public", type=click.IntRange(min=1), metavar="N", help="Public bound on the number of records.")
 @click.option("--public", type=FILE, help="A public set like DATA, which is not read: a choice made from it is free.")
 @click.option("--synthetic", type=int, metavar="N", help="N records from the public domain instead of DATA: as free.")
 @click.option("--recipe", metavar="NAME", help="A published set, as w18/airfoil, from --folder.")
@@ -154,7 +155,7 @@ def _check_draft(given: Mapping[str, Any]) -> None:
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the options say of the data, as the keys of ``[data]``, and what is dropped."""
-    names = ("target", "threshold", "x_bound", "y_bound", "rows", "response", "missing")
+    names = ("target", "threshold", "x_bound", "y_bound", "rows", "response", "missing", "n_public")
     options: dict[str, Any] = {name: given[name] for name in names if given[name] is not None}
     if given["log_response"] and given["log1p_response"]:
         raise UserError("--log-response must come without --log1p-response, got both")
@@ -320,14 +321,15 @@ def _draft(given: Mapping[str, Any]) -> int:
     from reports.files import write_atomic
 
     from .choice_data import section_of
-    from .choice_draft import data_keys, domain_of, draft
+    from .choice_draft import compared, data_keys, domain_of, draft
 
     output: Path | None = given["export"]
     if output is not None and output.exists():
         raise UserError(f"output must be a new file, got output={output}")
     experiment = _experiment(given)
     promise = experiment.promises[0]
-    section, folder = section_of(given["data"], given["loss"], _options(given))
+    asked, folder = section_of(given["data"], given["loss"], _options(given))
+    section = compared(asked, experiment.data)
     text = draft(
         given["draft"],
         given["way"],
@@ -336,6 +338,8 @@ def _draft(given: Mapping[str, Any]) -> int:
         promise,
         data=data_keys(section, folder, beside=None if output is None else output.parent),
         origin=experiment.data.origin,
+        read_off=experiment.data.read_off,
+        features_chosen=section != asked,
     )
     if output is None:
         click.echo(text, nl=False)

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from audits import StreamKey
 from mechanisms import Dataset
@@ -27,6 +30,24 @@ if TYPE_CHECKING:
 SEED = 20210527
 #: Delta is at most so much unless it is given.
 LARGEST_DELTA = 1e-6
+#: Arguments that are whole numbers -> the least of them, and whether it has to be given.
+_WHOLE = {
+    "folds": (2, True),
+    "draws": (1, True),
+    "seed": (0, True),
+    "jobs": (1, True),
+    "synthetic": (1, False),
+    "n_public": (1, False),
+}
+#: What each other argument may be, and how that is said; None is for what is not given.
+_KINDS: dict[str, tuple[Any, str]] = {
+    "data": (str | Path | Dataset, "a path, a name or a Dataset"),
+    **dict.fromkeys(("target", "log", "rows", "response", "missing", "delimiter", "recipe", "loss"), (str, "a text")),
+    **dict.fromkeys(("threshold", "x_bound", "y_bound", "intercept"), (Real, "a number")),
+    **dict.fromkeys(("public", "folder", "store"), (str | Path, "a path")),
+    **dict.fromkeys(("labels", "categories", "ranges"), (Mapping, "a mapping")),
+    "as_run": (bool, "true or false"),
+}
 
 
 def compare(
@@ -98,7 +119,8 @@ def compare(
         Of the response, before all else.
     threshold, labels, categories, ranges, x_bound, y_bound, rows, response : optional
     missing, intercept, n_public, delimiter : optional
-        As in the ``[data]`` of a configuration. Without public bounds columns become z-scores and rows have norm 1, as
+        As in the ``[data]`` of a configuration; without ``n_public`` mechanisms that need it are set up for the number
+        of records that are compared on. Without public bounds columns become z-scores and rows have norm 1, as
         in W18's experiments: read off the data, so no private step.
     public : path, optional
         A public file like the data, compared on instead.
@@ -133,14 +155,18 @@ def compare(
     >>> list(table["method"]), float(table["error"].iloc[0])
     (['trivial', 'Gaussian output', 'Gaussian output'], 0.5)
     """
+    given = dict(locals())
+    check_kinds(given)
+    folds, draws, seed, jobs = int(folds), int(draws), int(seed), int(jobs)
+    methods, features, drops = (_names(name, given[name]) for name in ("methods", "features", "drops"))
     options = {
         "target": target,
         "features": list(features),
-        "drops": tuple(drops),
+        "drops": drops,
         "log": log,
         "threshold": threshold,
         "labels": dict(labels or {}),
-        "categories": {name: list(levels) for name, levels in (categories or {}).items()},
+        "categories": {name: list(_names("categories", levels)) for name, levels in (categories or {}).items()},
         "ranges": dict(ranges or {}),
         "x_bound": x_bound,
         "y_bound": y_bound,
@@ -148,16 +174,14 @@ def compare(
         "response": response,
         "missing": missing,
         "intercept": intercept,
-        "n_public": n_public,
+        "n_public": None if n_public is None else int(n_public),
         "delimiter": delimiter,
     }
     found = gathered(
         data, loss=loss, options=options, public=public, synthetic=synthetic, recipe=recipe, folder=folder, seed=seed
     )
-    if isinstance(jobs, bool) or jobs < 1:
-        raise UserError(f"jobs must be at least 1, got jobs={jobs}")
     wanted = promises(found, epsilon, delta, neighbours)
-    experiment = Experiment(found, loss, wanted, tuple(methods or ()), folds, draws, seed, as_run)
+    experiment = Experiment(found, loss, wanted, methods, folds, draws, seed, as_run)
     kept = None if store is None else Store(Path(store), private=found.private, many=True)
     try:
         course = Course(experiment, kept)
@@ -169,6 +193,69 @@ def compare(
     if course.interrupted:
         raise KeyboardInterrupt
     return made.frame()
+
+
+def check_kinds(given: Mapping[str, Any]) -> None:
+    """Refuse arguments of ``compare`` that are of another kind; what may hold records is not quoted.
+
+    Raises
+    ------
+    UserError
+        One line with the name of the argument and its rule.
+    """
+    for name, (least, needed) in _WHOLE.items():
+        value = given[name]
+        if (value is None and not needed) or (
+            isinstance(value, Integral) and _is_number(value) and int(value) >= least
+        ):
+            continue
+        raise UserError(f"{name} must be a whole number of at least {least}, got {_shown(name, value)}")
+    for name, (kind, rule) in _KINDS.items():
+        value = given[name]
+        if value is not None and not (isinstance(value, kind) and (kind is not Real or _is_number(value))):
+            raise UserError(f"{name} must be {rule}, got {_shown(name, value)}")
+    for column, ends in (given["ranges"] or {}).items():
+        if not (isinstance(ends, Sequence) and len(ends) == 2 and all(map(_is_number, ends))):
+            raise UserError(f"ranges must be two numbers for {column}, got {_shown('ranges', ends)}")
+    for level, number in (given["labels"] or {}).items():
+        if not _is_number(number):
+            raise UserError(f"labels must be a number for {level}, got {_shown('labels', number)}")
+
+
+def _shown(name: str, value: object) -> str:
+    """Return how a wrong argument is quoted: a short text or a number itself, of anything else the type alone."""
+    text = str(value) if value is None or isinstance(value, str | Real) else ""
+    kind = type(value).__name__
+    return (
+        f"{name}={text}" if len(text) in range(1, 41) and text.isprintable() else f"a{'n' * (kind[0] in 'aei')} {kind}"
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _names(name: str, value: object) -> tuple[Any, ...]:
+    """Return the names that were given, a single one as one."""
+    if value is None or isinstance(value, str):
+        return () if value is None else (value,)
+    wrong = value
+    if isinstance(value, Sequence | Set) and not isinstance(value, bytes):
+        if all(isinstance(each, str) for each in value):
+            return tuple(value)
+        wrong = next(each for each in value if not isinstance(each, str))
+    raise UserError(f"{name} must be a name, or a list of names, got {_shown(name, wrong)}")
+
+
+def _epsilons(value: object) -> list[float]:
+    """Return the epsilons that were given, a single one as one."""
+    found: list[Any] = [value]
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
+        found = list(np.atleast_1d(np.asarray(value))) if isinstance(value, np.ndarray) else list(value)
+    for each in found:
+        if not _is_number(each):
+            raise UserError(f"epsilon must be a positive number, or several, got {_shown('epsilon', each)}")
+    return [float(each) for each in found]
 
 
 def gathered(
@@ -193,8 +280,10 @@ def promises(
         If one of the numbers is none that a promise may have.
     """
     chosen = min(LARGEST_DELTA, 1.0 / max(data.n_public, 1) ** 2) if delta is None else delta
-    each = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
-    kinds: list[Any] = [neighbours] if isinstance(neighbours, str) else list(neighbours)
+    each = _epsilons(epsilon)
+    if not _is_number(chosen):
+        raise UserError(f"delta must be a number in (0, 1), got {_shown('delta', delta)}")
+    kinds: tuple[Any, ...] = _names("neighbours", neighbours)
     if not each or not kinds:
         raise UserError("epsilon and neighbours must be given, got none")
     try:

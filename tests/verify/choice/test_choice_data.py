@@ -59,6 +59,10 @@ def test_labels_are_not_centred_and_a_constant_column_says_nothing() -> None:
     assert data.dataset.y.tolist() == [1, 1, 1, 1, -1, 1]
     assert (data.dataset.dim, data.dataset.x_bound, data.dataset.y_bound) == (1, 1.0, 1.0)
     assert "constant columns left out" in data.dataset.data_dependent
+    assert (data.left_out, data.read_off) == ((1,), True)
+    constant = Dataset(np.ones((6, 2)), np.array([1.0, 1, 1, 1, -1, 1]), math.inf, math.inf)
+    with pytest.raises(UserError, match=r"^data must have a feature column that is not constant, got constant "):
+        found(constant, "logistic")
 
 
 def test_a_configuration_is_read_as_certify_reads_it(folder: Path) -> None:
@@ -73,8 +77,12 @@ def test_the_public_number_of_records_bounds_them(folder: Path) -> None:
     (folder / "data.toml").write_text(TOML.replace("n_public = 9", "n_public = 3"), encoding="utf-8")
     with pytest.raises(UserError, match=r"data\.n_public must be at least the number of records, got a smaller one"):
         found(folder / "data.toml")
-    assert found(folder / "data.toml", public=folder / "other.csv").n_public == 4
-    assert found(folder / "data.toml", synthetic=50).n_public == 50
+    assert found(folder / "data.toml", public=folder / "other.csv").n_public == 3  # of the records that are meant
+    assert found(folder / "data.toml", synthetic=50).n_public == 3
+    options = {"target": "y", "drops": ("id", "kind")}
+    assert found(None, public=folder / "other.csv", options=options).n_public == 4
+    assert found(None, public=folder / "other.csv", options=options | {"n_public": 70}).n_public == 70
+    assert found(load("fair"), "logistic", {"n_public": 9000}, synthetic=20).n_public == 9000
 
 
 def test_a_public_file_takes_the_place_of_the_records(folder: Path) -> None:
@@ -89,7 +97,7 @@ def test_synthetic_records_lie_in_the_domain_and_read_nothing(folder: Path) -> N
     (folder / "records.csv").unlink()
     data = found(folder / "data.toml", synthetic=400)
     X, y = data.dataset.X, data.dataset.y
-    assert (data.origin, len(X), data.dataset.public, data.n_public) == ("synthetic", 400, True, 400)
+    assert (data.origin, len(X), data.dataset.public, data.n_public) == ("synthetic", 400, True, 9)
     # each column uniform on [-1, 1]/sqrt(2): variance 1/6; 400 draws, and 6 standard errors
     assert X.var(axis=0) == pytest.approx([1 / 6, 1 / 6], abs=6 * math.sqrt(1 / 45 / 400))
     assert np.abs(y).max() <= 2000
@@ -142,10 +150,12 @@ def test_synthetic_records_of_a_bounded_data_set_fill_its_ball() -> None:
         (None, {}, {"recipe": "w18/none", "folder": "."}, "recipe must be one of"),
         (None, {}, {"recipe": "w18/airfoil"}, "recipe must come with the folder"),
         ("fair", {}, {"synthetic": 5}, "synthetic must come with the bounds"),
+        ("fair", {"drops": ("x",)}, {}, "drops must be left out for an embedded data set, got drops=x"),
+        ([[1.5]], {}, {}, "data must be a path, a name or a Dataset, got a list"),
     ],
 )
 def test_a_mistake_is_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, data: str | None, options: Any, more: Any, words: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, data: Any, options: Any, more: Any, words: str
 ) -> None:
     monkeypatch.chdir(folder)
     with pytest.raises(UserError) as refusal:

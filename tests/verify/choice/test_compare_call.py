@@ -70,11 +70,52 @@ def test_ctrl_c_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"delta": 1.0}, "delta must be in"),
         ({"neighbours": ["swap"]}, "neighbours must be add-remove or replace"),
         ({"loss": "hinge"}, "loss must be squared or logistic"),
-        ({"jobs": 0}, "jobs must be at least 1"),
+        ({"jobs": 0}, "jobs must be a whole number of at least 1, got jobs=0"),
         ({"target": "y"}, "target must be left out where the data are a Dataset"),
         ({"methods": ["none"]}, "methods must be of"),
+        ({"methods": "none"}, "methods must be of [^\n]*, got none$"),
+        ({"methods": [1]}, "methods must be a name, or a list of names, got methods=1"),
+        ({"draws": 1.5}, "draws must be a whole number of at least 1, got draws=1.5"),
+        ({"folds": 2.5}, "folds must be a whole number of at least 2, got folds=2.5"),
+        ({"folds": True}, "folds must be a whole number of at least 2, got folds=True"),
+        ({"seed": "a"}, "seed must be a whole number of at least 0, got seed=a"),
+        ({"synthetic": 2.5}, "synthetic must be a whole number of at least 1, got synthetic=2.5"),
+        ({"epsilon": None}, "epsilon must be a positive number, or several, got epsilon=None"),
+        ({"epsilon": [1.0, "x"]}, "epsilon must be a positive number, or several, got epsilon=x"),
+        ({"delta": "x"}, r"delta must be a number in \(0, 1\), got delta=x"),
+        ({"drops": "region"}, "drops must be left out where the data are a Dataset"),
+        ({"x_bound": True}, "x_bound must be a number, got x_bound=True"),
+        ({"public": 3}, "public must be a path, got public=3"),
+        ({"ranges": {"a": 3.0}}, "ranges must be two numbers for a, got ranges=3.0"),
     ],
 )
 def test_a_wrong_argument_is_one_line(change: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         compare(data(), **({"epsilon": 1.0} | FEW | change))
+
+
+ARGUMENTS = "data epsilon delta neighbours methods target features drops labels categories ranges x_bound n_public "
+ARGUMENTS += "public synthetic folder folds seed store as_run"
+
+
+@pytest.mark.parametrize("name", ARGUMENTS.split())
+def test_what_may_be_records_is_named_by_its_type(name: str) -> None:
+    frame = pd.DataFrame({"a": [0.7654321, 1.0], "y": ["Smith", "Jones"]})
+    for value in (frame, frame["a"], frame["y"]):
+        with pytest.raises(UserError) as refusal:
+            compare(**({"data": data(), "epsilon": 1.0} | FEW | {name: value}))
+        line = str(refusal.value)
+        assert line.startswith(f"{name} must be ")
+        assert line.endswith(f"got a {type(value).__name__}")
+        assert "\n" not in line
+
+
+def test_one_name_stands_for_itself_and_whole_numbers_of_numpy_are_whole(tmp_path: Path) -> None:
+    X = np.random.default_rng(3).uniform(-1, 1, (12, 3))
+    pd.DataFrame(X, columns=["region", "a", "y"]).to_csv(tmp_path / "d.csv", index=False)
+    more: dict[str, Any] = {"target": "y", "epsilon": np.array([1.0, 2.0]), "folds": np.int64(2), "draws": 2}
+    one = compare(tmp_path / "d.csv", drops="region", methods="SSP", **more)
+    other = compare(tmp_path / "d.csv", features="a", methods=["SSP"], **more)
+    assert len(one) == 4
+    assert one["error"].tolist() == other["error"].tolist()
+    assert one.attrs["dim"] == 1
