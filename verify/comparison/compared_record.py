@@ -83,6 +83,8 @@ def _rows(record: object) -> Sequence[Row]:
 def _read(path: Path) -> ComparedRecord:
     file = file_of(path)
     schema = record_of(file) or "record"
+    if schema == "comparison":
+        raise UserError(f"record must be that of a {', a '.join(NAMES.values())}, got record={file} (a comparison)")
     try:
         header, *rows = checked_rows(file, schema if schema in NAMES else "record")
     except UserError as stop:

@@ -113,3 +113,13 @@ def test_another_kind_of_header_is_refused(run: Rows, tmp_path: Path) -> None:
     file.write_text(json.dumps({"kind": "pytest", "schema_version": 1}) + "\n")
     with pytest.raises(UserError, match=r"^record must begin with its header, got "):
         compared_record(file)
+
+
+def test_a_comparison_is_said_to_be_none_of_the_kinds(tmp_path: Path) -> None:
+    file = tmp_path / "comparison.jsonl"
+    file.write_text(json.dumps({"kind": "header", "record": "comparison", "schema_version": 1}) + "\n")
+    for path in (file, tmp_path):
+        with pytest.raises(
+            UserError, match=r"^record must be that of a run, a certificate, a sweep, a calibration, got "
+        ):
+            compared_record(path)
