@@ -120,6 +120,8 @@ def gather(
     """
     if not isinstance(data, str | Path | Dataset | None):
         raise UserError(f"data must be a path, a name or a Dataset, got a {type(data).__name__}")
+    if isinstance(data, str) and "\n" in data:
+        raise UserError("data must be a path, a name or a Dataset, got a text of several lines")
     given = [name for name, value in (("public", public), ("synthetic", synthetic), ("recipe", recipe)) if value]
     if len(given) > 1:
         raise UserError(f"{given[0]} must come without {given[1]}, got both")

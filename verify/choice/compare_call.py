@@ -41,7 +41,6 @@ _WHOLE = {
 }
 #: What each other argument may be, and how that is said; None is for what is not given.
 _KINDS: dict[str, tuple[Any, str]] = {
-    "data": (str | Path | Dataset, "a path, a name or a Dataset"),
     **dict.fromkeys(("target", "log", "rows", "response", "missing", "delimiter", "recipe", "loss"), (str, "a text")),
     **dict.fromkeys(("threshold", "x_bound", "y_bound", "intercept"), (Real, "a number")),
     **dict.fromkeys(("public", "folder", "store"), (str | Path, "a path")),

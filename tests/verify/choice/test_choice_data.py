@@ -151,6 +151,7 @@ def test_synthetic_records_of_a_bounded_data_set_fill_its_ball() -> None:
         (None, {}, {"recipe": "w18/airfoil"}, "recipe must come with the folder"),
         ("fair", {}, {"synthetic": 5}, "synthetic must come with the bounds"),
         ("fair", {"drops": ("x",)}, {}, "drops must be left out for an embedded data set, got drops=x"),
+        ("a,y\n1,77.1", {"target": "y"}, {}, "data must be a path, a name or a Dataset, got a text of several lines"),
         ([[1.5]], {}, {}, "data must be a path, a name or a Dataset, got a list"),
     ],
 )
