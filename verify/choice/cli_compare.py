@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +20,32 @@ from ..messages.errors import Defect, UserError
 if TYPE_CHECKING:
     from mechanisms.capabilities import Domain
 
+    from ..certificates.config.config import DataSection
     from ..engine.rows import Row
+    from ..engine.store import Store
     from .choice_table import ChoiceRecord
     from .experiment import Experiment
 
 FILE = click.Path(path_type=Path)
 #: Options that say how the experiment is done and not on what, and how many words follow: not in the next command.
 _OF_THE_EXPERIMENT = dict.fromkeys(
-    ("--epsilon", "--folds", "--draws", "--jobs", "--out", "--method", "--neighbours"), 1
+    ("--epsilon", "--folds", "--draws", "--jobs", "--out", "--method", "--neighbours", "--way"), 1
 )
 _OF_THE_EXPERIMENT |= {"-o": 1, "--export": 1, "--resume": 0, "--json": 0, "--as-run": 0}
+#: What a message calls a key of a configuration -> what it is on the command line; the first that fits.
+_IN_OPTIONS = {
+    r"data\.missing = 'drop'": "--missing drop",
+    r"list its public levels in data\.categories": "list its public levels with --category",
+    r"list its public levels in data\.labels": "the [data.labels] of a configuration make numbers of it",
+    r"a threshold, or labels, make them": (
+        "--threshold makes them of numbers (0.5 of 0 and 1), the [data.labels] of a configuration of text"
+    ),
+    r"data\.ranges\.?": "--range ",
+    r"data\.categories": "--category",
+    r"data\.([xy])_bound": r"--\1-bound",
+    r"data\.n_public": "--n-public",
+    r"data\.(target|threshold|rows|response|missing|delimiter)\b": r"--\1",
+}
 
 
 class _SeveralNumbers(click.Command):
@@ -125,7 +144,9 @@ def _is_number(word: str) -> bool:
 )
 @click.option("--out", type=FILE, help="Folder of record and pages [default: pdp-verify-out/<n>].")
 @click.option("--resume", is_flag=True, help="Use an existing --out: keep what was tried there, replace its record.")
-@click.option("-o", "--export", type=FILE, help="Also write the table, .csv or .parquet; with --draft the draft.")
+@click.option(
+    "-o", "--export", type=FILE, help="Also write the table, .csv or .parquet, to a new file; with --draft the draft."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 def compare(**given: Any) -> int:
     """Cross-validate every mechanism that fits the loss, at equal promises, on DATA.
@@ -139,10 +160,17 @@ def compare(**given: Any) -> int:
     look at no private record. Exits with 0 when every mechanism was tried, 4 when a worker process died every time at
     one of them, 130 when interrupted.
     """
+    _check_new(given["export"], "output" if given["draft"] else "table")
     if given["draft"]:
         _check_draft(given)
         return _draft(given)
     return _compare(given)
+
+
+def _check_new(export: Path | None, name: str) -> None:
+    """Refuse a file that is there already: it may be the records themselves."""
+    if export is not None and (export.exists() or export.is_symlink()):
+        raise UserError(f"{name} must be a new file, got {name}={export}")
 
 
 def _check_draft(given: Mapping[str, Any]) -> None:
@@ -195,15 +223,19 @@ def _ends(column: str, text: str) -> tuple[float, float]:
 
 def _experiment(given: Mapping[str, Any]) -> Experiment:
     """Read the data, or draw them, and return what is compared on them."""
+    from mechanisms.data.embedded import SOURCES
+
     from ..messages.faults import withheld
     from .compare_call import gathered, promises
     from .experiment import Experiment
 
     if not given["epsilon"]:
         raise UserError("--epsilon must be given: one or more numbers, got none")
+    if given["public"] is not None and given["data"] in SOURCES:
+        raise UserError(f"public must come without an embedded data set, which is public, got DATA={given['data']}")
     names = ("public", "synthetic", "recipe", "folder", "seed", "loss")
     options = _options(given)
-    with withheld(True):  # whether the records are public is not known yet
+    with withheld(True), _in_options(given["data"]):  # whether the records are public is not known yet
         data = gathered(given["data"], options=options, **{name: given[name] for name in names})
     wanted = promises(data, given["epsilon"], given["delta"], given["neighbours"])
     return Experiment(
@@ -218,54 +250,121 @@ def _experiment(given: Mapping[str, Any]) -> Experiment:
     )
 
 
+@contextmanager
+def _in_options(data: str | None) -> Iterator[None]:
+    """Let a message name options in place of the keys of a configuration, unless one was given."""
+    try:
+        yield
+    except UserError as stop:
+        line = str(stop)
+        if not _is_configuration(data):
+            for key, words in _IN_OPTIONS.items():
+                line = re.sub(key, words, line)
+        raise UserError(line) from None
+
+
+def _is_configuration(data: str | None) -> bool:
+    return data is not None and Path(data).suffix.lower() == ".toml"
+
+
+def _section(given: Mapping[str, Any]) -> tuple[DataSection, Path]:
+    """Return the ``[data]`` of a draft, and the folder of its file: with a public set its columns, of DATA the name.
+
+    DATA is not read beside a public set, and need not be there.
+    """
+    from .choice_data import section_of
+
+    data, public = given["data"], given["public"]
+    if public is None or _is_configuration(data):
+        return section_of(data, given["loss"], _options(given))
+    section, folder = section_of(public, given["loss"], _options(given))
+    return section if data is None else section.model_copy(update={"file": data}), folder
+
+
 def _compare(given: Mapping[str, Any]) -> int:
     """Make the comparison, leave its files, print its table, and return the exit code."""
     from ..engine.follow import Follower
-    from ..engine.run_json import Clock, write_run
+    from ..engine.run_json import Clock
     from ..engine.store import Store
     from ..engine.worker import one_blas_thread
     from ..messages.faults import withheld
-    from .choice_table import check_table, write, write_tables
+    from .choice_draft import compared, domain_of
     from .experiment import DIED, Course
-    from .pages.choice_record import LEAVES, names_of, write_pages
+    from .pages.choice_record import LEAVES, names_of
     from .pages.choice_words import first_line
 
-    export = given["export"]
-    if export is not None:
-        check_table(export)
+    _check_table(given["export"])
     experiment = _experiment(given)
     private = experiment.data.private
-    click.echo(first_line(experiment.header(0)), err=True)
+    data, drafted = experiment.data, given["recipe"] is None
+    domain = domain_of(data, compared(_section(given)[0], data)) if drafted else None
     folder = _folder(given["out"], LEAVES, resume=given["resume"])
     will_go_on(resume_command(folder))
     clock, store_of = Clock(), Store(folder / "store.sqlite", private=private)
-    with withheld(private), one_blas_thread(), store_of as store, Follower("mechanisms", left=True) as follower:
+    with withheld(private), one_blas_thread(), store_of as store:
+        _check_store(store)
+        follower = Follower("rows of the table", left=True)
         executor = executor_of(given["jobs"], None, follower.say)
-        course = Course(experiment, store, follower)
-        comparison = course.run(executor)
+        click.echo(first_line(experiment.header(0)), err=True)
+        with follower:
+            course = Course(experiment, store, follower)
+            comparison = course.run(executor)
         died = any(row["reason"] == DIED for row in comparison.rows)
         code = 130 if course.interrupted else 4 if died else 0
         seconds = names_of(comparison)
         about = clock.about(typed(), jobs=executor.slots, exit_code=code, seconds_of=seconds, reused_rows=course.reused)
-        write(comparison, folder / "comparison.jsonl", private=private)
-        write_tables(comparison, [folder / "comparison.csv", *([export] if export else [])], private=private)
-        write_run(folder, about)
-        try:
-            write_pages(comparison, about, folder / "comparison.pdf", folder / "comparison.html")
-        except ValueError as stop:
-            raise Defect(f"the pages could not be set ({stop}); the record is {folder / 'comparison.jsonl'}") from stop
-        _say(given, comparison, seconds, folder, experiment.data.domain, done=code == 0)
+        _leave(comparison, about, folder, given["export"] if code == 0 else None)
+        _say(given, comparison, seconds, folder, domain, done=code == 0)
     return code
+
+
+def _check_table(export: Path | None) -> None:
+    """Refuse a table that could not be written in the end."""
+    from .choice_table import check_table
+
+    if export is not None:
+        check_table(export)
+        if not os.access(export.absolute().parent, os.W_OK):
+            raise UserError(f"table must be in a folder that can be written, got table={export}")
+
+
+def _leave(comparison: ChoiceRecord, about: Row, folder: Path, export: Path | None) -> None:
+    """Write the files of a comparison; ``export`` is None before all is done, or what goes on would find it there."""
+    from ..engine.run_json import write_run
+    from .choice_table import write, write_tables
+    from .pages.choice_pages import is_private
+    from .pages.choice_record import write_pages
+
+    private = is_private(comparison.header)
+    write(comparison, folder / "comparison.jsonl", private=private)
+    write_tables(comparison, [folder / "comparison.csv"], private=private)
+    write_run(folder, about)
+    try:
+        write_pages(comparison, about, folder / "comparison.pdf", folder / "comparison.html")
+    except ValueError as stop:
+        raise Defect(f"the pages could not be set ({stop}); the record is {folder / 'comparison.jsonl'}") from stop
+    if export is not None:
+        write_tables(comparison, [export], private=private)
+
+
+def _check_store(store: Store) -> None:
+    """Refuse a store that is damaged, or that another command filled, before anything is said."""
+    for key in sorted(store.keys()):
+        rows = store.get(key)
+        if rows and set(rows[0]) != {"row", "seconds"}:
+            raise UserError(f"store must be that of a comparison, got store={store.path}")
 
 
 def _folder(out: Path | None, leaves: Sequence[str], *, resume: bool) -> Path:
     """Return the folder of a comparison; one of anything else is refused."""
-    from ..engine.record import CALIBRATION, holds_certificate
+    from ..engine.record import CALIBRATION, COMPARISON, holds_certificate
 
-    folder = prepare_folder(out, resume=resume, leaves=leaves)
-    if any((folder / name).exists() for name in ("audit.jsonl", CALIBRATION)) or holds_certificate(folder):
-        raise UserError(f"out must not be the folder of a run, a calibration or a certificate, got out={out}")
-    return folder
+    if resume and out is not None and out.is_dir() and any(out.iterdir()):
+        if any((out / name).exists() for name in ("audit.jsonl", CALIBRATION)) or holds_certificate(out):
+            raise UserError(f"out must not be the folder of a run, a calibration or a certificate, got out={out}")
+        if not any((out / name).exists() for name in ("store.sqlite", COMPARISON)):
+            raise UserError(f"out must be the folder of a comparison, or a new one, with --resume, got out={out}")
+    return prepare_folder(out, resume=resume, leaves=leaves)
 
 
 def _say(
@@ -273,7 +372,7 @@ def _say(
     comparison: ChoiceRecord,
     seconds: Mapping[str, float],
     folder: Path,
-    domain: Domain,
+    domain: Domain | None,
     *,
     done: bool,
 ) -> None:
@@ -293,10 +392,12 @@ def _say(
     if not done:
         click.echo(f"next    {resume_command(folder)}", err=as_json)
         return
+    if domain is None:
+        return
     groups = choice_words.by_promise(rows).values()
     proved = [row for group in groups for row in group if row["standing"] == "proved" and row["error"] is not None]
     best = next((row for row in proved if can_be_drafted(row, domain)), None)
-    if best is not None and given["recipe"] is None:
+    if best is not None:
         click.echo(f"next    {_draft_command(best)}", err=as_json)
 
 
@@ -311,32 +412,42 @@ def _draft_command(best: Row) -> str:
                 next(words, None)
         else:
             kept.append(word)
+    end = kept.index("--") if "--" in kept else len(kept)  # no option is read after it
     way = [] if best["way"] == "exact" else ["--way", best["way"]]
-    promise = ["--epsilon", f"{best['epsilon']:g}", "--neighbours", best["neighbours"]]
-    return shlex.join(["pdp-verify", *kept, *promise, "--draft", best["method"], *way, "-o", "deployment.toml"])
+    short = f"{best['epsilon']:g}"
+    promise = ["--epsilon", short if float(short) == best["epsilon"] else repr(best["epsilon"])]
+    promise += ["--neighbours", best["neighbours"]]
+    own = [*promise, "--draft", best["method"], *way, "-o", _new_draft()]
+    return shlex.join(["pdp-verify", *kept[:end], *own, *kept[end:]])
+
+
+def _new_draft() -> str:
+    """Return the name of a draft that is not there yet."""
+    names = ("deployment.toml", *(f"deployment-{number}.toml" for number in range(2, 1000)))
+    return next((name for name in names if not Path(name).exists()), names[-1])
 
 
 def _draft(given: Mapping[str, Any]) -> int:
     """Write the configuration of one mechanism at one promise."""
     from reports.files import write_atomic
 
-    from .choice_data import section_of
-    from .choice_draft import compared, data_keys, domain_of, draft
+    from .choice_draft import REQUIRED, compared, data_keys, domain_of, draft
 
     output: Path | None = given["export"]
-    if output is not None and output.exists():
-        raise UserError(f"output must be a new file, got output={output}")
     experiment = _experiment(given)
     promise = experiment.promises[0]
-    asked, folder = section_of(given["data"], given["loss"], _options(given))
+    asked, folder = _section(given)
     section = compared(asked, experiment.data)
+    keys = data_keys(section, folder, beside=None if output is None else output.parent)
+    if given["data"] is None:
+        keys["file"] = REQUIRED  # the public set alone was named
     text = draft(
         given["draft"],
         given["way"],
         experiment.loss,
         domain_of(experiment.data, section),
         promise,
-        data=data_keys(section, folder, beside=None if output is None else output.parent),
+        data=keys,
         origin=experiment.data.origin,
         read_off=experiment.data.read_off,
         features_chosen=section != asked,

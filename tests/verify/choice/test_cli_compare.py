@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import shutil
+import sqlite3
 import stat
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -63,8 +65,18 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """One run of the command for all tests of what it leaves."""
     folder = tmp_path_factory.mktemp("compare")
-    words = ["compare", str(table(folder / "own.csv")), "--target", "y"]
-    words += [*BOUNDED, *METHODS, *QUICK, "-o", str(folder / "t.parquet"), "--out", str(folder / "out")]
+    words = ["compare", str(table(folder / "own.csv", 4000)), "--target", "y"]
+    words += [
+        *BOUNDED,
+        "--delta",
+        "1e-6",
+        *METHODS,
+        *QUICK,
+        "-o",
+        str(folder / "t.parquet"),
+        "--out",
+        str(folder / "out"),
+    ]
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
         patch.setenv("COLUMNS", "100")
         assert invoke([*words, "--epsilon", "0.1", "1"]) == 0
@@ -115,11 +127,13 @@ def test_a_record_is_rendered_to_the_same_bytes(made: Made, tmp_path: Path) -> N
 
 def test_it_goes_on_where_it_stopped(made: Made, capsys: Captured) -> None:
     """A further epsilon in the same folder: what was tried is not tried again, and its rows are the same."""
-    assert invoke([*made.words, "--epsilon", "0.1"]) == 2
+    assert invoke([*made.words, "-o", str(made.folder / "fresh.csv"), "--epsilon", "0.1"]) == 2
     assert "--resume continues there" in capsys.readouterr().err
     out = made.folder.parent / "resumed"
     shutil.copytree(made.folder / "out", out)
-    assert invoke([*made.words[:-1], str(out), "--epsilon", "1", "3", "--resume"]) == 0
+    words = [*made.words[:-1], str(out), "--epsilon", "1", "3", "--resume", "-o", str(out.parent / "resumed.csv")]
+    assert invoke(words) == 0
+    assert (out.parent / "resumed.csv").read_bytes() == (out / "comparison.csv").read_bytes()
     assert json.loads((out / "run.json").read_text())["reused_rows"] == 6
     before, after = (read(folder).rows for folder in (made.folder / "out", out))
     assert [row for row in before if row["epsilon"] != 0.1] == [row for row in after if row["epsilon"] != 3.0]
@@ -229,3 +243,129 @@ def test_the_printed_cells_of_a_recipe_stand_beside_ours(
     frame = pd.read_csv(tmp_path / "out" / "comparison.csv")
     assert frame["agrees"].tolist() == [True, True]
     assert (abs(frame["error"] - frame["printed_error"]) <= frame["printed_half_width"]).all()
+
+
+def test_a_file_that_exists_is_never_written_over(made: Made, capsys: Captured, tmp_path: Path) -> None:
+    """Neither DATA nor the public set nor a link to nowhere; a new file beside them is written."""
+    data, public, link = table(tmp_path / "d.csv"), table(tmp_path / "p.csv"), tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "nowhere.csv")
+    before = data.read_bytes()
+    words = ["compare", str(data), "--target", "y", *BOUNDED, "--method", "SSP", *QUICK, "--epsilon", "1"]
+    out = tmp_path / "out"
+    for file, more in ((data, []), (public, ["--public", str(public)]), (link, []), (data, ["--draft", "SSP"])):
+        assert invoke([*words, *more, "-o", str(file), "--out", str(out)]) == 2
+        printed = capsys.readouterr()
+        name = "output" if "--draft" in more else "table"
+        assert (printed.out, printed.err) == ("", f"error: {name} must be a new file, got {name}={file}\n")
+        assert not out.exists()
+    assert data.read_bytes() == public.read_bytes() == before
+    assert invoke([*words, "-o", str(tmp_path / "new.csv"), "--out", str(out)]) == 0
+    assert (tmp_path / "new.csv").exists()
+
+
+@pytest.mark.parametrize("source", ["records", "public alone", "public, no DATA there"])
+def test_the_next_command_works_as_printed(
+    source: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table(Path("p.csv"))
+    Path("deployment.toml").touch()
+    chosen = {"records": ["p.csv"], "public alone": ["--public", "p.csv"]}.get(source, ["own.csv", "--public", "p.csv"])
+    words = ["compare", *chosen, "--target", "y", *COLUMNS[:4], "--epsilon", "100", "200", *QUICK]
+    assert invoke([*words, "--method", "trivial", "--method", "SSP", "-o", "t.csv"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("next    ")]
+    command = shlex.split(line.removeprefix("next    "))
+    assert command[:2] == ["pdp-verify", "compare"]
+    assert command[-1] == "deployment-2.toml"
+    assert invoke(command[1:]) == 0
+    file = {"records": "p.csv", "public alone": "REQUIRED"}.get(source, "own.csv")
+    assert f'file = "{file}"' in Path("deployment-2.toml").read_text()
+    assert invoke(["certify", "deployment-2.toml"]) == 2
+    assert "must be filled in" in capsys.readouterr().err
+
+
+def damage(folder: Path) -> None:
+    """Change a row of a store behind its back."""
+    with sqlite3.connect(folder / "store.sqlite") as db:
+        db.execute("UPDATE rows SET digest = 'x'")
+
+
+def refill(folder: Path) -> None:
+    """Give a store rows as another command writes them."""
+    from verify.engine.store import Store
+
+    (folder / "store.sqlite").unlink()
+    store = Store(folder / "store.sqlite")
+    store.put("key", [{"kind": "case"}])
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "resume", "line"),
+    [
+        (lambda out: (out / "x").touch(), False, "out must be new or empty"),
+        (damage, True, "store must be undamaged"),
+        (refill, True, "store must be that of a comparison"),
+        (lambda out: (out / "store.sqlite").write_text("no store"), True, "store must be a store of pdp-verify"),
+        (lambda out: (shutil.rmtree(out), out.touch()), False, "out must be a folder"),
+        (lambda out: (shutil.rmtree(out), out.mkdir(), (out / "x").touch()), True, "out must be the folder of a comp"),
+    ],
+)
+def test_what_is_refused_is_one_line_without_a_banner(
+    spoil: Any, resume: bool, line: str, made: Made, capsys: Captured, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(made.folder / "out", out)
+    spoil(out)
+    words = [*made.own, *BOUNDED, "--epsilon", "1", *QUICK, "--out", str(out), *(["--resume"] if resume else [])]
+    before = sorted(out.iterdir()) if out.is_dir() else []
+    assert invoke(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {line}")
+    assert printed.err.count("\n") == 1
+    assert not out.is_dir() or sorted(out.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("column", "words", "option", "key"),
+    [
+        ("a", [], "--missing drop", "data.missing = 'drop'"),
+        ("city", [], "list its public levels with --category", "data.categories"),
+        ("y", [], "the [data.labels] of a configuration make numbers", "data.labels"),
+        ("zero", ["--loss", "logistic", "--target", "zero"], "--threshold makes them of numbers (0.5", "threshold"),
+    ],
+)
+def test_errors_name_what_is_typed(
+    column: str, words: list[str], option: str, key: str, capsys: Captured, tmp_path: Path
+) -> None:
+    """The option on the command line, the key where a configuration was given."""
+    frame = pd.read_csv(table(tmp_path / "d.csv")).drop(columns=["id"] if column == "city" else ["id", "city"])
+    match column:
+        case "a":
+            frame.loc[3, "a"] = np.nan
+        case "y":
+            frame["y"] = np.where(frame["y"] > 0, "yes", "no")
+        case "zero":
+            frame["zero"] = (frame["y"] > 0).astype(int)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    assert invoke(["compare", str(tmp_path / "d.csv"), "--target", "y", *words, "--epsilon", "1"]) == 2
+    assert option in capsys.readouterr().err
+    target = words[-1] if words else "y"
+    features = [name for name in frame.columns if name != target]
+    lines = ["[data]", 'file = "d.csv"', f"features = {json.dumps(features)}", f'target = "{target}"']
+    (tmp_path / "d.toml").write_text("\n".join([*lines, "x_bound = 2.0", "y_bound = 2.0"]))
+    assert invoke(["compare", str(tmp_path / "d.toml"), *words[:2], "--epsilon", "1"]) == 2
+    printed = capsys.readouterr().err
+    assert key in printed
+    assert "--" not in printed
+
+
+def test_a_public_set_and_an_embedded_one_are_refused(made: Made, capsys: Captured) -> None:
+    assert invoke(["compare", "fair", "--public", made.words[1], "--target", "y", "--epsilon", "1"]) == 2
+    assert "public must come without an embedded data set" in capsys.readouterr().err
+
+
+def test_lines_are_called_rows(made: Made) -> None:
+    assert any(line.endswith(" rows of the table to do") for line in made.err.splitlines())
+    assert "mechanisms to do" not in made.err
