@@ -369,3 +369,24 @@ def test_a_public_set_and_an_embedded_one_are_refused(made: Made, capsys: Captur
 def test_lines_are_called_rows(made: Made) -> None:
     assert any(line.endswith(" rows of the table to do") for line in made.err.splitlines())
     assert "mechanisms to do" not in made.err
+
+
+def test_what_is_interrupted_goes_on_as_printed(
+    made: Made, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of ``-o`` is written at the end alone: else the command that goes on would be refused."""
+    from verify.choice.experiment import Course
+
+    def stopped(course: Course, *_: object) -> Any:
+        course.interrupted = True
+        return course.comparison()
+
+    words = [*made.own, *BOUNDED, "--method", "trivial", *QUICK, "--epsilon", "1", "-o", str(tmp_path / "t.csv")]
+    with monkeypatch.context() as patch:
+        patch.setattr(Course, "run", stopped)
+        assert invoke([*words, "--out", str(tmp_path / "out")]) == 130
+    assert not (tmp_path / "t.csv").exists()
+    command = shlex.split(capsys.readouterr().out.splitlines()[-1].removeprefix("next    "))
+    assert command[-1] == "--resume"
+    assert invoke(command[1:]) == 0
+    assert (tmp_path / "t.csv").exists()
