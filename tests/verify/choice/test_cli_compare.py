@@ -381,7 +381,8 @@ def test_what_is_interrupted_goes_on_as_printed(
         course.interrupted = True
         return course.comparison()
 
-    words = [*made.own, *BOUNDED, "--method", "trivial", *QUICK, "--epsilon", "1", "-o", str(tmp_path / "t.csv")]
+    words = [*made.own, *BOUNDED, "--method", "trivial", *QUICK, "--draws", "1", "--epsilon", "1"]
+    words += ["-o", str(tmp_path / "t.csv")]
     with monkeypatch.context() as patch:
         patch.setattr(Course, "run", stopped)
         assert invoke([*words, "--out", str(tmp_path / "out")]) == 130
@@ -390,3 +391,6 @@ def test_what_is_interrupted_goes_on_as_printed(
     assert command[-1] == "--resume"
     assert invoke(command[1:]) == 0
     assert (tmp_path / "t.csv").exists()
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    assert "1 draw in each" in page
+    assert "1 draws" not in page

@@ -57,6 +57,11 @@ def is_private(header: Row) -> bool:
     return bool(header["origin"] == "records" and not header["public"])
 
 
+def _draws(header: Row) -> str:
+    """Return how many draws there are on a fold."""
+    return f"{header['draws']} draw{'' if header['draws'] == 1 else 's'}"
+
+
 def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, date: str) -> Document:
     """Return the pages of a comparison.
 
@@ -107,7 +112,7 @@ def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]
         (
             Fact("For", reader),
             Fact("Made on", ORIGINS[header["origin"]] + (", which are public" if _published(header) else "")),
-            Fact("Folds, draws", f"{header['folds']} folds, {header['draws']} draws in each"),
+            Fact("Folds, draws", f"{header['folds']} folds, {_draws(header)} in each"),
             Fact("Seed", str(header["seed"])),
         ),
         wide=True,
@@ -318,7 +323,7 @@ def _method(header: Row) -> Facts:
     items = {
         "Promises": f"Epsilon as in the table, delta {deltas}; {' and '.join(relations)}. Public domain: {bounds}.",
         "Error": f"{header['folds']} folds, the same for every mechanism; on each left-out fold the error of "
-        f"coefficients learned from the others, the mean over {header['draws']} draws; then the mean over folds, with "
+        f"coefficients learned from the others, the mean over {_draws(header)}; then the mean over folds, with "
         "a 95 % interval of Student's t over the folds. It says how folds vary, not how another sample would.",
         "Calibration": "Published is the rule as its paper prints it; exact the least noise for which this project "
         f"proves the promise. Both see public numbers alone.{as_run}",
