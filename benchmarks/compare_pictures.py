@@ -17,8 +17,8 @@ from reports.figures import figure_svg
 from reports.files import write_atomic
 from reports.row import Figure, Mark, Series
 from verify.choice.choice_table import read
-from verify.choice.pages.choice_pages import USELESS, document
-from verify.choice.pages.choice_words import error_of, exact_gains, references
+from verify.choice.pages.choice_pages import document
+from verify.choice.pages.choice_words import error_of, exact_gains, is_useless, trivial_error
 from verify.engine.rows import Row
 
 
@@ -30,9 +30,9 @@ def ratios(rows: Sequence[Row]) -> Figure:
     """
     found: dict[str, list[tuple[float, float]]] = {}
     open_ = set()
-    limit = USELESS * next(error_of(row) for row in references(rows) if row["method"] == "trivial")
+    trivial = trivial_error(rows)
     for published, exact in exact_gains(rows):
-        if max(error_of(published), error_of(exact)) > limit:
+        if is_useless(published, trivial) or is_useless(exact, trivial):
             continue
         found.setdefault(exact["method"], []).append((exact["epsilon"], error_of(exact) / error_of(published)))
         if published["standing"] != "proved":

@@ -21,8 +21,7 @@ from reports.figures import figure_svg
 from reports.files import write_atomic
 from reports.row import Figure
 from verify.choice.choice_table import ChoiceRecord, read
-from verify.choice.pages.choice_pages import USELESS
-from verify.choice.pages.choice_words import best_of, by_promise, error_of, exact_gains, references
+from verify.choice.pages.choice_words import USELESS, error_of, exact_gains, references, worthwhile
 from verify.engine.rows import Row
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -52,10 +51,12 @@ def section(record: ChoiceRecord) -> list[str]:
     found: dict[str, dict[float, str]] = {}
     for method, epsilon, words in shown(exact_gains(record.rows), USELESS * known["trivial"]):
         found.setdefault(method, {})[epsilon] = words
-    groups = by_promise(record.rows)
+    groups = worthwhile(record.rows)
     epsilons, delta = [epsilon for epsilon, _, _ in groups], next(iter(groups))[1]
-    best = [best_of(rows) for rows in groups.values()]
-    words = ["" if row is None else f"{row['method']} ({row['way']}) {error_of(row):.3g}" for row in best]
+    words = [
+        f"{rows[0]['method']} ({rows[0]['way']}) {error_of(rows[0]):.3g}" if rows else "none beats predicting 0"
+        for rows in groups.values()
+    ]
     header, of = record.header, "misclassification rate" if record.header["loss"] == "logistic" else "squared error"
     size = f"{header['n_records']:,} records, {header['dim']} features"
     lines = [f"\n## {header['name']}: {size}, {header['loss']} loss, delta {delta:.3g}\n"]

@@ -33,7 +33,7 @@ _LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p")
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo")
 _MARK_LINES: tuple[Any, ...] = ((0, (2, 2)), (0, (6, 2, 1, 2, 1, 2)), (0, (8, 3)), (0, (1, 4)), (0, (12, 2, 2, 2)))
-_BARS = {"x": "|", "y": "–"}  # which way a mark runs, before its label
+_UPRIGHT = "| "  # before the label of a mark that does not run as its line in the legend does
 _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "pdp-verify",
     "svg.fonttype": "path",
@@ -179,6 +179,11 @@ def _draw_curves(axes: Axes, figure: Figure) -> None:
             _draw_mark(axes, mark, index)
     for axis, scale in ((axes.xaxis, figure.x_scale), (axes.yaxis, figure.y_scale)):
         _format_ticks(axis, scale == "log")
+    if figure.x_at:
+        axes.set_xticks(figure.x_at, [_drawable(text) for text in figure.x_ticks])
+        axes.set_xticks([], minor=True)
+    if figure.y_from is not None:
+        axes.set_ylim(bottom=figure.y_from)
     labels = axes.get_legend_handles_labels()[1]
     if labels:
         fitting = int((_WIDTH - 1.0) / (0.6 + _LETTER * max(map(len, labels))))
@@ -260,10 +265,15 @@ def _draw_bars(axes: Axes, series: Series, points: Sequence[Point], index: int, 
 
 
 def _draw_mark(axes: Axes, mark: Mark, index: int) -> None:
-    """Draw a line across the figure; its label stands in the legend, where no line and no curve strikes it."""
-    style: dict[str, Any] = {"color": _INK, "linewidth": 1.0, "linestyle": _MARK_LINES[index % len(_MARK_LINES)]}
+    """Draw a line; its label, if it has one, stands in the legend, where no line and no curve strikes it."""
+    label = (_UPRIGHT if mark.axis == "x" else "") + _drawable(mark.label) if mark.label else "_nolegend_"
+    style: dict[str, Any] = {"color": _INK, "linewidth": 1.0, "label": label}
+    if mark.span:
+        ends, values = list(mark.span), [mark.value] * 2
+        axes.plot(*((values, ends) if mark.axis == "x" else (ends, values)), **style)
+        return
     across = axes.axvline if mark.axis == "x" else axes.axhline
-    across(mark.value, label=f"{_BARS[mark.axis]} {_drawable(mark.label)}", **style)
+    across(mark.value, linestyle=_MARK_LINES[index % len(_MARK_LINES)], **style)
 
 
 def _draw_scale(axes: Axes, scale: Scale) -> None:

@@ -217,14 +217,19 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A straight line across the figure at one value of the x or the y axis, with a label."""
+    """A straight line at one value of the x or the y axis, with a label in the legend; across the whole figure.
+
+    With a ``span`` of two numbers it runs from the first to the second of them, on the other axis, alone.
+    """
 
     axis: str
     value: float
     label: str = ""
+    span: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         _need(self.axis in ("x", "y"), "axis", "x or y", self.axis)
+        _need(len(self.span) in (0, 2), "span", "empty or two numbers", self.span)
         _need(math.isfinite(self.value), "value", "finite", self.value)
 
 
@@ -253,6 +258,10 @@ class Figure:
         Straight lines across.
     x_scale, y_scale : str
         ``linear`` or ``log``.
+    x_at, x_ticks : tuple of float, tuple of str
+        Where the x axis has ticks and what stands there; empty: chosen by the drawing.
+    y_from : float or None
+        Where the y axis begins; None: chosen by the drawing.
     """
 
     name: str
@@ -265,9 +274,13 @@ class Figure:
     marks: tuple[Mark, ...] = ()
     x_scale: str = "linear"
     y_scale: str = "linear"
+    x_at: tuple[float, ...] = ()
+    x_ticks: tuple[str, ...] = ()
+    y_from: float | None = None
 
     def __post_init__(self) -> None:
         _need_figure(self.name, self.alt)
+        _need(len(self.x_at) == len(self.x_ticks), "x_ticks", f"of the length of x_at ({len(self.x_at)})", self.x_ticks)
         for name, scale in (("x_scale", self.x_scale), ("y_scale", self.y_scale)):
             _need(scale in ("linear", "log"), name, "linear or log", scale)
 

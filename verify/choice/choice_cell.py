@@ -29,6 +29,8 @@ from .contenders import (
 from .record_price import Price, price
 
 METRICS: Mapping[str, str] = {"squared": "mean squared error", "logistic": "misclassification rate"}
+#: The largest that an error can be.
+_LARGEST: Mapping[str, float] = {"squared": np.inf, "logistic": 1.0}
 #: What a calibration, a draw or a law may say of numbers that it cannot do with; anything else is told by its type.
 IN_WORDS = (ValueError, ArithmeticError, np.linalg.LinAlgError, SolverError, MemoryError)
 
@@ -141,7 +143,7 @@ def _prices(mechanism: object, setting: CellSetting, promise: Promise, found: Pr
 def _errors(setting: CellSetting, line: Contender, estimate: GivesCoefficients) -> Row:
     """Return the cross-validated error; the folds are those of every line, and so is a method's noise at every promise.
 
-    A draw that gives no finite coefficients predicts 0.
+    A draw that gives no finite coefficients predicts 0. An interval is cut where no error can be: it stays as valid.
     """
     dataset, key = setting.data.dataset, setting.key
     parts = folds(dataset.n_records, setting.folds, key.child("folds").rng())
@@ -157,6 +159,7 @@ def _errors(setting: CellSetting, line: Contender, estimate: GivesCoefficients) 
     n_drawn = setting.folds * (1 if isinstance(estimate, Plain) else setting.draws)
     ends = (found.mean - found.half_width, found.mean + found.half_width)
     low, high = ends if np.isfinite(found.mean) else (-np.inf, np.inf)
+    low, high = max(low, 0.0), min(high, _LARGEST[setting.loss])
     return {
         "error": encode(found.mean),
         "error_low": encode(float(low)),

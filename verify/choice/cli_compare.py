@@ -385,7 +385,7 @@ def _say(
     if as_json:
         click.echo(json.dumps({"header": comparison.header, "rows": list(rows)}))
     else:
-        for line in lines(comparison.header["recipe"], rows, seconds):
+        for line in lines(comparison.header, rows, seconds):
             click.echo(line)
     for name, path in (("record", "comparison.jsonl"), ("table", "comparison.csv"), ("pages", "comparison.pdf")):
         click.echo(f"{name:<8}{folder / path}", err=as_json)
@@ -394,9 +394,8 @@ def _say(
         return
     if domain is None:
         return
-    groups = choice_words.by_promise(rows).values()
-    proved = [row for group in groups for row in group if row["standing"] == "proved" and row["error"] is not None]
-    best = next((row for row in proved if can_be_drafted(row, domain)), None)
+    groups = choice_words.worthwhile(rows).values()
+    best = next((row for group in groups for row in group if can_be_drafted(row, domain)), None)
     if best is not None:
         click.echo(f"next    {_draft_command(best)}", err=as_json)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -217,8 +218,27 @@ def test_a_draw_without_output_predicts_nothing_and_is_told(monkeypatch: pytest.
 
 def test_an_infinite_error_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     row = decide(setting(), toys(monkeypatch, lambda *_: Offered(Toy(1e200))))
-    assert (row["error_low"], row["error"], row["error_high"]) == ("-inf", "inf", "inf")
+    assert (row["error_low"], row["error"], row["error_high"]) == (0.0, "inf", "inf")
     assert trouble(row, "comparison", 2) == ""
+
+
+@pytest.mark.parametrize(("loss", "largest"), [("squared", math.inf), ("logistic", 1.0)])
+def test_an_interval_ends_where_no_error_can_be(
+    monkeypatch: pytest.MonkeyPatch, loss: Literal["squared", "logistic"], largest: float
+) -> None:
+    """Folds that differ much: the interval is cut at 0, a rate at 1 too; one within is as it was."""
+    for means, cut in (([0.0, 0.9], True), ([0.4, 0.41], False)):
+        each = iter(means)
+        name = "squared_errors" if loss == "squared" else "misclassified"
+        monkeypatch.setattr(choice_cell, name, lambda *_, each=each: np.array([next(each)]))
+        row = decide(
+            setting(small() if loss == "squared" else labelled(), loss, folds=2), Contender("trivial", "", None)
+        )
+        half = 12.7062 * 0.5 * (means[1] - means[0])  # Student's t at 0.975 with 1 degree of freedom (tables)
+        low, high = row["error"] - half, row["error"] + half
+        assert (low < 0) == cut
+        assert row["error_low"] == pytest.approx(max(low, 0.0), rel=1e-5)
+        assert row["error_high"] == pytest.approx(min(high, largest), rel=1e-5)
 
 
 def test_long_transcripts_are_drawn_a_few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from reports.numbers import format_count, format_number
 from reports.row import (
@@ -35,8 +37,10 @@ from .printed_values import PrintedCell, agreement, printed_cell
 MOST_ROWS = 62
 #: Reasons that there is room for.
 MOST_NOTES = 10
-#: An error so many times the trivial one is of no use, and is named in the caption instead of drawn.
-USELESS = 3.0
+#: How far the points of one epsilon spread, on a logarithmic axis: of the way to the next epsilon, and of the axis.
+OF_THE_GAP, OF_THE_AXIS = 0.4, 0.1
+#: Epsilons that are nearer than this part of the axis have one label.
+ONE_LABEL = 0.04
 #: The way that stands for a method in the figures: the first that it offers.
 DRAWN = ("exact", "published")
 RELATIONS = {"add-remove": "one record added or removed", "replace": "one record replaced"}
@@ -84,7 +88,7 @@ def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, 
         ("Method", (_method(header),)),
     )
     filled = [(title, blocks) for title, blocks in parts if blocks]
-    sections = tuple(Section(title, min(i + 1, 2), blocks, audience) for i, (title, blocks) in enumerate(filled))
+    sections = tuple(Section(title, 2, tuple(blocks), audience) for title, blocks in filled)
     return Document(
         title="Which mechanism at which price",
         subtitle=f"{header['name']}: {format_count(header['n_records'])} records of {header['dim']} features, "
@@ -94,7 +98,7 @@ def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, 
         keywords=("differential privacy", "utility", "comparison"),
         summary=_callout(header),
         front=(*_front(header, rows, cells), *figures[:1]),
-        sections=sections,
+        sections=(Section("In detail", 1, (), audience), *sections),
         running_header="pdp-verify compare",
         audience=audience,
         confidential=private,
@@ -122,6 +126,9 @@ def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]
         yield Paragraph(f"Not complete: {done} mechanisms were tried.", TextStyle.LEAD)
     yield Paragraph(f"Smallest error with a proved promise: {words.best_line(rows)}.", TextStyle.LEAD)
     yield Paragraph(words.exact_line(rows))
+    measured = words.measured_line(header)
+    if measured:
+        yield Paragraph(f"The error is {measured}.", TextStyle.NOTE)
     found = [cell for cell in cells if cell is not None]
     if found:
         yield Paragraph(
@@ -133,12 +140,12 @@ def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]
 
 def _figures(rows: Sequence[Row]) -> Iterator[Figure]:
     marks = {row["method"]: words.error_of(row) for row in words.references(rows) if not row["way"]}
-    limit = USELESS * marks.get("trivial", math.inf)
+    trivial = words.trivial_error(rows)
     chosen = _drawn(rows)
     relations = [name for name in RELATIONS if any(row["neighbours"] == name for row in chosen)]
     for place, name in enumerate(relations):
         of_it = [row for row in chosen if row["neighbours"] == name]
-        yield _error_figure(of_it, name, marks, limit)
+        yield _error_figure(of_it, name, marks, trivial)
         if place == 0:
             yield _record_figure(of_it, name)
 
@@ -165,48 +172,96 @@ def _by_label(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _aside(rows: Sequence[Row], place: int, n_groups: int) -> float:
-    """Return by which factor the points of a group stand beside their epsilon."""
-    epsilons = sorted({row["epsilon"] for row in rows})
-    gap = min((math.log(high / low) for low, high in itertools.pairwise(epsilons)), default=1.0)
-    return math.exp(0.6 * min(gap, 2.0) / n_groups * (place - 0.5 * (n_groups - 1)))
+@dataclass(frozen=True)
+class _Places:
+    """Where the points of a figure stand: at their epsilon, a little apart; those of one epsilon each at a name."""
+
+    epsilons: tuple[float, ...]
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> _Places:
+        """Return the places of rows."""
+        return cls(tuple(sorted({row["epsilon"] for row in rows})), tuple(_by_label(rows)))
+
+    @property
+    def by_name(self) -> bool:
+        """Whether all rows have the same epsilon."""
+        return len(self.epsilons) == 1
+
+    @property
+    def spread(self) -> float:
+        """How far the points of one epsilon spread, as the logarithm of a factor."""
+        logs = [math.log(epsilon) for epsilon in self.epsilons]
+        gap = min(high - low for low, high in itertools.pairwise(logs))
+        return min(OF_THE_GAP * gap, OF_THE_AXIS * (logs[-1] - logs[0]))
+
+    def x(self, row: Row) -> float:
+        """Return where a row stands."""
+        place, n_places = self.labels.index(_label(row)), len(self.labels)
+        if self.by_name:
+            return float(place)
+        return float(row["epsilon"]) * math.exp(self.spread * ((place + 0.5) / n_places - 0.5))
+
+    def span(self, epsilon: float) -> tuple[float, float]:
+        """Return from where to where the points of an epsilon stand."""
+        if self.by_name:
+            return -0.5, len(self.labels) - 0.5
+        aside = math.exp(0.5 * self.spread)
+        return epsilon / aside, epsilon * aside
+
+    def points(self, label: str, rows: Sequence[Row], columns: tuple[str, str, str], floor: float) -> Series:
+        """Return the points of a mechanism with their bars; ends below ``floor`` stand there."""
+        y, low, high = (tuple(number(row[column]) for row in rows) for column in columns)
+        low = tuple(max(end, floor) for end in low)
+        return Series(label, tuple(map(self.x, rows)), y, low, high, Style.POINTS)
+
+    def axis(self) -> dict[str, Any]:
+        """Return the x axis: ticks at the promised epsilons and nowhere else, or at names."""
+        if self.by_name:
+            at = tuple(map(float, range(len(self.labels))))
+            label = f"each at the promised epsilon {self.epsilons[0]:g} (nats)"
+            return {"x_label": label, "x_at": at, "x_ticks": tuple(name.replace(" ", "\n") for name in self.labels)}
+        apart = ONE_LABEL * math.log(self.epsilons[-1] / self.epsilons[0])
+        texts, last = [], 0.0
+        for epsilon in self.epsilons:
+            near = last > 0 and math.log(epsilon / last) < apart
+            texts.append("" if near else f"{epsilon:g}")
+            last = last if near else epsilon
+        ticks = {"x_at": self.epsilons, "x_ticks": tuple(texts)}
+        return {"x_label": "promised epsilon (nats)", "x_scale": "log", **ticks}
 
 
-def _error_figure(rows: Sequence[Row], relation: str, marks: Mapping[str, float], limit: float) -> Figure:
-    groups = _by_label(rows)
+def _error_figure(rows: Sequence[Row], relation: str, marks: Mapping[str, float], trivial: float) -> Figure:
+    groups, places = _by_label(rows), _Places.of(rows)
+    shown = [row for row in rows if not words.is_useless(row, trivial)]
+    scale = _scale([words.error_of(row) for row in shown])
+    floor = 0.5 * min(words.error_of(row) for row in shown) if scale == "log" else 0.0
     series = tuple(
-        _points(
-            label,
-            [row for row in group if words.error_of(row) <= limit],
-            ("error", "error_low", "error_high"),
-            _aside(rows, place, len(groups)),
-        )
-        for place, (label, group) in enumerate(groups.items())
+        places.points(label, [row for row in group if row in shown], ("error", "error_low", "error_high"), floor)
+        for label, group in groups.items()
     )
-    useless = [label for label, group in groups.items() if any(words.error_of(row) > limit for row in group)]
-    left_out = f" Above {USELESS:g} times the trivial error, and left out: {', '.join(useless)}." if useless else ""
-    shown = [row for row in rows if words.error_of(row) <= limit]
+    useless = [label for label, group in groups.items() if any(words.is_useless(row, trivial) for row in group)]
+    left_out = (
+        f" Above {words.USELESS:g} times the trivial error, and left out: {', '.join(useless)}." if useless else ""
+    )
     best = min(shown or rows, key=words.error_of)
+    side = "" if places.by_name else "; points of one epsilon stand side by side around it"
+    ends = "; an interval that goes below the axis ends there" if scale == "log" else ""
     return Figure(
-        f"error-{relation}",
-        f"Error against epsilon, {RELATIONS[relation]}",
-        "Cross-validated error with its 95 % interval over the folds, exact calibration unless a label says otherwise; "
-        f"points of one epsilon stand side by side.{left_out}",
-        f"Points with intervals, one colour and marker a mechanism, against epsilon. Smallest error: {_label(best)} at "
-        f"epsilon {best['epsilon']:g}. Horizontal lines: the non-private and the trivial error.",
-        "promised epsilon (nats)",
-        rows[0]["metric"],
-        series,
-        tuple(Mark("y", value, name) for name, value in marks.items() if math.isfinite(value)),
-        x_scale="log",
-        y_scale=_scale([words.error_of(row) for row in shown]),
+        name=f"error-{relation}",
+        title=f"Error against epsilon, {RELATIONS[relation]}",
+        caption="Cross-validated error with its 95 % interval over the folds, cut at 0, exact calibration unless a "
+        f"label says otherwise{side}{ends}.{left_out}",
+        alt="Points with intervals, one colour and marker a mechanism, against epsilon. Smallest error: "
+        f"{_label(best)} at epsilon {best['epsilon']:g}. Horizontal lines: the non-private and the trivial error.",
+        y_label=rows[0]["metric"],
+        series=series,
+        marks=tuple(Mark("y", value, name) for name, value in marks.items() if math.isfinite(value)),
+        y_scale=scale,
+        y_from=floor,
+        **places.axis(),
     )
-
-
-def _points(label: str, rows: Sequence[Row], columns: tuple[str, str, str], aside: float) -> Series:
-    x = tuple(row["epsilon"] * aside for row in rows)
-    y, low, high = (tuple(number(row[column]) for row in rows) for column in columns)
-    return Series(label, x, y, low, high, Style.POINTS)
 
 
 def _scale(values: Sequence[float]) -> str:
@@ -215,45 +270,47 @@ def _scale(values: Sequence[float]) -> str:
 
 
 def _record_figure(rows: Sequence[Row], relation: str) -> Figure:
-    groups = _by_label(rows)
+    places = _Places.of(rows)
     columns = ("record_epsilon_median", "record_epsilon_median", "record_epsilon_largest")
     series = tuple(
-        _points(
-            label,
-            [row for row in group if row["record_epsilon_median"] is not None],
-            columns,
-            _aside(rows, place, len(groups)),
-        )
-        for place, (label, group) in enumerate(groups.items())
+        places.points(label, [row for row in group if row["record_epsilon_median"] is not None], columns, 0.0)
+        for label, group in _by_label(rows).items()
     )
-    epsilons = tuple(sorted({row["epsilon"] for row in rows}))
+    promise = tuple(
+        Mark("y", epsilon, "" if place else "the promise", places.span(epsilon))
+        for place, epsilon in enumerate(places.epsilons)
+    )
     return Figure(
-        "record-epsilon",
-        f"What each record loses, {RELATIONS[relation]}",
-        "The same mechanisms in the same order: the marker is the epsilon of the median record at the promised delta, "
-        "the bar goes up to the largest of all records. On the line a record loses all that is promised.",
-        "Points with bars from the median to the largest per-record epsilon, one colour and marker a mechanism, "
-        "against the promised epsilon, and the line on which both are the same.",
-        "promised epsilon (nats)",
-        "per-record epsilon (nats)",
-        (*series, Series("the promise", epsilons, epsilons, style=Style.LINE)),
-        x_scale="log",
+        name="record-epsilon",
+        title=f"What each record loses, {RELATIONS[relation]}",
+        caption="The same mechanisms in the same order: the marker is the epsilon of the median record at the promised "
+        "delta, the bar goes up to the largest of all records. On the line above its epsilon a record loses all that "
+        "is promised.",
+        alt="Points with bars from the median to the largest per-record epsilon, one colour and marker a mechanism, "
+        "against the promised epsilon, and for each promised epsilon a line at its height.",
+        y_label="per-record epsilon (nats)",
+        series=series,
+        marks=promise,
         y_scale="log",
+        **places.axis(),
     )
 
 
 def _table(rows: Sequence[Row], seconds: Mapping[str, float], cells: Sequence[PrintedCell | None]) -> Iterator[Block]:
     groups = words.by_promise(rows)
-    bests = {id(best) for best in map(words.best_of, groups.values()) if best is not None}
+    bests, trivial = {id(best) for best in words.bests(rows)}, words.trivial_error(rows)
     tried = [row for group in groups.values() for row in group if row["error"] is not None]
     most = MOST_ROWS - sum(cell is not None for cell in cells)
     shown = _shortened(groups, most) if len(tried) > most else tried
     replaced = any(row["neighbours"] == "replace" for row in rows)
     lines = tuple(
-        _line(row, seconds.get(words.row_name(row)), replaced=replaced, best=id(row) in bests)
+        _line(row, trivial, seconds.get(words.row_name(row)), replaced=replaced, best=id(row) in bests)
         for row in (*words.references(rows), *shown)
     )
-    caption = "Record epsilon: of the median record, of 95 % of them, of all. Best: least error with a proved promise"
+    caption = (
+        "Record epsilon: of the median record, of 95 % of them, the largest. Best: least error with a proved promise"
+    )
+    caption += ", below the trivial one" if math.isfinite(trivial) else ""
     if len(shown) < len(tried):
         caption += f"; {len(shown)} of {len(tried)} rows, the smallest errors of each promise (comparison.csv has all)"
     metric = next((row["metric"] for row in rows if row["metric"]), "error")
@@ -265,17 +322,17 @@ def _table(rows: Sequence[Row], seconds: Mapping[str, float], cells: Sequence[Pr
         metric.capitalize(),
         "Median",
         "95 %",
-        "All",
+        "Largest",
         "Seconds",
     )
     yield Table(caption, headers, lines, ("left",) * 4 + ("right",) * 5, (0.0,) * len(headers))
     yield from _printed(rows, cells)
-    notes = words.reasons(rows)
+    notes = [*filter(None, [words.unsettled_line(rows)]), *words.reasons(rows)]
     if notes:
         yield Paragraph("Notes: " + ". ".join(notes[:MOST_NOTES]) + ".", TextStyle.NOTE)
 
 
-def _line(row: Row, seconds: float | None, *, replaced: bool, best: bool) -> tuple[Cell, ...]:
+def _line(row: Row, trivial: float, seconds: float | None, *, replaced: bool, best: bool) -> tuple[Cell, ...]:
     epsilon = "" if row["epsilon"] is None else f"{row['epsilon']:g}" + (f", {row['neighbours']}" if replaced else "")
     losses = (row[f"record_epsilon_{name}"] for name in ("median", "95", "largest"))
     return (
@@ -283,7 +340,7 @@ def _line(row: Row, seconds: float | None, *, replaced: bool, best: bool) -> tup
         row["method"] + (", best" if best else ""),
         row["way"],
         Badge(row["standing"], _TONES[row["standing"]]) if row["standing"] else "",
-        words.error_words(row, typographic=True),
+        words.error_words(row, trivial, typographic=True),
         *("" if loss is None else format_number(number(loss), 2, typographic=True) for loss in losses),
         "" if seconds is None else format_number(seconds, 2, typographic=True),
     )
@@ -296,12 +353,13 @@ def _shortened(groups: Mapping[words.Promised, Sequence[Row]], n_rows: int) -> l
 
 
 def _printed(rows: Sequence[Row], cells: Sequence[PrintedCell | None]) -> Iterator[Block]:
+    trivial = words.trivial_error(rows)
     lines = tuple(
         (
             "" if row["epsilon"] is None else f"{row['epsilon']:g}",
             row["method"],
             row["way"],
-            words.error_words(row, typographic=True),
+            words.error_words(row, trivial, typographic=True),
             f"{format_number(cell.error, 3, typographic=True)} ± {format_number(cell.half_width, 3, typographic=True)}",
             "one standard deviation" if cell.bold else "2 s/sqrt(10)",
             Badge("within", Tone.GOOD) if cell.agrees else Badge("outside", Tone.NEUTRAL),
@@ -324,7 +382,8 @@ def _method(header: Row) -> Facts:
         "Promises": f"Epsilon as in the table, delta {deltas}; {' and '.join(relations)}. Public domain: {bounds}.",
         "Error": f"{header['folds']} folds, the same for every mechanism; on each left-out fold the error of "
         f"coefficients learned from the others, the mean over {_draws(header)}; then the mean over folds, with "
-        "a 95 % interval of Student's t over the folds. It says how folds vary, not how another sample would.",
+        "a 95 % interval of Student's t over the folds, of which ± is the longer half; it is cut where no error can be "
+        "(below 0, a rate above 1). It says how folds vary, not how another sample would.",
         "Calibration": "Published is the rule as its paper prints it; exact the least noise for which this project "
         f"proves the promise. Both see public numbers alone.{as_run}",
         "Promise": "; ".join(f"{name}: {meaning}" for name, meaning in words.STANDINGS.items()) + ".",

@@ -35,6 +35,12 @@ STANDINGS: dict[str, str] = {
     "broken": "a pair of neighbouring data sets that can be built exceeds it",
     "not proved": "neither: the promise rests on the paper's word, or on a condition that is not met",
 }
+#: An error so many times the trivial one is of no use: an average that a few draws decide, and that need not settle.
+USELESS = 3.0
+#: Beside such an error.
+UNSETTLED = f">{USELESS:g}x"
+#: What a step that changes what an error is measured on has in its name.
+_CHANGING = ("clipped", "rows scaled", "divided")
 #: Methods that promise nothing.
 WITHOUT_PRIVACY = ("non-private", "trivial")
 #: Order of the ways that a method is calibrated.
@@ -87,35 +93,67 @@ def half_width(row: Row) -> float:
     """Return half the width of the error's interval; nan where there is none."""
     if row["error_low"] is None or row["error_high"] is None:
         return math.nan
-    return 0.5 * (number(row["error_high"]) - number(row["error_low"]))
+    error = error_of(row)
+    if not math.isfinite(error):
+        return error
+    return max(number(row["error_high"]) - error, error - number(row["error_low"]))
 
 
-def error_words(row: Row, *, typographic: bool = False) -> str:
-    """Return error and half width of its interval with three and two digits."""
+def trivial_error(rows: Iterable[Row]) -> float:
+    """Return the error of predicting 0; infinite where that was not tried."""
+    found = [error_of(row) for row in references(rows) if row["method"] == "trivial"]
+    return found[0] if found and not math.isnan(found[0]) else math.inf
+
+
+def is_useless(row: Row, trivial: float) -> bool:
+    """Return whether an error is so far above the trivial one that it need not settle from seed to seed."""
+    return error_of(row) > USELESS * trivial
+
+
+def error_words(row: Row, trivial: float = math.inf, *, typographic: bool = False) -> str:
+    """Return error and half width of its interval with three and two digits, and a mark where it need not settle."""
     error, width = error_of(row), half_width(row)
     if math.isnan(error):
         return "–" if typographic else "-"
     words = format_number(error, 3, typographic=typographic)
-    return words if math.isnan(width) else f"{words} ± {format_number(width, 2, typographic=typographic)}"
+    words += "" if math.isnan(width) else f" ± {format_number(width, 2, typographic=typographic)}"
+    return f"{words} {UNSETTLED}" if is_useless(row, trivial) else words
 
 
-def best_of(rows: Sequence[Row]) -> Row | None:
-    """Return the row of the smallest finite error among those of one promise that is proved."""
-    proved = [row for row in rows if row["standing"] == "proved" and math.isfinite(error_of(row))]
-    return min(proved, key=error_of, default=None)
+def worthwhile(rows: Sequence[Row]) -> dict[Promised, list[Row]]:
+    """Return for each promise the rows that keep it by a proof and have less error than predicting 0, the least first.
+
+    Promises in the order of ``by_promise``. An error that is not below the trivial one buys nothing for its noise, and
+    no such mechanism is called best.
+    """
+    below = trivial_error(rows)
+    return {
+        promise: [row for row in group if row["standing"] == "proved" and error_of(row) < below]
+        for promise, group in by_promise(rows).items()
+    }
 
 
-def best_line(rows: Iterable[Row]) -> str:
-    """Return which mechanism has the smallest error at which epsilons; promises that are not proved do not count."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for (epsilon, _, neighbours), group in by_promise(rows).items():
-        best = best_of(group)
-        if best is not None:
-            found.setdefault((neighbours, best["method"], best["way"]), []).append(f"{epsilon:g}")
-    several = len({neighbours for neighbours, _, _ in found}) > 1
+def bests(rows: Sequence[Row]) -> list[Row]:
+    """Return the row of the smallest error among those that are worthwhile, for each promise that has one."""
+    return [group[0] for group in worthwhile(rows).values() if group]
+
+
+def best_line(rows: Sequence[Row]) -> str:
+    """Return which mechanism has the smallest error at which epsilons, and at which none is better than nothing.
+
+    Promises that are not proved do not count.
+    """
+    tried = math.isfinite(trivial_error(rows))
+    none = f"no mechanism with a proved promise {'beats predicting 0' if tried else 'has a finite error'}"
+    groups = worthwhile(rows)
+    found: dict[tuple[str, str], list[str]] = {}
+    for (epsilon, _, neighbours), group in groups.items():
+        what = f"{group[0]['method']} ({group[0]['way']})" if group else none
+        found.setdefault((neighbours, what), []).append(f"{epsilon:g}")
+    several = len({neighbours for _, _, neighbours in groups}) > 1
     words = [
-        f"{method} ({way}) at epsilon {', '.join(at)}" + (f" for {neighbours}" if several else "")
-        for (neighbours, method, way), at in found.items()
+        f"{what} at epsilon {', '.join(at)}" + (f" for {neighbours}" if several else "")
+        for (neighbours, what), at in found.items()
     ]
     return "; ".join(words) or "none"
 
@@ -131,14 +169,20 @@ def exact_gains(rows: Iterable[Row]) -> list[tuple[Row, Row]]:
     return pairs
 
 
-def exact_line(rows: Iterable[Row]) -> str:
-    """Return in a sentence or two what the exact calibration buys over the published one."""
-    pairs = exact_gains(rows)
-    if not pairs:
+def exact_line(rows: Sequence[Row]) -> str:
+    """Return in a sentence or two what the exact calibration buys over the published one, where errors are of use."""
+    trivial = trivial_error(rows)
+    both = exact_gains(rows)
+    if not both:
         return "No mechanism here has both a published and an exact calibration."
+    pairs = [pair for pair in both if not any(is_useless(row, trivial) for row in pair)]
+    settled = f"errors are both at most {USELESS:g} times the trivial one"
+    if not pairs:
+        return f"No mechanism has a published and an exact calibration whose {settled}: what exact buys is not told."
     less = [(exact, error_of(exact) / error_of(published)) for published, exact in pairs if error_of(published) > 0]
     line = (
         f"Exact calibration has the smaller error in {sum(ratio < 1 for _, ratio in less)} of {len(pairs)} comparisons"
+        + (f" whose {settled}" if math.isfinite(trivial) else "")
     )
     if less:
         best, ratio = min(less, key=lambda each: each[1])
@@ -150,6 +194,27 @@ def exact_line(rows: Iterable[Row]) -> str:
         methods = ", ".join(dict.fromkeys(row["method"] for row in lost))
         line += f"; the published calibration is not proved for {len(lost)} of them ({methods}), the exact one is"
     return line + "."
+
+
+def unsettled_line(rows: Sequence[Row]) -> str:
+    """Return what the mark beside an error says, or nothing where no error has it."""
+    trivial = trivial_error(rows)
+    if not any(is_useless(row, trivial) for row in rows):
+        return ""
+    return (
+        f"{UNSETTLED} marks an error above {USELESS:g} times the trivial one: the average over draws does not settle, "
+        "and another seed may give another order of magnitude"
+    )
+
+
+def measured_line(header: Row) -> str:
+    """Return on what the error is measured, where responses were clipped or divided, or rows scaled; else nothing."""
+    steps = [step for step in dict.fromkeys((*header["steps"], *header["data_dependent"])) if _changes(step)]
+    return f"measured on the records as prepared: {'; '.join(steps)}" if steps else ""
+
+
+def _changes(step: str) -> bool:
+    return not step.startswith("features") and any(word in step for word in _CHANGING)
 
 
 def reasons(rows: Iterable[Row]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import Any
 
 import pypdf
@@ -12,7 +13,16 @@ from toys.compared_methods import choice_header, choice_row, choice_rows
 from reports.document import pdf_bytes
 from reports.row import Audience, Figure, Table
 from verify.choice.pages.choice_pages import MOST_ROWS, document
-from verify.choice.pages.choice_words import best_of, exact_line, row_name
+from verify.choice.pages.choice_terminal import lines
+from verify.choice.pages.choice_words import (
+    best_line,
+    bests,
+    exact_line,
+    measured_line,
+    row_name,
+    unsettled_line,
+    worthwhile,
+)
 
 ROWS = choice_rows((0.1, 0.3, 1.0, 3.0))
 
@@ -68,8 +78,8 @@ def test_best_is_the_least_error_whose_promise_is_proved() -> None:
     broken = choice_row("OPS", "published", 1.0, error=0.01, standing="broken")
     open_ = choice_row("SSP", "published", 1.0, error=0.02, standing="not proved")
     proved = choice_row("AdaSSP", "exact", 1.0, error=0.03)
-    assert best_of([broken, open_, proved]) is proved
-    assert best_of([broken, open_]) is None
+    assert bests([broken, open_, proved]) == [proved]
+    assert bests([broken, open_]) == []
 
 
 def test_what_exact_buys_is_counted() -> None:
@@ -80,3 +90,97 @@ def test_what_exact_buys_is_counted() -> None:
         "; the published calibration is not proved for 1 of them (OPS), the exact one is."
     )
     assert exact_line([exact]) == "No mechanism here has both a published and an exact calibration."
+
+
+def figures_of(rows: list[dict[str, Any]]) -> list[Figure]:
+    return [block for block in pages_of(rows).blocks() if isinstance(block, Figure)]
+
+
+def printed(rows: list[dict[str, Any]], **more: Any) -> list[str]:
+    return list(lines(choice_header(rows, **more), rows, {}))
+
+
+@pytest.mark.parametrize(("trivial", "starred"), [(0.11, False), (0.133, False), (0.14, True), (None, True)])
+def test_nothing_that_predicting_0_beats_is_best(trivial: float | None, starred: bool) -> None:
+    rows = [choice_row("AdaSSP", "exact", 0.1, error=0.133), choice_row("AdaSSP", "exact", 1.0, error=0.1)]
+    rows += [] if trivial is None else [choice_row("trivial", error=trivial)]
+    assert bests(rows) == (rows[:2] if starred else rows[1:2])
+    assert [bool(group) for group in worthwhile(rows).values()] == [starred, True]
+    none = "no mechanism with a proved promise beats predicting 0 at epsilon 0.1"
+    assert (none in best_line(rows)) is not starred
+    assert "AdaSSP (exact) at epsilon " + ("0.1, 1" if starred else "1") in best_line(rows)
+    assert sum(line.startswith("*") for line in printed(rows)) == 1 + starred
+    text = str(pages_of(rows))
+    assert (none in text) is not starred
+    assert text.count("AdaSSP, best") == 1 + starred
+
+
+def test_an_average_that_does_not_settle_is_no_headline_and_marked() -> None:
+    rows = [choice_row("trivial", error=0.1)]
+    rows += [choice_row("SSP", "published", 1.0, error=4e5), choice_row("SSP", "exact", 1.0, error=0.29)]
+    assert exact_line(rows).startswith("No mechanism has a published and an exact calibration whose errors are both")
+    assert any(line.split()[:4] == ["note", ">3x", "marks", "an"] for line in printed(rows))
+    assert sum("SSP" in line and line.split()[6] == ">3x" for line in printed(rows)) == 1
+    rows += [choice_row("OPS", "published", 1.0, error=0.1), choice_row("OPS", "exact", 1.0, error=0.09)]
+    assert "1 of 1 comparisons whose errors are both at most 3 times the trivial one" in exact_line(rows)
+    assert "least 0.9: OPS" in exact_line(rows)
+    rows[1]["error"] = 0.3
+    assert unsettled_line(rows) == ""
+    assert "2 of 2 comparisons" in exact_line(rows)
+
+
+def test_what_the_error_is_measured_on_is_told() -> None:
+    rows = choice_rows((1.0,), ("add-remove",))
+    clipped = {"steps": ["rows scaled to Euclidean norm 1", "response clipped to [-1, 1]"], "data_dependent": []}
+    told = "measured on the records as prepared: rows scaled to Euclidean norm 1; response clipped to [-1, 1]"
+    assert measured_line(choice_header(rows, **clipped)) == told
+    assert any(line.startswith("error") for line in printed(rows, **clipped))
+    assert told in str(pages_of(rows, **clipped))
+    plain: dict[str, Any] = {
+        "steps": ["response y", "features divided by the public constants 2"],
+        "data_dependent": [],
+    }
+    assert measured_line(choice_header(rows, **plain)) == ""
+    assert not any(line.startswith("error") for line in printed(rows, **plain))
+
+
+@pytest.mark.parametrize("epsilons", [(0.1, 1.0), (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)])
+def test_a_point_is_nearer_to_its_epsilon_than_to_any_other(epsilons: tuple[float, ...]) -> None:
+    error, record = figures_of(choice_rows(epsilons, ("add-remove",)))
+    assert error.x_at == record.x_at == epsilons
+    assert error.x_ticks == tuple(f"{epsilon:g}" for epsilon in epsilons)
+    for figure in (error, record):
+        for x in (x for series in figure.series for x in series.x):
+            assert min(abs(math.log(x / epsilon)) for epsilon in epsilons) <= 0.26
+    for mark, epsilon in zip(record.marks, epsilons, strict=True):
+        assert mark.value == epsilon
+        assert mark.span[0] < epsilon < mark.span[1]
+    for series in record.series:
+        for x, high in zip(series.x, series.high, strict=True):
+            mark = next(mark for mark in record.marks if mark.span[0] <= x <= mark.span[1])
+            assert high <= mark.value  # each of these loses what is promised at its own epsilon, and no more
+    assert [mark.label for mark in record.marks] == ["the promise", *[""] * (len(epsilons) - 1)]
+
+
+def test_one_epsilon_has_an_axis_of_names() -> None:
+    error, record = figures_of(choice_rows((1.0,), ("add-remove",)))
+    for figure in (error, record):
+        assert figure.x_scale == "linear"
+        assert [text.replace("\n", " ") for text in figure.x_ticks] == [series.label for series in figure.series]
+        assert [series.x for series in figure.series if series.x] == [
+            (at,) for at in figure.x_at if figure.series[int(at)].x
+        ]
+    assert "epsilon 1 (nats)" in error.x_label
+    assert [(mark.value, mark.span) for mark in record.marks] == [(1.0, (-0.5, len(record.x_at) - 0.5))]
+
+
+def test_an_axis_of_errors_starts_at_0_or_is_logarithmic() -> None:
+    rows = [choice_row("OPS", "exact", 1.0, error_low=0.0), choice_row("SSP", "exact", 1.0, error=0.04)]
+    error = figures_of(rows)[0]
+    assert (error.y_scale, error.y_from, error.series[0].low) == ("linear", 0.0, (0.0,))
+    rows[1] = choice_row("SSP", "exact", 1.0, error=5.0, error_low=0.0, error_high=9.0)
+    error = figures_of(rows)[0]
+    assert error.y_scale == "log"
+    assert error.y_from is not None
+    assert error.series[1].low == (error.y_from,)
+    assert 0 < error.y_from < 0.05
