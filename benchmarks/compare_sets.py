@@ -49,8 +49,8 @@ def section(record: ChoiceRecord) -> list[str]:
     """Return the lines of one set: a table of ratios, and below it which mechanism has the smallest error."""
     known = {row["method"]: error_of(row) for row in references(record.rows)}
     found: dict[str, dict[float, str]] = {}
-    for method, epsilon, words in shown(exact_gains(record.rows), USELESS * known["trivial"]):
-        found.setdefault(method, {})[epsilon] = words
+    for method, epsilon, ratio in shown(exact_gains(record.rows), USELESS * known["trivial"]):
+        found.setdefault(method, {})[epsilon] = ratio
     groups = worthwhile(record.rows)
     epsilons, delta = [epsilon for epsilon, _, _ in groups], next(iter(groups))[1]
     words = [
