@@ -101,6 +101,15 @@ def test_it_says_what_it_is_prints_a_table_and_the_next_command(made: Made) -> N
     assert frame["seconds"].notna().all()
 
 
+def test_what_predicting_0_beats_is_not_drafted(tmp_path: Path, capsys: Captured) -> None:
+    """Of 40 records nothing is learned at epsilon 0.1: no star, no next command."""
+    words = ["compare", str(table(tmp_path / "own.csv")), "--target", "y", *BOUNDED, *METHODS, *QUICK]
+    assert invoke([*words, "--epsilon", "0.1", "--out", str(tmp_path / "out")]) == 0
+    out = capsys.readouterr().out
+    assert "no mechanism with a proved promise beats predicting 0" in " ".join(out.split())
+    assert not any(line.startswith(("* ", "next")) for line in out.splitlines())
+
+
 def test_what_it_leaves_is_for_the_owner_and_shows_no_cell(made: Made) -> None:
     out = made.folder / "out"
     assert f"{SECRET}" not in made.out + made.err
