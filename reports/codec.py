@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _KIND = "kind"
+#: Metadata of a field that is left out where it has its default: what is written without it stays as it was.
+LEFT_OUT = {"left out at its default": True}
 
 
 def to_plain(value: object) -> Any:
@@ -26,7 +28,9 @@ def to_plain(value: object) -> Any:
     {'kind': 'Fact', 'label': 'draws', 'value': '1e6', 'link': ''}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        held = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        left_out = {field.name for field in _optional(type(value)) if held[field.name] == field.default}
+        fields = {name: to_plain(each) for name, each in held.items() if name not in left_out}
         return {_KIND: type(value).__name__, **fields}
     if isinstance(value, tuple):
         return [to_plain(item) for item in value]
@@ -68,6 +72,11 @@ def from_plain(plain: object, expected: type[T]) -> T:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"a number must be strict JSON, got {name}")
+
+
+@functools.cache
+def _optional(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
+    return tuple(field for field in dataclasses.fields(cls) if field.metadata == LEFT_OUT)
 
 
 @functools.cache
@@ -132,6 +141,7 @@ def _decode_dataclass(plain: Any, cls: type, place: str) -> Any:
     if plain.get(_KIND) != cls.__name__:
         raise _wrong(f"{place}.{_KIND}", cls.__name__, plain.get(_KIND))
     hints = _hints(cls)
+    plain = {field.name: to_plain(field.default) for field in _optional(cls)} | plain
     given = set(plain) - {_KIND}
     if given != set(hints):
         wrong = ", ".join(sorted(given ^ set(hints)))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
-from .codec import dumps, loads
+from .codec import LEFT_OUT, dumps, loads
 
 
 class Audience(Enum):
@@ -225,7 +225,7 @@ class Mark:
     axis: str
     value: float
     label: str = ""
-    span: tuple[float, ...] = ()
+    span: tuple[float, ...] = field(default=(), metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         _need(self.axis in ("x", "y"), "axis", "x or y", self.axis)
@@ -274,9 +274,9 @@ class Figure:
     marks: tuple[Mark, ...] = ()
     x_scale: str = "linear"
     y_scale: str = "linear"
-    x_at: tuple[float, ...] = ()
-    x_ticks: tuple[str, ...] = ()
-    y_from: float | None = None
+    x_at: tuple[float, ...] = field(default=(), metadata=LEFT_OUT)
+    x_ticks: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
+    y_from: float | None = field(default=None, metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         _need_figure(self.name, self.alt)

@@ -2,10 +2,11 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
-from reports.codec import dumps, loads, to_plain
+from reports.codec import dumps, from_plain, loads, to_plain
 from reports.row import (
     Attachment,
     Audience,
@@ -135,3 +136,17 @@ def test_a_document_for_release_holds_nothing_for_the_curator():
         Document("t", (), audience=Audience.RELEASE, confidential=True)
     allowed = Document("t", (Section("a", 1, (), Audience.RELEASE),), audience=Audience.RELEASE)
     assert allowed.sections[0].title == "a"
+
+
+def test_a_figure_is_written_as_ever_where_it_has_nothing_of_what_came_later() -> None:
+    """Fields that came later are left out at their default, read as it, and written and read otherwise."""
+    plain = Figure("f", "", "", "A line.", "x", "y", (Series("s", (1.0, 2.0), (1.0, 2.0)),), (Mark("y", 1.0),))
+    written = to_plain(plain)
+    assert not {"x_at", "x_ticks", "y_from"} & set(written)
+    assert "span" not in written["marks"][0]
+    assert from_plain(written, Figure) == plain
+    rich = replace(plain, marks=(Mark("y", 1.0, span=(1.0, 2.0)),), x_at=(1.0,), x_ticks=("one",), y_from=0.0)
+    assert to_plain(rich)["marks"][0]["span"] == [1.0, 2.0]
+    assert from_plain(to_plain(rich), Figure) == rich
+    with pytest.raises(ValueError, match="unknown or missing: y_form"):
+        from_plain(written | {"y_form": 0.0}, Figure)
