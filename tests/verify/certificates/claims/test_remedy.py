@@ -22,7 +22,7 @@ FAILING: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "narrow ridge": (DATA, "objective-perturbation", {"loss": "logistic", "sigma": 8.0, "lam": 0.1}, ("lam",)),
     "gaussian": (PUBLIC, "gaussian-output", {"sigma": 0.5, "lam": 1.0}, ("sigma",)),
     "temperature": (PUBLIC, "posterior-sampling", {"gamma": 10.0, "lam": 100.0}, ("gamma",)),
-    "ridge": (PUBLIC, "posterior-sampling", {"gamma": 1.0, "lam": 10.0}, ("lam",)),
+    "ridge": (PUBLIC, "posterior-sampling", {"gamma": 1.0, "lam": 4.0}, ("lam",)),
     "ssp": (DATA, "ssp", {"sigma_gram": 2.0, "sigma_moment": 3.0}, ("sigma_gram", "sigma_moment")),
     "adassp": (DATA, "adassp", {"epsilon": 2.0, "delta": 1e-6}, ("epsilon",)),
     "adaops 2018": (DATA, "adaops-2018", {"epsilon": 2.0, "delta": 1e-6}, ("epsilon",)),
