@@ -177,7 +177,10 @@ def as_row(x: ArrayLike, dim: int) -> FloatArray:
 
 
 def row_norms(X: FloatArray) -> FloatArray:
-    """Return the Euclidean norm of every row, shape ``(n_records,)``; squares neither overflow nor vanish."""
+    """Return the Euclidean norm of every row, shape ``(n_records,)``; squares neither overflow nor vanish.
+
+    A norm beyond floating point is infinite.
+    """
     with np.errstate(over="ignore", under="ignore"):
         norms = np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X)), dtype=np.float64)
     rescued = ~((norms > 1e-140) & (norms < 1e140))
@@ -185,7 +188,8 @@ def row_norms(X: FloatArray) -> FloatArray:
         rows = X[rescued]
         largest = np.abs(rows).max(axis=1, initial=0.0)
         safe = np.where(largest > 0, largest, 1.0)[:, None]
-        norms[rescued] = largest * np.sqrt(((rows / safe) ** 2).sum(axis=1))
+        with np.errstate(over="ignore", under="ignore"):
+            norms[rescued] = largest * np.sqrt(((rows / safe) ** 2).sum(axis=1))
     return norms
 
 

@@ -213,3 +213,9 @@ def test_z_score_is_recorded_as_data_dependent() -> None:
     assert scored.x_bound == math.inf
     empty = z_score(Dataset(np.zeros((0, 2)), np.zeros(0), 1.0, 1.0))
     assert (empty.n_records, empty.x_bound, empty.data_dependent) == (0, np.inf, scored.data_dependent)
+
+
+def test_a_norm_beyond_floating_point_is_infinite() -> None:
+    """Without a warning, which is an error here."""
+    norms = row_norms(np.array([[0.0, 1.3e308, 1.3e308], [0.0, 1.3e308, 0.0], [3e-200, 4e-200, 0.0]]))
+    assert norms.tolist() == [np.inf, 1.3e308, pytest.approx(5e-200, rel=1e-15)]
