@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .recipes import Recipe
 
 #: Folders whose ``__init__`` lists the modules that hold a mechanism.
-FOLDERS = ("objective", "linear", "releases")
+FOLDERS = ("objective", "linear", "releases", "training", "filters")
 
 
 @dataclass(frozen=True)

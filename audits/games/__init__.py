@@ -1,0 +1,1 @@
+"""Adaptive games on finite laws, decided exactly."""
