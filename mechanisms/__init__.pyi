@@ -48,3 +48,4 @@ from .releases.hessian_release import HessianRelease as HessianRelease
 from .releases.privacy_report import PrivacyReport as PrivacyReport
 from .releases.privacy_report import make_report as make_report
 from .releases.report_terms import ReportScales as ReportScales
+from .training.dp_sgd import DPSGD as DPSGD

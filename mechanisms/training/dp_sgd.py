@@ -1,0 +1,183 @@
+"""DP-SGD for linear and logistic models (Abadi et al. 2016): clipped gradients of a Poisson sample, and noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..base import check_draws, check_positive
+from ..data.dataset import Dataset, FloatArray
+from ..numerics.ticks import tick
+from ..numerics.transcripts import batches, check_count, check_outputs
+from .batched_steps import LOSSES, ClippedRecords, LossName, project
+
+
+@dataclass(frozen=True)
+class DPSGD:
+    r"""Steps ``theta <- project(theta - step_size/normaliser (sum g_i + b))``, ``b ~ N(0, sigma^2 I)``, from 0.
+
+    In each step every record takes part independently with probability ``rate`` (Poisson sampling); ``g_i`` is the
+    gradient of its loss at ``theta``, scaled down to norm at most ``clip``. The loss is half the squared residual or
+    the logistic loss (labels -1 and +1). Iterates stay in the ball of radius ``radius``.
+
+    The normaliser must not read the data: it is a public constant, or is made of the number of records as it was
+    released with noise before the first step, ``rate * max(released, 1)``. A normaliser that reads the number of
+    records, or the size of a batch, leaks it.
+
+    Observer: sees every noisy sum, ``u_t = sum g_i + b``, but not who took part (``"transcript"``; the iterates follow
+    from these by public arithmetic), or the last iterate alone (``"final"``).
+
+    Output: ``[released,] u_1, …, u_T``, each ``dim`` numbers; or ``dim`` numbers.
+
+    Parameters
+    ----------
+    loss : {"squared", "logistic"}
+    n_steps : int
+        At least 1.
+    rate : float
+        Probability that a record takes part in a step; in (0, 1].
+    sigma : float
+        Standard deviation of each coordinate of the noise added to a sum of gradients; positive.
+    clip : float
+        Bound on the norm of one record's gradient; positive.
+    step_size : float
+        Positive.
+    normaliser : float or None
+        A public positive constant, such as ``rate`` times a public number of records.
+    count_sigma : float or None
+        Standard deviation of the noise of the released number of records; positive. Exactly one of the two is given.
+    radius : float
+        Of the parameter domain; positive, may be infinite.
+    observer : {"transcript", "final"}
+
+    Examples
+    --------
+    >>> data, mechanism = example_pair("labels").first, DPSGD("logistic", 20, 0.2, 2.0, 1.0, 0.5, normaliser=6.0)
+    >>> mechanism.noise_multiplier
+    2.0
+    >>> mechanism.coefficients(mechanism.draw(data, 3, rng=np.random.default_rng(1)), data).shape
+    (3, 2)
+    """
+
+    loss: LossName
+    n_steps: int
+    rate: float
+    sigma: float
+    clip: float
+    step_size: float
+    normaliser: float | None = None
+    count_sigma: float | None = None
+    radius: float = math.inf
+    observer: Literal["transcript", "final"] = "transcript"
+
+    def __post_init__(self) -> None:
+        for name, words in (("loss", tuple(LOSSES)), ("observer", ("transcript", "final"))):
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} must be {' or '.join(words)}, got {name}={getattr(self, name)}")
+        object.__setattr__(self, "n_steps", check_count("n_steps", self.n_steps))
+        for name in ("rate", "sigma", "clip", "step_size", "normaliser", "count_sigma"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check_positive(name, value))
+        if self.rate > 1:
+            raise ValueError(f"rate must be in (0, 1], got rate={self.rate}")
+        if (self.normaliser is None) == (self.count_sigma is None):
+            raise ValueError(
+                "normaliser or count_sigma must be given, and not both, "
+                f"got normaliser={self.normaliser}, count_sigma={self.count_sigma}"
+            )
+        if not float(self.radius) > 0:
+            raise ValueError(f"radius must be positive (infinity allowed), got radius={self.radius}")
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"DP-SGD ({self.loss}, {self.n_steps} steps)"
+
+    @property
+    def noise_multiplier(self) -> float:
+        """``sigma/clip``, as accountants count noise."""
+        return self.sigma / self.clip
+
+    def width(self, dim: int) -> int:
+        """Return how many numbers an output has."""
+        return dim if self.observer == "final" else self.n_steps * dim + (self.count_sigma is not None)
+
+    def records(self, dataset: Dataset) -> ClippedRecords:
+        """Return the records of a data set with their clipped gradients.
+
+        Raises
+        ------
+        DataError
+            If the records do not fit the loss.
+        """
+        return ClippedRecords.of(self.loss, dataset, self.clip)
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, width(dim))``."""
+        records = self.records(dataset)
+        outputs = np.empty((check_draws(n_draws), self.width(dataset.dim)))
+        for part in batches(n_draws, 2 * max(dataset.n_records, dataset.dim)):
+            self._train(records, outputs[part], rng)
+        return outputs
+
+    def _train(self, records: ClippedRecords, outputs: FloatArray, rng: np.random.Generator) -> None:
+        """Overwrite ``outputs`` with the outputs of as many trainings."""
+        n, dim = records.X.shape
+        theta = np.zeros((len(outputs), dim))
+        released = None
+        if self.count_sigma is not None:
+            released = n + self.count_sigma * rng.standard_normal(len(outputs))
+        seen = outputs[:, self.width(dim) - self.n_steps * dim :] if self.observer == "transcript" else None
+        for t in range(self.n_steps):
+            noisy = self.sigma * rng.standard_normal(theta.shape)
+            noisy += records.sums(theta, self.rate, rng=rng)
+            if seen is not None:
+                seen[:, t * dim : (t + 1) * dim] = noisy
+            theta = self.step(theta, noisy, released)
+            tick(len(outputs) / self.n_steps)
+        if seen is None:
+            outputs[:] = theta
+        elif released is not None:
+            outputs[:, 0] = released
+
+    def step(self, theta: FloatArray, noisy: FloatArray, released: FloatArray | None) -> FloatArray:
+        """Return the iterates after a step, from those before it, the noisy sums and the released numbers.
+
+        This is public arithmetic. ``released`` has shape ``(n_draws,)``, or is None where the normaliser is a constant.
+        """
+        normaliser = self.normaliser if released is None else self.rate * np.maximum(released, 1.0)[:, None]
+        assert normaliser is not None
+        return project(theta - self.step_size / normaliser * noisy, self.radius)
+
+    def split(self, outputs: FloatArray, dim: int) -> tuple[FloatArray | None, FloatArray]:
+        """Return the released numbers of records (None without) and the noisy sums, ``(n_draws, n_steps, dim)``.
+
+        Raises
+        ------
+        ValueError
+            If the observer sees the last iterate alone.
+        """
+        if self.observer == "final":
+            raise ValueError("observer must be transcript for noisy sums to be seen, got observer=final")
+        outputs = check_outputs(outputs, self.width(dim))
+        sums = outputs[:, outputs.shape[1] - self.n_steps * dim :].reshape(-1, self.n_steps, dim)
+        return (None if self.count_sigma is None else outputs[:, 0]), sums
+
+    def iterates(self, outputs: FloatArray, dim: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield, a step at a time, the iterates before it and the noisy sums seen, both ``(n_draws, dim)``."""
+        released, seen = self.split(outputs, dim)
+        theta = np.zeros((len(seen), dim))
+        for t in range(self.n_steps):
+            yield theta, seen[:, t]
+            theta = self.step(theta, seen[:, t], released)
+
+    def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return the last iterate of each output, shape ``(n_draws, dim)``."""
+        if self.observer == "final":
+            return check_outputs(outputs, dataset.dim)
+        *_, (theta, seen) = self.iterates(outputs, dataset.dim)
+        return self.step(theta, seen, self.split(outputs, dataset.dim)[0])
