@@ -134,6 +134,7 @@ def gather(
             return _in_memory(data, loss, options, public, synthetic, rng)
         section, at = section_of(data if public is None or _is_toml(data) else public, loss, options)
         if public is not None:
+            _check_another(public, data, *([at / section.file] if _is_toml(data) and section.file else []))
             section, at = section.model_copy(update={"file": str(public), "source": None}), Path()
         n_public = section.n_public or 0
         if synthetic is not None:
@@ -179,6 +180,17 @@ def _in_memory(
     _bounded(data.x_bound, data.y_bound)
     drawn = ball_records(synthetic, data.dim, data.x_bound, data.y_bound, loss=loss, rng=rng)
     return ChoiceData(drawn, "synthetic", n_public=n_public)
+
+
+def _check_another(public: str | Path, *private: str | Path | None) -> None:
+    """Refuse a public set that is the private file itself, by whatever path or link; neither is read for it."""
+    for file in private:
+        try:
+            same = file is not None and Path(public).samefile(file)
+        except (OSError, ValueError):  # DATA need not be there
+            same = False
+        if same:
+            raise UserError("public must be another file than the data, which are not read, got the same file")
 
 
 def _is_toml(data: object) -> bool:

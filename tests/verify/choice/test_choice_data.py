@@ -93,6 +93,20 @@ def test_a_public_file_takes_the_place_of_the_records(folder: Path) -> None:
     assert (alone.origin, alone.dataset.n_records) == ("public", 4)
 
 
+def test_the_private_file_itself_is_no_public_set(folder: Path) -> None:
+    """By its own path, a longer one, a symbolic or a hard link, and named directly or by a configuration."""
+    (folder / "link.csv").symlink_to(folder / "records.csv")
+    (folder / "hard.csv").hardlink_to(folder / "records.csv")
+    options = {"target": "y", "drops": ("id", "kind")}
+    for name in ("records.csv", f"../{folder.name}/records.csv", "link.csv", "hard.csv"):
+        for data, keys in (("records.csv", options), ("data.toml", {})):
+            with pytest.raises(UserError, match=r"^public must be another file than the data, .* got the same file$"):
+                found(folder / data, options=keys, public=folder / name)
+    (folder / "link.csv").unlink()
+    (folder / "link.csv").symlink_to(folder / "other.csv")
+    assert found(folder / "data.toml", public=folder / "link.csv").origin == "public"
+
+
 def test_synthetic_records_lie_in_the_domain_and_read_nothing(folder: Path) -> None:
     (folder / "records.csv").unlink()
     data = found(folder / "data.toml", synthetic=400)
