@@ -56,13 +56,22 @@ def decide(setting: CellSetting, line: Contender) -> Row:
     row = blank(setting, line)
     try:
         for part in _of_promise(setting, line) if line.promise and line.way != AS_RUN else _of_none(setting, line):
-            row |= part
+            row = _joined(row, part)
     except IN_WORDS as stop:
-        why = " ".join(str(stop).split()) or type(stop).__name__
-        return row | {"reason": f"no number here: {why}"}
+        return _joined(row, {"reason": f"no number here: {_words(stop)}"})
     except Exception as stop:  # a message of another library may quote a record
-        return row | {"reason": f"stopped with {type(stop).__name__}"}
+        return _joined(row, {"reason": f"stopped with {type(stop).__name__}"})
     return row
+
+
+def _joined(row: Row, part: Row) -> Row:
+    """Return a row with further columns; a further reason stands beside the one that is there."""
+    return row | part | {"reason": "; ".join(filter(None, (row["reason"], part.get("reason", ""))))}
+
+
+def _words(stop: BaseException) -> str:
+    """Return what an exception says, in one line."""
+    return " ".join(str(stop).split()) or type(stop).__name__
 
 
 def blank(setting: CellSetting, line: Contender, reason: str = "") -> Row:
@@ -128,11 +137,13 @@ def _of_promise(setting: CellSetting, line: Contender) -> Iterator[Row]:
 
 
 def _prices(mechanism: object, setting: CellSetting, promise: Promise, found: PromiseStanding) -> Row:
+    each, why = Price(), ""
     try:
         each = price(mechanism, setting.data.dataset, setting.data.domain, promise, found)
-    except IN_WORDS:  # the law is not known on these records; the error still is
-        each = Price()
+    except IN_WORDS as stop:  # the law is not known on these records; the error still is
+        why = f"no epsilon of the records: {_words(stop)}"
     return {
+        "reason": why,
         "record_epsilon_median": encode(each.median),
         "record_epsilon_95": encode(each.high),
         "record_epsilon_largest": encode(each.largest),

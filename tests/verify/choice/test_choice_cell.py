@@ -159,12 +159,15 @@ class Toy:
     value: float = 0.0
     stops: bool = False
     n_steps: int = 1
+    fails: bool = False
 
     @property
     def name(self) -> str:
         return "toy"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        if self.fails:
+            raise np.linalg.LinAlgError("singular")
         outputs = np.full((n_draws, self.n_steps * dataset.dim), self.value)
         if self.stops:
             outputs[::2] = np.inf
@@ -214,6 +217,25 @@ def test_a_draw_without_output_predicts_nothing_and_is_told(monkeypatch: pytest.
     assert row["error"] == pytest.approx(decide(setting(), Contender("trivial", "", None))["error"], rel=1e-12)
     assert row["reason"] == "8 of 16 draws gave no output, and predict 0"
     assert (row["standing"], row["record_epsilon_kind"]) == ("not proved", "the promise")
+
+
+def test_why_records_have_no_price_is_told_beside_whatever_else_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> Price:
+        raise ValueError("no law\nat these records")
+
+    why = "no epsilon of the records: no law at these records"
+    monkeypatch.setattr(choice_cell, "price", unknown)
+    for toy, more in (
+        (Toy(), ""),
+        (Toy(stops=True), "; 8 of 16 draws gave no output, and predict 0"),
+        (Toy(n_steps=10**8), "; not drawn: 1.6e+09 steps over folds and draws, and at most 3e+07 are taken"),
+        (Toy(fails=True), "; no number here: singular"),
+    ):
+        row = decide(setting(draws=4), toys(monkeypatch, lambda *_, toy=toy: Offered(toy)))
+        assert row["reason"] == why + more
+        assert (row["record_epsilon_largest"], row["record_epsilon_kind"]) == (None, "")
+        assert (row["error"] is None) == (more.startswith(("; not drawn", "; no number")))
+        assert trouble(row, "comparison", 2) == ""
 
 
 def test_an_infinite_error_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
