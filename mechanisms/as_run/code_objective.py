@@ -9,13 +9,12 @@ import numpy as np
 
 from ..base import check_positive
 from ..data.dataset import Dataset, FloatArray
-from ..laws.gaussian_calibration import check_open_delta
 from ..objective.ball_perturbation import BallObjectivePerturbation
-from .code_statistics import CODE_DELTA
+from .code_statistics import AsRunPromise
 
 
 @dataclass(frozen=True)
-class AsRunObjPert:
+class AsRunObjPert(AsRunPromise):
     """Objective perturbation whose solver minimises ``|R theta - v/2|`` over the unit ball, ``H = R^T R``; unit bounds.
 
     That is half of the minimiser ``phi`` over the ball of radius 2, so that the gradient of a record's loss is bounded
@@ -31,13 +30,10 @@ class AsRunObjPert:
         The bound of the gradient that the noise is made for; 2 in the code.
     """
 
-    epsilon: float
-    delta: float = CODE_DELTA
     lipschitz: float = 2.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", check_open_delta(self.delta))
+        super().__post_init__()
         object.__setattr__(self, "lipschitz", check_positive("lipschitz", self.lipschitz))
 
     @property

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..base import check_draws, check_positive
+from ..base import check_draws
 from ..data.dataset import Dataset, FloatArray
-from ..laws.gaussian_calibration import check_open_delta
 from ..linear.adaops_wang2018 import best_total, positive_root
 from ..numerics.transcripts import batches
-from .code_statistics import CODE_DELTA, shifted_statistics
+from .code_statistics import AsRunPromise, shifted_statistics
 
 
 def utility_constant(epsilon: float, delta: float, rho: float, dim: int) -> float:
@@ -32,7 +31,7 @@ def root_gamma(square: FloatArray, slope: FloatArray, room: FloatArray) -> Float
 
 
 @dataclass(frozen=True)
-class AsRunOPS:
+class AsRunOPS(AsRunPromise):
     """OPS-Balanced of the code, at unit bounds; the number of records is taken from the data.
 
     Parameters
@@ -45,12 +44,7 @@ class AsRunOPS:
         Failure probability in ``C_1``; 0.05 in the code.
     """
 
-    epsilon: float
-    delta: float = CODE_DELTA
     rho: float = 0.05
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     def constants(self, n_records: int, dim: int) -> tuple[float, float]:
         """Return ``(lam, gamma)``; the ridge of the code is ``lam + 1``."""
@@ -74,7 +68,7 @@ class AsRunOPS:
 
 
 @dataclass(frozen=True)
-class AsRunAdaOPS:
+class AsRunAdaOPS(AsRunPromise):
     """AdaOPS of the code, at unit bounds; the number of records is taken from the data.
 
     Its solver is taken to find the minimiser of (7), which is convex.
@@ -89,12 +83,7 @@ class AsRunAdaOPS:
         Failure probability in ``C_1``; 0.05 in the code.
     """
 
-    epsilon: float
-    delta: float = CODE_DELTA
     rho: float = 0.05
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     @property
     def log(self) -> float:
@@ -144,8 +133,3 @@ class AsRunAdaOPS:
             noise = np.linalg.solve(factor, rng.standard_normal((size, dim))[..., None])[..., 0]
             theta[rows] = estimate + noise / self.root_gamma(lipschitz, total)[:, None]
         return theta
-
-
-def _check(mechanism: AsRunOPS | AsRunAdaOPS) -> None:
-    object.__setattr__(mechanism, "epsilon", check_positive("epsilon", mechanism.epsilon))
-    object.__setattr__(mechanism, "delta", check_open_delta(mechanism.delta))

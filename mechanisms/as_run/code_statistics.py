@@ -32,11 +32,8 @@ class AsRunLeastSquares:
 
 
 @dataclass(frozen=True)
-class AsRunSSP:
-    """SSP with half the noise of W18, appendix C.1, and a noise matrix that is not symmetric; unit bounds.
-
-    All ``dim^2`` entries of ``X^T X + I`` and the entries of ``X^T y`` get independent normal noise of standard
-    deviation ``scale``; the linear system is solved as it is.
+class AsRunPromise:
+    """What every private method of the code is set up from, and checks.
 
     Parameters
     ----------
@@ -50,7 +47,24 @@ class AsRunSSP:
     delta: float = CODE_DELTA
 
     def __post_init__(self) -> None:
-        _check(self)
+        object.__setattr__(self, "epsilon", check_positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", check_open_delta(self.delta))
+
+
+@dataclass(frozen=True)
+class AsRunSSP(AsRunPromise):
+    """SSP with half the noise of W18, appendix C.1, and a noise matrix that is not symmetric; unit bounds.
+
+    All ``dim^2`` entries of ``X^T X + I`` and the entries of ``X^T y`` get independent normal noise of standard
+    deviation ``scale``; the linear system is solved as it is.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
+    delta : float
+        In (0, 1); the code has 1e-6.
+    """
 
     @property
     def scale(self) -> float:
@@ -77,7 +91,7 @@ class AsRunSSP:
 
 
 @dataclass(frozen=True)
-class AsRunAdaSSP:
+class AsRunAdaSSP(AsRunPromise):
     """AdaSSP with the noise matrix ``(Z + Z^T)/2``, whose entries off the diagonal have half the variance; unit bounds.
 
     Parameters
@@ -90,12 +104,7 @@ class AsRunAdaSSP:
         Failure probability in the damping; 0.05 in the code.
     """
 
-    epsilon: float
-    delta: float = CODE_DELTA
     rho: float = 0.05
-
-    def __post_init__(self) -> None:
-        _check(self)
 
     @property
     def scale(self) -> float:
@@ -125,8 +134,3 @@ class AsRunAdaSSP:
             matrix = gram + 0.5 * scale * (Z + np.swapaxes(Z, 1, 2)) + lam[:, None, None] * np.eye(dim)
             theta[rows] = np.linalg.solve(matrix, noisy[..., None])[..., 0]
         return theta
-
-
-def _check(mechanism: AsRunSSP | AsRunAdaSSP) -> None:
-    object.__setattr__(mechanism, "epsilon", check_positive("epsilon", mechanism.epsilon))
-    object.__setattr__(mechanism, "delta", check_open_delta(mechanism.delta))
