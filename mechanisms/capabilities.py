@@ -62,6 +62,8 @@ class Bound:
         ``(epsilon, delta) -> numbers``: what the statement asks of the mechanism's parameters, for the record.
     replaced : callable or None
         As ``delta_at``, for one record replaced, where that is proved without going through two neighbours.
+    renyi : callable or None
+        Of an order above 1: a bound on the Renyi divergence, in both directions, for one record added or removed.
     """
 
     statement: str
@@ -71,6 +73,7 @@ class Bound:
     mu: float | None = None
     needs: Callable[[float, float], Mapping[str, float | str]] | None = None
     replaced: Callable[[float, float], float] | None = None
+    renyi: Callable[[float], float] | None = None
 
 
 def stated_bound(epsilon: float, delta: float, statement: str, sentence: str) -> Bound:
@@ -110,6 +113,8 @@ class WorstPair:
         Its exact divergence at every epsilon.
     partial : bool
         Whether the law is about a part of the transcript only, so that a simulation is another number.
+    below : bool
+        Whether the law is a bound from below, not the exact divergence.
     """
 
     pair: NeighbouringPair
@@ -119,6 +124,7 @@ class WorstPair:
     numbers: Mapping[str, float | str]
     law: Curve
     partial: bool = False
+    below: bool = False
 
     def curve(self, epsilons: FloatArray) -> list[float]:
         """Return delta at each epsilon, worse direction (float64; for figures)."""
@@ -170,6 +176,14 @@ class RecordBound(Protocol):
 
     def record_bound(self, domain: Domain, length: float) -> Bound | None:
         """Return the bound for records whose features are no longer than ``length``."""
+
+
+@runtime_checkable
+class RecordsBound(Protocol):
+    """Something is proved about the records of one data set, whatever the others are."""
+
+    def records_bound(self, dataset: Dataset) -> Bound:
+        """Return a bound for leaving any record of a data set out."""
 
 
 @runtime_checkable
