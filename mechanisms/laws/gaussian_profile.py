@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -63,9 +64,14 @@ def gaussian_balls(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
         return (-epsilon.expm1(), arb(1)) if epsilon < 0 else (arb(0), arb(0))
     if not mu > 0:
         return arb("nan"), arb("nan")
+    tail, other_tail = gaussian_tails(epsilon, mu)
+    return tail - epsilon.exp() * other_tail, tail
+
+
+def gaussian_tails(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
+    """Return ``P(L > epsilon)`` under ``N(mu, 1)`` and under ``N(0, 1)`` as balls, for ``mu > 0``."""
     ratio = epsilon / mu
-    tail = ndtr_ball(mu / 2 - ratio)
-    return tail - epsilon.exp() * ndtr_ball(-mu / 2 - ratio), tail
+    return ndtr_ball(mu / 2 - ratio), ndtr_ball(-mu / 2 - ratio)
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,7 @@ class GaussianProfile:
     """
 
     mu: float
+    symmetric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", check_nonnegative("mu", self.mu))
@@ -134,6 +141,12 @@ class GaussianProfile:
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
         """Return a proved enclosure of ``tail_at`` (for ``mu`` as it is stored)."""
         return enclose(lambda: gaussian_balls(arb(epsilon), arb(self.mu))[1], low=0.0, high=1.0)
+
+    def tails(self, epsilon: Ball, direction: Direction = Direction.FORWARD) -> tuple[Ball, Ball]:
+        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
+        if self.mu == 0.0:
+            return (arb(1), arb(1)) if epsilon < 0 else (arb(0), arb(0))
+        return gaussian_tails(epsilon, arb(self.mu))
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:

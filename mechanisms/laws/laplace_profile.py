@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -60,6 +61,7 @@ class LaplaceProfile:
     """
 
     size: float
+    symmetric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", check_nonnegative("size", self.size))
@@ -98,6 +100,15 @@ class LaplaceProfile:
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
         """Return a proved enclosure of ``tail_at`` (for ``size`` as it is stored)."""
         return enclose(lambda: laplace_balls(arb(epsilon), arb(self.size))[1], low=0.0, high=1.0)
+
+    def tails(self, epsilon: Ball, direction: Direction = Direction.FORWARD) -> tuple[Ball, Ball]:
+        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
+        size = arb(self.size)
+        if epsilon >= size:
+            return arb(0), arb(0)
+        if epsilon < -size:
+            return arb(1), arb(1)
+        return 1 - ((epsilon - size) / 2).exp() / 2, (-(epsilon + size) / 2).exp() / 2
 
     def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
         """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
