@@ -1,5 +1,6 @@
 """The public names, each with the module that holds it."""
 
+from .accounting.subsampled_gaussian import SubsampledGaussianProfile as SubsampledGaussianProfile
 from .base import BOTH as BOTH
 from .base import Bracket as Bracket
 from .base import Direction as Direction

@@ -1,0 +1,247 @@
+"""The exact privacy profile of one step of DP-SGD: normal noise on the sum of a Poisson sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from flint import arb, ctx
+from scipy.special import log_ndtr
+
+from ..base import Bracket, Direction, check_delta, check_nonnegative
+from ..data.neighbours import Relation
+from ..laws.gaussian_profile import gaussian_log_delta
+from ..laws.profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
+from ..numerics.balls import Ball, at_infinity, enclose
+from ..numerics.mills import log_gap
+
+#: Beyond this epsilon ``e^epsilon - 1 + rate`` and ``e^epsilon`` are one number in float64.
+_LARGE: Final = 50.0
+#: Bits that decide on which side of the end of the losses, ``log(1 - rate)``, a float lies (doubled where they do not).
+_SIDE_BITS: Final = 256
+
+
+@lru_cache(maxsize=64)
+def _constants(rate: float, mu: float, bits: int) -> tuple[Ball, ...]:
+    """Return ``q, 1 - q, q/2, (1 - q)/2, 1/(sqrt2 mu), mu/sqrt2, sinh's factor`` at a precision; ``mu > 0``."""
+    with ctx.workprec(bits):
+        q, distance, root = arb(rate), arb(mu), arb(2).sqrt()
+        factor = (1 - q) / q * (distance * distance / 2).exp()
+        return q, 1 - q, q / 2, (1 - q) / 2, 1 / (root * distance), distance / root, factor
+
+
+def check_rate(rate: float) -> float:
+    """Return a sampling rate as a float if it is in (0, 1]."""
+    number = float(rate)
+    if not 0 < number <= 1 or isinstance(rate, bool):
+        raise ValueError(f"rate must be in (0, 1], got rate={rate}")
+    return number
+
+
+def unsampled(epsilon: float, rate: float) -> float:
+    r"""Return ``log(1 + (e^epsilon - 1)/rate)``, the loss without sampling where the sampled one is ``epsilon``.
+
+    Returns
+    -------
+    float
+        Accurate to a few units in the last place; ``-inf`` where ``epsilon <= log(1 - rate)``, decided exactly.
+    """
+    if epsilon > _LARGE:
+        return epsilon - math.log(rate)
+    ratio = math.expm1(epsilon) / rate
+    if ratio > -0.5:
+        return math.log1p(ratio)
+    if math.isinf(epsilon):
+        return -math.inf
+    if rate == 1.0:
+        return epsilon
+    bits = _SIDE_BITS
+    while True:
+        with ctx.workprec(bits):
+            over = arb(epsilon).exp() - (1 - arb(rate))
+            if over <= 0:
+                return -math.inf
+            if over > 0:
+                return float((over / arb(rate)).log())
+        bits *= 2
+
+
+@dataclass(frozen=True)
+class SubsampledGaussianProfile:
+    r"""The law of the loss of one Poisson-sampled step with normal noise, between its two worst data sets.
+
+    A record takes part with probability ``rate`` and then moves the mean by ``mu`` standard deviations of the noise.
+    With ``M(c) = (1 - rate) N(0, 1) + rate N(c, 1)`` the pair ``(law of D, law of D')`` is ``(N(0, 1), M(mu))`` for
+    ``ADD``, ``(M(mu), N(0, 1))`` for ``REMOVE`` and ``(M(mu), M(-mu))`` for ``REPLACE``. It dominates every step whose
+    clipped gradients are at most ``mu`` standard deviations long, and does so adaptively, whatever the other records
+    are (docs/derivations/dp_sgd.md, theorems 1 and 2; Zhu, Dong and Wang 2022 for add and remove).
+
+    Parameters
+    ----------
+    rate : float
+        Probability that the record takes part, in (0, 1].
+    mu : float
+        Bound on its clipped gradient over the standard deviation of the noise as added; finite, at least 0.
+    relation : Relation
+        How the two data sets differ.
+
+    Examples
+    --------
+    >>> from mechanisms import Direction, Relation
+    >>> law = SubsampledGaussianProfile(rate=0.01, mu=1.0, relation=Relation.REMOVE)
+    >>> round(law.epsilon_at(1e-6), 6), round(law.epsilon_at(1e-6, Direction.BACKWARD), 6)
+    (0.363948, 0.009514)
+    """
+
+    rate: float
+    mu: float
+    relation: Relation
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", check_rate(self.rate))
+        object.__setattr__(self, "mu", check_nonnegative("mu", self.mu))
+        if not isinstance(self.relation, Relation):
+            raise ValueError(f"relation must be a Relation, got relation={self.relation!r}")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the loss has one law in both directions."""
+        return self.relation is Relation.REPLACE or self.rate == 1.0 or self.mu == 0.0
+
+    def _mixture_drawn(self, direction: Direction) -> bool:
+        """Whether the output is drawn from the data set that has the record (add and remove)."""
+        return (self.relation is Relation.REMOVE) == (direction is Direction.FORWARD)
+
+    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return ``log delta(epsilon)`` at any real ``epsilon``; ``-inf`` where delta is 0."""
+        if math.isnan(epsilon):
+            raise ValueError("epsilon must be a number, got epsilon=nan")
+        if self.mu == 0.0 or math.isinf(epsilon):
+            return math.log(-math.expm1(epsilon)) if epsilon < 0 else -math.inf
+        if self.relation is Relation.REPLACE:
+            return self._log_delta_replaced(epsilon)
+        if self._mixture_drawn(direction):
+            plain = unsampled(epsilon, self.rate)
+            if plain == -math.inf:
+                return math.log(-math.expm1(epsilon))
+            return min(0.0, math.log(self.rate) + float(gaussian_log_delta(plain, self.mu)))
+        plain = unsampled(-epsilon, self.rate)
+        if plain == -math.inf:
+            return -math.inf
+        # delta(epsilon) = (1 - (1 - q) e^epsilon) delta_normal(-plain), whose first factor is q e^(epsilon + plain)
+        return min(0.0, math.log(self.rate) + epsilon + plain + float(gaussian_log_delta(-plain, self.mu)))
+
+    def _edge_replaced(self, epsilon: float) -> float:
+        """Return ``epsilon/2 + asinh(factor sinh(epsilon/2))``: ``mu`` times the output whose loss is ``epsilon``."""
+        half = 0.5 * abs(epsilon)
+        if self.rate == 1.0 or half == 0.0:
+            return 0.5 * epsilon
+        log_sinh = half + math.log(-math.expm1(-2 * half) / 2)
+        log_term = math.log1p(-self.rate) - math.log(self.rate) + 0.5 * self.mu**2 + log_sinh
+        bent = math.asinh(math.exp(log_term)) if log_term < _LARGE else math.log(2) + log_term
+        return math.copysign(half + bent, epsilon)
+
+    def _log_delta_replaced(self, epsilon: float) -> float:
+        """Return log delta between ``M(mu)`` and ``M(-mu)``, a sum of two positive gaps of Mills ratios."""
+        size, mu = abs(epsilon), self.mu
+        edge = self._edge_replaced(size)
+        start = edge / mu
+        near = float(log_gap(max(mu - start, -1e150), mu))
+        far = size - edge - 0.5 * mu**2 + float(log_gap(max(-start, -1e150), mu))
+        above = math.log(self.rate) + float(np.logaddexp(near, far)) if start < 1e150 else -math.inf
+        return min(0.0, float(from_nonnegative(np.asarray(epsilon), np.asarray(above))))
+
+    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
+        return math.exp(self.log_delta_at(epsilon, direction))
+
+    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``, rounded to the safe side."""
+        delta = check_delta(delta)
+        if self.mu == 0.0 or delta == 1.0:
+            return 0.0
+        if delta == 0.0:
+            return self._largest_loss(direction).high
+        # without sampling delta(epsilon) <= exp(-(epsilon - d^2/2)^2 / (2 d^2)) at distance d, and sampling lowers it
+        distance = 2 * self.mu if self.relation is Relation.REPLACE else self.mu
+        upper = distance * (0.5 * distance + math.sqrt(-2 * math.log(delta)))
+        return smallest_epsilon(lambda e: self.log_delta_at(e, direction), delta, upper)
+
+    def _largest_loss(self, direction: Direction) -> Bracket:
+        """Return the supremum of the loss: ``-log(1 - rate)`` where the record is absent from the data drawn from."""
+        if self.symmetric or self._mixture_drawn(direction):
+            return Bracket(math.inf, math.inf)
+        return enclose(lambda: -(-arb(self.rate)).log1p(), low=0.0)
+
+    def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        epsilon = self.epsilon_at(delta, direction)
+        if delta == 0.0 and self.mu > 0.0:
+            return self._largest_loss(direction)
+        return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, epsilon)
+
+    def log_tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return ``log P(L > epsilon)``."""
+        if self.mu == 0.0 or math.isinf(epsilon):
+            return 0.0 if epsilon < 0 else -math.inf
+        if self.relation is not Relation.REPLACE and not self._mixture_drawn(direction):
+            return float(log_ndtr(0.5 * self.mu + unsampled(-epsilon, self.rate) / self.mu))
+        if self.relation is Relation.REPLACE:
+            edge = self._edge_replaced(epsilon) / self.mu
+        else:
+            edge = 0.5 * self.mu + unsampled(epsilon, self.rate) / self.mu
+        moved = math.log(self.rate) + float(log_ndtr(self.mu - edge))
+        if self.rate == 1.0:
+            return moved
+        return min(0.0, float(np.logaddexp(math.log1p(-self.rate) + float(log_ndtr(-edge)), moved)))
+
+    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+        """Return ``P(L > epsilon)``."""
+        return math.exp(self.log_tail_at(epsilon, direction))
+
+    def tails(self, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
+        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)``: under the law drawn from, and the one compared with.
+
+        Balls of two or three error functions at the precision of the flint context; not finite where more bits are
+        needed.
+        """
+        if not epsilon.is_finite():
+            return at_infinity(epsilon)
+        if self.mu == 0.0:
+            sure = arb(1) if epsilon < 0 else arb(0) if epsilon >= 0 else arb("nan")
+            return sure, sure
+        q, rest, half_q, half_rest, slope, step, factor = _constants(self.rate, self.mu, ctx.prec)
+        if self.relation is Relation.REPLACE:
+            half = epsilon / 2
+            edge = (half + (factor * half.sinh()).asinh()) * slope
+            common = half_rest * edge.erfc()
+            return common + half_q * (edge - step).erfc(), common + half_q * (edge + step).erfc()
+        drawn = self._mixture_drawn(direction)
+        over = (epsilon if drawn else -epsilon).exp() - rest
+        if not over > 0:
+            sure = arb(int(drawn)) if over <= 0 else arb("nan")
+            return sure, sure
+        edge = (over / q).log() * slope + step / 2
+        if drawn:
+            absent = edge.erfc()
+            return half_rest * absent + half_q * (edge - step).erfc(), absent / 2
+        absent = (-edge).erfc()
+        return absent / 2, half_rest * absent + half_q * (step - edge).erfc()
+
+    def balls(self, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
+        """Return ``(delta(epsilon), P(L > epsilon))`` as balls; not finite where more bits are needed."""
+        first, second = self.tails(epsilon, direction)
+        if not epsilon.is_finite():
+            return first, second
+        return first - epsilon.exp() * second, first
+
+    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        """Return a proved enclosure of ``delta_at`` (for ``rate`` and ``mu`` as they are stored)."""
+        return enclose(lambda: self.balls(arb(epsilon), direction)[0], low=0.0, high=1.0)
+
+    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+        """Return a proved enclosure of ``tail_at`` (for ``rate`` and ``mu`` as they are stored)."""
+        return enclose(lambda: self.tails(arb(epsilon), direction)[0], low=0.0, high=1.0)
