@@ -1,19 +1,28 @@
-"""Sums of clipped gradients for many trainings at once: every record with its own chance, each training its iterate."""
+"""Sums of clipped gradients for many trainings at once: each training has its own iterate and its own sample."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
 
 from ..data.dataset import DataError, Dataset, FloatArray, row_norms
-from ..objective.losses import GlmLoss, LogisticLoss, SquaredLoss
+from ..numerics.transcripts import BoolArray
+from ..objective.losses import CanonicalLoss, LogisticLoss, SquaredLoss
 
 LossName = Literal["squared", "logistic"]
-LOSSES: dict[str, GlmLoss] = {"squared": SquaredLoss(), "logistic": LogisticLoss()}
+LOSSES: dict[str, CanonicalLoss] = {"squared": SquaredLoss(), "logistic": LogisticLoss()}
 #: Rows and iterates are no longer than this, so that no predictor overflows.
 LONGEST = 1e150
+#: Below this rate only the records that take part are computed, above it all of them (either is right at any rate).
+SPARSE_RATE = 0.03
+#: Cells of one pass: about a processor's cache. Bytes where few take part, float64 where all are computed.
+SPARSE_CELLS, DENSE_CELLS = 2**18, 2**17
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +31,7 @@ class ClippedRecords:
 
     Attributes
     ----------
-    loss : GlmLoss
+    loss : CanonicalLoss
     X, y : ndarray
         The records.
     norms : ndarray
@@ -31,7 +40,7 @@ class ClippedRecords:
         ``clip/norms``, smaller by what rounding may add; 0 where a row is 0.
     """
 
-    loss: GlmLoss
+    loss: CanonicalLoss
     X: FloatArray
     y: FloatArray
     norms: FloatArray
@@ -62,19 +71,86 @@ class ClippedRecords:
 
         ``theta`` has shape ``(n_draws, dim)``; the weights have shape ``(n_draws, n_records)``.
         """
-        slopes = self.loss.first(theta @ self.X.T, self.y)
-        return np.asarray(np.clip(slopes, -self.limits, self.limits, out=slopes))
+        return self._clipped(self.loss.rate * theta @ self.X.T, self.y, self.limits)
 
     def gradient_norms(self, theta: FloatArray) -> FloatArray:
         """Return the norms of the clipped gradients, shape ``(n_draws, n_records)``."""
         return np.asarray(np.abs(self.weights(theta)) * self.norms)
 
+    def _clipped(self, values: FloatArray, y: FloatArray, limits: FloatArray) -> FloatArray:
+        """Overwrite predictors times the loss's ``rate`` with the clipped slopes."""
+        self.loss.mean_inplace(values)
+        values -= y
+        if self.loss.scale != 1:
+            values *= self.loss.scale
+        np.minimum(values, limits, out=values)
+        return np.maximum(values, -limits, out=values)
+
     def sums(self, theta: FloatArray, rate: float, *, rng: np.random.Generator) -> FloatArray:
-        """Return sums of clipped gradients, each over a sample of its own, shape ``(n_draws, dim)``."""
-        weights = self.weights(theta)
-        if rate < 1:
-            weights *= rng.random(weights.shape) < rate
-        return np.asarray(weights @ self.X)
+        """Return sums of clipped gradients, each over a Poisson sample of its own, shape ``(n_draws, dim)``."""
+        if rate == 1:
+            return np.asarray(self.weights(theta) @ self.X)
+        shape = (len(theta), len(self.y))
+        chosen = bernoulli(math.prod(shape), rate, rng=rng).reshape(shape)
+        return self.sums_over(theta, chosen, sparse=rate < SPARSE_RATE)
+
+    def sums_over(self, theta: FloatArray, chosen: BoolArray, *, sparse: bool = False) -> FloatArray:
+        """Return sums of clipped gradients over given samples, shape ``(n_draws, dim)``.
+
+        Parameters
+        ----------
+        theta : (n_draws, dim) array
+        chosen : (n_draws, n_records) array of bool
+            Who takes part.
+        sparse : bool
+            Whether to compute those alone; the sums are the same but for rounding.
+        """
+        if not sparse:
+            weights = self.weights(theta)
+            weights *= chosen
+            return np.asarray(weights @ self.X)
+        draw, record = np.divmod(np.flatnonzero(chosen), max(1, len(self.y)))
+        values = np.einsum("ij,ij->i", (self.loss.rate * theta).take(draw, axis=0), self.X.take(record, axis=0))
+        values = self._clipped(values, self.y.take(record), self.limits.take(record))
+        starts = np.searchsorted(draw, np.arange(len(theta) + 1))
+        return np.asarray(scipy.sparse.csr_array((values, record, starts), shape=chosen.shape) @ self.X)
+
+
+def passes(n_draws: int, n_records: int, dim: int, rate: float) -> Iterator[slice]:
+    """Yield consecutive slices of ``range(n_draws)``, each small enough for the temporaries of ``sums``."""
+    per_draw = n_records + dim
+    cells = DENSE_CELLS
+    if rate < SPARSE_RATE:
+        per_draw, cells = per_draw + math.ceil(2 * rate * n_records * dim), SPARSE_CELLS
+    step = max(1, cells // per_draw)
+    for start in range(0, n_draws, step):
+        yield slice(start, min(start + step, n_draws))
+
+
+def bernoulli(size: int, rate: float, *, rng: np.random.Generator) -> BoolArray:
+    """Return independent events, each with probability ``rate`` exactly, shape ``(size,)``; ``rate < 1``.
+
+    A uniform number is compared with ``rate`` one byte after the other: a tie is decided by the next one, and a float
+    has only so many. Nothing is rounded.
+    """
+    rest = rate * 256
+    digit = int(rest)
+    drawn = _bytes(size, rng)
+    chosen = drawn < digit
+    tied = np.flatnonzero(drawn == digit)
+    while tied.size and rest > digit:
+        rest = (rest - digit) * 256
+        digit = int(rest)
+        drawn = _bytes(tied.size, rng)
+        chosen[tied[drawn < digit]] = True
+        tied = tied[drawn == digit]
+    return np.asarray(chosen)
+
+
+def _bytes(size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Return independent uniform bytes, three times as fast as one at a time."""
+    words = rng.integers(0, 2**64, -(-size // 8), dtype=np.uint64)
+    return words.astype("<u8", copy=False).view(np.uint8)[:size]
 
 
 def project(theta: FloatArray, radius: float) -> FloatArray:

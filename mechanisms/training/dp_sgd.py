@@ -12,8 +12,8 @@ import numpy as np
 from ..base import check_draws, check_positive
 from ..data.dataset import Dataset, FloatArray
 from ..numerics.ticks import tick
-from ..numerics.transcripts import batches, check_count, check_outputs
-from .batched_steps import LOSSES, ClippedRecords, LossName, project
+from ..numerics.transcripts import check_count, check_outputs
+from .batched_steps import LOSSES, ClippedRecords, LossName, passes, project
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class DPSGD:
         """Return independent outputs, shape ``(n_draws, width(dim))``."""
         records = self.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.width(dataset.dim)))
-        for part in batches(n_draws, 2 * max(dataset.n_records, dataset.dim)):
+        for part in passes(n_draws, dataset.n_records, dataset.dim, self.rate):
             self._train(records, outputs[part], rng)
         return outputs
 
