@@ -9,7 +9,7 @@ from mechanisms import Dataset
 
 from ...kernel.declare import statement
 from ...kernel.statement import Case, Evidence, Value
-from .shared.credit_and_uci import FEW, FORMS, Shares, advantage, both_reports, budget, by_lambda, tally
+from .shared.credit_and_uci import FEW, FORMS, RunCount, Shares, advantage, both_reports, budget, by_lambda, tally
 
 #: The four allocations of the figure, by increasing share of the parameter.
 ALLOCATIONS = (Shares(0.2, 0.7, 0.1), Shares(0.4, 0.5, 0.1), Shares(0.5, 0.25, 0.25), Shares(0.8, 0.1, 0.1))
@@ -20,7 +20,7 @@ LITTLE = 2.0
 def _vanishes(case: Case, budget: Budget) -> Evidence:
     """Estimate how often the advantage at the last allocation is smaller than at the first, and little."""
 
-    def seen(dataset: Dataset, own: Budget) -> tuple[Mapping[str, int], Mapping[str, Value]]:
+    def seen(dataset: Dataset, own: Budget) -> tuple[Mapping[str, RunCount], Mapping[str, Value]]:
         rng = own.key.rng()
         first, last = (
             [
@@ -30,7 +30,7 @@ def _vanishes(case: Case, budget: Budget) -> Evidence:
             for at in (ALLOCATIONS[0], ALLOCATIONS[-1])
         )
         counts = {
-            form: sum(end[form] < min(start[form], LITTLE) for start, end in zip(first, last, strict=True))
+            form: RunCount.of(end[form] < min(start[form], LITTLE) for start, end in zip(first, last, strict=True))
             for form in FORMS
         }
         between = [next(both_reports(case, dataset, at, 1, rng)) for at in ALLOCATIONS[1:-1]]

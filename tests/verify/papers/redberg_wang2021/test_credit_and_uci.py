@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,14 +20,17 @@ from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.redberg_wang2021 import fig_3, fig_6, fig_7, fig_8, fig_9, fig_10
 from verify.papers.redberg_wang2021.shared.credit_and_uci import (
     ReportRun,
+    RunCount,
     Shares,
     VariantCount,
+    closer_for_small,
     comparable,
     decided,
     one_run,
     prepared,
     runs,
     scales,
+    seen_again,
 )
 
 FIGURES = (fig_3, fig_6, fig_7, fig_8, fig_9, fig_10)
@@ -66,6 +70,10 @@ def test_preparations_are_public_domains_of_bound_1() -> None:
     assert all(np.isfinite(each.X).all() for _, each in prepared(constant, LogisticLoss()))
 
 
+def variant(words: str, count: RunCount, n_runs: int = 40) -> VariantCount:
+    return VariantCount(words, count, count.probability(n_runs, 1e-4))
+
+
 @pytest.mark.parametrize(
     ("counts", "outcome"),
     [
@@ -79,12 +87,59 @@ def test_preparations_are_public_domains_of_bound_1() -> None:
 def test_a_claim_is_decided_where_all_preparations_agree(
     counts: tuple[int, int], outcome: tuple[Outcome, Reason]
 ) -> None:
-    counted = [VariantCount(f"preparation {i}", count, proportion(count, 40, 1e-4)) for i, count in enumerate(counts)]
+    counted = [variant(f"preparation {i}", RunCount(count)) for i, count in enumerate(counts)]
     evidence = decided(fig_9.STATEMENT.cases[0], "a claim", counted, {})
     assert judge(evidence) == outcome
     assert {name: evidence.notes[name] for name in evidence.notes} == {
         f"seen with preparation {i}": count for i, count in enumerate(counts)
     }
+
+
+@pytest.mark.parametrize(
+    ("counts", "outcome"),
+    [
+        (((0, 40), (0, 40)), (Outcome.UNDECIDED, Reason.READING)),
+        (((40, 0), (0, 40)), (Outcome.UNDECIDED, Reason.READING)),
+        (((0, 0), (0, 40)), (Outcome.UNDECIDED, Reason.READING)),
+        (((40, 0), (0, 0)), (Outcome.UNDECIDED, Reason.READING)),  # the preparations differ, all speak
+        (((30, 10), (40, 0)), (Outcome.UNDECIDED, Reason.BUDGET)),
+        (((39, 1), (40, 0)), (Outcome.HOLDS, Reason.NONE)),
+        (((0, 2), (1, 0)), (Outcome.FAILS, Reason.NONE)),
+    ],
+)
+def test_a_run_that_says_nothing_refutes_nothing_and_supports_nothing(
+    counts: tuple[tuple[int, int], ...], outcome: tuple[Outcome, Reason]
+) -> None:
+    """It counts as seen for the upper end of the interval, and as not seen for the lower one."""
+    for seen, silent in counts:
+        interval = RunCount(seen, silent).probability(40, 1e-4)
+        assert interval.low == proportion(seen, 40, 1e-4).low
+        assert interval.high == proportion(seen + silent, 40, 1e-4).high
+    counted = [variant(f"preparation {i}", RunCount(*count)) for i, count in enumerate(counts)]
+    evidence = decided(fig_9.STATEMENT.cases[0], "a claim", counted, {})
+    assert judge(evidence) == outcome
+    assert [evidence.notes.get(f"silent with preparation {i}", 0) for i in (0, 1)] == [count[1] for count in counts]
+
+
+def test_records_with_a_small_loss_are_compared_where_both_runs_have_some() -> None:
+    def run(loss: list[float], independent: list[float], dependent: list[float]) -> ReportRun:
+        return ReportRun(np.array(loss), np.array(independent), {"printed": np.array(dependent)}, np.zeros(len(loss)))
+
+    tight = run([0.05, 0.1, 1.0], [0.2, 0.2, 1.0], [0.1, 0.1, 9.0])
+    loose = run([0.05, 0.1, 1.0], [0.1, 0.1, 9.0], [0.2, 0.2, 1.0])
+    silent = run([0.11, 1.0], [0.2, 1.0], [0.1, 1.0])
+    said = [closer_for_small(a, b, "printed", largest=0.1) for a in (tight, silent) for b in (tight, loose, silent)]
+    assert said == [True, False, None, None, None, None]
+    assert RunCount.of(said) == RunCount(1, 4)
+
+
+@pytest.mark.parametrize("statement", [fig_7.STATEMENT, fig_8.STATEMENT], ids=lambda each: each.id)
+def test_no_small_loss_at_all_decides_nothing(statement: Statement) -> None:
+    case = replace(statement.cases[0], given={name: data(seed=i) for i, name in enumerate(statement.needs)})
+    never = partial(closer_for_small, largest=-1.0)
+    evidence = seen_again(case, Budget(12, 1e-2, StreamKey(1)), "a claim", never)
+    assert judge(evidence) == (Outcome.UNDECIDED, Reason.READING)
+    assert "12 of 12 runs" in evidence.reason
 
 
 def test_ratios_where_the_loss_underflows_and_what_is_comparable() -> None:

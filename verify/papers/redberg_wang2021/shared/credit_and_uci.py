@@ -8,7 +8,7 @@ every one of them says the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -171,8 +171,9 @@ def printed_bound(chosen: ReportScales, releases: Releases, dataset: Dataset) ->
     return np.asarray(log_det + slope**2 / (2.0 * chosen.sigma**2) + np.abs(g_bar) / chosen.sigma**2)
 
 
-#: From runs of the data-independent and of the data-dependent report, whether a claim is seen, by the form of the report.
-Seen = Callable[[ReportRun, ReportRun, str], bool]
+#: From runs of the data-independent and of the data-dependent report, whether a claim is seen, by the form of the report;
+#: None where they say nothing of it.
+Seen = Callable[[ReportRun, ReportRun, str], bool | None]
 
 
 def closer(independent: ReportRun, dependent: ReportRun, form: str) -> bool:
@@ -180,11 +181,11 @@ def closer(independent: ReportRun, dependent: ReportRun, form: str) -> bool:
     return bool(_median(dependent, form) < float(np.median(independent.ratio(independent.independent))))
 
 
-def closer_for_small(independent: ReportRun, dependent: ReportRun, form: str, *, largest: float) -> bool:
-    """Return the same over the records whose loss is at most ``largest``; False where a run has none."""
+def closer_for_small(independent: ReportRun, dependent: ReportRun, form: str, *, largest: float) -> bool | None:
+    """Return the same over the records whose loss is at most ``largest``; None where a run has no such record."""
     free = independent.ratio(independent.independent)[independent.loss <= largest]
     bound = dependent.ratio(dependent.dependent[form])[dependent.loss <= largest]
-    return bool(len(free) and len(bound) and np.median(bound) < np.median(free))
+    return bool(np.median(bound) < np.median(free)) if len(free) and len(bound) else None
 
 
 def comparable(independent: ReportRun, dependent: ReportRun, form: str, *, factor: float = 2.0) -> bool:
@@ -232,41 +233,80 @@ def both_reports(
 
 
 @dataclass(frozen=True)
+class RunCount:
+    """In how many runs a claim was seen, and how many said nothing of it: each of those may have been either."""
+
+    seen: int
+    silent: int = 0
+
+    @classmethod
+    def of(cls, said: Iterable[bool | None]) -> RunCount:
+        """Count what the runs say."""
+        each = list(said)
+        return cls(each.count(True), each.count(None))
+
+    def probability(self, n_runs: int, failure_prob: float) -> Estimate:
+        """Return an interval of the probability that a claim is seen, whatever the silent runs would have said."""
+        least, most = (proportion(count, n_runs, failure_prob) for count in (self.seen, self.seen + self.silent))
+        return replace(least, high=most.high)
+
+
+@dataclass(frozen=True)
 class VariantCount:
     """How often a claim was seen under one preparation and form, and the interval of its probability."""
 
     words: str
-    seen: int
+    count: RunCount
     estimate: Estimate
+
+    @property
+    def seen(self) -> int:
+        """In how many runs."""
+        return self.count.seen
+
+    @property
+    def open(self) -> bool:
+        """Whether the silent runs decide, so that more runs would not."""
+        half = 0.5 * self.estimate.n_draws
+        return self.count.silent > 0 and self.seen <= half <= self.seen + self.count.silent
 
 
 def decided(case: Case, quantity: str, counted: list[VariantCount], notes: Mapping[str, Value]) -> Evidence:
     """Return the evidence of one claim: the tightest case where all preparations agree, none where they differ.
 
-    They differ where two intervals are disjoint: then the preparation decides, which the paper does not state.
+    They differ where two intervals are disjoint: then the preparation decides, which the paper does not state. So it does
+    not state what is seen in a run that says nothing; where those decide, nothing is decided.
     """
-    by_share = sorted(counted, key=lambda each: each.estimate.value)
-    lowest, highest = by_share[0], by_share[-1]
+    rising = sorted(counted, key=lambda each: each.estimate.low)
+    rarest, surest = min(counted, key=lambda each: each.estimate.high), rising[-1]
     told = dict(notes) | {f"seen with {each.words}": each.seen for each in counted}
-    if max(each.estimate.low for each in counted) > min(each.estimate.high for each in counted):
-        evidence = coverage_evidence(quantity, 0.5, sampled=lowest.estimate, notes=told)
-        n = lowest.estimate.n_draws
+    told |= {f"silent with {each.words}": each.count.silent for each in counted if each.count.silent}
+    n = surest.estimate.n_draws
+    straddling = [each for each in rising if each.estimate.low <= 0.5 <= each.estimate.high]
+    silent = next((each for each in straddling if each.open), None)
+    reason = ""
+    if surest.estimate.low > rarest.estimate.high:
         reason = (
-            f"reading: what is not stated decides: seen in {lowest.seen} of {n} runs with "
-            f"{lowest.words}, in {highest.seen} with {highest.words}"
+            f"reading: what is not stated decides: seen in {rarest.seen} of {n} runs with "
+            f"{rarest.words}, in {surest.seen} with {surest.words}"
         )
-        return replace(evidence, sampled=None, reason=reason)
-    straddling = [each for each in by_share if each.estimate.low <= 0.5 <= each.estimate.high]
-    nearest = straddling[0] if straddling else lowest if lowest.estimate.low > 0.5 else highest
+    elif silent is not None:
+        reason = (
+            f"reading: what is seen in a run without such a record is not stated: {silent.count.silent} of {n} runs "
+            f"with {silent.words}"
+        )
+    highest = max(counted, key=lambda each: each.estimate.high)
+    nearest = straddling[0] if straddling else rising[0] if rising[0].estimate.low > 0.5 else highest
     spent = sum(each.estimate.failure_prob for each in counted)
-    return coverage_evidence(quantity, 0.5, sampled=replace(nearest.estimate, failure_prob=spent), notes=told)
+    evidence = coverage_evidence(quantity, 0.5, sampled=replace(nearest.estimate, failure_prob=spent), notes=told)
+    return replace(evidence, sampled=None, reason=reason) if reason else evidence
 
 
 def tally(
     case: Case,
     budget: Budget,
     quantity: str,
-    seen: Callable[[Dataset, Budget], tuple[Mapping[str, int], Mapping[str, Value]]],
+    seen: Callable[[Dataset, Budget], tuple[Mapping[str, RunCount], Mapping[str, Value]]],
 ) -> Evidence:
     """Decide that a claim is seen in more than half of all runs, on every data set and preparation of a case.
 
@@ -292,7 +332,7 @@ def tally(
     for words, dataset in variants:
         counts, numbers = seen(dataset, budget.part(words))
         for form, count in counts.items():
-            interval = proportion(count, budget.n_draws, budget.failure_prob * share)
+            interval = count.probability(budget.n_draws, budget.failure_prob * share)
             counted.append(VariantCount(f"{words}, {form} report", count, interval))
         notes |= {f"{words}: {name}": number for name, number in numbers.items()}
     return decided(case, quantity, counted, notes)
@@ -302,9 +342,9 @@ def seen_again(case: Case, budget: Budget, quantity: str, claim: Seen) -> Eviden
     """Decide that a claim about two reports is seen in more than half of all runs."""
     shares = Shares(*(case.number(f"epsilon_{i}") for i in (1, 2, 3)))
 
-    def seen(dataset: Dataset, own: Budget) -> tuple[Mapping[str, int], Mapping[str, Value]]:
+    def seen(dataset: Dataset, own: Budget) -> tuple[Mapping[str, RunCount], Mapping[str, Value]]:
         pairs = list(both_reports(case, dataset, shares, own.n_draws, own.key.rng()))
-        counts = {form: sum(claim(*pair, form) for pair in pairs) for form in FORMS}
+        counts = {form: RunCount.of(claim(*pair, form) for pair in pairs) for form in FORMS}
         return counts, ratios(pairs)
 
     return tally(case, budget, quantity, seen)
