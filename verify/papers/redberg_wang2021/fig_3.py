@@ -8,15 +8,10 @@ from audits import Budget
 
 from ...kernel.declare import statement
 from ...kernel.statement import Case, Evidence
-from .shared.credit_and_uci import FEW, SUMS, budget, by_lambda, closer, comparable, seen_again
+from .shared.credit_and_uci import FEW, SUMS, budget, by_lambda, comparable, seen_again
+from .shared.tighter_bounds import closer_displays
 
 CREDIT = {"sets": "rw21/credit", "loss": "logistic"} | budget(0.2, 0.7, 0.1, independent=1.0)
-
-
-def _closer(case: Case, budget: Budget) -> Evidence:
-    return seen_again(
-        case, budget, "probability that the data-dependent median ratio of bound to loss is smaller", closer
-    )
 
 
 def _comparable(case: Case, budget: Budget) -> Evidence:
@@ -40,14 +35,7 @@ STATEMENT = statement(
         "and both forms of the report, which must agree; a factor 2 is comparable, one of ten is not, and between them the word decides. "
         "On the published file the ratio is closer to 1 in every reading; of the sums lambda and preparation decide (docs/derivations/redberg_wang2021_on_data.md)."
     ),
-    displays=by_lambda(
-        "#ratio@",
-        "the data-dependent ratio of bound to loss is closer to 1",
-        'Pr["median" overline(epsilon_1^P) / epsilon_1 "smaller for DATA-DEP"] > 1/2',
-        _closer,
-        CREDIT,
-        FEW,
-    )
+    displays=closer_displays("#ratio@", CREDIT, FEW)
     | by_lambda(
         "#sums@",
         "the summed losses of both reports are comparable",
