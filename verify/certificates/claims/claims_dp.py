@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -111,6 +112,7 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
         return one
 
     mu = None if one.mu is None else one.mu * steps * math.sqrt(outputs)
+    renyi = None if one.renyi is None or steps > 1 else _times(one.renyi, outputs)
     direct = one.replaced if claim.relation == "replace" and outputs == 1 and claim.group == 1 else None
 
     def delta_at(epsilon: float, delta: float) -> float:
@@ -125,7 +127,12 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
             bounds.append(direct(epsilon, delta))
         return min(bounds)
 
-    return replace(one, sentence=f"{one.sentence} Composed.", delta_at=delta_at, mu=mu)
+    return replace(one, sentence=f"{one.sentence} Composed.", delta_at=delta_at, mu=mu, renyi=renyi)
+
+
+def _times(renyi: Callable[[float], float], outputs: int) -> Callable[[float], float]:
+    """Return the bound on the Renyi divergence of several outputs together: it adds up."""
+    return lambda order: outputs * renyi(order)
 
 
 def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, worst: WorstPair | None) -> Check:
@@ -177,6 +184,10 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
     elif bound is not None and bound.mu is not None:
         one = replace(privacy, group=1)  # mu is that of the claim's own distance
         inside = implied_by(GaussianProfile(bound.mu * (1 + 1e-12)), one) is True
+    elif bound is not None and bound.renyi is not None and claim.profile == "renyi":
+        assert claim.alpha is not None
+        assert claim.epsilon is not None
+        inside = bound.renyi(claim.alpha) <= claim.epsilon
     if inside:
         assert bound is not None
         exact = Estimate.proved(0.0, 0.0, f"closed form; {bound.statement}")
@@ -283,7 +294,8 @@ def _profile_figure(deployment: Deployment, claim: DPClaim, bound: Bound, worst:
     upper = [bound.delta_at(float(e), privacy.delta) for e in grid]
     series = [_curve("proved bound", grid, upper, floor)]
     if worst is not None:
-        series.append(_curve("exact, worst pair", grid, worst.curve(grid), floor))
+        kind = "at least" if worst.below else "exact"
+        series.append(_curve(f"{kind}, worst pair", grid, worst.curve(grid), floor))
         series += _estimated(deployment, worst, grid[1::8], floor)
     if privacy.delta > 0:
         series.append(Series("claimed", (privacy.epsilon,), (privacy.delta,), style=Style.POINTS))

@@ -13,13 +13,22 @@ from audits.white_box.draws import LARGE, thinned
 from audits.white_box.exact import exact_delta
 from mechanisms import (
     DataError,
+    Dataset,
     ExactLaw,
     Mechanism,
     NeighbouringPair,
     PrivacyProfile,
     Relation,
 )
-from mechanisms.capabilities import CoversRecords, RecordBound, WorstTarget, worst_case_of
+from mechanisms.capabilities import (
+    Bound,
+    CoversRecords,
+    DominatingRecords,
+    RecordBound,
+    RecordsBound,
+    WorstTarget,
+    worst_case_of,
+)
 from mechanisms.data.dataset import row_norms
 from mechanisms.laws.proved_profile import proved_profile
 from mechanisms.records.record_laws import BLOCK
@@ -34,7 +43,7 @@ from .claims_imported_records import examined_ex_post, examined_pdp
 from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
 from .pair_audits import PairTask, run_tasks, work_of
-from .record_losses import ex_post_losses, record_epsilons
+from .record_losses import dominating_epsilons, ex_post_losses, record_epsilons
 from .types import ExPostClaim, PDPClaim, said
 
 #: Largest rounding error of a loss in float64, relative to its size or 1.
@@ -77,6 +86,9 @@ def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> 
     """Return the finding with the figures of a claim about records."""
     if claim.scope != "records" or not claim.delta > 0:
         return finding
+    if isinstance(deployment.mechanism, DominatingRecords):
+        with deployment.progress.phase(f"{claim.name}: what no record exceeds", deployment.dataset.n_records):
+            dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)  # kept for the figure
     # what an imported mechanism raises here was looked at in its examination
     with (
         contextlib.suppress(*((Exception,) if isinstance(deployment.mechanism, Imported) else ())),
@@ -90,25 +102,25 @@ def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
     mechanism, dataset = deployment.mechanism, deployment.dataset
     if claim.scope == "target":
         pair = target_pair(deployment, claim)
-        yield from _pair_checks(deployment, claim, pair, "the target", float(np.linalg.norm(pair.x)))
+        target = replace(dataset, X=pair.x[None], y=np.array([pair.y]))
+        yield from _pair_checks(deployment, claim, pair, "the target", target)
         return
     if claim.scope == "everyone":
         yield from _everyone(deployment, claim)
         return
     with deployment.progress.phase(f"{claim.name}: the laws of all records", dataset.n_records):
         worst = NeighbouringPair.remove(dataset, most_exposed(mechanism, dataset, claim.delta))
-    longest = float(row_norms(dataset.X).max(initial=0.0))
-    yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", longest)
+    yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", dataset)
 
 
 def _pair_checks(
-    deployment: Deployment, claim: PDPClaim, pair: NeighbouringPair, name: str, longest: float
+    deployment: Deployment, claim: PDPClaim, pair: NeighbouringPair, name: str, whose: Dataset
 ) -> Iterator[Check]:
-    """Return the exact or proved check of the worst pair, and simulated ones beside it."""
+    """Return the exact or proved check of the worst pair, and simulated ones beside it; ``whose``: who it is about."""
     law, white_box = law_of(deployment.mechanism), white_box_of(deployment.mechanism)
     proved = False
     if law is None:
-        check = _proved_check(deployment, claim, longest)
+        check = _proved_check(deployment, claim, whose)
         proved = judge(check.evidence)[0] is Outcome.HOLDS
         yield check
     if white_box is None:
@@ -156,10 +168,13 @@ def _profile(
     return law(pair)
 
 
-def _proved_check(deployment: Deployment, claim: PDPClaim, longest: float) -> Check:
-    """Return the bound over all data sets for records no longer than ``longest``: it covers these records too."""
+def _proved_check(deployment: Deployment, claim: PDPClaim, whose: Dataset) -> Check:
+    """Return the bound for these records, or over all data sets for records as long as they are: it covers them too."""
     mechanism, domain = deployment.mechanism, deployment.domain
-    if isinstance(mechanism, RecordBound) and is_reference(mechanism):
+    longest = float(row_norms(whose.X).max(initial=0.0))
+    if isinstance(mechanism, RecordsBound) and is_reference(mechanism):
+        bound: Bound | None = mechanism.records_bound(whose)
+    elif isinstance(mechanism, RecordBound) and is_reference(mechanism):
         bound = mechanism.record_bound(domain, max(longest, 1e-300))
     else:
         bound = worst_case_of(mechanism, domain)
@@ -222,6 +237,18 @@ def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool
     figures = []
     exact = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
     label = str(claim.name).replace(" ", "-")
+    above = None if exact is not None else dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
+    if above is not None:
+        figures.append(
+            histogram(
+                f"records-{label}",
+                "What is proved of per-instance epsilon over the records",
+                f"An upper bound on the epsilon of every record at delta = {said(claim.delta)}, in both directions.",
+                "bound on per-instance epsilon",
+                above,
+                (Mark("x", claim.epsilon, "claimed"),),
+            )
+        )
     if exact is not None:
         figures.append(
             histogram(

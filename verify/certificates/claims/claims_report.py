@@ -184,7 +184,8 @@ def coefficients(deployment: Deployment, outputs: FloatArray) -> FloatArray:
 def quality(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> FloatArray:
     """Return the metric of each row of coefficients on the data."""
     data, values = deployment.dataset, np.empty(len(theta))
-    logistic = isinstance(getattr(deployment.mechanism, "loss", None), LogisticLoss)
+    loss = getattr(deployment.mechanism, "loss", None)
+    logistic = isinstance(loss, LogisticLoss) or loss == "logistic"
     for start in range(0, len(theta), 64):
         scores = data.X @ theta[start : start + 64].T
         if claim.metric == "accuracy":
