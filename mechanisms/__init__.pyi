@@ -50,3 +50,4 @@ from .releases.privacy_report import PrivacyReport as PrivacyReport
 from .releases.privacy_report import make_report as make_report
 from .releases.report_terms import ReportScales as ReportScales
 from .training.dp_sgd import DPSGD as DPSGD
+from .training.full_batch import FullBatchGD as FullBatchGD

@@ -89,10 +89,17 @@ class ClippedRecords:
     def sums(self, theta: FloatArray, rate: float, *, rng: np.random.Generator) -> FloatArray:
         """Return sums of clipped gradients, each over a Poisson sample of its own, shape ``(n_draws, dim)``."""
         if rate == 1:
-            return np.asarray(self.weights(theta) @ self.X)
+            return self.full_sums(theta)
         shape = (len(theta), len(self.y))
         chosen = bernoulli(math.prod(shape), rate, rng=rng).reshape(shape)
         return self.sums_over(theta, chosen, sparse=rate < SPARSE_RATE)
+
+    def full_sums(self, theta: FloatArray) -> FloatArray:
+        """Return sums of all clipped gradients, shape ``(n_draws, dim)``."""
+        sums, (n_records, dim) = np.empty(theta.shape), self.X.shape
+        for part in passes(len(theta), n_records, dim, 1.0):
+            sums[part] = self.weights(theta[part]) @ self.X
+        return sums
 
     def sums_over(self, theta: FloatArray, chosen: BoolArray, *, sparse: bool = False) -> FloatArray:
         """Return sums of clipped gradients over given samples, shape ``(n_draws, dim)``.

@@ -56,7 +56,8 @@ class DPSGD:
 
     Examples
     --------
-    >>> data, mechanism = example_pair("labels").first, DPSGD("logistic", 20, 0.2, 2.0, 1.0, 0.5, normaliser=6.0)
+    >>> from mechanisms.catalogue import example_data
+    >>> data, mechanism = example_data(kind="labels"), DPSGD("logistic", 20, 0.2, 2.0, 1.0, 0.5, normaliser=6.0)
     >>> mechanism.noise_multiplier
     2.0
     >>> mechanism.coefficients(mechanism.draw(data, 3, rng=np.random.default_rng(1)), data).shape
