@@ -23,6 +23,15 @@ from .envelopes.gaussian_envelopes import posterior_envelope as posterior_envelo
 from .envelopes.logistic_envelope import logistic_envelope as logistic_envelope
 from .envelopes.loss_points import noise_points as noise_points
 from .envelopes.loss_points import output_points as output_points
+from .filters.filtered_steps import FilteredInteraction as FilteredInteraction
+from .filters.filtered_steps import GradientStep as GradientStep
+from .filters.filtered_steps import RecordStep as RecordStep
+from .filters.filtered_steps import StatisticsStep as StatisticsStep
+from .filters.filtered_training import FilteredDPSGD as FilteredDPSGD
+from .filters.privacy_filters import Filter as Filter
+from .filters.privacy_filters import GaussianFilter as GaussianFilter
+from .filters.privacy_filters import RenyiFilter as RenyiFilter
+from .filters.privacy_filters import RenyiOdometer as RenyiOdometer
 from .guarantees import Guarantee as Guarantee
 from .laws.gaussian_profile import GaussianProfile as GaussianProfile
 from .laws.laplace_profile import LaplaceProfile as LaplaceProfile

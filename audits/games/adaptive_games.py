@@ -1,0 +1,298 @@
+"""The worst adaptive analyst of a finite game, exactly: backward induction over (likelihood ratio, what was spent).
+
+An analyst asks steps one after the other, each chosen after all answers so far, as long as a filter admits them. What
+the view has cost depends on the answers only through the ratio ``Q/P`` of the probabilities of all that was seen, so
+the supremum over all analysts is a recursion over that ratio, what was spent, and how many steps are left
+(docs/derivations/filters.md). Everything is rational: nothing is rounded, and a counterexample is a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .finite_steps import FiniteStep
+
+if TYPE_CHECKING:
+    from mechanisms.filters.privacy_filters import Filter
+
+ZERO, ONE = Fraction(0), Fraction(1)
+#: States beyond which a game is refused: half an hour of arithmetic, and gigabytes.
+MOST_STATES = 10_000_000
+
+
+@dataclass(frozen=True)
+class AdaptiveGame:
+    """Which steps an analyst may ask, what the filter counts for each, and how many are asked at most.
+
+    Parameters
+    ----------
+    steps : tuple of FiniteStep
+    costs : tuple
+        What ``filter.spend`` is told of each step.
+    filter : Filter
+        Its ``spent`` must be hashable.
+    n_steps : int
+        At least 1.
+    """
+
+    steps: tuple[FiniteStep, ...]
+    costs: tuple[Any, ...]
+    filter: Filter
+    n_steps: int
+
+    def __post_init__(self) -> None:
+        if not self.steps or len(self.costs) != len(self.steps):
+            sizes = len(self.steps), len(self.costs)
+            raise ValueError(f"steps must be at least one with a cost each, got sizes={sizes}")
+        if isinstance(self.n_steps, bool) or self.n_steps != int(self.n_steps) or self.n_steps < 1:
+            raise ValueError(f"n_steps must be a whole number of at least 1, got n_steps={self.n_steps}")
+
+    @property
+    def swapped(self) -> AdaptiveGame:
+        """The same game drawn from the other data set."""
+        return replace(self, steps=tuple(step.swapped for step in self.steps))
+
+    def moves(self, spent: Any) -> list[tuple[int, Any]]:
+        """Return each step that the filter admits, with what is spent after it."""
+        after = ((k, self.filter.spend(spent, cost)) for k, cost in enumerate(self.costs))
+        return [(k, left) for k, left in after if self.filter.admits(left)]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What an analyst asks, and what next after each answer; ``step`` is empty where there is nothing to gain."""
+
+    step: str
+    then: Mapping[str, Strategy]
+
+    @property
+    def depth(self) -> int:
+        """The number of steps on the longest run."""
+        return 1 + max((after.depth for after in self.then.values()), default=0) if self.step else 0
+
+    def words(self, *, most: int = 4) -> str:
+        """Return the strategy in a sentence, to a depth of ``most`` steps.
+
+        Examples
+        --------
+        >>> after = Strategy("RR(2)", {})
+        >>> Strategy("RR(2)", {"in": after, "out": Strategy("", {})}).words()
+        'ask RR(2); after "in": ask RR(2)'
+        """
+        if not self.step:
+            return "stop"
+        if most == 1 and any(after.step for after in self.then.values()):
+            return f"ask {self.step}, and so on"
+        following: dict[str, list[str]] = {}
+        for answer, after in self.then.items():
+            if after.step:
+                following.setdefault(after.words(most=most - 1), []).append(f'"{answer}"')
+        if len(following) == 1 and len(next(iter(following.values()))) == len(self.then):
+            return f"ask {self.step}; then {next(iter(following))}"
+        parts = [
+            f"after {' or '.join(answers)}: {f'({words})' if ';' in words else words}"
+            for words, answers in following.items()
+        ]
+        return "; ".join([f"ask {self.step}", *parts])
+
+
+@dataclass(frozen=True)
+class GameValue:
+    """The exact supremum over all adaptive analysts, one that attains it, and how many states were gone through."""
+
+    value: Fraction
+    strategy: Strategy
+    states: int
+
+
+#: What an analyst gains who stops: a function of the ratio Q/P of what was seen, and of what was spent.
+Gain = Callable[[Fraction, Any], Fraction]
+
+
+class _Induction:
+    """Values of states by memoised recursion; a value is per unit of probability under the first law."""
+
+    def __init__(self, game: AdaptiveGame, gain: Gain) -> None:
+        self.game, self.gain = game, gain
+        self.known: dict[tuple[int, Fraction, Hashable], tuple[Fraction, int]] = {}
+        self.admitted: dict[Hashable, list[tuple[int, Any]]] = {}
+        # (probability from D, factor of the ratio) of each answer that D can give
+        self.answers = [[(p, q / p) for p, q in zip(step.first, step.second, strict=True) if p] for step in game.steps]
+
+    @cached_property
+    def start(self) -> tuple[int, Fraction, Any]:
+        return self.game.n_steps, ONE, self.game.filter.start()
+
+    def moves(self, spent: Any) -> list[tuple[int, Any]]:
+        if spent not in self.admitted:
+            self.admitted[spent] = self.game.moves(spent)
+        return self.admitted[spent]
+
+    def value(self, left: int, ratio: Fraction, spent: Any) -> Fraction:
+        """Return the supremum from a state on."""
+        state = (left, ratio, spent)
+        found = self.known.get(state)
+        if found is None:
+            found = self.known[state] = self._best(left, ratio, spent)
+            if len(self.known) > MOST_STATES:
+                raise ValueError(f"n_steps must leave at most {MOST_STATES} states, got n_steps={self.game.n_steps}")
+        return found[0]
+
+    def _best(self, left: int, ratio: Fraction, spent: Any) -> tuple[Fraction, int]:
+        """Return the value and the step that attains it; -1 to stop, which is preferred where it is as good."""
+        best, chosen = self.gain(ratio, spent), -1
+        if left == 0 or best == ONE:  # nobody gains more than 1
+            return best, chosen
+        for k, after in self.moves(spent):
+            total = ZERO
+            for p, factor in self.answers[k]:
+                total += p * self.value(left - 1, ratio * factor, after)
+            if total > best:
+                best, chosen = total, k
+        return best, chosen
+
+    def strategy(self, left: int, ratio: Fraction, spent: Any) -> Strategy:
+        """Return what the worst analyst does from a state on; answers that ``D`` cannot give are not followed."""
+        self.value(left, ratio, spent)
+        chosen = self.known[left, ratio, spent][1]
+        if chosen < 0:
+            return Strategy("", {})
+        step, after = self.game.steps[chosen], self.game.filter.spend(spent, self.game.costs[chosen])
+        seen = [(name, q / p) for name, p, q in zip(step.answers, step.first, step.second, strict=True) if p]
+        then = {name: self.strategy(left - 1, ratio * factor, after) for name, factor in seen}
+        return Strategy(step.name, then)
+
+    def result(self) -> GameValue:
+        return GameValue(self.value(*self.start), self.strategy(*self.start), len(self.known))
+
+
+def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
+    """Return the largest delta at ``epsilon = log(factor)`` of what an adaptive analyst sees, both directions.
+
+    The supremum over all analysts of ``sum_h (P(h) - factor Q(h))_+`` over the views ``h``, and of the same with the
+    data sets exchanged; the larger of the two.
+
+    Examples
+    --------
+    >>> from .finite_steps import randomised_response, reveal
+    >>> from .game_filters import NaturalFilter
+    >>> steps = (randomised_response(2), reveal(Fraction(2, 9)))
+    >>> natural = NaturalFilter(Fraction(2), Fraction(2, 9))
+    >>> worst = worst_delta(AdaptiveGame(steps, steps, natural, 2), Fraction(2))
+    >>> str(worst.value), worst.strategy.words()
+    ('8/27', 'ask RR(2); after "in": ask RR(2); after "out": ask Reveal(2/9)')
+    """
+    ways = (_delta(game, factor), _delta(game.swapped, factor))
+    return max(ways, key=lambda way: way.value)
+
+
+def _delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
+    return _Induction(game, lambda ratio, _: max(ONE - factor * ratio, ZERO)).result()
+
+
+def worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
+    """Return the largest ``exp((order - 1) D_order)`` of what an adaptive analyst sees, both directions.
+
+    None where a step that is admitted has an infinite divergence.
+
+    Parameters
+    ----------
+    order : int
+        Whole, at least 2.
+    """
+    ways = [_worst_moment(each, order) for each in (game, game.swapped)]
+    found = [way for way in ways if way is not None]
+    return max(found, key=lambda way: way.value) if len(found) == len(ways) else None
+
+
+def _worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
+    """Return it in one direction: moments multiply, so that no ratio is needed."""
+    moments = [step.forward_moment(order) for step in game.steps]
+    known: dict[tuple[int, Hashable], tuple[Fraction | None, int]] = {}
+
+    def value(left: int, spent: Any) -> Fraction | None:
+        if (left, spent) not in known:
+            known[left, spent] = best(left, spent)
+        return known[left, spent][0]
+
+    def best(left: int, spent: Any) -> tuple[Fraction | None, int]:
+        largest, chosen = ONE, -1
+        for k, after in game.moves(spent) if left else ():
+            rest, own = value(left - 1, after), moments[k]
+            if rest is None or own is None:
+                return None, k
+            if own * rest > largest:
+                largest, chosen = own * rest, k
+        return largest, chosen
+
+    def strategy(left: int, spent: Any) -> Strategy:
+        chosen = known[left, spent][1]
+        if chosen < 0:
+            return Strategy("", {})
+        after = strategy(left - 1, game.filter.spend(spent, game.costs[chosen]))
+        return Strategy(game.steps[chosen].name, dict.fromkeys(game.steps[chosen].answers, after))
+
+    start = game.n_steps, game.filter.start()
+    largest = value(*start)
+    return None if largest is None else GameValue(largest, strategy(*start), len(known))
+
+
+def delta_beside_report(game: AdaptiveGame, factor: Fraction, reported: Callable[[Any], bool]) -> GameValue:
+    """Return the largest delta at ``log(factor)`` of an interaction, some run of which reports that it was no worse.
+
+    Where nothing filters and each run reports what it spent itself, an analyst may ask so that one run reports little
+    while the interaction as a whole reveals much: the supremum over analysts with at least one such run.
+
+    Parameters
+    ----------
+    reported : callable
+        Whether a run that spent so much reports at most ``log(factor)``.
+    """
+    ways = [_beside(each, factor, reported) for each in (game, game.swapped)]
+    return max(ways, key=lambda way: way.value)
+
+
+def _beside(game: AdaptiveGame, factor: Fraction, reported: Callable[[Any], bool]) -> GameValue:
+    free = _Induction(game, lambda ratio, _: max(ONE - factor * ratio, ZERO))
+
+    def bound(left: int, ratio: Fraction, spent: Any) -> tuple[Fraction, Strategy] | None:
+        """Return the value where one run from here on must report little; None where none can."""
+        best = (free.gain(ratio, spent), Strategy("", {})) if reported(spent) else None
+        for k, after in free.moves(spent) if left else ():
+            step = game.steps[k]
+            seen = [(a, p, ratio * q / p) for a, p, q in zip(step.answers, step.first, step.second, strict=True) if p]
+            whole = sum((p * free.value(left - 1, r, after) for _, p, r in seen), ZERO)
+            for answer, p, r in seen:
+                kept = bound(left - 1, r, after)
+                if kept is None:
+                    continue
+                total = whole - p * free.value(left - 1, r, after) + p * kept[0]
+                if best is None or total > best[0]:
+                    then = {a: kept[1] if a == answer else free.strategy(left - 1, s, after) for a, _, s in seen}
+                    best = total, Strategy(step.name, then)
+        return best
+
+    found = bound(*free.start)
+    value, strategy = found if found is not None else (ZERO, Strategy("", {}))
+    return GameValue(value, strategy, len(free.known))
+
+
+def worst_exceedance(game: AdaptiveGame, exceeds: Callable[[Fraction, Any], bool]) -> GameValue:
+    """Return the largest probability that the loss exceeds what is reported of a run, over analysts who stop anywhere.
+
+    Drawn from the first data set; ask ``game.swapped`` for the other direction.
+
+    Parameters
+    ----------
+    exceeds : callable
+        Of ``P/Q = exp(loss)`` and what was spent: whether the loss exceeds the report.
+    """
+
+    def gain(ratio: Fraction, spent: Any) -> Fraction:
+        return ONE if ratio == 0 or exceeds(1 / ratio, spent) else ZERO
+
+    return _Induction(game, gain).result()

@@ -1,0 +1,117 @@
+"""One step of an adaptive interaction on a finite set of answers: its two laws, exactly, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mechanisms.accounting.renyi_cost import check_order
+from mechanisms.laws.finite_laws import Law, check_law, product
+from mechanisms.laws.finite_laws import hockey_stick as divergence_of
+
+
+@dataclass(frozen=True)
+class FiniteStep:
+    """A mechanism with finitely many answers, on two neighbouring data sets.
+
+    Attributes
+    ----------
+    name : str
+    answers : tuple of str
+        What may be answered, in words.
+    first, second : law
+        Probabilities of the answers from ``D`` and from ``D'``; non-negative rationals that sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If the laws are none, or not over the same answers.
+    """
+
+    name: str
+    answers: tuple[str, ...]
+    first: Law
+    second: Law
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first", check_law(self.first))
+        object.__setattr__(self, "second", check_law(self.second))
+        sizes = len(self.answers), len(self.first), len(self.second)
+        if len(set(sizes)) != 1:
+            raise ValueError(f"answers must have one probability in each law, got sizes={sizes}")
+
+    @property
+    def swapped(self) -> FiniteStep:
+        """The same step with the two data sets exchanged."""
+        return FiniteStep(self.name, self.answers, self.second, self.first)
+
+    def moment(self, order: int) -> Fraction | None:
+        """Return ``exp((order - 1) D_order)``, the larger of both directions; None where it is infinite.
+
+        Parameters
+        ----------
+        order : int
+            Whole, at least 2: only then is the moment rational.
+        """
+        ways = (_moment(self.first, self.second, order), _moment(self.second, self.first, order))
+        return None if None in ways else max(way for way in ways if way is not None)
+
+    def forward_moment(self, order: int) -> Fraction | None:
+        """Return ``E[(P/Q)^(order - 1)]`` under the law from ``D`` alone; None where it is infinite."""
+        return _moment(self.first, self.second, order)
+
+    @property
+    def factor(self) -> Fraction | None:
+        """``exp(epsilon)`` of pure differential privacy, both directions; None where it is infinite."""
+        largest = Fraction(1)
+        for p, q in zip(self.first, self.second, strict=True):
+            if (p == 0) != (q == 0):
+                return None
+            if p:
+                largest = max(largest, p / q, q / p)
+        return largest
+
+    def delta_at(self, factor: Fraction) -> Fraction:
+        """Return the smallest delta at ``epsilon = log(factor)``, both directions."""
+        return max(divergence_of(self.first, self.second, factor), divergence_of(self.second, self.first, factor))
+
+
+def _moment(p: Law, q: Law, order: int) -> Fraction | None:
+    order = check_order(order)
+    pairs = [(a, b) for a, b in zip(p, q, strict=True) if a]
+    if any(b == 0 for _, b in pairs):
+        return None
+    return sum((a**order / b ** (order - 1) for a, b in pairs), Fraction(0))
+
+
+def randomised_response(ratio: Fraction | int, name: str = "") -> FiniteStep:
+    """Return the step that says ``in`` or ``out``, rightly with ``ratio`` times the probability of wrongly."""
+    ratio = Fraction(ratio)
+    if ratio < 1:
+        raise ValueError(f"ratio must be at least 1, got ratio={ratio}")
+    right = ratio / (1 + ratio)
+    return FiniteStep(name or f"RR({ratio})", ("in", "out"), (right, 1 - right), (1 - right, right))
+
+
+def reveal(chance: Fraction | int) -> FiniteStep:
+    """Return the step that tells which data set it is with probability ``chance``, and nothing otherwise."""
+    chance = Fraction(chance)
+    if not 0 <= chance <= 1:
+        raise ValueError(f"chance must be in [0, 1], got chance={chance}")
+    silent, none = 1 - chance, Fraction(0)
+    return FiniteStep(f"Reveal({chance})", ("in", "nothing", "out"), (chance, silent, none), (none, silent, chance))
+
+
+def binary(first: Fraction, second: Fraction) -> FiniteStep:
+    """Return the step that says ``yes`` with these probabilities from ``D`` and from ``D'``."""
+    return FiniteStep(f"Yes({first} or {second})", ("yes", "no"), (first, 1 - first), (second, 1 - second))
+
+
+def together(steps: Sequence[FiniteStep]) -> tuple[Law, Law]:
+    """Return the two joint laws of independent steps that are chosen beforehand."""
+    first: Law = (Fraction(1),)
+    second: Law = (Fraction(1),)
+    for step in steps:
+        first, second = product(first, step.first), product(second, step.second)
+    return first, second

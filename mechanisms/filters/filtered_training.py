@@ -1,0 +1,174 @@
+"""DP-SGD in which each record takes part while its own budget lasts (Feldman and Zrnic 2021, algorithm 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..accounting.renyi_cost import renyi_bracket
+from ..base import check_draws
+from ..capabilities import Bound, Domain, worst_case_of
+from ..data.dataset import Dataset, FloatArray
+from ..training.batched_steps import SPARSE_RATE, ClippedRecords, bernoulli, passes
+from ..training.dp_sgd import DPSGD
+from .privacy_filters import GaussianFilter, RenyiFilter, gaussian_cost
+
+#: Points of the table of costs, and by how much its chords are raised for rounding.
+TABLE, ROUNDING = 513, 1e-13
+
+
+@dataclass(frozen=True)
+class FilteredDPSGD:
+    """``training`` with an individual filter: a record takes part in a step only while its own budget lasts.
+
+    What a record pays for a step is a function of the norm of its clipped gradient at the iterate, which everybody who
+    sees the transcript knows, whether or not it is then sampled: the Renyi divergence of the Poisson-subsampled
+    Gaussian, or the squared Gaussian parameter. The released number of records, where there is one, is paid for first,
+    by all alike.
+
+    Output: that of ``training``.
+
+    Parameters
+    ----------
+    training : DPSGD
+    filter : RenyiFilter or GaussianFilter
+        The Gaussian one is proved for a full batch only (``rate = 1``).
+
+    Examples
+    --------
+    >>> from mechanisms.catalogue import example_pair
+    >>> training = DPSGD("logistic", 20, 0.2, 2.0, 1.0, 0.5, normaliser=6.0)
+    >>> mechanism, data = FilteredDPSGD(training, RenyiFilter(4, 0.05)), example_pair("labels").first
+    >>> outputs = mechanism.draw(data, 3, rng=np.random.default_rng(1))
+    >>> outputs.shape, float(mechanism.spent(outputs, data).max()) <= 0.05
+    ((3, 40), True)
+    """
+
+    training: DPSGD
+    filter: RenyiFilter | GaussianFilter
+
+    def __post_init__(self) -> None:
+        rate = self.training.rate
+        if isinstance(self.filter, GaussianFilter) and rate != 1:
+            raise ValueError(f"rate must be 1 for a Gaussian filter, got rate={rate}")
+        if not self.filter.admits(self.first_cost):
+            count = self.training.count_sigma
+            raise ValueError(f"count_sigma must be large enough for the filter's budget, got count_sigma={count}")
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return f"filtered {self.training.name}"
+
+    @property
+    def first_cost(self) -> float:
+        """What every record pays for the released number of records; 0 where there is none."""
+        count = self.training.count_sigma
+        return 0.0 if count is None else float(gaussian_cost(self.filter, np.asarray(1 / count)))
+
+    @cached_property
+    def _table(self) -> tuple[FloatArray, FloatArray]:
+        """Squared distances up to the clip, and the costs there."""
+        top = self.training.clip / self.training.sigma
+        squares = np.linspace(0.0, top * top * (1 + 1e-12), TABLE)
+        assert isinstance(self.filter, RenyiFilter)
+        order, rate = self.filter.order, self.training.rate
+        return squares, np.array([renyi_bracket(rate, math.sqrt(s), order).high for s in squares])
+
+    def costs(self, norms: FloatArray) -> FloatArray:
+        """Return what a step costs records whose clipped gradients are so long, rounded upwards.
+
+        At a rate below 1 a chord of the divergence as a function of the squared norm, in which it is convex (the
+        logarithm of a sum of exponentials), so that the chord is above it.
+
+        Parameters
+        ----------
+        norms : array
+            At most ``clip``, of any shape.
+        """
+        training = self.training
+        slack = 1 + 1e-12  # what rounding adds to a norm
+        mus = np.minimum(norms * slack, training.clip) / training.sigma
+        if training.rate == 1:
+            return gaussian_cost(self.filter, mus)
+        squares, costs = self._table
+        raised: FloatArray = np.interp(np.square(mus), squares, costs) * (1 + ROUNDING)
+        return raised
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs, shape ``(n_draws, training.width(dim))``."""
+        records = self.training.records(dataset)
+        outputs = np.empty((check_draws(n_draws), self.training.width(dataset.dim)))
+        for part in passes(n_draws, dataset.n_records, dataset.dim, self.training.rate):
+            self.training._train(self._budgeted(records, len(outputs[part])), outputs[part], rng)
+        return outputs
+
+    def spent(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        """Return what every record had spent at the end of each transcript: the curator's, and private.
+
+        Returns
+        -------
+        (n_draws, n_records) array
+        """
+        records = self._budgeted(self.training.records(dataset), len(outputs))
+        for theta, _ in self.training.iterates(outputs, dataset.dim):
+            records.admit(theta)
+        return records.spent
+
+    def _budgeted(self, records: ClippedRecords, n_draws: int) -> BudgetedRecords:
+        parts = (records.loss, records.X, records.y, records.norms, records.limits)
+        spent = np.full((n_draws, len(records.y)), self.first_cost)
+        return BudgetedRecords(*parts, spent, self.filter, self.costs)
+
+    def _mu(self, plain: Bound | None) -> float | None:
+        """Return the smaller Gaussian parameter of those that are proved; None where none is."""
+        known = [] if plain is None or plain.mu is None else [plain.mu]
+        known += [self.filter.mu] if isinstance(self.filter, GaussianFilter) else []
+        return min(known, default=None)
+
+    def worst_case(self, domain: Domain) -> Bound:
+        """Return what the filter guarantees, or what is proved without it where that is less."""
+        plain = worst_case_of(self.training, domain)
+
+        def delta_at(epsilon: float, delta: float) -> float:
+            own = self.filter.delta_at(epsilon)
+            return own if plain is None else min(own, plain.delta_at(epsilon, delta))
+
+        gaussian = isinstance(self.filter, GaussianFilter)
+        theorem = "Koskela, Tobaben and Honkela (2023)" if gaussian else "Feldman and Zrnic (2021), theorem 4.3"
+        return Bound(
+            f"{theorem}: docs/derivations/filters.md",
+            "No record takes part in a step that its own budget does not cover: what it spends, and with it the whole "
+            "interaction, stays within the budget of the filter, whoever chooses the steps.",
+            delta_at,
+            mu=self._mu(plain),
+            replaced=None if plain is None else plain.replaced,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetedRecords(ClippedRecords):
+    """Records that take part while their budgets last; ``spent``, one row a training, is overwritten step by step."""
+
+    spent: FloatArray
+    filter: RenyiFilter | GaussianFilter
+    costs: Callable[[FloatArray], FloatArray]
+
+    def admit(self, theta: FloatArray) -> Any:
+        """Return who may take part at iterates, ``(n_draws, n_records)``; those who may have paid."""
+        after = self.filter.spend(self.spent, self.costs(self.gradient_norms(theta)))
+        active = self.filter.admits(after)
+        np.copyto(self.spent, after, where=active)
+        return active
+
+    def sums(self, theta: FloatArray, rate: float, *, rng: np.random.Generator) -> FloatArray:
+        """Return sums of clipped gradients over a Poisson sample of those who may take part."""
+        active = self.admit(theta)
+        if rate < 1:
+            active &= bernoulli(active.size, rate, rng=rng).reshape(active.shape)
+        return self.sums_over(theta, active, sparse=rate < SPARSE_RATE)
