@@ -67,6 +67,13 @@ MECHANISMS = {
         mechanism("noisy-sgd", n_steps=3, sigma=400.0, step_size=0.01, clip=2.0, radius=1.0, n_public=60),
         EVERYONE + RECORDS,
     ),
+    "dp-sgd": configuration(
+        mechanism(
+            "dp-sgd", loss="logistic", n_steps=3, rate=0.25, sigma=20.0, clip=1.0, step_size=1.0, count_sigma=20.0
+        ),
+        EVERYONE + RECORDS,
+        data=LABELS,
+    ),
     "subsample-aggregate": configuration(
         mechanism("subsample-aggregate", n_blocks=5, epsilon=1.0, radius=1.0), EVERYONE + RECORDS
     ),

@@ -17,7 +17,7 @@ from ..objective.losses import CanonicalLoss, LogisticLoss, SquaredLoss
 
 LossName = Literal["squared", "logistic"]
 LOSSES: dict[str, CanonicalLoss] = {"squared": SquaredLoss(), "logistic": LogisticLoss()}
-#: Rows and iterates are no longer than this, so that no predictor overflows.
+#: Rows are no longer than this, so that no predictor overflows at any iterate that sizes in reach allow.
 LONGEST = 1e150
 #: Below this rate only the records that take part are computed, above it all of them (either is right at any rate).
 SPARSE_RATE = 0.03
@@ -161,8 +161,7 @@ def _bytes(size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
 
 
 def project(theta: FloatArray, radius: float) -> FloatArray:
-    """Return the nearest points of the ball of a radius (at most ``LONGEST``), shape ``(n_draws, dim)``."""
-    norms, radius = row_norms(theta), min(radius, LONGEST)
-    if not norms.max(initial=0.0) > radius:
+    """Return the nearest points of the ball of a radius, shape ``(n_draws, dim)``."""
+    if math.isinf(radius):
         return theta
-    return np.asarray(theta * np.minimum(1.0, radius / np.maximum(norms, 1e-300))[:, None])
+    return np.asarray(theta * np.minimum(1.0, radius / np.maximum(row_norms(theta), 1e-300))[:, None])

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from ..base import check_draws, check_positive
 from ..data.dataset import Dataset, FloatArray
 from ..numerics.ticks import tick
 from ..numerics.transcripts import check_count, check_outputs
+from ..parameters import REACH, Count, Parameters, Positive
 from .batched_steps import LOSSES, ClippedRecords, LossName, passes, project
 
 
@@ -83,11 +85,13 @@ class DPSGD:
         for name in ("rate", "sigma", "clip", "step_size", "normaliser", "count_sigma"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check_positive(name, value))
+                if not REACH[0] <= value <= REACH[1]:
+                    raise ValueError(f"{name} must be between {REACH[0]:g} and {REACH[1]:g}, got {name}={value}")
         if self.rate > 1:
             raise ValueError(f"rate must be in (0, 1], got rate={self.rate}")
         if (self.normaliser is None) == (self.count_sigma is None):
             raise ValueError(
-                "normaliser or count_sigma must be given, and not both, "
+                "normaliser must be given, or else count_sigma, "
                 f"got normaliser={self.normaliser}, count_sigma={self.count_sigma}"
             )
         if not float(self.radius) > 0:
@@ -182,3 +186,31 @@ class DPSGD:
             return check_outputs(outputs, dataset.dim)
         *_, (theta, seen) = self.iterates(outputs, dataset.dim)
         return self.step(theta, seen, self.split(outputs, dataset.dim)[0])
+
+
+class DPSGDParameters(Parameters):
+    """DP-SGD (Abadi et al. 2016) for linear and logistic models."""
+
+    name: Literal["dp-sgd"]
+    loss: LossName
+    n_steps: Count
+    rate: Positive = Field(le=1, description="Probability that a record takes part in a step.")
+    sigma: Positive = Field(description="Standard deviation of the noise added to a sum of clipped gradients.")
+    clip: Positive = Field(description="Bound on the norm of one record's gradient.")
+    step_size: Positive
+    normaliser: Positive | None = Field(None, description="Public constant that a noisy sum is divided by.")
+    count_sigma: Positive | None = Field(
+        None, description="Noise of the released number of records, of which the normaliser is made instead."
+    )
+    radius: Positive | None = Field(None, description="Of the ball that iterates stay in; none without.")
+    observer: Literal["transcript", "final"] = "transcript"
+
+    def build(self, dim: int) -> DPSGD:
+        """Return the mechanism."""
+        radius = math.inf if self.radius is None else self.radius
+        return DPSGD(**self.model_dump(exclude={"name", "radius"}), radius=radius)
+
+    def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
+        """Refuse responses that are not of the loss."""
+        LOSSES[self.loss].check_response(dataset.y)
+        return True

@@ -40,6 +40,28 @@ MECHANISMS: dict[str, dict[str, Any]] = {
         "radius": 1.0,
         "n_public": 1000,
     },
+    "dp-sgd": {
+        "name": "dp-sgd",
+        "loss": "squared",
+        "n_steps": 3,
+        "rate": 0.25,
+        "sigma": 4.0,
+        "clip": 1.0,
+        "step_size": 0.5,
+        "normaliser": 3.0,
+    },
+    "dp-sgd-released": {
+        "name": "dp-sgd",
+        "loss": "logistic",
+        "n_steps": 2,
+        "rate": 1.0,
+        "sigma": 4.0,
+        "clip": 1.0,
+        "step_size": 0.5,
+        "count_sigma": 3.0,
+        "radius": 1.0,
+        "observer": "final",
+    },
     "subsample": {"name": "subsample-aggregate", "n_blocks": 3, "epsilon": 1.0, "radius": 1.0, "lam": 1.0},
     "draws": {"import": "mine.py:Draws", "parameters": {"sigma": 5.0}},
     "density": {
@@ -80,6 +102,7 @@ REPORTS: tuple[dict[str, Any], ...] = ({"rho": 0.01}, {"rho": 0.01, "sigma2": 8.
 
 WORDS: dict[str, tuple[Any, ...]] = {
     "loss": LOSSES,
+    "observer": ("transcript", "final"),
     "relation": ("add-remove", "replace"),
     "scope": ("everyone", "records"),
     "profile": ("quick",),
