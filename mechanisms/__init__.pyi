@@ -60,3 +60,5 @@ from .releases.privacy_report import make_report as make_report
 from .releases.report_terms import ReportScales as ReportScales
 from .training.dp_sgd import DPSGD as DPSGD
 from .training.full_batch import FullBatchGD as FullBatchGD
+from .training.private_estimate import PrivateEstimate as PrivateEstimate
+from .training.realised import realised_epsilons as realised_epsilons
