@@ -58,7 +58,8 @@ def test_the_bank_of_negative_controls_is_whole():
         "gaussian_small_noise", "gaussian_wrong_norm", "gradient_understated", "hessian_half_variance",
         "hessian_plain_diagonal", "hessian_understated", "noisy_sgd_unclipped", "noisy_sgd_understated",
         "objective_early_stop", "objective_half_noise", "objective_no_jacobian", "ops_in_sample_leverage",
-        "ops_no_determinant", "ops_wrong_gamma", "ssp_understated", "subsample_understated",
+        "ops_no_determinant", "ops_wrong_gamma", "ssp_understated", "subsample_understated", "training_half_noise",
+        "training_own_batch", "training_own_count", "training_unclipped", "training_unscaled_noise",
     }  # fmt: skip
 
 
