@@ -143,10 +143,10 @@ TRAININGS: dict[str, type[BrokenTraining]] = {
 
 def misstatements() -> dict[str, Example]:
     """Return those that differ where every record takes part, under the density of the right one."""
-    pair, numbers = example_pair("labels"), {"sigma": 1.0, "clip": 2.0, "step_size": 2.0, "normaliser": 10.0}
-    clips = {"training_unclipped": 0.3}  # far below the gradients
-    return {
-        name: Example(FullBatchGD(kind("logistic", 2, 1.0, **numbers | {"clip": clips.get(name, 2.0)})), pair)
+    pair, clips = example_pair("labels"), {"training_unclipped": 0.3}  # far below the gradients
+    made = {
+        name: kind("logistic", 2, 1.0, sigma=1.0, clip=clips.get(name, 2.0), step_size=2.0, normaliser=10.0)
         for name, kind in TRAININGS.items()
         if kind is not TwiceTheRate
     }
+    return {name: Example(FullBatchGD(training), pair) for name, training in made.items()}
