@@ -1,0 +1,251 @@
+"""The law of one step of DP-SGD: against its definition, other libraries, its limits, and what it must dominate."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType, GaussianPrivacyLoss
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.mechanisms.subsampled_steps import line_delta_and_tail, plane_delta, worst_pair
+
+from mechanisms import BOTH, Direction, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
+from mechanisms.accounting.ball_profile import BallProfile, is_symmetric
+from mechanisms.accounting.subsampled_gaussian import unsampled
+from mechanisms.laws.profile_tools import SwappedProfile
+
+F, B = BOTH
+CASES = [(rate, mu, relation) for rate, mu in ((0.02, 1.5), (0.5, 0.3), (1.0, 1.0)) for relation in Relation]
+rates, distances, relations = st.floats(1e-6, 1.0), st.floats(1e-3, 12.0), st.sampled_from(list(Relation))
+
+
+def by_definition(rate, mu, relation, epsilon):
+    """Delta and tail, forward and backward, integrated from the densities."""
+    first, second = worst_pair(rate, mu, relation.name)
+    return {F: line_delta_and_tail(first, second, epsilon), B: line_delta_and_tail(second, first, epsilon)}
+
+
+def agrees(profile, exact, epsilon) -> bool:
+    return all(
+        profile.delta_at(epsilon, direction) == pytest.approx(exact[direction][0], rel=1e-11, abs=1e-15)
+        and profile.tail_at(epsilon, direction) == pytest.approx(exact[direction][1], rel=1e-11, abs=1e-15)
+        for direction in BOTH
+    )
+
+
+@pytest.mark.parametrize(("rate", "mu", "relation"), CASES)
+def test_the_profile_is_its_definition_and_wrong_ones_are_not(rate, mu, relation) -> None:
+    profile = SubsampledGaussianProfile(rate, mu, relation)
+    wrong = [
+        SubsampledGaussianProfile(rate, mu / 2, relation),
+        SubsampledGaussianProfile(min(2 * rate, 1.0) if rate < 1 else 0.5, mu, relation),
+        *(SubsampledGaussianProfile(rate, mu, other) for other in Relation if other is not relation and rate < 1),
+    ]
+    if not profile.symmetric:
+        wrong.append(SwappedProfile(profile))
+    for epsilon in (-0.01, 0.3):
+        exact = by_definition(rate, mu, relation, epsilon)
+        assert agrees(profile, exact, epsilon)
+        assert not any(agrees(mutant, exact, epsilon) for mutant in wrong)
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_dp_accounting_has_the_same_pair(relation) -> None:
+    """Its REPLACE pair is ours too; its names say which data set the output is drawn from."""
+    rate, mu = 0.03, 0.8
+    profile = SubsampledGaussianProfile(rate, mu, relation)
+    backward = {Relation.ADD: Relation.REMOVE, Relation.REMOVE: Relation.ADD}.get(relation, relation)
+    for direction, kind in ((F, relation), (B, backward)):
+        theirs = GaussianPrivacyLoss(1 / mu, sampling_prob=rate, adjacency_type=AdjacencyType[kind.name])
+        for epsilon in (-0.5, 0.0, 0.01, 0.4, 2.0):
+            expected = theirs.get_delta_for_epsilon(epsilon)
+            assert profile.delta_at(epsilon, direction) == pytest.approx(expected, rel=1e-8, abs=1e-14)
+
+
+@given(
+    rate=rates, mu=distances, relation=relations, direction=st.sampled_from(BOTH),
+    delta=st.floats(1e-290, 0.9), factor=st.floats(-1.5, 1.5),
+)  # fmt: skip
+@settings(deadline=None, max_examples=60)
+def test_floats_lie_in_their_proved_brackets(rate, mu, relation, direction, delta, factor) -> None:
+    """delta, tail and epsilon at thresholds from the far left to deltas of 1e-290."""
+    profile = SubsampledGaussianProfile(rate, mu, relation)
+    solution = profile.epsilon_at(delta, direction)
+    assert solution == 0.0 or profile.log_delta_at(solution, direction) <= math.log(delta)
+    bracket = profile.epsilon_bracket(delta, direction)
+    assert bracket.low * (1 - 1e-12) <= solution <= bracket.high * (1 + 1e-12)
+    epsilon = factor * solution
+    for bracket, value in (
+        (profile.delta_bracket(epsilon, direction), profile.delta_at(epsilon, direction)),
+        (profile.tail_bracket(epsilon, direction), profile.tail_at(epsilon, direction)),
+    ):
+        assert bracket.low * (1 - 1e-11) <= value <= bracket.high * (1 + 1e-11) + 1e-300
+        assert bracket.high - bracket.low <= 1e-12 * bracket.high + 1e-300
+
+
+@given(rate=rates, mu=distances, relation=relations, epsilon=st.floats(-4, 8))
+@settings(deadline=None, max_examples=60)
+def test_the_two_directions_belong_together(rate, mu, relation, epsilon) -> None:
+    """Duality: delta(e) = 1 - e^e + e^e delta_opposite(-e); adding is removing the other way round."""
+    profile = SubsampledGaussianProfile(rate, mu, relation)
+    for direction in BOTH:
+        dual = -math.expm1(epsilon) + math.exp(epsilon) * profile.delta_at(-epsilon, direction.opposite)
+        assert profile.delta_at(epsilon, direction) == pytest.approx(dual, abs=1e-12 * math.exp(max(epsilon, 0.0)))
+    other = {Relation.ADD: Relation.REMOVE, Relation.REMOVE: Relation.ADD}.get(relation, relation)
+    twin = SubsampledGaussianProfile(rate, mu, other)
+    assert profile.delta_at(epsilon, F) == twin.delta_at(epsilon, B)
+    assert profile.tail_at(epsilon, B) == twin.tail_at(epsilon, F)
+
+
+@given(rate=rates, mu=distances, relation=relations, epsilon=st.floats(-2, 6), less=st.floats(0.1, 1.0))
+@settings(deadline=None, max_examples=60)
+def test_a_shorter_gradient_loses_less(rate, mu, relation, epsilon, less) -> None:
+    for direction in BOTH:
+        small, large = (
+            SubsampledGaussianProfile(rate, size, relation).log_delta_at(epsilon, direction) for size in (less * mu, mu)
+        )
+        assert small <= large + 1e-11
+
+
+def test_every_pair_of_clipped_gradients_is_dominated() -> None:
+    """Gradients in the plane, of any angle and up to the bound long, against the twin by a sum (error below 4e-5).
+
+    Null: the worst pair is two opposite gradients as long as the bound. Level: none, the sums are exact up to the
+    grid. 24 random cases; the bound is attained, and a pair that is longer by a tenth breaks it.
+    """
+    rng = np.random.default_rng(16)
+    closest = 1.0
+    for _ in range(24):
+        rate, mu, epsilon = float(10 ** rng.uniform(-1.5, 0)), float(rng.uniform(0.2, 3.0)), float(rng.normal())
+        angle, lengths = rng.uniform(0, 2 * np.pi, 2), mu * np.maximum(rng.random(2), rng.random(2))
+        u, v = (length * np.array([np.cos(a), np.sin(a)]) for length, a in zip(lengths, angle, strict=True))
+        worst = SubsampledGaussianProfile(rate, mu, Relation.REPLACE).delta_at(epsilon)
+        assert plane_delta(rate, u, v, epsilon) <= worst + 4e-5
+        added = SubsampledGaussianProfile(rate, mu, Relation.ADD).delta_at(epsilon)
+        assert plane_delta(rate, (0.0, 0.0), v, epsilon) <= added + 4e-5
+        closest = min(closest, worst - plane_delta(rate, (mu, 0.0), (-mu, 0.0), epsilon))
+        if worst > 0.05 and mu > 0.5 and epsilon > 0:
+            assert plane_delta(rate, (1.1 * mu, 0.0), (-1.1 * mu, 0.0), epsilon) > worst + 4e-5
+    assert abs(closest) <= 4e-5
+
+
+def test_without_sampling_it_is_the_gaussian_profile() -> None:
+    for relation, distance in ((Relation.ADD, 0.7), (Relation.REMOVE, 0.7), (Relation.REPLACE, 1.4)):
+        profile, gaussian = SubsampledGaussianProfile(1.0, 0.7, relation), GaussianProfile(distance)
+        assert is_symmetric(profile)
+        for direction in BOTH:
+            for epsilon in (-300.0, -2.0, 0.0, 1e-3, 1.0, 30.0, 200.0):
+                expected = gaussian.log_delta_at(epsilon)
+                assert profile.log_delta_at(epsilon, direction) == pytest.approx(expected, rel=1e-13, abs=1e-13)
+                assert profile.log_tail_at(epsilon, direction) == pytest.approx(
+                    gaussian.log_tail_at(epsilon), rel=1e-13, abs=1e-13
+                )
+            assert profile.epsilon_at(1e-9, direction) == pytest.approx(gaussian.epsilon_at(1e-9), rel=1e-13)
+            assert profile.epsilon_bracket(0.0, direction).low == math.inf
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_a_gradient_of_length_0_loses_nothing(relation) -> None:
+    profile = SubsampledGaussianProfile(0.3, 0.0, relation)
+    for direction in BOTH:
+        assert profile.delta_at(0.0, direction) == profile.tail_at(0.0, direction) == 0.0
+        assert profile.tail_at(-1e-9, direction) == 1.0
+        assert profile.delta_at(-1.0, direction) == -math.expm1(-1.0)
+        assert profile.epsilon_at(0.0, direction) == 0.0
+        assert profile.epsilon_bracket(0.0, direction).high <= 1e-14
+        assert profile.delta_bracket(0.0, direction).high == profile.tail_bracket(0.5, direction).high == 0.0
+
+
+@pytest.mark.parametrize("rate", [1e-9, 0.01, 0.5, 1 - 2.0**-53])
+def test_the_end_of_the_losses_is_decided_exactly(rate) -> None:
+    """Drawn without the record the loss is below -log(1 - rate); with it, above log(1 - rate): floats either side."""
+    profile = SubsampledGaussianProfile(rate, 3.0, Relation.ADD)
+    end = profile.epsilon_at(0.0, F)
+    with ctx.workprec(300):
+        assert (-arb(end)).exp() <= 1 - arb(rate)
+        before = math.nextafter(math.nextafter(math.nextafter(end, 0.0), 0.0), 0.0)
+        assert (-arb(before)).exp() > 1 - arb(rate)
+    assert profile.epsilon_bracket(0.0, F).high == end
+    assert profile.log_delta_at(end, F) == profile.log_tail_at(end, F) == -math.inf
+    assert profile.delta_bracket(end, F).high == profile.tail_bracket(end, F).high == 0.0
+    assert profile.log_delta_at(before, F) > -math.inf
+    assert profile.tail_bracket(before, F).low > 0.0
+    assert profile.tail_at(-end, B) == 1.0
+    assert profile.delta_at(-end, B) == pytest.approx(-math.expm1(-end), rel=1e-14)
+    assert profile.tail_bracket(-end, B).low == 1.0
+
+
+def test_far_tails_in_log_space() -> None:
+    """Against 4,000 bits where floats underflow, and near the end of the losses where they cancel."""
+    for rate, mu, relation, direction, epsilon in (
+        (1e-4, 0.2, Relation.REMOVE, F, 40.0),
+        (0.01, 2.0, Relation.REPLACE, B, 400.0),
+        (0.2, 0.05, Relation.ADD, F, -math.log1p(-0.2) * (1 - 1e-12)),
+    ):
+        profile = SubsampledGaussianProfile(rate, mu, relation)
+        with ctx.workprec(20_000):
+            delta, tail = profile.balls(arb(epsilon), direction)
+            expected = float(delta.log()), float(tail.log())
+        assert min(expected) < -800
+        assert profile.log_delta_at(epsilon, direction) == pytest.approx(expected[0], rel=1e-11)
+        assert profile.log_tail_at(epsilon, direction) == pytest.approx(expected[1], rel=1e-11)
+
+
+def test_tails_are_one_law_under_two_measures() -> None:
+    """Balls of both tails: their difference is delta, an undecided side of the end is not a number."""
+    profile = SubsampledGaussianProfile(0.1, 1.0, Relation.REMOVE)
+    assert isinstance(profile, PrivacyProfile)
+    assert isinstance(profile, BallProfile)
+    with ctx.workprec(128):
+        first, second = profile.tails(arb(0.5), F)
+        assert float(first - arb(0.5).exp() * second) == pytest.approx(profile.delta_at(0.5, F), rel=1e-13)
+        assert 0 < second < first < 1
+        absent, present = profile.tails(arb(-0.5), B)
+        assert float(absent) == pytest.approx(1 - float(second), rel=1e-13)
+        assert float(present) == pytest.approx(1 - float(first), rel=1e-13)
+        assert not profile.tails((1 - arb(0.1)).log(), F)[0].is_finite()
+        assert [float(part) for part in profile.tails(arb(-1), F)] == [1.0, 1.0]
+        assert [float(part) for part in profile.tails(arb(1), B)] == [0.0, 0.0]
+        assert float(profile.balls(arb("inf"), F)[0]) == 0.0
+
+
+def test_extreme_arguments_stay_numbers() -> None:
+    for rate in (1e-300, 0.5, 1.0):
+        for mu in (1e-300, 1e-3, 1e4):
+            for relation in Relation:
+                profile = SubsampledGaussianProfile(rate, mu, relation)
+                for direction in BOTH:
+                    logs = [profile.log_delta_at(e, direction) for e in (-math.inf, -1e5, 0.0, 1.0, 1e5, math.inf)]
+                    assert logs == sorted(logs, reverse=True)
+                    assert (logs[0], logs[-1]) == (0.0, -math.inf)
+                    assert profile.epsilon_at(1.0, direction) == 0.0
+                    assert 0.0 <= profile.epsilon_at(1e-300, direction) < math.inf
+    assert unsampled(1e5, 0.5) == 1e5 - math.log(0.5)
+    assert unsampled(-1e5, 1.0) == -1e5
+
+
+def test_it_is_a_value() -> None:
+    profile = SubsampledGaussianProfile(np.float64(0.5), 1, Relation.ADD)
+    assert type(profile.rate) is type(profile.mu) is float
+    assert pickle.loads(pickle.dumps(profile)) == profile
+    assert hash(profile) == hash(SubsampledGaussianProfile(0.5, 1.0, Relation.ADD))
+    assert profile.delta_at(0.1) == profile.delta_at(0.1, Direction.FORWARD)
+
+
+def test_bad_input() -> None:
+    for rate in (0.0, -0.1, 1.1, math.nan, True):
+        with pytest.raises(ValueError, match=r"rate must be in \(0, 1\], got rate="):
+            SubsampledGaussianProfile(rate, 1.0, Relation.ADD)
+    with pytest.raises(ValueError, match="mu must be finite and at least 0"):
+        SubsampledGaussianProfile(0.1, math.inf, Relation.ADD)
+    with pytest.raises(ValueError, match="relation must be a Relation, got relation='add'"):
+        SubsampledGaussianProfile(0.1, 1.0, "add")
+    for relation in (Relation.ADD, Relation.REPLACE):
+        with pytest.raises(ValueError, match="epsilon must be a number"):
+            SubsampledGaussianProfile(0.1, 1.0, relation).log_delta_at(math.nan)
+    with pytest.raises(ValueError, match=r"delta must be in \[0, 1\]"):
+        SubsampledGaussianProfile(0.1, 1.0, Relation.ADD).epsilon_at(2.0)
