@@ -1,0 +1,79 @@
+"""Guesses from the scores of canaries of one training run, and how many of them were right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..stats.intervals import check_size
+
+
+@dataclass(frozen=True)
+class GuessCounts:
+    """How many canaries there were, for how many of them a guess was made, and how many guesses were right.
+
+    Parameters
+    ----------
+    n_canaries : int
+        At least 1; each was included, or not, by the throw of a fair coin of its own.
+    n_guesses : int
+        From 1 to ``n_canaries``; fixed before the run was looked at (docs/one_run.md says why).
+    n_correct : int
+        From 0 to ``n_guesses``.
+    """
+
+    n_canaries: int
+    n_guesses: int
+    n_correct: int
+
+    def __post_init__(self) -> None:
+        check_size(self.n_canaries)
+        if isinstance(self.n_guesses, bool) or not 1 <= self.n_guesses <= self.n_canaries:
+            raise ValueError(f"n_guesses must be from 1 to {self.n_canaries}, got n_guesses={self.n_guesses}")
+        if isinstance(self.n_correct, bool) or not 0 <= self.n_correct <= self.n_guesses:
+            raise ValueError(f"n_correct must be from 0 to {self.n_guesses}, got n_correct={self.n_correct}")
+
+    def __str__(self) -> str:
+        """Return the counts in words."""
+        return f"{self.n_correct} right of {self.n_guesses} guesses, {self.n_canaries} canaries"
+
+
+def guess_counts(scores: ArrayLike, included: ArrayLike, n_guesses: int) -> GuessCounts:
+    """Guess from both ends of the order of the scores, and count the right guesses.
+
+    The highest scores (half of the guesses, and the odd one) are guessed to be included, the lowest not; between them
+    nothing is guessed. Among equal scores at an end the wrong guesses are counted first, so that neither the order of
+    the canaries nor a coarse score can help; independent noise of any small size makes such scores distinct.
+
+    Parameters
+    ----------
+    scores : array_like, shape (m,)
+        Of each canary, finite; made from what the run put out, never from ``included``. A higher score speaks for
+        inclusion.
+    included : array_like of bool, shape (m,)
+        Whether each canary took part.
+    n_guesses : int
+        From 1 to ``m``.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, scores that are not finite, labels other than true and false, or a wrong number of guesses.
+    """
+    given, labels = np.asarray(scores, dtype=np.float64), np.asarray(included)
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"scores must be a non-empty vector, got shape={given.shape}")
+    if labels.shape != given.shape:
+        raise ValueError(f"included must be as long as scores, got shape={labels.shape}, scores {given.shape}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"scores must be finite, got {int((~np.isfinite(given)).sum())} that are not")
+    if labels.dtype != np.bool_ and not np.isin(labels, (0, 1)).all():
+        raise ValueError("included must be true or false (1 or 0), got other values")
+    truth = labels.astype(np.bool_)
+    GuessCounts(given.size, n_guesses, 0)
+    order = np.lexsort((~truth, given))
+    low, high = n_guesses // 2, n_guesses - n_guesses // 2
+    correct = int((~truth[order[:low]]).sum()) + int(truth[order[given.size - high :]].sum())
+    return GuessCounts(given.size, n_guesses, correct)
