@@ -5,7 +5,7 @@ Predictions may be rough: they decide which event is certified on fresh draws an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,8 +87,13 @@ class Choice:
         return f"{sign}score ({self.score.name}) {what}"
 
 
-def candidates(score: Score, first: FloatArray, second: FloatArray) -> tuple[Candidates, Candidates]:
-    """Return the events of ``score`` in both directions, their masses predicted from two samples of outputs."""
+def candidates(
+    score: Score, first: FloatArray, second: FloatArray, ratio: Callable[[FloatArray], FloatArray] | None = None
+) -> tuple[Candidates, Candidates]:
+    """Return the events of ``score`` in both directions, their masses predicted from two samples of outputs.
+
+    ``ratio`` gives the log likelihood ratio at scores ``(n, 1)`` where it is known; otherwise it is fitted.
+    """
     s1, s2 = score(first), score(second)
     values, repeats = np.unique(np.concatenate([s1, s2]), return_counts=True)
     counted = bool((repeats - 1).sum() > DISCRETE * (len(s1) + len(s2)))
@@ -96,7 +101,7 @@ def candidates(score: Score, first: FloatArray, second: FloatArray) -> tuple[Can
         in_first = np.bincount(np.searchsorted(values, s1), minlength=len(values)).astype(np.float64)
         in_second = np.bincount(np.searchsorted(values, s2), minlength=len(values)).astype(np.float64)
     else:
-        ratio = fit_hinges(s1[:, None], s2[:, None])
+        ratio = ratio or fit_hinges(s1[:, None], s2[:, None])
         likely = special.expit(ratio(values[:, None]))
         in_first, in_second = likely * repeats, (1.0 - likely) * repeats
     forward = _tail(score, True, counted, values[::-1], in_first[::-1], in_second[::-1], len(s1))
@@ -128,29 +133,37 @@ def _tail(
     return Candidates(score, forward, counted, np.tile(values[places], len(MARGINS)), mass, other, seen)
 
 
-def predicted_epsilon(c: Candidates, n: int, delta: float, failure_prob: float) -> FloatArray:
-    """Return the predicted lower bound on epsilon of each event, for ``n`` certifying draws per data set."""
-    a, b = _spreads(c, n, delta, failure_prob)
-    ratio = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.other, 0.7 / n))
+def predicted_epsilon(
+    c: Candidates, n: int, delta: float, failure_prob: float, n_other: int | None = None
+) -> FloatArray:
+    """Return the predicted lower bound on epsilon of each event, for ``n`` certifying draws per data set.
+
+    With ``n_other``, these are the draws under ``P`` alone, and so many are made under ``Q``.
+    """
+    m = n if n_other is None else n_other
+    a, b = _spreads(c, n, m, delta, failure_prob)
+    ratio = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.other, 0.7 / m))
     doubt = (1.0 if c.counted else DOUBT) * np.sqrt(
         (1 - c.mass) / (c.mass * c.seen) + 1.0 / (np.maximum(c.other, 0.5 / c.seen) * c.seen)
     )
     return np.where(c.mass * n >= 2, ratio - np.hypot(a, b) - doubt, -np.inf)
 
 
-def _spreads(c: Candidates, n: int, delta: float, failure_prob: float) -> tuple[FloatArray, FloatArray]:
+def _spreads(c: Candidates, n: int, m: int, delta: float, failure_prob: float) -> tuple[FloatArray, FloatArray]:
     half = stats.norm.isf(failure_prob) * np.sqrt(c.mass * (1 - c.mass) / n)
     a = np.log(np.maximum(c.mass - delta, 1e-300) / np.maximum(c.mass - delta - half, 1e-300))
-    floor = np.maximum(c.other, 0.7 / n)
-    upper = special.betaincinv(c.other * n + 1, np.maximum(n * (1 - c.other), 1e-9), 1 - failure_prob)
+    floor = np.maximum(c.other, 0.7 / m)
+    upper = special.betaincinv(c.other * m + 1, np.maximum(m * (1 - c.other), 1e-9), 1 - failure_prob)
     return a, np.log(np.maximum(upper, floor) / floor)
 
 
-def choose_epsilon(options: Sequence[Candidates], n: int, delta: float, failure_prob: float) -> Choice:
-    """Return the event with the largest predicted lower bound on epsilon at ``delta``."""
+def choose_epsilon(
+    options: Sequence[Candidates], n: int, delta: float, failure_prob: float, n_other: int | None = None
+) -> Choice:
+    """Return the event with the largest predicted lower bound on epsilon at ``delta``; see ``predicted_epsilon``."""
     best: tuple[float, Choice] | None = None
     for c in options:
-        predicted = predicted_epsilon(c, n, delta, failure_prob)
+        predicted = predicted_epsilon(c, n, delta, failure_prob, n_other)
         if len(predicted):
             best = _better(best, c, int(np.argmax(predicted)), float(predicted.max()))
     return _chosen(best)
@@ -415,12 +428,12 @@ def count_event(
     choice: Choice, first: FloatArray, second: FloatArray, first_ties: FloatArray, second_ties: FloatArray
 ) -> RankEvent:
     """Return the event as counted on scores; equal scores are ordered by independent uniform numbers."""
-    n = len(first)
     p, q = (first, second) if choice.forward else (-second, -first)
+    n = len(p)
     p_ties, q_ties = (first_ties, second_ties) if choice.forward else (second_ties, first_ties)
     k = min(max(1, round(choice.mass * n)), n)
     threshold = np.partition(p, n - k)[n - k]
     still = k - int((p > threshold).sum())
     tied = np.sort(p_ties[p == threshold])
     count = (q > threshold).sum() + ((q == threshold) & (q_ties >= tied[len(tied) - still])).sum()
-    return RankEvent(k, n, int(count), n)
+    return RankEvent(k, n, int(count), len(q))

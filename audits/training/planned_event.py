@@ -1,0 +1,88 @@
+"""One rank event, planned on the law that a training states, and certified on runs of which none was spent on planning.
+
+The stated law decides which event is counted and how the runs are shared between the two data sets, before any run is
+made; that the event was likely under one and rare under the other is then certified on the runs alone. A training that
+does not keep to its statement gets a worse plan and a bound that is as valid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mechanisms.data.dataset import Dataset, FloatArray
+from mechanisms.data.neighbours import NeighbouringPair
+
+from ..black_box.black_box_events import epsilon_lower
+from ..black_box.black_box_lines import direction
+from ..black_box.black_box_results import LowerBound
+from ..black_box.black_box_samples import candidates, choose_epsilon, count_event
+from ..black_box.black_box_scores import RawScore
+from ..estimate import Budget, Estimate
+from .scored_mechanism import ScoredMechanism
+
+#: Share of the runs on the data set under which the event is likely: the rare side needs more.
+LIKELY_SHARE = 0.2
+#: Simulated runs of the stated law, for each data set, and most numbers that their simulation draws.
+SIMULATED, SIMULATED_LEAST, SIMULATED_NUMBERS = 50_000, 2_000, 10_000_000
+#: Fewest runs of an audit.
+LEAST_RUNS = 100
+
+#: ``law(n, rng)``: log likelihood ratios, first data set over second, of ``n`` outputs of each; shapes ``(n,)``.
+StatedLaw = Callable[[int, np.random.Generator], tuple[FloatArray, FloatArray]]
+
+
+def planned_epsilon(
+    scored: ScoredMechanism, pair: NeighbouringPair, law: StatedLaw, numbers: int, budget: Budget, delta: float
+) -> LowerBound:
+    """Return a certified lower bound on epsilon at ``delta`` from one event that a stated law plans.
+
+    Parameters
+    ----------
+    scored : ScoredMechanism
+        Its scores are larger where an output is more like one of the first data set.
+    pair : NeighbouringPair
+        The two data sets.
+    law : callable
+        What the training states about the log likelihood ratio; see ``StatedLaw``. It is not believed.
+    numbers : int
+        Random numbers that one output of ``law`` takes.
+    budget : Budget
+        ``n_draws`` counts the runs on both data sets together.
+    delta : float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 100 runs.
+    """
+    if budget.n_draws < LEAST_RUNS:
+        raise ValueError(f"n_draws must be at least {LEAST_RUNS} for an audit of a training, got {budget.n_draws}")
+    likely = max(1, round(LIKELY_SHARE * budget.n_draws))
+    rare = budget.n_draws - likely
+    n_simulated = max(SIMULATED_LEAST, min(SIMULATED, SIMULATED_NUMBERS // max(1, numbers)))
+    first, second = law(n_simulated, budget.key.child("plan").rng())
+    options = candidates(RawScore(1.0), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
+    choice = choose_epsilon(options, likely, delta, budget.failure_prob, rare)
+    sizes = (likely, rare) if choice.forward else (rare, likely)
+
+    def runs(dataset: Dataset, n: int, member: str) -> tuple[FloatArray, FloatArray]:
+        scores = scored.draw(dataset, n, rng=budget.key.child("certify", member).rng())[:, 0]
+        return np.nan_to_num(scores), budget.key.child("ties", member).rng().random(n)
+
+    (one, ties), (two, other_ties) = (
+        runs(pair.first, sizes[0], "first"),
+        runs(pair.second, sizes[1], "second"),
+    )
+    event = count_event(choice, one, two, ties, other_ties)
+    low = epsilon_lower(event, delta, budget.failure_prob)
+    p, q = event.masses
+    value = math.inf if q == 0 and p > delta else math.log(max(p - delta, 1e-300) / max(q, 1e-300))
+    method = f"black box, rank event planned on the stated law, {event.n} and {event.m} runs"
+    estimate = Estimate(max(value, low), low, math.inf, budget.failure_prob, budget.n_draws, method)
+    side = "first" if choice.forward else "second"
+    words = f"{scored.words} among the top {choice.mass:.3%} of the {side} data set"
+    return LowerBound(estimate, delta, direction(choice.forward), words)
