@@ -7,7 +7,7 @@ bounds that come from ball arithmetic; floats only choose fractions whose effect
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,9 @@ SHARE: Final = 62
 #: What a fraction takes more than it needs, as a loss: the rounding of the floats that choose it.
 SLACK: Final = 1e-15
 #: Losses farther out than this are taken together.
-LARGEST_LOSS: Final = 1e6
+LARGEST_LOSS: Final = 2.0**20
+#: No range of losses is taken to be shorter.
+LEAST_RANGE: Final = 2.0**-20
 
 Whole = list[int]
 
@@ -40,10 +42,10 @@ class GridTails:
         A power of two.
     first : int
     scale : int
-    p_low, p_high, q_low, q_high : list of int
-        Bounds on ``P(L > point)`` and on ``Q(L > point)``, falling along the grid.
-    e_low, e_high : list of int
-        Bounds on ``e^point``.
+    p_low, p_high : list of int
+        Bounds on ``P(L > point)``, falling along the grid.
+    q_low, q_high : list of int
+        Bounds on ``e^point Q(L > point)``, which is never above it.
     """
 
     step: float
@@ -53,31 +55,40 @@ class GridTails:
     p_high: Whole
     q_low: Whole
     q_high: Whole
-    e_low: Whole
-    e_high: Whole
+
+    def factor(self, loss: float) -> tuple[int, int]:
+        """Return bounds on ``e^loss``."""
+        with ctx.workprec(self.scale + 32):
+            return _whole(arb(loss).exp() * arb(2) ** self.scale)
 
 
 def loss_range(profile: PrivacyProfile, direction: Direction, cut: float) -> tuple[float, float]:
-    """Return losses below and above which the loss has a probability of about ``cut`` (infinite ones apart)."""
+    """Return losses below and above which a loss has a probability of about ``cut`` (larger than any grid apart)."""
     with ctx.workprec(96 + math.ceil(-math.log2(cut))):
+        beyond = tails(profile, arb(LARGEST_LOSS), direction)[0]
 
         def low_enough(epsilon: float) -> bool:
             return bool(1 - tails(profile, arb(-epsilon), direction)[0] <= cut)
 
         def high_enough(epsilon: float) -> bool:
-            return bool(tails(profile, arb(epsilon), direction)[1] * arb(epsilon).exp() <= cut)
+            return bool(tails(profile, arb(epsilon), direction)[0] - beyond <= cut)
 
-        return -_first(low_enough), _first(high_enough)
+        low = -_first(low_enough)
+        return low, max(_first(high_enough), low + LEAST_RANGE)
 
 
 def _first(holds: Callable[[float], bool]) -> float:
     """Return about the least number from which a condition holds that holds from somewhere on; never too little."""
     size = 2.0**-20
-    if holds(0.0):  # it may hold below 0 already: the range then ends beyond 0, which costs a few points
-        return size
-    while not holds(size) and size < LARGEST_LOSS:
-        size *= 2
-    low, high = size / 2, size
+    if holds(0.0):
+        inner = 0.0
+        while holds(-size) and size < LARGEST_LOSS:
+            inner, size = -size, 2 * size
+        low, high = -size, inner
+    else:
+        while not holds(size) and size < LARGEST_LOSS:
+            size *= 2
+        low, high = size / 2, size
     for _ in range(6):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -88,35 +99,33 @@ def grid_tails(
     profile: PrivacyProfile, direction: Direction, step: float, first: int, last: int, bits: int
 ) -> GridTails:
     """Return the tails of a profile at the points ``first step`` to ``last step``."""
-    scale = bits + GUARD + max(0, -math.frexp(step)[1]) + math.ceil(1.4427 * max(last * step, 0.0))
-    columns: list[Whole] = [[], [], [], [], [], []]
+    scale = bits + GUARD + max(0, -math.frexp(step)[1])
+    columns: tuple[Whole, Whole, Whole, Whole] = [], [], [], []
     with ctx.workprec(scale + 32):
         one = arb(2) ** scale
         for i in range(first, last + 1):
-            point = arb(i * step)
-            p_tail, q_tail = _narrow(profile, point, direction, scale)
-            row = (*_between(p_tail, one, scale), *_between(q_tail, one, scale), *_whole(point.exp() * one))
-            for column, value in zip(columns, row, strict=True):
+            for column, value in zip(columns, _point(profile, arb(i * step), direction, one, scale), strict=True):
                 column.append(value)
-    p_low, p_high, q_low, q_high, e_low, e_high = columns
-    for column in (p_low, q_low):  # a tail falls: what is known further up holds here too
-        for i in range(len(column) - 2, -1, -1):
-            column[i] = max(column[i], column[i + 1])
-    for column in (p_high, q_high):
-        for i in range(1, len(column)):
-            column[i] = min(column[i], column[i - 1])
-    return GridTails(step, first, scale, p_low, p_high, q_low, q_high, e_low, e_high)
+    p_low, p_high, q_low, q_high = columns
+    for i in range(len(p_low) - 2, -1, -1):  # a tail falls: what is known further up holds here too
+        p_low[i] = max(p_low[i], p_low[i + 1])
+    for i in range(1, len(p_high)):
+        p_high[i] = min(p_high[i], p_high[i - 1])
+    return GridTails(step, first, scale, p_low, p_high, q_low, q_high)
 
 
-def _narrow(profile: PrivacyProfile, point: Ball, direction: Direction, scale: int) -> tuple[Ball, Ball]:
-    """Return both tails, from up to four times the bits where that makes them narrow."""
-    widest = arb(2) ** -scale
+def _point(
+    profile: PrivacyProfile, point: Ball, direction: Direction, one: Ball, scale: int
+) -> tuple[int, int, int, int]:
+    """Return the bounds at one point, from up to four times the bits where that makes them narrow."""
+    widest = 1 / one
     for more in (32, scale, 3 * scale):
         with ctx.workprec(scale + more):
             p_tail, q_tail = tails(profile, point, direction)
+            q_tail = q_tail * point.exp()
         if p_tail.rad() <= widest and q_tail.rad() <= widest:
             break
-    return p_tail, q_tail
+    return *_between(p_tail, one, scale), *_between(q_tail, one, scale)
 
 
 def _between(probability: Ball, one: Ball, scale: int) -> tuple[int, int]:
@@ -139,24 +148,23 @@ def pessimistic(grid: GridTails, bits: int) -> GridLaw:
     """
     with ctx.workprec(256):
         share_low, share_high = _whole(arb(2) ** SHARE / -arb(-grid.step).expm1())
+    down_low, down_high = grid.factor(-grid.step)
     n_points, half, scale = len(grid.p_low), 1 << SHARE, grid.scale
     out = [0] * n_points
     out[0] = (1 << scale) - grid.p_low[0]
     for i in range(n_points - 1):
         p_high = grid.p_high[i] - grid.p_low[i + 1]
-        if p_high <= 0:
-            continue
         p_low = max(grid.p_low[i] - grid.p_high[i + 1], 0)
-        q_high = grid.q_high[i] - grid.q_low[i + 1]
-        q_low = max(grid.q_low[i] - grid.q_high[i + 1], 0)
+        # e^point times the Q-mass of the cell
+        q_high = grid.q_high[i] - (down_low * grid.q_low[i + 1] >> scale)
+        q_low = max(grid.q_low[i] - _shifted_up(down_high * grid.q_high[i + 1], scale), 0)
         # u at the upper and p - u at the lower point, where u (1 - e^-step) = p - q e^point
-        most = min(-(-max(p_high - (grid.e_low[i] * q_low >> scale), 0) * share_high // half), p_high)
-        least = min(max(p_low - _shifted_up(grid.e_high[i] * q_high, scale), 0) * share_low // half, p_high)
+        most = min(-(-max(p_high - q_low, 0) * share_high // half), p_high)
+        least = min(max(p_low - q_high, 0) * share_low // half, p_high)
         out[i] += p_high - least
         out[i + 1] += most
-    last = n_points - 1
-    out[last] += min(_shifted_up(grid.e_high[last] * grid.q_high[last], scale), grid.p_high[last])
-    beyond = max(grid.p_high[last] - (grid.e_low[last] * grid.q_low[last] >> scale), 0)
+    out[-1] += min(grid.q_high[-1], grid.p_high[-1])
+    beyond = max(grid.p_high[-1] - grid.q_low[-1], 0)
     down = scale - bits
     masses = fmpz_poly([_shifted_up(mass, down) for mass in out])
     return GridLaw(grid.step, 2 * grid.first, masses, _shifted_up(beyond, down), bits, True)
@@ -169,79 +177,72 @@ def optimistic(grid: GridTails, bits: int) -> GridLaw:
     the cell above (or below) are merged with them such that the loss is just above the middle. Where that fails the
     mass goes to the next middle that is proved to lie below its loss. Losses below the grid are dropped.
     """
-    n_cells, scale = len(grid.p_low) - 1, grid.scale
-    with ctx.workprec(scale + 32):
-        to_middle = _whole(arb(grid.step / 2).exp() * (arb(2) ** scale))[1]
-    middles = [_shifted_up(e * to_middle, scale) for e in grid.e_high[:-1]]
+    n_cells, scale, half = len(grid.p_low) - 1, grid.scale, 1 << SHARE
+    down_low, down = grid.factor(-grid.step)
+    up, to_middle = grid.factor(grid.step)[1], grid.factor(grid.step / 2)[1]
     p_mass = [max(grid.p_low[i] - grid.p_high[i + 1], 0) for i in range(n_cells)]
-    q_mass = [grid.q_high[i] - grid.q_low[i + 1] for i in range(n_cells)]
-    from_above, from_below = _borrowed(p_mass, q_mass, middles, grid)
-    out, half = [0] * n_cells, 1 << SHARE
-    for i in range(n_cells):
-        own = half - (from_above[i - 1] if i else 0) - (from_below[i + 1] if i + 1 < n_cells else 0)
-        p, q = own * p_mass[i], own * q_mass[i]
-        if from_above[i]:
-            p, q = p + from_above[i] * p_mass[i + 1], q + from_above[i] * q_mass[i + 1]
-        if from_below[i]:
-            p, q = p + from_below[i] * p_mass[i - 1], q + from_below[i] * q_mass[i - 1]
-        at, p = i, p >> SHARE
-        while at >= 0 and p << (scale + SHARE) < middles[at] * q:
-            at -= 1
-        if at >= 0:
-            out[at] += p
+    # e^middle times the Q-mass of the cell, at most
+    q_mass = [
+        _shifted_up(to_middle * (grid.q_high[i] - (down_low * grid.q_low[i + 1] >> scale)), scale)
+        for i in range(n_cells)
+    ]
+    shares = _shares(p_mass, q_mass, grid)
+    out = [0] * n_cells
+
+    def put(i: int, p: int, q: int) -> None:
+        """Put merged outcomes at the highest middle, from that of cell ``i`` down, that their loss reaches."""
+        while i >= 0 and p < q:
+            i, q = i - 1, _shifted_up(q * down, scale)
+        if i >= 0:
+            out[i] += p >> SHARE
+
+    for i, (above, below, kept) in enumerate(zip(*shares, strict=True)):
+        p, q = kept * p_mass[i], kept * q_mass[i]
+        if above:
+            p, q = p + above * p_mass[i + 1], q + _shifted_up(above * q_mass[i + 1] * down, scale)
+        if below:
+            p, q = p + below * p_mass[i - 1], q + _shifted_up(below * q_mass[i - 1] * up, scale)
+        put(i, p, q)
+        rest = half - kept - (shares[0][i - 1] if i else 0) - (shares[1][i + 1] if i + 1 < n_cells else 0)
+        if rest:
+            put(i, rest * p_mass[i], rest * q_mass[i])
     beyond = grid.p_low[-1] if grid.q_high[-1] == 0 else 0
     out[-1] += grid.p_low[-1] - beyond
-    down = scale - bits
-    return GridLaw(grid.step, 2 * grid.first + 1, fmpz_poly([mass >> down for mass in out]), beyond >> down, bits, False)
+    less = scale - bits
+    return GridLaw(
+        grid.step, 2 * grid.first + 1, fmpz_poly([mass >> less for mass in out]), beyond >> less, bits, False
+    )
 
 
-def _borrowed(p_mass: Whole, q_mass: Whole, middles: Whole, grid: GridTails) -> tuple[Whole, Whole]:
-    """Return which fraction of the cell above, and of that below, each cell takes, in multiples of ``2^-SHARE``.
+def _shares(p_mass: Whole, q_mass: Whole, grid: GridTails) -> tuple[Whole, Whole, Whole]:
+    """Return the fractions of the cell above and of that below that each cell takes, and that of its own it keeps.
 
-    Any fractions are sound, since what they lead to is checked.
+    In multiples of ``2^-SHARE``. Any that add up to at most 1 for each cell are sound, since what they lead to is
+    checked.
     """
-    n_cells, scale, step, half = len(p_mass), grid.scale, grid.step, 1 << SHARE
-    floor = 1 << max(scale - 600, GUARD)
+    n_cells, step, half = len(p_mass), grid.step, 1 << SHARE
+    floor = 1 << GUARD
     # the loss of a cell relative to its middle; 0 where there is too little to bother
-    off = [
-        math.log((p << scale) / (middle * q)) if p > floor and q > 0 else 0.0
-        for p, q, middle in zip(p_mass, q_mass, middles, strict=True)
-    ]
-    size = [p / (1 << scale) for p in p_mass]
-    from_above, from_below = [0] * n_cells, [0] * n_cells
-    left = size[0]
+    off = [math.log(p / q) if p > floor and q > 0 else 0.0 for p, q in zip(p_mass, q_mass, strict=True)]
+    from_above, from_below, kept = [0] * n_cells, [0] * n_cells, [half] * n_cells
     for i in range(n_cells - 1):
-        taken = 0.0
-        if off[i] < 0:
-            surplus = -math.expm1(-(off[i + 1] + step))
-            taken = left * math.expm1(SLACK - off[i]) / surplus if surplus > 0 else math.inf
-            if taken < 0.5 * size[i + 1]:
-                from_above[i] = int(taken / size[i + 1] * half)
-            else:
-                taken = 0.0
-        left = size[i + 1] - taken
-    left = size[-1]
+        surplus = -math.expm1(-(off[i + 1] + step))
+        if off[i] >= 0 or surplus <= 0 or p_mass[i + 1] == 0:
+            continue
+        needed = kept[i] * (p_mass[i] / p_mass[i + 1]) * math.expm1(SLACK - off[i]) / surplus
+        if needed <= half:
+            from_above[i] = int(needed)
+        else:  # all of the cell above is too little: so much of this cell goes down
+            from_above[i], kept[i] = half, int(kept[i] / needed * half * (1 - SLACK))
+        kept[i + 1] -= from_above[i]
     for i in range(n_cells - 1, 0, -1):
-        taken = 0.0
-        if off[i] > SLACK and not from_above[i] and not from_above[i - 1]:
-            taken = -left * math.expm1(SLACK - off[i]) / math.expm1(step - off[i - 1])
-            if off[i - 1] < step and taken < 0.5 * size[i - 1]:
-                from_below[i] = int(taken / size[i - 1] * half)
-            else:
-                taken = 0.0
-        left = size[i - 1] - taken
-    return from_above, from_below
+        if off[i] <= SLACK or off[i - 1] >= step or p_mass[i - 1] == 0 or from_above[i] or from_above[i - 1]:
+            continue
+        useful = -kept[i] * (p_mass[i] / p_mass[i - 1]) * math.expm1(SLACK - off[i]) / math.expm1(step - off[i - 1])
+        from_below[i] = min(int(useful), kept[i - 1])
+        kept[i - 1] -= from_below[i]
+    return from_above, from_below, kept
 
 
 def _shifted_up(value: int, by: int) -> int:
     return -(-value >> by)
-
-
-def one_step(
-    profile: PrivacyProfile, direction: Direction, step: float, bits: int, cut: float, *, ends: Sequence[bool]
-) -> list[GridLaw]:
-    """Return the ends of one step that are asked for (``True``: pessimistic) on a grid that holds all but ``cut``."""
-    low, high = loss_range(profile, direction, cut)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    grid = grid_tails(profile, direction, step, first, last, bits)
-    return [pessimistic(grid, bits) if upper else optimistic(grid, bits) for upper in ends]
