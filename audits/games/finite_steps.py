@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+
+from scipy.special import ndtri
 
 from mechanisms.accounting.renyi_cost import check_order
 from mechanisms.laws.finite_laws import Law, check_law, product
@@ -71,6 +74,24 @@ class FiniteStep:
             if p:
                 largest = max(largest, p / q, q / p)
         return largest
+
+    @property
+    def gaussian_mu(self) -> float:
+        """The smallest ``mu`` at which it is ``mu``-Gaussian differentially private, rounded up; infinite if none.
+
+        The trade-off curve of a finite law is a polygon, and that of two normal laws is convex: it lies below the
+        polygon where it does so at the corners.
+        """
+        if self.factor is None:
+            return math.inf
+        pairs = sorted(
+            ((p, q) for p, q in zip(self.first, self.second, strict=True) if p), key=lambda pair: pair[1] / pair[0]
+        )
+        alpha, beta, largest = Fraction(0), Fraction(1), 0.0
+        for p, q in pairs[:-1]:  # the corners between (0, 1) and (1, 0): reject D' at the answers so far
+            alpha, beta = alpha + q, beta - p
+            largest = max(largest, -float(ndtri(float(alpha))) - float(ndtri(float(beta))))
+        return largest * (1 + 1e-12)
 
     def delta_at(self, factor: Fraction) -> Fraction:
         """Return the smallest delta at ``epsilon = log(factor)``, both directions."""

@@ -6,17 +6,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from ..accounting.renyi_cost import renyi_bracket
 from ..base import check_draws
 from ..capabilities import Bound, Domain, worst_case_of
 from ..data.dataset import Dataset, FloatArray
+from ..parameters import Positive
 from ..training.batched_steps import SPARSE_RATE, ClippedRecords, bernoulli, passes
-from ..training.dp_sgd import DPSGD
-from .privacy_filters import GaussianFilter, RenyiFilter, gaussian_cost
+from ..training.dp_sgd import DPSGD, DPSGDParameters
+from .privacy_filters import GaussianFilter, RenyiFilter, gaussian_cost, most_spent
 
 #: Points of the table of costs, and by how much its chords are raised for rounding.
 TABLE, ROUNDING = 513, 1e-13
@@ -125,6 +127,15 @@ class FilteredDPSGD:
         spent = np.full((n_draws, len(records.y)), self.first_cost)
         return BudgetedRecords(*parts, spent, self.filter, self.costs)
 
+    def _renyi(self, plain: Bound | None, order: float) -> float:
+        """Return the smallest proved Renyi divergence of an order; it rises with the order."""
+        own = math.inf
+        if isinstance(self.filter, GaussianFilter):
+            own = 0.5 * order * self.filter.mu**2
+        elif order <= self.filter.order:
+            own = self.filter.budget
+        return min(own, math.inf if plain is None else most_spent(plain, order))
+
     def _mu(self, plain: Bound | None) -> float | None:
         """Return the smaller Gaussian parameter of those that are proved; None where none is."""
         known = [] if plain is None or plain.mu is None else [plain.mu]
@@ -148,6 +159,7 @@ class FilteredDPSGD:
             delta_at,
             mu=self._mu(plain),
             replaced=None if plain is None else plain.replaced,
+            renyi=lambda order: self._renyi(plain, order),
         )
 
 
@@ -172,3 +184,32 @@ class BudgetedRecords(ClippedRecords):
         if rate < 1:
             active &= bernoulli(active.size, rate, rng=rng).reshape(active.shape)
         return self.sums_over(theta, active, sparse=rate < SPARSE_RATE)
+
+
+class FilteredDPSGDParameters(DPSGDParameters):
+    """DP-SGD whose records take part while their own budgets last (Feldman and Zrnic 2021)."""
+
+    name: Literal["filtered-dp-sgd"]  # type: ignore[assignment]
+    filter: Literal["renyi", "gaussian"]
+    order: int | None = Field(None, ge=2, le=1024, description="Of the Renyi divergences that are added up.")
+    budget: Positive | None = Field(None, description="What each record may spend at that order, in nats.")
+    mu: Positive | None = Field(None, description="Gaussian parameter of the whole; for rate = 1.")
+
+    @model_validator(mode="after")
+    def _form(self) -> Self:
+        wanted = ("order", "budget") if self.filter == "renyi" else ("mu",)
+        for key in ("order", "budget", "mu"):
+            if (getattr(self, key) is not None) != (key in wanted):
+                rule = "given" if key in wanted else "absent"
+                raise ValueError(f'mechanism.{key}|{rule} for filter = "{self.filter}"|{getattr(self, key)}')
+        return self
+
+    def build(self, dim: int) -> FilteredDPSGD:  # type: ignore[override]
+        """Return the mechanism."""
+        given = self.model_dump(exclude={"name", "filter", "order", "budget", "mu"})
+        training = DPSGDParameters(name="dp-sgd", **given).build(dim)
+        if self.mu is not None:
+            return FilteredDPSGD(training, GaussianFilter(self.mu))
+        assert self.order is not None
+        assert self.budget is not None
+        return FilteredDPSGD(training, RenyiFilter(self.order, self.budget))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..accounting.renyi_cost import check_order, renyi_to_delta, renyi_to_epsilon
 from ..base import Direction, check_nonnegative, check_positive
+from ..capabilities import Bound
 from ..data.dataset import FloatArray
 from ..laws.gaussian_calibration import check_open_delta
 from ..laws.gaussian_profile import GaussianProfile
@@ -172,6 +173,14 @@ def gaussian_cost(privacy_filter: RenyiFilter | GaussianFilter, mu: FloatArray) 
     square = np.square(mu)
     per_square = 0.5 * privacy_filter.order if isinstance(privacy_filter, RenyiFilter) else 1.0
     return np.asarray(np.where(square == 0, 0.0, np.nextafter(per_square * square * (1 + 1e-15), np.inf)))
+
+
+def most_spent(bound: Bound, order: float) -> float:
+    """Return the Renyi divergence of an order, in nats, that a proved bound allows; infinite where it says nothing."""
+    known = [math.inf] if bound.mu is None else [0.5 * order * bound.mu**2 * (1 + 1e-15)]
+    if bound.renyi is not None:
+        known.append(bound.renyi(order))
+    return min(known)
 
 
 @dataclass(frozen=True, repr=False)

@@ -48,7 +48,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         released = f"{deployment.n_outputs} outputs of {released}"
     sentence = f"{released} is {claim.words} over all data sets in the public domain, {relation}"
     if isinstance(deployment.mechanism, Imported):
-        return examined_dp(deployment, claim, sentence, _chosen(deployment))
+        return examined_dp(deployment, claim, sentence, chosen_by_looking(deployment))
     bound = _bound(deployment, claim)
     privacy = privacy_claim(claim)
     with deployment.progress.phase(f"{name}: the worst pair"):
@@ -68,7 +68,7 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         deployment.progress.phase(f"{name}: figures of the records", roc_work(deployment)),
     ):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
-    chosen, way_out = _chosen(deployment)
+    chosen, way_out = chosen_by_looking(deployment)
     conditions = bound.conditions if bound else ()
     finding = Finding(
         name,
@@ -196,7 +196,7 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
     return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
 
 
-def _chosen(deployment: Deployment) -> tuple[str, str]:
+def chosen_by_looking(deployment: Deployment) -> tuple[str, str]:
     """Return what keeps the claim from a PASS whatever the checks say, and the way out."""
     chosen = deployment.config.data.chosen_from_data
     if not chosen:

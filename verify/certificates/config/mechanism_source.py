@@ -15,9 +15,10 @@ import numpy as np
 
 from mechanisms import Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
 from mechanisms.data.dataset import FloatArray
+from mechanisms.filters.privacy_filters import Filter
 
 from ...messages.errors import UserError
-from .config import Loaded
+from .config import Configuration, Loaded
 from .config_mechanisms import ImportSection
 
 
@@ -69,14 +70,14 @@ class MechanismSource:
             raise UserError(f"{key} must name a function of its module, got {key}={self.origin}")
         return getattr(module, name)
 
-    def load(self) -> Mechanism:
+    def load(self) -> Imported:
         """Return the mechanism that the factory makes; refuses what is no mechanism."""
         factory, name = self.attribute(), self.origin.partition(":")[2]
         try:
             made = factory(**self.parameters)
         except Exception as stop:
             raise UserError(f"mechanism.parameters must fit {name}, got {type(stop).__name__}: {stop}") from stop
-        if not callable(getattr(made, "draw", None)):
+        if not callable(getattr(made, "draw", None)) and not isinstance(made, Filter):
             raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
         return Imported(made)
 
@@ -94,6 +95,12 @@ class Imported:
     def name(self) -> str:
         """Short name for reports."""
         return str(getattr(self.inner, "name", type(self.inner).__name__))
+
+    @property
+    def filter(self) -> Filter | None:
+        """Its filter: the object itself, or what its attribute ``filter`` holds; None where there is none."""
+        own = self.inner if isinstance(self.inner, Filter) else getattr(self.inner, "filter", None)
+        return own if isinstance(own, Filter) else None
 
     @property
     def white_box(self) -> bool:
@@ -153,11 +160,23 @@ def build_mechanism(loaded: Loaded, dim: int) -> tuple[Mechanism, MechanismSourc
     section = loaded.config.mechanism
     if isinstance(section, ImportSection):
         source = MechanismSource(section.origin, str(loaded.folder), section.parameters)
-        return source.load(), source
+        made = source.load()
+        if made.filter is not None and not callable(getattr(made.inner, "draw", None)):
+            _only_filters(loaded.config)
+        return made, source
     try:
         return section.build(dim), None
     except ValueError as stop:
         raise UserError(f"mechanism.{stop}") from stop
+
+
+def _only_filters(config: Configuration) -> None:
+    """Refuse what a filter without a method ``draw`` cannot be asked."""
+    other = next((claim.type for claim in config.claims if claim.type != "filter"), None)
+    if other is not None:
+        raise UserError(f"claims.type must be filter for a filter that draws nothing, got claims.type={other}")
+    if config.release is not None:
+        raise UserError("release must be absent for a filter that draws nothing, got release given")
 
 
 def law_of(mechanism: object) -> Callable[[NeighbouringPair], PrivacyProfile] | None:

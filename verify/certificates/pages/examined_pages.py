@@ -3,7 +3,8 @@
 The examination of a claim's row: ``relation`` in words; ``pairs``, each with a ``name``, its ``draws`` of either data
 set, and whether its stated ``law`` was held against them; ``draws``, the least of these; ``refused``, pairs with the
 ``reason``; ``visible``, the smallest probability of a leak that would have been seen; ``contract``, findings with
-``name``, ``outcome`` and ``words``; ``cannot_catch``, sentences. What is absent is not printed.
+``name``, ``outcome`` and ``words``; ``cannot_catch``, sentences; ``games``, those in which a filter was tried. What is
+absent is not printed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def on_whose_word(claim: Row) -> str:
 
 def examined_words(row: Row) -> str:
     """Return in one line what was examined."""
-    parts = [f"{format_count(count_of(row['pairs']))} pairs of data sets"]
+    games = len(row.get("games", ()))
+    parts = [f"{format_count(games)} adaptive games on finite answers, every analyst"] if games else []
+    if count_of(row["pairs"]) or not games:
+        parts.append(f"{format_count(count_of(row['pairs']))} pairs of data sets")
     if row.get("draws") is not None:
         parts.append(f"at least {format_count(row['draws'])} draws of each data set")
     if row.get("relation"):

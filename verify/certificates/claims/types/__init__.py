@@ -10,10 +10,13 @@ from .claim_section import ClaimSection, Probability, RecordsClaim, said
 from .coverage_claim import CoverageClaim
 from .dp_claim import DPClaim
 from .ex_post_claim import ExPostClaim
+from .filter_claim import FilterClaim
 from .pdp_claim import PDPClaim
 from .utility_claim import UtilityClaim
 
-Claim = Annotated[DPClaim | PDPClaim | ExPostClaim | CoverageClaim | UtilityClaim, Field(discriminator="type")]
+Claim = Annotated[
+    DPClaim | PDPClaim | FilterClaim | ExPostClaim | CoverageClaim | UtilityClaim, Field(discriminator="type")
+]
 
 #: The word in a configuration -> its class, in the order of the draft.
 BY_TYPE: dict[str, type[ClaimSection]] = {
@@ -27,6 +30,7 @@ __all__ = [
     "CoverageClaim",
     "DPClaim",
     "ExPostClaim",
+    "FilterClaim",
     "PDPClaim",
     "Probability",
     "RecordsClaim",

@@ -1,0 +1,149 @@
+"""A claim about individual budgets: what is proved of what records spend, and what games find of somebody's filter."""
+
+from __future__ import annotations
+
+import math
+
+from audits import Estimate
+from audits.games.filter_examination import FilterFaultError, Found, examine_filter
+from mechanisms.capabilities import Bound, worst_case_of, worst_pair_of
+from mechanisms.filters.privacy_filters import most_spent
+from mechanisms.filters.worst_spending import Spender, least_mu, least_renyi
+
+from ...engine.rows import Row
+from ...kernel.evidence import vacuous
+from ...kernel.statement import Claim, Evidence
+from ..config.mechanism_source import Imported
+from .claims_dp import chosen_by_looking
+from .finding import Check, Deployment, Examined, Finding, Power
+from .types import FilterClaim
+
+SCOPE = "every pair of neighbouring data sets in the public domain, and every analyst"
+#: What no game can show of a filter.
+CANNOT_CATCH = (
+    "a filter that is wrong at steps other than those of the games, or after more of them",
+    "costs that the mechanism tells the filter wrongly",
+    "a record that takes part although the filter does not admit it",
+)
+
+
+def filter_finding(deployment: Deployment, claim: FilterClaim) -> Finding:
+    """Return what was found about a claim that no record spends more than its budget."""
+    mechanism = deployment.mechanism
+    whole = f"what {mechanism.name} admits" if isinstance(mechanism, Imported) else mechanism.name
+    sentence = (
+        f"no record spends more than its budget: {whole} is {claim.words} over all data sets in the public "
+        "domain, whoever chooses the steps, one record added or removed"
+    )
+    if isinstance(mechanism, Imported):
+        return _examined(deployment, claim, sentence)
+    bound = worst_case_of(mechanism, deployment.domain, deployment.mu_report)
+    with deployment.progress.phase(f"{claim.name}: what records spend"):
+        checks = [_spending(deployment, claim, bound), *_implied(deployment, claim)]
+    chosen, way_out = chosen_by_looking(deployment)
+    return Finding(
+        str(claim.name),
+        claim.type,
+        sentence,
+        SCOPE,
+        False,
+        tuple(checks),
+        (*(bound.conditions if bound else ()), *deployment.notes.get("conditions", ())),
+        way_out or "A filter with a smaller budget, more noise, or a larger claim.",
+        chosen,
+    )
+
+
+def _spending(deployment: Deployment, claim: FilterClaim, bound: Bound | None) -> Check:
+    """Return the enclosure of what a record spends at most: below from one record alone, above from the proof."""
+    outputs, name = deployment.n_outputs, "what a record spends at most"
+    if claim.mu is None:
+        assert claim.order is not None
+        assert claim.budget is not None
+        quantity, allowed = f"largest Renyi divergence of order {claim.order} over all neighbours", claim.budget
+        high = math.inf if bound is None else outputs * most_spent(bound, claim.order)
+        spender = least_renyi(deployment.mechanism, deployment.domain, claim.order)
+        share = float(outputs)
+    else:
+        quantity, allowed = "smallest mu of Gaussian differential privacy over all neighbours", claim.mu
+        high = math.inf if bound is None or bound.mu is None else math.sqrt(outputs) * bound.mu
+        spender = least_mu(deployment.mechanism, deployment.domain)
+        share = math.sqrt(outputs)
+    shown = Claim(quantity, 0.0, allowed, allowed)
+    words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
+    low = 0.0 if spender is None else min(share * spender.spent, high)
+    if math.isinf(high) and low <= allowed:
+        reason = f"no finite test: nothing proved bounds {'mu' if claim.mu else 'the Renyi divergence at this order'}"
+        return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
+    method = "ball arithmetic; below: one record alone; above: " + (bound.statement if bound else "nothing")
+    found = _numbers(spender) if low > allowed else {}
+    exact = Estimate.proved(low, high, method)
+    notes = {"rests on": bound.statement if bound else "nothing"}
+    return Check(name, Power.DECIDES, Evidence(shown, exact, found=found, notes=notes), False, words)
+
+
+def _numbers(spender: Spender | None) -> dict[str, float | str]:
+    return {} if spender is None else {"x_norm": spender.length, "n_records": 0, "pair": spender.words}
+
+
+def _implied(deployment: Deployment, claim: FilterClaim) -> list[Check]:
+    """Return the worst pair's exact delta at the epsilon that the claim implies, where one can be built."""
+    epsilon, delta = claim.epsilon, claim.delta
+    worst = worst_pair_of(deployment.mechanism, deployment.domain, epsilon, delta)
+    if worst is None:
+        return []
+    shown = Claim(
+        "delta of the worst pair found at the implied epsilon",
+        0.0,
+        delta,
+        epsilon,
+        in_domain=not vacuous(epsilon, delta),
+    )
+    exact = Estimate.proved(worst.delta.low, max(worst.delta.low, worst.delta.high), "ball arithmetic")
+    found = dict(worst.numbers) | {"pair": worst.words}
+    evidence = Evidence(shown, exact, found=found)
+    return [Check("the worst pair at the epsilon that follows", Power.REFUTES, evidence, False, worst.words)]
+
+
+def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Finding:
+    """Return what the games find of the filter of an imported mechanism: a counterexample, or nothing."""
+    assert isinstance(deployment.mechanism, Imported)
+    given, missing = deployment.mechanism.filter, ""
+    results: tuple[Found, ...] = ()
+    if given is None:
+        missing = "the imported mechanism has no filter (methods start, spend and admits, or an attribute filter)"
+    else:
+        try:
+            with deployment.progress.phase(f"{claim.name}: the games"):
+                results = examine_filter(given, claim.claimed, claim.delta)
+        except FilterFaultError as stop:
+            missing = str(stop)
+    row: Row = {
+        "pairs": [],
+        "games": [{"name": each.quantity, "states": each.states} for each in results],
+        "cannot_catch": list(CANNOT_CATCH),
+    }
+    refuted = next((each for each in results if each.refutes), None)
+    advice = "Mend the filter: admit a step only where what was spent and the step's own cost fit the budget together."
+    return Finding(
+        str(claim.name),
+        claim.type,
+        sentence,
+        SCOPE,
+        False,
+        tuple(_game_check(each) for each in results),
+        tuple(deployment.notes.get("conditions", ())),
+        f"Refuted by an analyst who does this: {refuted.words}. {advice}" if refuted else "",
+        "games can refute a filter and never support it",
+        imported=True,
+        examined=Examined(None, missing, row),
+        vouched=deployment.notes.get("vouched"),
+    )
+
+
+def _game_check(found: Found) -> Check:
+    """Return what the worst analyst of the games reaches, as a check that can refute alone."""
+    shown = Claim(found.quantity, 0.0, found.allowed, found.allowed)
+    exact = Estimate.proved(found.value.low, found.value.high, "rational arithmetic, every analyst")
+    evidence = Evidence(shown, exact, found={"the worst analyst": found.words} if found.refutes else {})
+    return Check(f"adaptive games: {found.quantity}", Power.REFUTES, evidence, False)
