@@ -16,7 +16,16 @@ from audits import Estimate, StreamKey, exact_delta, exact_tail
 from audits.white_box.composed import composed_delta
 from audits.white_box.exact import exact_epsilon
 from audits.white_box.random_matrix import goe_norm_exact, sandwich_exact
-from mechanisms import BOTH, Bracket, Dataset, Direction, GaussianProfile, NeighbouringPair
+from mechanisms import (
+    BOTH,
+    Bracket,
+    Dataset,
+    Direction,
+    GaussianProfile,
+    NeighbouringPair,
+    Relation,
+    SubsampledGaussianProfile,
+)
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.goe import Normalisation
 
@@ -110,6 +119,61 @@ def _beyond(
     return mpmath.ncdf(above) - mpmath.ncdf(below) if below < 0 else mpmath.ncdf(-below) - mpmath.ncdf(-above)
 
 
+def _sampled(_: float, key: StreamKey) -> Misses:
+    """One Poisson-sampled step with normal noise: mixtures of normal laws, cut where the likelihood ratio says."""
+    rng = key.rng()
+    relation, direction = list(Relation)[rng.integers(3)], BOTH[rng.integers(2)]
+    rate, mu = (10 ** rng.uniform((-3, -1.5), (0, 0.7))).tolist()
+    level = float(10 ** rng.uniform(-12, -0.5))
+    profile = SubsampledGaussianProfile(rate, mu, relation)
+    epsilon = profile.epsilon_at(level, direction) * float(rng.uniform(-0.5, 1.5))
+    with mpmath.workdps(DIGITS):
+        absent, present, opposite = (mpmath.mpf(shift) for shift in (0, mu, -mu))
+        first, second = {
+            Relation.ADD: (absent, present),
+            Relation.REMOVE: (present, absent),
+            Relation.REPLACE: (present, opposite),
+        }[relation]
+        if direction is Direction.BACKWARD:
+            first, second = second, first
+
+        def tail_and_delta(e: Number) -> tuple[Number, Number]:
+            own, other = _sampled_tails(mpmath.mpf(rate), first, second, mpmath.exp(e))
+            return own, own - mpmath.exp(e) * other
+
+        tail, delta = tail_and_delta(mpmath.mpf(epsilon))
+        return any_missed(
+            [
+                _outside(profile.tail_bracket(epsilon, direction), tail),
+                _outside(profile.delta_bracket(epsilon, direction), delta),
+                _outside_root(profile.epsilon_bracket(level, direction), level, lambda e: tail_and_delta(e)[1]),
+            ]
+        )
+
+
+def _sampled_tails(rate: Number, first: Number, second: Number, factor: Number) -> tuple[Number, Number]:
+    """Return the probabilities under both laws that the density of the first exceeds ``factor`` times the second's.
+
+    With ``u = e^(mu x)`` the difference of the two densities is a multiple of ``a u^2 + b u + c``, which is positive
+    on one side of one point, where it is positive at all.
+    """
+    weights = {mpmath.mpf(0): (1 - rate) * (1 - factor)}
+    kept = rate * mpmath.exp(-max(first**2, second**2) / 2)  # the longer shift is mu
+    for shift, weight in ((first, mpmath.mpf(1)), (second, -factor)):
+        weights[shift] = weights.get(shift, mpmath.mpf(0)) + weight * (kept if shift else rate)
+    mu = max(first, second, -second, -first)
+    a, b, c = (weights.get(shift, mpmath.mpf(0)) for shift in (mu, mpmath.mpf(0), -mu))
+    u = (-b + mpmath.sign(a) * mpmath.sqrt(b * b - 4 * a * c)) / (2 * a) if a * c else -b / a
+    if u <= 0:
+        sure = mpmath.mpf(a > 0)
+        return sure, sure
+    edge, side = mpmath.log(u) / mu, 1 if a > 0 else -1
+    own, other = (
+        (1 - rate) * mpmath.ncdf(-side * edge) + rate * mpmath.ncdf(side * (shift - edge)) for shift in (first, second)
+    )
+    return own, other
+
+
 def _composed(_: float, key: StreamKey) -> Misses:
     """One to three normal releases together are one: ``mu^2`` is the sum of theirs."""
     rng = key.rng()
@@ -152,6 +216,7 @@ def exact_series() -> Iterator[AuditSeries]:
     for law, audit, seconds in (
         ("Gaussian loss: tail, delta, epsilon", _gaussian, 1e-3),
         ("one-posterior sampling: the same", _posterior, 3e-3),
+        ("one Poisson-sampled step: the same", _sampled, 1e-2),
         ("delta of normal releases together", _composed, 5e-3),
         ("norm and sandwich, GOE(2)", _matrices, 1e-3),
     ):
