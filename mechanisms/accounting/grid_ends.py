@@ -7,7 +7,7 @@ bounds that come from ball arithmetic; floats only choose fractions whose effect
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,8 +22,12 @@ from .grid_law import GridLaw
 GUARD: Final = 64
 #: Fractions of a cell are whole multiples of 2^-SHARE.
 SHARE: Final = 62
-#: What a fraction takes more than it needs, as a loss: the rounding of the floats that choose it.
+#: What a share takes more than it needs, as a loss: the rounding of the floats that choose it.
 SLACK: Final = 1e-15
+#: A surplus below this part of a step is left where it is.
+IDLE: Final = 1e-9
+#: Cells that lend to one group, at most.
+REACH: Final = 64
 #: Losses farther out than this are taken together.
 LARGEST_LOSS: Final = 2.0**20
 #: No range of losses is taken to be shorter.
@@ -171,77 +175,87 @@ def pessimistic(grid: GridTails, bits: int) -> GridLaw:
 
 
 def optimistic(grid: GridTails, bits: int) -> GridLaw:
-    """Return the optimistic end: cells between the points, each on its middle, rounded down to it.
+    """Return the optimistic end: outcomes merged to groups whose loss lies just above the middle of a cell.
 
-    Outcomes of a cell are merged to one, whose loss ``log(P/Q)`` is off the middle by the square of the step; some of
-    the cell above (or below) are merged with them such that the loss is just above the middle. Where that fails the
-    mass goes to the next middle that is proved to lie below its loss. Losses below the grid are dropped.
+    A group is put at the highest middle that is proved to be at most its loss ``log(P/Q)``: merging is post-processing,
+    and a loss is rounded down. Losses below the grid are dropped, those above it put on the last middle.
     """
-    n_cells, scale, half = len(grid.p_low) - 1, grid.scale, 1 << SHARE
-    down_low, down = grid.factor(-grid.step)
-    up, to_middle = grid.factor(grid.step)[1], grid.factor(grid.step / 2)[1]
+    scale, less = grid.scale, grid.scale - bits
+    n_cells = len(grid.p_low) - 1
+    down_low, to_middle = grid.factor(-grid.step)[0], grid.factor(grid.step / 2)[1]
     p_mass = [max(grid.p_low[i] - grid.p_high[i + 1], 0) for i in range(n_cells)]
     # e^middle times the Q-mass of the cell, at most
     q_mass = [
         _shifted_up(to_middle * (grid.q_high[i] - (down_low * grid.q_low[i + 1] >> scale)), scale)
         for i in range(n_cells)
     ]
-    shares = _shares(p_mass, q_mass, grid)
+    factors = {distance: grid.factor(distance * grid.step)[1] for distance in range(-1, REACH + 1)}
     out = [0] * n_cells
-
-    def put(i: int, p: int, q: int) -> None:
-        """Put merged outcomes at the highest middle, from that of cell ``i`` down, that their loss reaches."""
-        while i >= 0 and p < q:
-            i, q = i - 1, _shifted_up(q * down, scale)
-        if i >= 0:
-            out[i] += p >> SHARE
-
-    for i, (above, below, kept) in enumerate(zip(*shares, strict=True)):
-        p, q = kept * p_mass[i], kept * q_mass[i]
-        if above:
-            p, q = p + above * p_mass[i + 1], q + _shifted_up(above * q_mass[i + 1] * down, scale)
-        if below:
-            p, q = p + below * p_mass[i - 1], q + _shifted_up(below * q_mass[i - 1] * up, scale)
-        put(i, p, q)
-        rest = half - kept - (shares[0][i - 1] if i else 0) - (shares[1][i + 1] if i + 1 < n_cells else 0)
-        if rest:
-            put(i, rest * p_mass[i], rest * q_mass[i])
+    for middle, group in _groups(p_mass, q_mass, grid.step):
+        p = sum(share * p_mass[i] for i, share in group)
+        # e^middle of this middle times the Q-mass of the group, at most
+        q = sum(_shifted_up(share * q_mass[i] * factors[middle - i], scale) for i, share in group)
+        at = middle
+        while at >= 0 and p < q:
+            at, q = at - 1, _shifted_up(q * factors[-1], scale)
+        if at >= 0:
+            out[at] += p >> SHARE
     beyond = grid.p_low[-1] if grid.q_high[-1] == 0 else 0
     out[-1] += grid.p_low[-1] - beyond
-    less = scale - bits
-    return GridLaw(
-        grid.step, 2 * grid.first + 1, fmpz_poly([mass >> less for mass in out]), beyond >> less, bits, False
-    )
+    masses = fmpz_poly([mass >> less for mass in out])
+    return GridLaw(grid.step, 2 * grid.first + 1, masses, beyond >> less, bits, False)
 
 
-def _shares(p_mass: Whole, q_mass: Whole, grid: GridTails) -> tuple[Whole, Whole, Whole]:
-    """Return the fractions of the cell above and of that below that each cell takes, and that of its own it keeps.
+def _groups(p_mass: Whole, q_mass: Whole, step: float) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Yield for each middle, from the highest down, the cells merged there, each with its share in ``2^-SHARE``.
 
-    In multiples of ``2^-SHARE``. Any that add up to at most 1 for each cell are sound, since what they lead to is
-    checked.
+    The shares of a cell add up to at most 1; nothing else need hold, since what they lead to is checked. The loss of a
+    cell is off its middle by the square of the step. A cell that falls short gets some of the cell above, or sends
+    down what it cannot hold; one with a surplus takes from the cells below.
     """
-    n_cells, step, half = len(p_mass), grid.step, 1 << SHARE
-    floor = 1 << GUARD
-    # the loss of a cell relative to its middle; 0 where there is too little to bother
+    half, floor = 1 << SHARE, 1 << GUARD
     off = [math.log(p / q) if p > floor and q > 0 else 0.0 for p, q in zip(p_mass, q_mass, strict=True)]
-    from_above, from_below, kept = [0] * n_cells, [0] * n_cells, [half] * n_cells
-    for i in range(n_cells - 1):
-        surplus = -math.expm1(-(off[i + 1] + step))
-        if off[i] >= 0 or surplus <= 0 or p_mass[i + 1] == 0:
-            continue
-        needed = kept[i] * (p_mass[i] / p_mass[i + 1]) * math.expm1(SLACK - off[i]) / surplus
-        if needed <= half:
-            from_above[i] = int(needed)
-        else:  # all of the cell above is too little: so much of this cell goes down
-            from_above[i], kept[i] = half, int(kept[i] / needed * half * (1 - SLACK))
-        kept[i + 1] -= from_above[i]
-    for i in range(n_cells - 1, 0, -1):
-        if off[i] <= SLACK or off[i - 1] >= step or p_mass[i - 1] == 0 or from_above[i] or from_above[i - 1]:
-            continue
-        useful = -kept[i] * (p_mass[i] / p_mass[i - 1]) * math.expm1(SLACK - off[i]) / math.expm1(step - off[i - 1])
-        from_below[i] = min(int(useful), kept[i - 1])
-        kept[i - 1] -= from_below[i]
-    return from_above, from_below, kept
+    left = [half if p else 0 for p in p_mass]
+    sent: list[tuple[int, int]] = []
+    for j in range(len(p_mass) - 1, -1, -1):
+        group, sent = sent, []
+        # what the group has beyond its middle: sum of P - e^middle Q, in multiples of 2^-scale
+        surplus = sum(share / half * p_mass[i] * -math.expm1(-off[i] - step) for i, share in group) * (1 - SLACK)
+        own, left[j] = left[j], 0
+        if own and j and off[j - 1] < 0:
+            short = left[j - 1] / half * p_mass[j - 1] * math.expm1(SLACK - off[j - 1])
+            lent = min(int(short / (-math.expm1(-off[j] - step) * p_mass[j]) * half), own)
+            sent.append((j, lent))
+            own -= lent
+        if own:
+            short = own / half * p_mass[j] * math.expm1(SLACK - off[j])
+            if short > surplus:
+                held = int(own * (surplus / short) * (1 - SLACK))
+                sent.append((j, own - held))
+                own, surplus = held, 0.0
+            else:
+                surplus -= short
+            group.append((j, own))
+        if surplus > IDLE * step * p_mass[j]:
+            group += _taken(j, surplus, left, p_mass, off, step)
+        yield j, group
+
+
+def _taken(
+    j: int, surplus: float, left: Whole, p_mass: Whole, off: Sequence[float], step: float
+) -> Iterator[tuple[int, int]]:
+    """Yield what a surplus at a middle lifts there from the cells below, and take it off what is left of them."""
+    for i in range(j - 1, max(j - REACH, 0) - 1, -1):
+        if left[i]:
+            needed = p_mass[i] * math.expm1(SLACK - off[i] + (j - i) * step)
+            if needed <= 0:
+                return
+            share = min(int(min(surplus / needed, 1.0) * (1 << SHARE)), left[i])
+            left[i] -= share
+            surplus -= share / (1 << SHARE) * needed
+            yield i, share
+        if surplus <= IDLE * step * p_mass[j]:
+            return
 
 
 def _shifted_up(value: int, by: int) -> int:
