@@ -19,9 +19,9 @@ from .one_run_guesses import GuessCounts
 #: What a computed step of the recursion is lowered by, relatively, at each of its two ends: far more than its rounding.
 LOWERED = 1e-11
 #: Points of a claimed curve, evenly spaced in epsilon, and where the curve is left at last.
-CURVE_STEP, CURVE_END = 0.01, 60.0
+CURVE_STEP, CURVE_END = 0.02, 60.0
 #: The curve is left where its delta is below this share of ``1 / n_canaries``.
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE = 1e-9
 
 #: ``least(a)``: the smallest probability that an event can have without the record if it has probability ``a`` with it.
 LeastShare = Callable[[float], float]
