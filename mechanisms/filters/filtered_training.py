@@ -182,7 +182,7 @@ class BudgetedRecords(ClippedRecords):
         """Return sums of clipped gradients over a Poisson sample of those who may take part."""
         active = self.admit(theta)
         if rate < 1:
-            active &= bernoulli(active.size, rate, rng=rng).reshape(active.shape)
+            active = active & bernoulli(active.size, rate, rng=rng).reshape(active.shape)
         return self.sums_over(theta, active, sparse=rate < SPARSE_RATE)
 
 

@@ -52,7 +52,7 @@ def mechanism_tag(value: Any) -> str | None:
     """Return which kind of mechanism a table describes."""
     if isinstance(value, dict):
         return "import" if "import" in value else value.get("name")
-    return next((tag for tag, section in BY_TAG.items() if isinstance(value, section)), None)
+    return next((tag for tag, section in BY_TAG.items() if type(value) is section), None)
 
 
 if TYPE_CHECKING:

@@ -1,0 +1,176 @@
+"""Somebody's filter on the games: right ones are not refuted at any budget, wrong ones are, and faults are told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction as F
+
+import pytest
+
+from audits.games.adaptive_games import worst_delta, worst_moment
+from audits.games.filter_examination import FilterFaultError, examine_filter
+from audits.games.finite_steps import FiniteStep, binary, randomised_response, reveal
+from mechanisms import GaussianFilter, RenyiFilter
+from mechanisms.laws.gaussian_profile import gaussian_delta
+
+CLAIMS = [
+    (RenyiFilter(8, 1.0), 1.0), (RenyiFilter(2, 0.1), 0.1), (RenyiFilter(32, 0.01), 0.01), (RenyiFilter(4, 20.0), 20.0),
+    (GaussianFilter(1.0), 1.0), (GaussianFilter(0.1), 0.01),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Right: costs are added, and the sum stays within the budget."""
+
+    budget: float
+
+    def start(self):
+        return 0.0
+
+    def spend(self, spent, cost):
+        return spent + cost
+
+    def admits(self, spent):
+        return spent <= self.budget
+
+
+@dataclass(frozen=True)
+class LateSum(Sum):
+    """Wrong: looks at what was spent before the step."""
+
+    def start(self):
+        return 0.0, 0.0
+
+    def spend(self, spent, cost):
+        return spent[0] + spent[1], cost
+
+    def admits(self, spent):
+        return spent[0] <= self.budget
+
+
+@dataclass(frozen=True)
+class AverageCost(Sum):
+    """Wrong: four times the average cost."""
+
+    def start(self):
+        return 0.0, 0
+
+    def spend(self, spent, cost):
+        return spent[0] + cost, spent[1] + 1
+
+    def admits(self, spent):
+        return 4 * spent[0] / spent[1] <= self.budget
+
+
+@dataclass(frozen=True)
+class LargestCost(Sum):
+    """Wrong: the largest cost counts."""
+
+    def spend(self, spent, cost):
+        return max(spent, cost)
+
+
+@dataclass(frozen=True)
+class OtherOrder(Sum):
+    """Wrong: whoever asks chooses the order, and takes the cheapest."""
+
+    def cost(self, step):
+        return math.log(step.moment(2))
+
+
+@pytest.mark.parametrize(("claimed", "budget"), CLAIMS)
+def test_a_right_filter_is_not_refuted(claimed, budget):
+    found = examine_filter(Sum(budget), claimed, 1e-5)
+    assert not any(each.refutes for each in found)
+    assert all(each.states > 5 for each in found)
+    assert examine_filter(claimed, claimed, 1e-5)[0].refutes is False
+    first = found[0]
+    assert first.value.high >= 0.8 * first.allowed  # the games come near the claim
+
+
+@pytest.mark.parametrize("wrong", [LateSum, AverageCost, LargestCost])
+@pytest.mark.parametrize(("claimed", "budget"), [CLAIMS[1], CLAIMS[4]])
+def test_wrong_filters_are_refuted(wrong, claimed, budget):
+    found = examine_filter(wrong(budget), claimed, 1e-5)
+    refuted = [each for each in found if each.refutes]
+    assert refuted
+    assert refuted[0].words.startswith("ask ")
+
+
+def test_costs_at_an_order_of_ones_own():
+    assert examine_filter(OtherOrder(1.0), RenyiFilter(8, 1.0), 1e-5)[0].refutes
+    assert not examine_filter(OtherOrder(1.0), RenyiFilter(2, 1.0), 1e-5)[0].refutes
+
+
+def test_the_gaussian_parameter_of_finite_laws():
+    step = randomised_response(3)
+    assert gaussian_delta(step.gaussian_mu, 0.0) == pytest.approx(0.5, rel=1e-9)  # total variation 3/4 - 1/4
+    lopsided = binary(F(1, 20), F(1, 200))
+    for factor in (F(1), F(3, 2), F(4)):
+        assert lopsided.delta_at(factor) <= gaussian_delta(lopsided.gaussian_mu, math.log(factor))
+        assert lopsided.swapped.gaussian_mu == pytest.approx(lopsided.gaussian_mu, rel=1e-9)
+    three = FiniteStep("three", ("a", "b", "c"), (F(1, 2), F(1, 3), F(1, 6)), (F(1, 4), F(1, 4), F(1, 2)))
+    smaller = 0.99 * three.gaussian_mu
+    grid = [F(k, 20) for k in range(10, 60)]
+    assert all(three.delta_at(x) <= gaussian_delta(three.gaussian_mu, abs(math.log(x))) for x in grid if x >= 1)
+    corner = max(gaussian_delta(smaller, math.log(x)) - float(three.delta_at(x)) for x in grid if x >= 1)
+    assert corner > -1  # the polygon; touched at one of its corners, which the next line says
+    assert any(float(three.delta_at(x)) > gaussian_delta(smaller, math.log(x)) for x in grid if x >= 1)
+    assert math.isinf(reveal(F(1, 9)).gaussian_mu)
+
+
+class Remembers:
+    """Keeps its own account, as no filter may."""
+
+    def __init__(self, budget):
+        self.budget, self.total = budget, 0.0
+
+    def start(self):
+        return 0.0
+
+    def spend(self, spent, cost):
+        self.total += cost
+        return self.total
+
+    def admits(self, spent):
+        return self.total <= self.budget
+
+
+@dataclass(frozen=True)
+class Raises(Sum):
+    def spend(self, spent, cost):
+        raise KeyError("cost")
+
+
+@dataclass(frozen=True)
+class KeepsLists(Sum):
+    def start(self):
+        return [0.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (Remembers, "filter.spend must be a function of what it is given, got two answers to one question"),
+        (Raises, "filter.spend must return a number or a tuple, got KeyError: 'cost'"),
+        (KeepsLists, "filter.start must return a number or a tuple, got TypeError: unhashable type: 'list'"),
+    ],
+)
+def test_faults_are_one_line(wrong, words):
+    with pytest.raises(FilterFaultError, match=words.replace("(", r"\(")):
+        examine_filter(wrong(1.0), RenyiFilter(8, 1.0), 1e-5)
+
+
+def test_what_is_found_is_a_value_of_its_game():
+    """The enclosed numbers against the exact rational ones, for the right filter."""
+    from audits.games.filter_examination import _game, _log_moment, _steps
+
+    claimed = RenyiFilter(8, 1.0)
+    steps = _steps(lambda step: _log_moment(step, 8).high, 1.0)
+    game = _game(Sum(1.0), steps, lambda step: _log_moment(step, 8).mid)
+    moment, found = worst_moment(game, 8), examine_filter(Sum(1.0), claimed, 1e-2)
+    assert math.log(moment.value) / 7 == pytest.approx(found[0].value.mid, rel=1e-12)
+    factor = F(math.ceil(F(math.exp(claimed.epsilon_at(1e-2)) * (1 + 1e-15)) * 1024), 1024)
+    assert float(worst_delta(game, factor).value) == pytest.approx(found[1].value.mid, rel=1e-12)
