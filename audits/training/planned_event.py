@@ -25,8 +25,8 @@ from .scored_mechanism import ScoredMechanism
 
 #: Share of the runs on the data set under which the event is likely: the rare side needs more.
 LIKELY_SHARE = 0.2
-#: Simulated runs of the stated law, for each data set, and most numbers that their simulation draws.
-SIMULATED, SIMULATED_LEAST, SIMULATED_NUMBERS = 50_000, 2_000, 10_000_000
+#: Simulated runs of the stated law for each data set, as a share of the runs; their fewest, most, and most numbers.
+SIMULATED_SHARE, SIMULATED_LEAST, SIMULATED_MOST, SIMULATED_NUMBERS = 0.25, 2_000, 50_000, 10_000_000
 #: Fewest runs of an audit.
 LEAST_RUNS = 100
 
@@ -63,8 +63,8 @@ def planned_epsilon(
         raise ValueError(f"n_draws must be at least {LEAST_RUNS} for an audit of a training, got {budget.n_draws}")
     likely = max(1, round(LIKELY_SHARE * budget.n_draws))
     rare = budget.n_draws - likely
-    n_simulated = max(SIMULATED_LEAST, min(SIMULATED, SIMULATED_NUMBERS // max(1, numbers)))
-    first, second = law(n_simulated, budget.key.child("plan").rng())
+    wanted = min(SIMULATED_MOST, round(SIMULATED_SHARE * budget.n_draws), SIMULATED_NUMBERS // max(1, numbers))
+    first, second = law(max(SIMULATED_LEAST, wanted), budget.key.child("plan").rng())
     options = candidates(RawScore(1.0), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
     choice = choose_epsilon(options, likely, delta, budget.failure_prob, rare)
     sizes = (likely, rare) if choice.forward else (rare, likely)
