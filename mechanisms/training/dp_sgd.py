@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ..base import check_draws, check_positive
+from ..capabilities import Bound, Domain, WorstPair
 from ..data.dataset import Dataset, FloatArray
 from ..numerics.ticks import tick
 from ..numerics.transcripts import check_count, check_outputs
-from ..parameters import REACH, Count, Parameters, Positive
+from ..parameters import REACH, Count, Parameters, Positive, Ways
+from ..records.record_laws import BatchedLaws
 from .batched_steps import LOSSES, ClippedRecords, LossName, passes, project
+from .training_worst_case import domain_bound, records_bound, training_laws, training_worst_pair
 
 
 @dataclass(frozen=True)
@@ -187,9 +190,31 @@ class DPSGD:
         *_, (theta, seen) = self.iterates(outputs, dataset.dim)
         return self.step(theta, seen, self.split(outputs, dataset.dim)[0])
 
+    def worst_case(self, domain: Domain) -> Bound | None:
+        """Return the composition of steps at the longest clipped gradient of a domain, for either observer."""
+        return domain_bound(self, domain)
+
+    def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
+        """Return no record and the one whose gradient is surely longest; None where the last iterate alone is seen."""
+        return training_worst_pair(self, domain, epsilon, delta)
+
+    def record_bound(self, domain: Domain, length: float) -> Bound | None:
+        """Return the bound for records whose features are no longer than ``length``."""
+        return domain_bound(self, domain, length)
+
+    def records_bound(self, dataset: Dataset) -> Bound:
+        """Return the bound for the records of one data set, whatever the others are."""
+        return records_bound(self, dataset)
+
+    def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
+        """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed."""
+        return training_laws(self, dataset)
+
 
 class DPSGDParameters(Parameters):
     """DP-SGD (Abadi et al. 2016) for linear and logistic models."""
+
+    protection: ClassVar[Ways] = ({"sigma": 1}, {"sigma": 1, "count_sigma": 1})
 
     name: Literal["dp-sgd"]
     loss: LossName

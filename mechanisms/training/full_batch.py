@@ -9,10 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from ..capabilities import Bound, Domain, WorstPair
 from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..numerics.transcripts import normal_log_density
+from ..records.record_laws import BatchedLaws
 from ..releases.gaussian_shift import sum_shift
 from .dp_sgd import DPSGD
 
@@ -80,6 +82,22 @@ class FullBatchGD:
             more = (pair.second.n_records - first.n_records) / self._scale
             total += more * (0.5 * more - (released[:, 0] - first.n_records) / self._scale)
         return total
+
+    def worst_case(self, domain: Domain) -> Bound | None:
+        """Return the closed form at the longest clipped gradient of a domain."""
+        return self.training.worst_case(domain)
+
+    def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
+        """Return no record and the one whose gradient is surely longest."""
+        return self.training.worst_pair(domain, epsilon, delta)
+
+    def records_bound(self, dataset: Dataset) -> Bound:
+        """Return the bound for the records of one data set, whatever the others are."""
+        return self.training.records_bound(dataset)
+
+    def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
+        """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed."""
+        return self.training.dominating_laws(dataset)
 
     @property
     def _scale(self) -> float:

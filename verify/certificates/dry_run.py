@@ -62,7 +62,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
         if outside or a_draw > SLOW:
             return _drawing_alone(deployment, a_draw, read_seconds, outside=outside)
     with deployment.progress.phase("small runs for an estimate"):
-        _decided(tried, SMALL[0])  # the first run pays for imports and caches
+        once = _seconds(lambda: _decided(tried, SMALL[0]))  # imports, and laws that are composed once and kept
         times = []
         for draws in SMALL:
             start = time.perf_counter()
@@ -74,6 +74,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
         pdf_bytes(document(rows, digest=sha256(record), date="", record=record))
         pages = time.perf_counter() - start
         large = 0.0 if outside else _of_the_records(tried, wanted)
+    large += max(0.0, once - times[0])
     a_draw = max(0.0, (times[1] - times[0]) / (SMALL[1] - SMALL[0]))
     both = 2 if not deployment.private else 1
     decided = max(times[0], times[1] - a_draw * SMALL[1]) + a_draw * wanted

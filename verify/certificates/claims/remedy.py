@@ -121,6 +121,8 @@ def _of_mechanism(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remed
             return False
 
     for way in section.protection:
+        if any(getattr(section, name) is None for name in way):
+            continue  # this mechanism is set up without it
         now = {name: float(getattr(section, name)) for name in way}
         found = nearest(now, way, proved)
         if found is not None and proved(found, everything=True):
@@ -176,6 +178,8 @@ def nearest(
         return None
     low = 0.0 if high <= 1 else high - 1
     for _ in range(HALVINGS):
+        if all(_outward(value, way[name]) == _outward(at(high)[name], way[name]) for name, value in at(low).items()):
+            break  # whatever lies between is one number when it is rounded
         middle = 0.5 * (low + high)
         low, high = (low, middle) if proved(at(middle)) else (middle, high)
     rounded = {name: _outward(value, way[name]) for name, value in at(high).items()}

@@ -1,0 +1,132 @@
+"""``certify`` on DP-SGD: proved PASS, FAIL by the worst pair, what each record surely does not exceed, and remedies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_labelled
+
+from verify.certificates.certify_call import Certification, certify
+from verify.cli import invoke
+
+#: Every gradient of a record at the edge of the domain is clipped in the ball: the bound is attained there.
+TRAINING: dict[str, Any] = {
+    "loss": "squared",
+    "n_steps": 10,
+    "rate": 0.1,
+    "sigma": 0.5,
+    "clip": 0.25,
+    "step_size": 0.5,
+    "normaliser": 2.5,
+    "radius": 0.6,
+}
+LOGISTIC = TRAINING | {"loss": "logistic", "clip": 1.0, "sigma": 1.0}
+
+
+def decided(folder: Path, claims: str, *, audience: str = "curator", more: str = "", **changed: Any) -> Certification:
+    write_labelled(folder)
+    parameters = {name: value for name, value in (TRAINING | changed).items() if value is not None}
+    text = DATA + mechanism("dp-sgd", **parameters) + claims + more + QUICK + "draws = 50\n"
+    (folder / "d.toml").write_text(text, encoding="utf-8")
+    return certify(folder / "d.toml", audience=audience)  # type: ignore[arg-type]
+
+
+def rows(found: Certification, kind: str) -> list[dict[str, Any]]:
+    return [row for row in found.rows if row["kind"] == kind]
+
+
+def test_a_claim_just_above_the_worst_case_passes_and_just_below_it_fails(tmp_path: Path) -> None:
+    found = decided(tmp_path, dp(1.0, 1e-5))
+    check = next(row for row in rows(found, "check") if row["check"].startswith("worst case"))
+    low, high = (check["exact"][end] for end in ("low", "high"))
+    assert high * 0.99 < low < high
+    assert decided(tmp_path, dp(1.0, high * 1.001)).words == {"dp": "PASS (proved)"}
+    failed = decided(tmp_path, dp(1.0, low * 0.999))
+    assert failed.words == {"dp": "FAIL"}
+    between = decided(tmp_path, dp(1.0, 0.5 * (low + high)))
+    assert between.words == {"dp": "UNDECIDED"}
+    remedy = rows(failed, "claim")[0]["remedy"]
+    assert [each["where"] for each in remedy] == ["mechanism", "claim"]
+    assert remedy[0]["changes"][0]["name"] == "sigma"
+    better = remedy[0]["changes"][0]["value"]
+    assert decided(tmp_path, dp(1.0, low * 0.999), sigma=better).words == {"dp": "PASS (proved)"}
+
+
+def test_the_last_iterate_is_covered_and_not_refuted(tmp_path: Path) -> None:
+    assert decided(tmp_path, dp(1.5, 1e-5), observer="final").words == {"dp": "PASS (proved)"}
+    assert decided(tmp_path, dp(0.1, 1e-5), observer="final").words == {"dp": "UNDECIDED"}
+
+
+def test_a_released_number_of_records_counts(tmp_path: Path) -> None:
+    released = {"normaliser": None, "count_sigma": 3.0}
+    assert decided(tmp_path, dp(1.2, 1e-5)).words == {"dp": "PASS (proved)"}
+    assert decided(tmp_path, dp(1.2, 1e-5), **released).words == {"dp": "FAIL"}
+    assert decided(tmp_path, dp(1.6, 1e-5), **released).words == {"dp": "PASS (proved)"}
+
+
+CURVES = {
+    "replaced": (claim("dp", epsilon=3.0, delta=1e-5, relation="replace"), "PASS (proved)"),
+    "replaced, too small": (claim("dp", epsilon=0.1, delta=1e-5, relation="replace"), "UNDECIDED"),
+    "group": (claim("dp", epsilon=4.0, delta=1e-4, group=2), "PASS (proved)"),
+    "table": (claim("dp", profile="table", points=[[1.5, 1e-5], [2.0, 1e-6]]), "PASS (proved)"),
+    "renyi": (claim("dp", profile="renyi", alpha=4.0, epsilon=0.2), "PASS (proved)"),
+    "renyi, too small": (claim("dp", profile="renyi", alpha=4.0, epsilon=1e-3), "UNDECIDED"),
+    "concentrated": (claim("dp", profile="zcdp", rho=1.0), "UNDECIDED"),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_relations_groups_and_curves(tmp_path: Path, name: str) -> None:
+    claims, verdict = CURVES[name]
+    found = decided(tmp_path, claims)
+    assert list(found.words.values()) == [verdict]
+    if name == "concentrated":
+        assert "no finite test" in rows(found, "claim")[0]["reason"]
+
+
+def test_full_batches_pass_a_whole_gaussian_curve(tmp_path: Path) -> None:
+    curve = claim("dp", profile="gaussian-dp", mu=1.6)
+    assert decided(tmp_path, curve, rate=1.0).words == {"dp": "PASS (proved)"}  # 0.25/0.5 sqrt(10) = 1.58
+    assert decided(tmp_path, claim("dp", profile="gaussian-dp", mu=1.5), rate=1.0).words == {"dp": "FAIL"}
+
+
+def test_the_records_of_the_data_may_claim_less_than_everybody(tmp_path: Path) -> None:
+    found = decided(tmp_path, dp(0.8, 1e-5) + pdp(0.8, 1e-5), **LOGISTIC)
+    assert found.words == {"dp": "UNDECIDED", "pdp-records": "PASS (proved)"}
+    assert any("records-pdp-records" in row["figure"]["name"] for row in rows(found, "figure"))
+    target = claim("pdp", scope="target", x=[0.1, 0.1], y=1.0, epsilon=0.3, delta=1e-5)
+    everyone = claim("pdp", scope="everyone", epsilon=2.0, delta=1e-5)
+    assert decided(tmp_path, target, **LOGISTIC).words == {"pdp-target": "PASS (proved)"}
+    assert decided(tmp_path, everyone, **LOGISTIC).words == {"pdp-everyone": "PASS (proved)"}
+    released = decided(tmp_path, dp(2.0, 1e-5) + pdp(0.8, 1e-5), audience="release", **LOGISTIC)
+    assert released.words == {"dp": "PASS (proved)"}
+    assert not any("pdp" in str(row.get("claim", "")) for row in released.rows)
+
+
+def test_two_outputs_cost_more_than_one(tmp_path: Path) -> None:
+    write_labelled(tmp_path)
+    text = DATA + "public = true\n" + mechanism("dp-sgd", **TRAINING) + dp(1.5, 1e-5) + "[release]\ndraw = true\n"
+    (tmp_path / "d.toml").write_text(text + QUICK + "draws = 50\n", encoding="utf-8")
+    call = ["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out")]
+    assert invoke(call) == 0
+    assert invoke([*call, "--draw-again", "--overwrite"]) == 3
+
+
+def test_what_does_not_apply_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_labelled(tmp_path)
+    report = "[release]\ndraw = true\n[report]\nrho = 0.01\n"
+    (tmp_path / "d.toml").write_text(DATA + mechanism("dp-sgd", **TRAINING) + dp(1.5) + report, encoding="utf-8")
+    assert invoke(["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out")]) == 2
+    assert "report" in capsys.readouterr().err
+
+
+def test_labels_that_are_none_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index = np.arange(9)
+    table = np.column_stack([0.1 * index, 0.05 * index, 0.1 * index])
+    np.savetxt(tmp_path / "data.csv", table, delimiter=",", header="a,b,y", comments="")
+    (tmp_path / "d.toml").write_text(DATA + mechanism("dp-sgd", **LOGISTIC) + dp(1.5), encoding="utf-8")
+    assert invoke(["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out")]) == 2
+    assert "data.target" in capsys.readouterr().err
