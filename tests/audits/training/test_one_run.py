@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.audits import one_run as oracle
+from scipy.stats import binom
 
 from audits import one_run_bound, one_run_curve, one_run_gaussian_bound, planned_guesses
 from audits.black_box.black_box_results import BlackBoxOutcome
@@ -50,6 +51,19 @@ def test_far_above_every_usual_level_a_private_mechanism_breaks_the_published_fo
     success = sum(law[v:])
     assert oracle.steinke_p_value(m, r, v, math.log(3), float(delta)) == pytest.approx(0.95)
     assert success == Fraction(61, 64) == pytest.approx(point_p_value(GuessCounts(m, r, v), math.log(3), float(delta)))
+
+
+def test_a_number_of_guesses_that_the_output_chooses_breaks_the_level() -> None:
+    """Two tests of level .05, 10,000 guesses or 30; the private mechanism that says which refutes with .086."""
+    m, epsilon, delta, level = 10_000, 1.0, 1e-4, 0.05
+    odds = 1 / (1 + math.exp(-epsilon))
+    many, few = 7386, 28
+    for r, v in ((m, many), (30, few)):
+        assert point_p_value(GuessCounts(m, r, v), epsilon, delta) <= level
+        assert point_p_value(GuessCounts(m, r, v - 1), epsilon, delta) > level
+    leak = m * delta * binom.sf(few - 1, 30, odds) / (few * binom.pmf(few, 30, odds))
+    assert leak == pytest.approx(0.043, abs=5e-4)
+    assert (1 - leak) * binom.sf(many - 1, m, odds) + leak == pytest.approx(0.0863, abs=5e-5)
 
 
 def test_without_delta_the_point_is_the_published_binomial_tail() -> None:
