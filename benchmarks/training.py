@@ -156,7 +156,7 @@ def libraries(data: Dataset, rate: float, n_draws: int) -> str:
         return told + "  not installed"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return told + f" {1e3 * seconds(by_opacus(data, rate), 1):8.0f}"
+        return told + f" {1e3 * seconds(by_opacus(data, rate)):8.0f}"
 
 
 def main() -> None:
