@@ -177,7 +177,7 @@ def one_run_bound(
     >>> scores = np.where(included, 1.5, -1.5) + rng.standard_normal(1000)
     >>> found = one_run_bound(scores, included, delta=1e-5, failure_prob=0.05, n_guesses=200)
     >>> round(found.epsilon.low, 2)
-    3.41
+    4.19
     """
     looks = _looks(scores, included, n_guesses)
     delta, share = check_delta(delta), check_failure_prob(failure_prob) / len(looks)
