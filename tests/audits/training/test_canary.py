@@ -1,0 +1,220 @@
+"""Gradient canaries: the score is what it says, any score gives a valid bound, planted errors are refuted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracles.audits.training_scores import relation_pairs, transcript_score
+from oracles.false_alarm import misses_allowed
+
+from audits import Budget, StreamKey, audit_epsilon, point_claim
+from audits.black_box.black_box_results import ClaimTest
+from audits.training.canary import (
+    GradientCanary,
+    audit_canary,
+    claim_from_scores,
+    epsilon_from_scores,
+    gradient_canary,
+)
+from audits.training.planned_event import LEAST_RUNS
+from audits.training.scored_mechanism import FIRST_ROWS, ScoredMechanism
+from mechanisms import DPSGD, Dataset, Direction, GaussianProfile, NeighbouringPair, Relation, UnsupportedRelation
+from mechanisms.broken.broken_training import (
+    HalfNoise,
+    OwnBatch,
+    OwnCount,
+    TwiceTheRate,
+    UnclippedTraining,
+    UnscaledNoise,
+)
+from mechanisms.training.full_batch import FullBatchGD
+from verify.calibration.series.training_series import CANARY, DELTA, FEW, SHOWN, STEPS, stated_epsilon, training_series
+
+KEY = StreamKey(20261122, ("canary",))
+RNG = np.random.default_rng(7)
+DATA = Dataset(RNG.uniform(-0.6, 0.6, (4, 2)), np.array([1.0, -1.0, 1.0, -1.0]), 1.0, 1.0, name="four", public=True)
+PAIRS = relation_pairs(DATA, np.array([0.5, -0.7]), -1.0)
+
+
+def canary_steps(**changed: object) -> DPSGD:
+    return replace(DPSGD("logistic", 3, 0.3, 0.8, 0.4, 2.0, normaliser=1.5), **changed)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.relation.name)
+@pytest.mark.parametrize("others", ["nothing", "expected"])
+@pytest.mark.parametrize("training", [canary_steps(), canary_steps(loss="squared", normaliser=None, count_sigma=2.0)])
+def test_the_score_is_that_of_the_literal_twin(pair: NeighbouringPair, others: str, training: DPSGD) -> None:
+    outputs = training.draw(pair.first, 5, rng=np.random.default_rng(1))
+    slow = [transcript_score(training, pair, output, expected=others == "expected") for output in outputs]
+    np.testing.assert_allclose(GradientCanary(training, pair, others)(outputs), slow, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.relation.name)
+def test_at_rate_1_the_score_with_the_others_is_the_privacy_loss(pair: NeighbouringPair) -> None:
+    training = canary_steps(rate=1.0)
+    outputs = training.draw(pair.second, 50, rng=np.random.default_rng(2))
+    loss = FullBatchGD(training).privacy_loss(outputs, pair)
+    np.testing.assert_allclose(GradientCanary(training, pair, "expected")(outputs), loss, rtol=1e-9, atol=1e-9)
+
+
+def test_of_a_record_without_a_gradient_the_score_says_nothing() -> None:
+    pair = NeighbouringPair.add(DATA, np.zeros(2), 1.0)
+    for others in ("nothing", "expected"):
+        outputs = canary_steps().draw(DATA, 5, rng=np.random.default_rng(3))
+        np.testing.assert_allclose(GradientCanary(canary_steps(), pair, others)(outputs), 0.0, atol=1e-15)
+    with pytest.raises(ValueError, match=r"^others must be nothing or expected, got others=some$"):
+        GradientCanary(canary_steps(), pair, "some")
+
+
+def test_a_scored_mechanism_draws_what_the_mechanism_draws() -> None:
+    inner = canary_steps()
+    scored = ScoredMechanism(inner, lambda outputs: outputs[:, 0], "the first number")
+    assert scored.name.endswith(": the first number")
+    few = scored.draw(DATA, 20, rng=np.random.default_rng(4))
+    np.testing.assert_array_equal(few[:, 0], inner.draw(DATA, 20, rng=np.random.default_rng(4))[:, 0])
+    rng = np.random.default_rng(4)
+    parts = [inner.draw(DATA, n, rng=rng)[:, 0] for n in (FIRST_ROWS, 44)]
+    many = scored.draw(DATA, FIRST_ROWS + 44, rng=np.random.default_rng(4))
+    np.testing.assert_array_equal(many[:, 0], np.concatenate(parts))
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+def test_bounds_reach_far_and_not_above_the_truth(relation: Relation) -> None:
+    """At rate 1 the truth is known in closed form; a replaced record counts twice."""
+    training = replace(STEPS, rate=1.0, sigma=4.0)
+    one = CANARY.second
+    pair = {
+        Relation.ADD: CANARY,
+        Relation.REMOVE: CANARY.swapped(),
+        Relation.REPLACE: NeighbouringPair.replace(one, 0, [1.0], -100.0),
+    }[relation]
+    truth = GaussianProfile(1.0 if relation is not Relation.REPLACE else 2.0).epsilon_at(1e-3)
+    found = audit_canary(training, pair, Budget(20_000, 0.01, KEY), delta=1e-3)
+    assert 0.5 * truth < found.estimate.low <= truth
+    assert found.estimate.n_draws == 20_000
+    assert found.estimate.failure_prob == 0.01
+
+
+def test_the_planned_bound_belongs_to_the_direction_that_tells_more() -> None:
+    """Who takes part in few steps is told by what adding him makes likely."""
+    for pair, direction in ((CANARY, Direction.BACKWARD), (CANARY.swapped(), Direction.FORWARD)):
+        found = audit_canary(replace(STEPS, rate=0.1), pair, Budget(20_000, 0.05, KEY), delta=0.01)
+        assert found.direction is direction
+
+
+def test_a_stated_law_is_not_believed() -> None:
+    """Twice as much noise is drawn as is stated: the bound lies below what is true of it, far below what is stated."""
+    noisy = replace(STEPS, sigma=2 * STEPS.sigma)
+    low = audit_canary(STEPS, CANARY, Budget(20_000, 1e-3, KEY), delta=DELTA, drawn=noisy).estimate.low
+    assert low <= stated_epsilon(noisy, DELTA) < stated_epsilon(STEPS, DELTA)
+
+
+@pytest.mark.parametrize("kind", [HalfNoise, TwiceTheRate, UnclippedTraining, UnscaledNoise])
+def test_planted_errors_are_refuted_by_the_canary(kind: type[DPSGD]) -> None:
+    broken, budget, stated = kind(**vars(STEPS)), Budget(20_000, 1e-4, KEY), stated_epsilon(STEPS, DELTA)
+    assert audit_canary(STEPS, CANARY, budget, delta=DELTA, drawn=broken).estimate.low > stated
+    assert audit_canary(STEPS, CANARY, budget, delta=DELTA).estimate.low < stated
+
+
+def test_normalisers_that_read_the_data_are_refuted_by_the_final_model_of_few_records() -> None:
+    stated, budget = stated_epsilon(SHOWN, DELTA), Budget(8_000, 1e-4, KEY)
+    lows = [
+        audit_epsilon(kind(**vars(SHOWN)), FEW, budget, delta=DELTA).estimate.low
+        for kind in (OwnCount, OwnBatch, DPSGD)
+    ]
+    assert [low > stated for low in lows] == [True, True, False]
+
+
+def test_a_replaced_record_does_not_show_a_normaliser_that_counts() -> None:
+    """The number of records is the same: the outputs are those of the right training, draw by draw."""
+    pair = NeighbouringPair.replace(FEW.first, 0, [0.0, 0.0, 1.0, 0.0], 4.0)
+    own = OwnCount(**vars(SHOWN))
+    right = replace(SHOWN, normaliser=SHOWN.rate * 2)
+    for dataset in (pair.first, pair.second):
+        draws = [m.draw(dataset, 5, rng=np.random.default_rng(5)) for m in (own, right)]
+        np.testing.assert_array_equal(*draws)
+
+
+@pytest.mark.parametrize("series", list(training_series()), ids=lambda series: series.name)
+def test_no_series_misses_more_often_than_its_level(series) -> None:
+    """Null: the rate of misses is at most the level; 16 repetitions at .1, refused below 1e-7."""
+    assert series.misses(16, 0.1, KEY.child(series.name))[:, 0].sum() <= misses_allowed(16, 0.1)
+
+
+def scores(n: int, mu: float) -> tuple[np.ndarray, np.ndarray]:
+    noise = KEY.child("scores").rng().standard_normal((2, n))
+    return mu + noise[0], noise[1]
+
+
+def test_scores_made_elsewhere_give_a_bound_whatever_their_order() -> None:
+    with_canary, without_canary = scores(20_000, 2.0)
+    truth = GaussianProfile(2.0).epsilon_at(1e-3)
+    given = [(with_canary, without_canary), (np.sort(with_canary), np.sort(without_canary)[::-1])]
+    for one, other in given:
+        found = epsilon_from_scores(one, other, delta=1e-3, failure_prob=0.01, key=KEY)
+        assert 0.5 * truth < found.estimate.low < truth
+        assert found.estimate.n_draws == 40_000
+    same = epsilon_from_scores(with_canary[:10_000], with_canary[10_000:], delta=1e-3, failure_prob=0.01, key=KEY)
+    assert same.estimate.low < 0.5
+
+
+def test_scores_may_have_columns_and_differ_in_number() -> None:
+    with_canary, without_canary = scores(6000, 2.0)
+    noise = KEY.child("column").rng().standard_normal((2, 6000))
+    columns = np.column_stack([noise[0], with_canary]), np.column_stack([noise[1], without_canary])
+    found = epsilon_from_scores(columns[0], columns[1][:5000], delta=1e-3, failure_prob=0.05, key=KEY)
+    assert found.estimate.n_draws == 10_000
+    assert found.estimate.low > 1.0
+    turned = epsilon_from_scores(-with_canary, -without_canary, delta=1e-3, failure_prob=0.05, key=KEY)
+    assert turned.estimate.low > 1.0
+
+
+def test_claims_are_tested_by_scores_made_elsewhere() -> None:
+    with_canary, without_canary = scores(6000, 2.0)
+
+    def test(epsilon: float) -> ClaimTest:
+        claim = point_claim(epsilon, 1e-3).black_box()
+        return claim_from_scores(with_canary, without_canary, claim, failure_prob=0.01, key=KEY)
+
+    assert test(1.0).refuted
+    assert not test(GaussianProfile(2.0).epsilon_at(1e-3)).refuted
+    claim = point_claim(1.0, 1e-3, [Relation.REPLACE]).black_box()
+    with pytest.raises(UnsupportedRelation, match="REPLACE"):
+        claim_from_scores(with_canary, without_canary, claim, failure_prob=0.01, key=KEY)
+
+
+def test_infinite_and_missing_scores_are_scores() -> None:
+    with_canary, without_canary = scores(5000, 0.0)
+    with_canary[:2500] = np.nan
+    without_canary[:50] = np.inf
+    found = epsilon_from_scores(with_canary, without_canary, delta=0.5, failure_prob=0.05, key=KEY)
+    assert np.isfinite(found.estimate.low)
+
+
+def test_bad_input_is_refused_in_one_line() -> None:
+    good = np.zeros(100)
+    for one, other, words in (
+        (
+            np.zeros((2, 2, 2)),
+            good,
+            r"with_canary must have shape \(n,\) or \(n, k\), got with_canary.shape=\(2, 2, 2\)",
+        ),
+        (good, np.zeros((100, 2)), "with_canary and without_canary must have as many columns, got 1 and 2"),
+        (good, np.zeros(10), "n_draws must be at least 100 for a black-box audit, got n_draws=20"),
+        (good, np.zeros(0), "n_draws must be at least 100 for a black-box audit, got n_draws=1"),
+    ):
+        with pytest.raises(ValueError, match=f"^{words}$"):
+            epsilon_from_scores(one, other, delta=1e-3, failure_prob=0.05, key=KEY)
+    with pytest.raises(ValueError, match=f"^n_draws must be at least {LEAST_RUNS} for an audit of a training"):
+        audit_canary(STEPS, CANARY, Budget(50, 0.05, KEY), delta=1e-3)
+    with pytest.raises(ValueError, match=r"^delta must be in"):
+        audit_canary(STEPS, CANARY, Budget(500, 0.05, KEY), delta=2.0)
+    with pytest.raises(ValueError, match=r"^observer must be transcript"):
+        audit_canary(replace(STEPS, observer="final"), CANARY, Budget(500, 0.05, KEY), delta=0.1)
+
+
+def test_the_view_serves_every_audit_of_draws() -> None:
+    found = audit_epsilon(gradient_canary(STEPS, CANARY), CANARY, Budget(8000, 0.05, KEY), delta=DELTA)
+    assert 0.3 < found.estimate.low < stated_epsilon(STEPS, DELTA)
