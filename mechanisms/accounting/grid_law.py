@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from flint import fmpz_poly
 from scipy.signal import lfilter
 
 from ..base import check_delta
@@ -45,7 +46,8 @@ class GridLaw:
         """Return the law of the sum of two independent losses, each of whose ends is trimmed by less than ``cut``."""
         product = self.masses * other.masses
         one = 1 << self.bits
-        masses = -((-product) // one) if self.upper else product // one
+        # flint's // is a floor where nothing is negative, and only there
+        masses = (product + fmpz_poly([one - 1] * product.length()) if self.upper else product) // one
         # 1 - (1 - b)(1 - c): either loss is infinite
         product = (one - self.beyond) * (one - other.beyond)
         beyond = one - (product // one if self.upper else -(-product // one))
