@@ -64,6 +64,8 @@ class Bound:
         As ``delta_at``, for one record replaced, where that is proved without going through two neighbours.
     renyi : callable or None
         Of an order above 1: a bound on the Renyi divergence, in both directions, for one record added or removed.
+    within : callable or None
+        ``(epsilon, delta) -> bool``: whether ``delta_at`` is at most ``delta``, where that is told sooner.
     """
 
     statement: str
@@ -74,6 +76,7 @@ class Bound:
     needs: Callable[[float, float], Mapping[str, float | str]] | None = None
     replaced: Callable[[float, float], float] | None = None
     renyi: Callable[[float], float] | None = None
+    within: Callable[[float, float], bool] | None = None
 
 
 def stated_bound(epsilon: float, delta: float, statement: str, sentence: str) -> Bound:

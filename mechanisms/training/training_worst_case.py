@@ -46,6 +46,8 @@ LEAST_DELTA: Final = 1e-12
 LARGEST: Final = 64.0
 #: Steps whose distance is at most this part of that of the released number are not composed with it.
 SMALL: Final = 0.05
+#: How many times wider the ends may be where a yes or no is asked for, one after the other until they give it.
+LOOSE: Final = (64.0, 8.0, 1.0)
 #: Renyi orders by which an epsilon is guessed.
 ORDERS: Final = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 #: Renyi orders beyond this one would take long.
@@ -89,7 +91,9 @@ class StepLaws:
         """Return that of one norm."""
         return float(self.distances(np.array(norm), relation))
 
-    def upper(self, norm: float, relation: Relation = Relation.ADD, least_delta: float = LEAST_DELTA) -> PrivacyProfile:
+    def upper(
+        self, norm: float, relation: Relation = Relation.ADD, least_delta: float = LEAST_DELTA, loose: float = 1.0
+    ) -> PrivacyProfile:
         """Return a law that dominates that of any record whose clipped gradients are at most ``norm`` long.
 
         It is that of a training without sampling where nobody is sampled out, where epsilon is large without doubt, and
@@ -100,7 +104,7 @@ class StepLaws:
         if self.rate == 1 or norm == 0 or small or about > LARGEST:
             return GaussianProfile(self.distance(norm, relation) * (1 + ROUNDING))
         mu = floats_around(Fraction(norm) / Fraction(self.sigma))[1]
-        return _composed(self.rate, mu, self.n_steps, counted, relation, least_delta, _width(about))
+        return _composed(self.rate, mu, self.n_steps, counted, relation, least_delta, loose * _width(about))
 
     def lower(self, norm: float, least_delta: float = LEAST_DELTA) -> PrivacyProfile:
         """Return a law that one record exceeds whose clipped gradients are always at least ``norm`` long.
@@ -177,6 +181,16 @@ def training_bound(training: DPSGD, norm: float) -> Bound:
 
         return delta_at
 
+    def within(epsilon: float, delta: float) -> bool:
+        ends = [0.0, 1.0]
+        for loose in LOOSE:
+            law = laws.upper(norm, Relation.ADD, resolved(delta), loose)
+            brackets = [law.delta_bracket(epsilon, direction) for direction in BOTH]
+            ends = [max(each.low for each in brackets), max(each.high for each in brackets)]
+            if ends[1] <= delta or ends[0] > delta:
+                break
+        return ends[1] <= delta
+
     if training.rate == 1:
         mu, replaced = laws.distance(norm), laws.distance(norm, Relation.REPLACE)
         return Bound(
@@ -193,6 +207,7 @@ def training_bound(training: DPSGD, norm: float) -> Bound:
         at(Relation.ADD),
         replaced=at(Relation.REPLACE),
         renyi=lambda order: laws.renyi(norm, order),
+        within=within,
     )
 
 

@@ -94,7 +94,10 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
 def _proved_for(deployment: Deployment, mechanism: Mechanism, claim: DPClaim) -> bool:
     """Return whether the check that decides holds for another mechanism or claim on the same domain."""
     other = replace(deployment, mechanism=mechanism)
-    check = _worst_case(other, claim, _bound(other, claim), None)
+    bound = _bound(other, claim)
+    if bound is not None and bound.within is not None and claim.profile is None:
+        return not vacuous(*claim.point) and bound.within(*claim.point)
+    check = _worst_case(other, claim, bound, None)
     return judge(check.evidence)[0] is Outcome.HOLDS
 
 
@@ -127,7 +130,8 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
             bounds.append(direct(epsilon, delta))
         return min(bounds)
 
-    return replace(one, sentence=f"{one.sentence} Composed.", delta_at=delta_at, mu=mu, renyi=renyi)
+    words = f"{one.sentence} Composed."
+    return replace(one, sentence=words, delta_at=delta_at, mu=mu, renyi=renyi, within=None)
 
 
 def _times(renyi: Callable[[float], float], outputs: int) -> Callable[[float], float]:
