@@ -1,57 +1,30 @@
 """Several mechanisms on the same data: delta(epsilon) of all their outputs together, between two proved bounds.
 
-Each privacy loss is rounded to a grid, down for the optimistic and up for the pessimistic end (Meiser and Mohammadi
-2018); losses of independent releases add up, so that their laws are polynomials to be multiplied. Here that is done in
-whole numbers, every rounding to the side of its end: nothing is lost to a Fourier transform, however small delta is.
+The arithmetic is that of ``mechanisms.accounting``, in whole numbers, every rounding to the side of its end.
 ``accountant_bounds`` asks dp-accounting the same question.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from flint import fmpz_poly
 
+from mechanisms.accounting.composed_law import compose
+from mechanisms.accounting.grid_ends import loss_range
 from mechanisms.base import BOTH, Direction, PrivacyProfile, check_positive
 
 from ..estimate import Estimate
 from ..results import Result
 from .tails import worse
 
-#: Probabilities are whole multiples of 2^-BITS.
-BITS: Final = 192
-#: Losses with a tail below this are taken together as infinite by the pessimistic end.
-CUT: Final = 1e-45
-#: As much probability is left below the grid.
-BELOW: Final = 1e-12
-#: Largest loss on a grid.
-LARGEST_LOSS: Final = 700.0
-#: Relative error granted to a float64 sum of positive terms.
-SUMMED: Final = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class _Rounded:
-    """A law on the grid: ``masses[i] 2^-BITS`` at the loss ``(start + i) step``, ``beyond 2^-BITS`` at infinity."""
-
-    start: int
-    masses: Any
-    beyond: int
-
-    def times(self, other: _Rounded, divide: Callable[[Any], Any]) -> _Rounded:
-        """Return the law of the sum; ``divide`` takes the scale out again, to one side."""
-        return _Rounded(self.start + other.start, divide(self.masses * other.masses), self.beyond + other.beyond)
-
-    def delta(self, epsilon: float, step: float) -> float:
-        """Return ``E[(1 - e^(epsilon - L))_+]``, up to ``SUMMED`` relatively."""
-        first = max(math.floor(epsilon / step) - self.start, 0)
-        masses = np.array([int(mass) / (1 << BITS) for mass in self.masses.coeffs()[first:]])
-        losses = (self.start + first + np.arange(masses.size)) * step
-        return float(masses @ -np.expm1(np.minimum(epsilon - losses, 0.0))) + self.beyond / (1 << BITS)
+#: Smallest deltas of interest, tried one after the other until the pessimistic end is above.
+LEAST_DELTAS: Final = (1e-12, 1e-24, 1e-48, 1e-96)
+#: Probability that dp-accounting's grids leave out at either end.
+CUT: Final = 1e-15
 
 
 def composed_delta(
@@ -59,13 +32,14 @@ def composed_delta(
     epsilon: float,
     *,
     directions: Sequence[Direction] = BOTH,
-    interval: float = 2.0**-10,
+    interval: float | None = None,
 ) -> Estimate:
     """Return proved bounds on delta(epsilon) of independent releases with known profiles, in the worst direction.
 
-    ``low`` is the optimistic and ``high`` the pessimistic end; they are about ``len(profiles) * interval`` apart in
-    epsilon. The largest loss and every infinite one are covered. Adaptive choices of later mechanisms are not: each
-    profile must be that of its release whatever came before.
+    ``low`` is the optimistic and ``high`` the pessimistic end: of one mechanism the mass of a grid's cell is split to
+    its ends, or merged to its middle: losses are off by the square of the step (docs/derivations/accounting.md).
+    Every infinite loss is covered. Adaptive choices of later mechanisms are too where each profile is that of its
+    release whatever came before.
 
     Parameters
     ----------
@@ -75,8 +49,9 @@ def composed_delta(
         Natural log, finite.
     directions : sequence of Direction
         The profiles' own.
-    interval : float
-        Width of the grid, positive; rounded down to a power of two, which makes its points exact.
+    interval : float, optional
+        Width of the grid, positive; rounded down to a power of two, which makes its points exact. Without it the grid
+        is refined until the ends are at most 1e-3 apart in epsilon.
 
     Returns
     -------
@@ -85,7 +60,7 @@ def composed_delta(
 
     References
     ----------
-    Meiser and Mohammadi 2018.
+    Doroshenko and others 2022 (the pessimistic end).
 
     Examples
     --------
@@ -100,92 +75,21 @@ def composed_delta(
         raise ValueError("profiles must not be empty: nothing was released")
     if not math.isfinite(epsilon):
         raise ValueError(f"epsilon must be finite, got epsilon={epsilon}")
-    step = _power_of_two(interval)
-    estimates = []
-    for direction in directions:
-        ends = [_ends(profile, count, direction, step) for profile, count in _counted(profiles)]
-        low, high = ends[0]
-        for other_low, other_high in ends[1:]:
-            low, high = low.times(other_low, _down), high.times(other_high, _up)
-        bounds = low.delta(epsilon, step) * (1 - SUMMED), high.delta(epsilon, step) * (1 + SUMMED)
-        estimates.append(Estimate.proved(bounds[0], min(bounds[1], 1.0), f"composition on a grid of {step:g}, proved"))
-    return worse(estimates)
+    if interval is not None:
+        check_positive("interval", interval)
+    return worse([_in_direction(profiles, epsilon, direction, interval) for direction in directions])
 
 
-def _power_of_two(interval: float) -> float:
-    return 2.0 ** math.floor(math.log2(check_positive("interval", interval)))
-
-
-def _counted(profiles: Sequence[PrivacyProfile]) -> list[tuple[PrivacyProfile, int]]:
-    """Return distinct profiles with their multiplicities."""
-    distinct: list[PrivacyProfile] = []
-    for profile in profiles:
-        if profile not in distinct:
-            distinct.append(profile)
-    return [(profile, sum(profile == other for other in profiles)) for profile in distinct]
-
-
-def _down(masses: Any) -> Any:
-    return masses // (1 << BITS)
-
-
-def _up(masses: Any) -> Any:
-    return -((-masses) // (1 << BITS))
-
-
-def _ends(profile: PrivacyProfile, count: int, direction: Direction, step: float) -> tuple[_Rounded, _Rounded]:
-    """Return the two laws of ``count`` equal releases."""
-    low, high = _one(profile, direction, step)
-    return _power(low, count, _down), _power(high, count, _up)
-
-
-def _power(law: _Rounded, count: int, divide: Callable[[Any], Any]) -> _Rounded:
-    if count == 1:
-        return law
-    half = _power(law, count // 2, divide)
-    whole = half.times(half, divide)
-    return whole.times(law, divide) if count % 2 else whole
-
-
-def _one(profile: PrivacyProfile, direction: Direction, step: float) -> tuple[_Rounded, _Rounded]:
-    """Return the loss rounded down, a law below it; and rounded up, a law above it (stochastically)."""
-    first, last = _range(profile, direction, step)
-    brackets = [profile.tail_bracket(i * step, direction) for i in range(first, last + 1)]
-    # P(L > i step), times 2^BITS: a float is a whole multiple of a power of two, so that only the last step rounds
-    at_least = [_scaled(bracket.low, up=False) for bracket in brackets]
-    at_most = [_scaled(bracket.high, up=True) for bracket in brackets]
-    for i in range(len(brackets) - 2, -1, -1):  # a tail falls: what is known further up holds here too
-        at_least[i] = max(at_least[i], at_least[i + 1])
-    for i in range(1, len(brackets)):
-        at_most[i] = min(at_most[i], at_most[i - 1])
-    low = [a - b for a, b in zip(at_least, [*at_least[1:], 0], strict=True)]  # L in (i, i+1] step counts as i step
-    high = [a - b for a, b in zip([1 << BITS, *at_most[:-1]], at_most, strict=True)]  # ... and as (i+1) step
-    return _Rounded(first, fmpz_poly(low), 0), _Rounded(first, fmpz_poly(high), at_most[-1])
-
-
-def _scaled(probability: float, *, up: bool) -> int:
-    numerator, denominator = max(probability, 0.0).as_integer_ratio()
-    product = numerator << BITS
-    return min(-(-product // denominator) if up else product // denominator, 1 << BITS)
-
-
-def _range(profile: PrivacyProfile, direction: Direction, step: float) -> tuple[int, int]:
-    """Return grid positions that hold almost all of the loss; nothing is proved about them, nor need be."""
-    top, bottom = 1, -1
-    while profile.tail_at(top * step, direction) > CUT and 2 * top * step <= LARGEST_LOSS:
-        top *= 2
-    while profile.tail_at(bottom * step, direction) < 1 - BELOW and -2 * bottom * step <= LARGEST_LOSS:
-        bottom *= 2
-    last = _first(lambda i: profile.tail_at(i * step, direction) <= CUT, bottom, top)
-    return min(_first(lambda i: profile.tail_at(i * step, direction) < 1 - BELOW, bottom, top) - 1, last - 1), last
-
-
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first position in (low, high] where a rising condition holds, or ``high``."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+def _in_direction(
+    profiles: Sequence[PrivacyProfile], epsilon: float, direction: Direction, interval: float | None
+) -> Estimate:
+    parts = [(profile, 1) for profile in profiles]
+    for least_delta in LEAST_DELTAS:
+        law = compose(parts, least_delta=least_delta, directions=[direction], step=interval)
+        found = law.delta_bracket(epsilon, direction)
+        if found.high == 0.0 or found.low >= least_delta:
+            break
+    return Estimate.proved(found.low, found.high, f"composition on a grid of {law.step_of(direction):g}, proved")
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,10 +114,11 @@ def accountant_bounds(
         If the optional extra ``accounting`` is not installed.
     """
     pmfs, pld = accountant()
-    step = _power_of_two(interval)
+    step = 2.0 ** math.floor(math.log2(check_positive("interval", interval)))
     whole: list[Any] = [None, None]
     for profile in profiles:
-        first, last = _range(profile, direction, step)
+        low, high = loss_range(profile, direction, CUT)
+        first, last = math.floor(low / step), math.ceil(high / step)
         grid = [i * step for i in range(first, last + 1)]
         tails = np.array([*(profile.tail_at(e, direction) for e in grid), 0.0])
         masses = dict(zip(range(first, last + 1), np.maximum(tails[:-1] - tails[1:], 0.0).tolist(), strict=True))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Protocol
 
 from flint import arb
 
@@ -10,7 +11,6 @@ from ..base import Bracket, Direction, PrivacyProfile
 from ..numerics.balls import Ball
 
 
-@runtime_checkable
 class BallProfile(Protocol):
     """A privacy profile whose tails are enclosed at the precision of the flint context, as narrow as that allows.
 
@@ -32,10 +32,16 @@ def tails(profile: PrivacyProfile, epsilon: Ball, direction: Direction) -> tuple
 
     ``epsilon`` is a number that float64 holds exactly where the profile has brackets alone.
     """
-    if isinstance(profile, BallProfile):
-        return profile.tails(epsilon, direction)
+    own: Callable[[Ball, Direction], tuple[Ball, Ball]] | None = getattr(profile, "tails", None)
+    if own is not None:
+        return own(epsilon, direction)
     tail = _ball(profile.tail_bracket(float(epsilon), direction))
     return tail, (tail - _ball(profile.delta_bracket(float(epsilon), direction))) * (-epsilon).exp()
+
+
+def has_tails(profile: PrivacyProfile) -> bool:
+    """Return whether a profile gives its tails at any precision."""
+    return hasattr(profile, "tails")
 
 
 def is_symmetric(profile: PrivacyProfile) -> bool:

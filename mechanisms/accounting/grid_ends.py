@@ -15,7 +15,7 @@ from flint import arb, ctx, fmpz_poly
 
 from ..base import Direction, PrivacyProfile
 from ..numerics.balls import Ball
-from .ball_profile import tails
+from .ball_profile import has_tails, tails
 from .grid_law import GridLaw
 
 #: Bits beyond those of the masses, for the differences that the masses are made of.
@@ -28,8 +28,6 @@ SLACK: Final = 1e-15
 IDLE: Final = 1e-9
 #: Cells that lend to one group, at most.
 REACH: Final = 64
-#: Losses farther out than this are taken together.
-LARGEST_LOSS: Final = 2.0**20
 #: No range of losses is taken to be shorter.
 LEAST_RANGE: Final = 2.0**-20
 
@@ -68,30 +66,32 @@ class GridTails:
 
 def loss_range(profile: PrivacyProfile, direction: Direction, cut: float) -> tuple[float, float]:
     """Return losses below and above which a loss has a probability of about ``cut`` (larger than any grid apart)."""
+    # e^epsilon must not overflow, nor 1 - P(L > epsilon) vanish, where float64 is at work
+    furthest, below = (2.0**20, cut) if has_tails(profile) else (700.0, max(cut, 2.0**-48))
     with ctx.workprec(96 + math.ceil(-math.log2(cut))):
-        beyond = tails(profile, arb(LARGEST_LOSS), direction)[0]
+        beyond = tails(profile, arb(furthest), direction)[0].lower()
 
         def low_enough(epsilon: float) -> bool:
-            return bool(1 - tails(profile, arb(-epsilon), direction)[0] <= cut)
+            return bool(1 - tails(profile, arb(-epsilon), direction)[0] <= below)
 
         def high_enough(epsilon: float) -> bool:
             return bool(tails(profile, arb(epsilon), direction)[0] - beyond <= cut)
 
-        low = -_first(low_enough)
-        return low, max(_first(high_enough), low + LEAST_RANGE)
+        low = -_first(low_enough, furthest)
+        return low, max(_first(high_enough, furthest), low + LEAST_RANGE)
 
 
-def _first(holds: Callable[[float], bool]) -> float:
+def _first(holds: Callable[[float], bool], furthest: float) -> float:
     """Return about the least number from which a condition holds that holds from somewhere on; never too little."""
-    size = 2.0**-20
+    size = LEAST_RANGE
     if holds(0.0):
         inner = 0.0
-        while holds(-size) and size < LARGEST_LOSS:
+        while holds(-size) and size < furthest:
             inner, size = -size, 2 * size
         low, high = -size, inner
     else:
-        while not holds(size) and size < LARGEST_LOSS:
-            size *= 2
+        while not holds(size) and size < furthest:
+            size = min(2 * size, furthest)
         low, high = size / 2, size
     for _ in range(6):
         middle = (low + high) / 2
@@ -123,7 +123,7 @@ def _point(
 ) -> tuple[int, int, int, int]:
     """Return the bounds at one point, from up to four times the bits where that makes them narrow."""
     widest = 1 / one
-    for more in (32, scale, 3 * scale):
+    for more in (32, scale, 3 * scale) if has_tails(profile) else (32,):
         with ctx.workprec(scale + more):
             p_tail, q_tail = tails(profile, point, direction)
             q_tail = q_tail * point.exp()

@@ -264,6 +264,11 @@ class QuadraticProfile:
         """Return a proved enclosure of ``tail_at`` (for the leverage and residual as they are stored)."""
         return self._bracket(epsilon, direction, 1)
 
+    def tails(self, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
+        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
+        delta, tail = quadratic_balls(epsilon, arb(self.leverage), arb(self.scaled_residual), direction)
+        return tail, (tail - delta) * (-epsilon).exp()
+
     def _close_to_largest(self, epsilon: float, direction: Direction) -> bool:
         """Return whether the distance of ``epsilon`` to the largest loss BACKWARD has lost its digits in float64."""
         if direction is Direction.FORWARD or self.leverage == 0.0:
