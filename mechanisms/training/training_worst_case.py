@@ -48,6 +48,8 @@ LARGEST: Final = 64.0
 SMALL: Final = 0.05
 #: How many times wider the ends may be where a yes or no is asked for, one after the other until they give it.
 LOOSE: Final = (64.0, 8.0, 1.0)
+#: The same for the laws of many records, whose norms are rounded up by several per cent.
+RECORDS_LOOSE: Final = 8.0
 #: Renyi orders by which an epsilon is guessed.
 ORDERS: Final = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
 #: Renyi orders beyond this one would take long.
@@ -263,7 +265,8 @@ class FewLaws:
     def _each(self, ask: Callable[[PrivacyProfile], float], delta: float = 0.0) -> FloatArray:
         values = np.zeros(len(self.norms))
         for place, of_it in zip(*np.unique(self.places, return_counts=True), strict=True):
-            values[place] = ask(self.laws.upper(float(self.norms[place]), Relation.REMOVE, resolved(delta)))
+            law = self.laws.upper(float(self.norms[place]), Relation.REMOVE, resolved(delta), RECORDS_LOOSE)
+            values[place] = ask(law)
             tick(float(of_it))
         return values[self.places]
 
