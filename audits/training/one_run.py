@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -303,10 +304,10 @@ def ideal_accuracy(share: float, mu: float) -> float:
 
 
 def _looks(scores: ArrayLike, included: ArrayLike, n_guesses: NGuesses) -> list[GuessCounts]:
-    numbers = [n_guesses] if isinstance(n_guesses, int) else list(n_guesses)
+    numbers = np.atleast_1d(np.asarray(n_guesses)).ravel().tolist()
     if not numbers:
         raise ValueError("n_guesses must be one number or several, got n_guesses=()")
-    return [guess_counts(scores, included, int(number)) for number in numbers]
+    return [guess_counts(scores, included, number) for number in numbers]
 
 
 def _largest(refuted: Callable[[float], bool], low: float) -> float:

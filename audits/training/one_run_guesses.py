@@ -30,9 +30,9 @@ class GuessCounts:
 
     def __post_init__(self) -> None:
         check_size(self.n_canaries)
-        if isinstance(self.n_guesses, bool) or not 1 <= self.n_guesses <= self.n_canaries:
+        if not _whole_between(self.n_guesses, 1, self.n_canaries):
             raise ValueError(f"n_guesses must be from 1 to {self.n_canaries}, got n_guesses={self.n_guesses}")
-        if isinstance(self.n_correct, bool) or not 0 <= self.n_correct <= self.n_guesses:
+        if not _whole_between(self.n_correct, 0, self.n_guesses):
             raise ValueError(f"n_correct must be from 0 to {self.n_guesses}, got n_correct={self.n_correct}")
 
     def __str__(self) -> str:
@@ -77,3 +77,7 @@ def guess_counts(scores: ArrayLike, included: ArrayLike, n_guesses: int) -> Gues
     low, high = n_guesses // 2, n_guesses - n_guesses // 2
     correct = int((~truth[order[:low]]).sum()) + int(truth[order[given.size - high :]].sum())
     return GuessCounts(given.size, n_guesses, correct)
+
+
+def _whole_between(number: int, low: int, high: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and low <= number <= high

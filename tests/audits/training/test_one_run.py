@@ -212,6 +212,8 @@ def test_ideal_accuracy_is_that_of_two_normal_laws() -> None:
         ("included must be true or false", [1.0, 2.0], [1, 2], 1),
         ("n_guesses must be from 1 to 2, got n_guesses=3", [1.0, 2.0], [1, 0], 3),
         ("n_guesses must be from 1 to 2, got n_guesses=0", [1.0, 2.0], [1, 0], 0),
+        ("n_guesses must be from 1 to 2, got n_guesses=1.5", [1.0, 2.0], [1, 0], 1.5),
+        ("n_guesses must be from 1 to 2, got n_guesses=True", [1.0, 2.0], [1, 0], True),
         ("n_guesses must be one number or several", [1.0, 2.0], [1, 0], []),
     ],
 )
