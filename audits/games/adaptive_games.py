@@ -8,10 +8,10 @@ the supremum over all analysts is a recursion over that ratio, what was spent, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .finite_steps import FiniteStep
@@ -19,8 +19,7 @@ from .finite_steps import FiniteStep
 if TYPE_CHECKING:
     from mechanisms.filters.privacy_filters import Filter
 
-ZERO, ONE = Fraction(0), Fraction(1)
-#: States beyond which a game is refused: half an hour of arithmetic, and gigabytes.
+#: States beyond which a game is refused: minutes of arithmetic, and gigabytes.
 MOST_STATES = 10_000_000
 
 
@@ -109,65 +108,125 @@ class GameValue:
     states: int
 
 
-#: What an analyst gains who stops: a function of the ratio Q/P of what was seen, and of what was spent.
-Gain = Callable[[Fraction, Any], Fraction]
+#: What an analyst gains who stops at masses ``m`` and ``n`` under the two laws, and what was spent: a whole number.
+Gain = Callable[[int, int, Any], int]
 
 
 class _Induction:
-    """Values of states by memoised recursion; a value is per unit of probability under the first law."""
+    """Values of states by memoised recursion, in whole numbers.
 
-    def __init__(self, game: AdaptiveGame, gain: Gain) -> None:
-        self.game, self.gain = game, gain
-        self.known: dict[tuple[int, Fraction, Hashable], tuple[Fraction, int]] = {}
-        self.admitted: dict[Hashable, list[tuple[int, Any]]] = {}
-        # (probability from D, factor of the ratio) of each answer that D can give
-        self.answers = [[(p, q / p) for p, q in zip(step.first, step.second, strict=True) if p] for step in game.steps]
+    With ``D`` a common denominator of all probabilities, a view has masses ``m/D^t`` and ``n/D^t``; its state keeps
+    ``m`` and ``n`` without their common factor. A value is homogeneous in both, so that it is kept for the reduced
+    masses, times ``D^left``: values then add without a fraction.
+    """
 
-    @cached_property
-    def start(self) -> tuple[int, Fraction, Any]:
-        return self.game.n_steps, ONE, self.game.filter.start()
+    def __init__(self, game: AdaptiveGame, gain: Gain, scale: int = 1) -> None:
+        self.game, self.gain, self.scale = game, gain, scale
+        every = [p for step in game.steps for law in (step.first, step.second) for p in law]
+        self.whole = math.lcm(*(p.denominator for p in every))
+        # masses of each answer that D can give
+        self.answers = [
+            [(int(p * self.whole), int(q * self.whole)) for p, q in zip(step.first, step.second, strict=True) if p]
+            for step in game.steps
+        ]
+        self.known: list[dict[tuple[int, int], tuple[int, int]]] = [{} for _ in range(game.n_steps + 1)]
+        self.ratios: list[tuple[int, int]] = []
+        self.places: dict[tuple[int, int], int] = {}
+        self.after: dict[int, list[list[tuple[int, int]]]] = {}
+        self.spent: list[Any] = []
+        self.numbers: dict[Hashable, int] = {}
+        self.admitted: dict[int, list[tuple[int, int]]] = {}
+        self.start = self._ratio(1, 1)[1], self._spent(game.filter.start())
 
-    def moves(self, spent: Any) -> list[tuple[int, Any]]:
-        if spent not in self.admitted:
-            self.admitted[spent] = self.game.moves(spent)
-        return self.admitted[spent]
+    @property
+    def states(self) -> int:
+        return sum(map(len, self.known))
 
-    def value(self, left: int, ratio: Fraction, spent: Any) -> Fraction:
-        """Return the supremum from a state on."""
-        state = (left, ratio, spent)
-        found = self.known.get(state)
+    def _ratio(self, m: int, n: int) -> tuple[int, int]:
+        """Return the common factor of two masses, and the number of what remains."""
+        common = math.gcd(m, n)
+        reduced = m // common, n // common
+        if reduced not in self.places:
+            self.places[reduced] = len(self.ratios)
+            self.ratios.append(reduced)
+        return common, self.places[reduced]
+
+    def _spent(self, spent: Any) -> int:
+        if spent not in self.numbers:
+            self.numbers[spent] = len(self.spent)
+            self.spent.append(spent)
+        return self.numbers[spent]
+
+    def following(self, ratio: int) -> list[list[tuple[int, int]]]:
+        """Return, for each step and answer, the factor and the ratio after it."""
+        found = self.after.get(ratio)
         if found is None:
-            found = self.known[state] = self._best(left, ratio, spent)
-            if len(self.known) > MOST_STATES:
+            m, n = self.ratios[ratio]
+            found = [[self._ratio(m * p, n * q) for p, q in answers] for answers in self.answers]
+            self.after[ratio] = found
+        return found
+
+    def moves(self, spent: int) -> list[tuple[int, int]]:
+        """Return each step that is admitted, and what is spent after it."""
+        found = self.admitted.get(spent)
+        if found is None:
+            found = [(k, self._spent(after)) for k, after in self.game.moves(self.spent[spent])]
+            self.admitted[spent] = found
+        return found
+
+    def weight(self, left: int, ratio: int, spent: int) -> int:
+        """Return the value of a state for its reduced masses, times ``scale D^left``."""
+        found = self.known[left].get((ratio, spent))
+        if found is None:
+            found = self.known[left][ratio, spent] = self._best(left, ratio, spent)
+            if left == 1 and self.states > MOST_STATES:
                 raise ValueError(f"n_steps must leave at most {MOST_STATES} states, got n_steps={self.game.n_steps}")
         return found[0]
 
-    def _best(self, left: int, ratio: Fraction, spent: Any) -> tuple[Fraction, int]:
+    def _best(self, left: int, ratio: int, spent: int) -> tuple[int, int]:
         """Return the value and the step that attains it; -1 to stop, which is preferred where it is as good."""
-        best, chosen = self.gain(ratio, spent), -1
-        if left == 0 or best == ONE:  # nobody gains more than 1
+        m, n = self.ratios[ratio]
+        unit = self.whole**left
+        best, chosen = self.gain(m, n, self.spent[spent]) * unit, -1
+        if left == 0 or best == m * self.scale * unit:  # nobody gains more than all
             return best, chosen
+        following = self.following(ratio)
         for k, after in self.moves(spent):
-            total = ZERO
-            for p, factor in self.answers[k]:
-                total += p * self.value(left - 1, ratio * factor, after)
+            total = 0
+            for factor, child in following[k]:
+                total += factor * self.weight(left - 1, child, after)
             if total > best:
                 best, chosen = total, k
         return best, chosen
 
-    def strategy(self, left: int, ratio: Fraction, spent: Any) -> Strategy:
+    def strategy(self, left: int, ratio: int, spent: int) -> Strategy:
         """Return what the worst analyst does from a state on; answers that ``D`` cannot give are not followed."""
-        self.value(left, ratio, spent)
-        chosen = self.known[left, ratio, spent][1]
+        self.weight(left, ratio, spent)
+        chosen = self.known[left][ratio, spent][1]
         if chosen < 0:
             return Strategy("", {})
-        step, after = self.game.steps[chosen], self.game.filter.spend(spent, self.game.costs[chosen])
-        seen = [(name, q / p) for name, p, q in zip(step.answers, step.first, step.second, strict=True) if p]
-        then = {name: self.strategy(left - 1, ratio * factor, after) for name, factor in seen}
+        step, after = self.game.steps[chosen], dict(self.moves(spent))[chosen]
+        seen = zip(_seen(step), self.following(ratio)[chosen], strict=True)
+        then = {name: self.strategy(left - 1, child, after) for name, (_, child) in seen}
         return Strategy(step.name, then)
 
+    def exact(self, weight: int) -> Fraction:
+        """Return what a weight of the start stands for."""
+        return Fraction(weight, self.scale * self.whole**self.game.n_steps)
+
     def result(self) -> GameValue:
-        return GameValue(self.value(*self.start), self.strategy(*self.start), len(self.known))
+        left = self.game.n_steps
+        return GameValue(self.exact(self.weight(left, *self.start)), self.strategy(left, *self.start), self.states)
+
+
+def _seen(step: FiniteStep) -> list[str]:
+    """Return the answers that the first law can give."""
+    return [answer for answer, p in zip(step.answers, step.first, strict=True) if p]
+
+
+def _beyond(factor: Fraction) -> tuple[Gain, int]:
+    """Return the gain of the hockey-stick divergence at ``log(factor)``, and its scale."""
+    return lambda m, n, _: max(factor.denominator * m - factor.numerator * n, 0), factor.denominator
 
 
 def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
@@ -191,7 +250,7 @@ def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
 
 
 def _delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
-    return _Induction(game, lambda ratio, _: max(ONE - factor * ratio, ZERO)).result()
+    return _Induction(game, *_beyond(factor)).result()
 
 
 def worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
@@ -220,7 +279,7 @@ def _worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
         return known[left, spent][0]
 
     def best(left: int, spent: Any) -> tuple[Fraction | None, int]:
-        largest, chosen = ONE, -1
+        largest, chosen = Fraction(1), -1
         for k, after in game.moves(spent) if left else ():
             rest, own = value(left - 1, after), moments[k]
             if rest is None or own is None:
@@ -257,28 +316,30 @@ def delta_beside_report(game: AdaptiveGame, factor: Fraction, reported: Callable
 
 
 def _beside(game: AdaptiveGame, factor: Fraction, reported: Callable[[Any], bool]) -> GameValue:
-    free = _Induction(game, lambda ratio, _: max(ONE - factor * ratio, ZERO))
+    free = _Induction(game, *_beyond(factor))
 
-    def bound(left: int, ratio: Fraction, spent: Any) -> tuple[Fraction, Strategy] | None:
-        """Return the value where one run from here on must report little; None where none can."""
-        best = (free.gain(ratio, spent), Strategy("", {})) if reported(spent) else None
+    def bound(left: int, ratio: int, spent: int) -> tuple[int, Strategy] | None:
+        """Return the weight where one run from here on must report little; None where none can."""
+        m, n = free.ratios[ratio]
+        stopped = free.gain(m, n, free.spent[spent]) * free.whole**left
+        best = (stopped, Strategy("", {})) if reported(free.spent[spent]) else None
         for k, after in free.moves(spent) if left else ():
-            step = game.steps[k]
-            seen = [(a, p, ratio * q / p) for a, p, q in zip(step.answers, step.first, step.second, strict=True) if p]
-            whole = sum((p * free.value(left - 1, r, after) for _, p, r in seen), ZERO)
-            for answer, p, r in seen:
-                kept = bound(left - 1, r, after)
+            step, following = game.steps[k], free.following(ratio)[k]
+            parts = [common * free.weight(left - 1, child, after) for common, child in following]
+            for place, (common, child) in enumerate(following):
+                kept = bound(left - 1, child, after)
                 if kept is None:
                     continue
-                total = whole - p * free.value(left - 1, r, after) + p * kept[0]
+                total = sum(parts) - parts[place] + common * kept[0]
                 if best is None or total > best[0]:
-                    then = {a: kept[1] if a == answer else free.strategy(left - 1, s, after) for a, _, s in seen}
-                    best = total, Strategy(step.name, then)
+                    then = [free.strategy(left - 1, each, after) for _, each in following]
+                    then[place] = kept[1]
+                    best = total, Strategy(step.name, dict(zip(_seen(step), then, strict=True)))
         return best
 
-    found = bound(*free.start)
-    value, strategy = found if found is not None else (ZERO, Strategy("", {}))
-    return GameValue(value, strategy, len(free.known))
+    found = bound(game.n_steps, *free.start)
+    value, strategy = found if found is not None else (0, Strategy("", {}))
+    return GameValue(free.exact(value), strategy, free.states)
 
 
 def worst_exceedance(game: AdaptiveGame, exceeds: Callable[[Fraction, Any], bool]) -> GameValue:
@@ -292,7 +353,7 @@ def worst_exceedance(game: AdaptiveGame, exceeds: Callable[[Fraction, Any], bool
         Of ``P/Q = exp(loss)`` and what was spent: whether the loss exceeds the report.
     """
 
-    def gain(ratio: Fraction, spent: Any) -> Fraction:
-        return ONE if ratio == 0 or exceeds(1 / ratio, spent) else ZERO
+    def gain(m: int, n: int, spent: Any) -> int:
+        return m if n == 0 or exceeds(Fraction(m, n), spent) else 0
 
     return _Induction(game, gain).result()
