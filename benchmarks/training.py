@@ -177,7 +177,7 @@ def records(delta: float = 1e-5) -> None:
     """Print what is proved of every record's epsilon, beside the worst case and the estimate from one training."""
     print(f"logistic, clip 1, sigma 1, rate 0.01, 1,000 steps, delta {delta:g}; processor seconds, one thread")
     print(
-        "data        records  worst case       s  proved min   median      max       s  estimated median      max       s"
+        "data        records  worst case      s  proved min   median      max      s  estimated median      max      s"
     )
     for name, data in (("fair", load("fair")), ("simulated", simulated(100_000))):
         mechanism = DPSGD("logistic", 1000, 0.01, 1.0, 1.0, 0.5, normaliser=0.01 * data.n_records)
@@ -188,8 +188,8 @@ def records(delta: float = 1e-5) -> None:
         guess = found.for_the_curator()  # both data sets are public
         epsilon = max(worst.epsilon_at(delta, direction) for direction in BOTH)
         print(
-            f"{name:10s} {data.n_records:8d} {epsilon:11.3f} {first:7.1f} {proved.min():11.3f} {np.median(proved):8.3f} "
-            f"{proved.max():8.3f} {second:7.1f} {np.median(guess):17.3f} {guess.max():8.3f} {third:7.1f}",
+            f"{name:10s} {data.n_records:8d} {epsilon:11.3f} {first:6.1f} {proved.min():11.3f} "
+            f"{np.median(proved):8.3f} {proved.max():8.3f} {second:6.1f} {np.median(guess):17.3f} {guess.max():8.3f} {third:6.1f}",
             flush=True,
         )
 
