@@ -189,7 +189,8 @@ def records(delta: float = 1e-5) -> None:
         epsilon = max(worst.epsilon_at(delta, direction) for direction in BOTH)
         print(
             f"{name:10s} {data.n_records:8d} {epsilon:11.3f} {first:6.1f} {proved.min():11.3f} "
-            f"{np.median(proved):8.3f} {proved.max():8.3f} {second:6.1f} {np.median(guess):17.3f} {guess.max():8.3f} {third:6.1f}",
+            f"{np.median(proved):8.3f} {proved.max():8.3f} {second:6.1f} "
+            f"{np.median(guess):17.3f} {guess.max():8.3f} {third:6.1f}",
             flush=True,
         )
 
