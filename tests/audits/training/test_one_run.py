@@ -18,7 +18,9 @@ from audits.black_box.black_box_results import BlackBoxOutcome
 from audits.training.one_run import curve_p_value, gaussian_bound, ideal_accuracy, point_bound
 from audits.training.one_run_guesses import GuessCounts, guess_counts
 from audits.training.one_run_tails import gaussian_least, least_total, point_p_value, profile_least
-from mechanisms import GaussianProfile
+from mechanisms import GaussianProfile, Relation
+from mechanisms.accounting.composed_law import compose
+from mechanisms.accounting.subsampled_gaussian import SubsampledGaussianProfile
 from mechanisms.laws.gaussian_calibration import analytic_mu
 
 COUNTS = st.integers(1, 9).flatmap(
@@ -169,6 +171,18 @@ def test_a_claimed_curve_is_refuted_and_a_true_one_is_not() -> None:
     assert said[0.5].p_value < 1e-9
     assert said[2.0].outcome is BlackBoxOutcome.NOT_REFUTED
     assert "right of" in said[2.0].summary()
+
+
+@pytest.mark.parametrize(("noise", "refuted"), [(1.0, False), (0.5, True)])
+def test_one_training_with_half_the_noise_is_refuted_by_the_accountants_curve(noise: float, refuted: bool) -> None:
+    """Poisson rate .05, 100 steps, 2,000 canaries with directions of their own, always clipped to length 1."""
+    rng, rate = np.random.default_rng(1), 0.05
+    included = rng.random(2000) < 0.5
+    sampled = included & (rng.random((100, 2000)) < rate)
+    along = sampled + noise * rng.standard_normal((100, 2000))
+    scores = np.log1p(rate * np.expm1((along - 0.5) / noise**2)).sum(axis=0)
+    law = compose([(SubsampledGaussianProfile(rate, 1.0, Relation.ADD), 100)], upper_only=True, step=2.0**-7)
+    assert one_run_curve(scores, included, law, failure_prob=0.01, n_guesses=200).refuted == refuted
 
 
 def test_guesses_are_made_at_both_ends_and_several_numbers_share_the_level() -> None:
