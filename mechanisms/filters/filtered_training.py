@@ -107,7 +107,7 @@ class FilteredDPSGD:
         records = self.training.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.training.width(dataset.dim)))
         for part in passes(n_draws, dataset.n_records, dataset.dim, self.training.rate):
-            self.training._train(self._budgeted(records, len(outputs[part])), outputs[part], rng)
+            self.training.train(self._budgeted(records, len(outputs[part])), outputs[part], rng)
         return outputs
 
     def spent(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:

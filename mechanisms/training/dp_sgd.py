@@ -129,10 +129,10 @@ class DPSGD:
         records = self.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.width(dataset.dim)))
         for part in passes(n_draws, dataset.n_records, dataset.dim, self.rate):
-            self._train(records, outputs[part], rng)
+            self.train(records, outputs[part], rng)
         return outputs
 
-    def _train(self, records: ClippedRecords, outputs: FloatArray, rng: np.random.Generator) -> None:
+    def train(self, records: ClippedRecords, outputs: FloatArray, rng: np.random.Generator) -> None:
         """Overwrite ``outputs`` with the outputs of as many trainings."""
         n, dim = records.X.shape
         theta = np.zeros((len(outputs), dim))
