@@ -133,3 +133,12 @@ def test_labels_that_are_none_are_refused(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "d.toml").write_text(DATA + mechanism("dp-sgd", **LOGISTIC) + dp(1.5), encoding="utf-8")
     assert invoke(["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out")]) == 2
     assert "data.target" in capsys.readouterr().err
+
+
+def test_the_example_of_the_page_passes_with_the_number_that_the_page_gives(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "dp_sgd.md").read_text(encoding="utf-8")
+    (tmp_path / "d.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    found = certify(tmp_path / "d.toml", audience="release")
+    assert found.words == {"dp": "PASS (proved)"}
+    bound = rows(found, "check")[0]["exact"]["high"]
+    assert f"delta at epsilon 1 is at most {bound:.1e}".replace("e-0", "e-") in page
