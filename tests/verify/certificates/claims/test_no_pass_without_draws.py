@@ -73,6 +73,7 @@ vouched_by = {{ who = "its author", proof = "10.1000/182" }}
 [budget]
 profile = "quick"
 pairs = 2
+draws = 500
 """
 CLAIMS = {
     "point": 'type = "dp"\nepsilon = 1.0\ndelta = 1e-6',
