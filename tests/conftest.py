@@ -11,7 +11,7 @@ from hypothesis import settings
 
 #: Fast tests try the same examples in every run, slow ones try more: what makes either fail is a change.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.register_profile("thorough", derandomize=True, max_examples=300, deadline=None)
+settings.register_profile("thorough", derandomize=True, max_examples=200, deadline=None)
 #: ``--hypothesis-profile exploring`` tries others in every run, and prints what tries a find again.
 settings.register_profile("exploring", max_examples=1000, deadline=None, database=None, print_blob=True)
 

@@ -5,12 +5,15 @@ What takes long is done once and then taken from a shelf: what is looked at here
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import hashlib
 import importlib
 import json
 import os
 import pickle
+import platform
 import re
 import shutil
 import subprocess
@@ -32,19 +35,13 @@ from verify.certificates.claims import claims_dp
 from verify.certificates.folder import check_folder, check_html, check_pdf, output
 from verify.certificates.release import releases
 from verify.cli import invoke
-from verify.engine import run_json, versions
+from verify.engine import run_json, versions, worker
 from verify.engine.held import held
+from verify.engine.worker import hold_blas
 from verify.messages import faults as messages
 
 TOML = CLIPPED + OBJECTIVE + DRAWN + REPORT + SCALES + QUICK + dp(40.0, 1e-5)
 CERTIFY = ["certify", "d.toml", "--audience", "release", "--out", "out"]
-NEEDED = [
-    "verify.certificates.cli_certify",
-    "verify.certificates.cli_check",
-    "verify.runs.cli_run",
-    "verify.runs.statement_run",
-    "verify.certificates.folder.check_folder",
-]
 ENDINGS = {".pdf": b"%%EOF", ".html": b"</html>", ".xml": b"</testsuites>", ".jsonl": b"}"}
 ENDINGS |= dict.fromkeys((".json", ".md", ".toml"), b"")
 
@@ -91,6 +88,28 @@ def prepare(shelf: Path) -> None:
     run_json.Clock.about = timeless
     messages.OURS = messages.OURS | {Faults.__module__, __name__}  # what fails here stands for the system's own calls
     certificate.prepare = functools.partial(releases.prepare, rng_source=rng)
+
+
+def imported(_: Faults) -> int:
+    """Do everything once, which fills the shelf, and print what it imported."""
+    code = invoke(CERTIFY) or invoke(CERTIFY) or invoke(["check", "out"])
+    print(json.dumps(sorted(sys.modules)))
+    return code
+
+
+def warm(folder: Path) -> None:
+    """Import and look up once, for all that fork, what each of them needs; not here, where threads would stay."""
+    first = ended(imported, folder)
+    assert first.code == 0, first.printed
+    for name in json.loads(first.printed.splitlines()[-1]):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    versions.identity()
+    platform.platform()
+    hold_blas()
+    worker.hold_blas = contextlib.nullcontext  # it is held
+    gc.collect()
+    gc.freeze()
 
 
 def work(faults: Faults) -> int:
@@ -177,13 +196,12 @@ def main() -> None:
         first = root / "first"
         for folder in (root, shelf, first):
             folder.mkdir()
-        with held(root, "the folder", wait=0):
-            prepare(shelf)
-        for name in NEEDED:  # once for all that fork
-            importlib.import_module(name)
-        versions.source_digest()
         write_labelled(first)
         (first / "d.toml").write_text(TOML)
+        with held(root, "the folder", wait=0):
+            prepare(shelf)
+        warm(Path(shutil.copytree(first, root / "now")))
+        shutil.rmtree(root / "now")
         for name, folder, end in every(work, lambda _: Path(shutil.copytree(first, root / "now"))):
             expected = expected or set(visible(folder))
             operations = operations or end.operations
