@@ -13,9 +13,9 @@ import numpy as np
 
 from ..base import check_draws
 from ..catalogue import Example, example_pair
-from ..data.dataset import Dataset, FloatArray
+from ..data.dataset import Dataset, FloatArray, RowClip
 from ..parameters import REACH
-from ..training.batched_steps import bernoulli, project
+from ..training.batched_steps import bernoulli
 from ..training.dp_sgd import DPSGD
 from ..training.full_batch import FullBatchGD
 
@@ -126,7 +126,7 @@ class OwnBatch(BrokenTraining):
             noise = self.sigma * rng.standard_normal((n_draws, dim))
             seen[:, t] = records.sums_over(theta, chosen) + noise
             sizes = np.maximum(chosen.sum(axis=1), 1)[:, None]
-            theta = project(theta - self.step_size / sizes * seen[:, t], self.radius)
+            theta = RowClip(self.radius)(theta - self.step_size / sizes * seen[:, t])
         return theta if self.observer == "final" else np.hstack([*told, seen.reshape(n_draws, -1)])
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain
 from ..catalogue import Example, example_pair
-from ..data.dataset import Dataset, FloatArray, row_norms
+from ..data.dataset import Dataset, FloatArray, RowClip, row_norms
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import check_open_delta
@@ -141,9 +141,7 @@ class NoisySGD:
 
     def _step(self, theta: FloatArray, noisy: FloatArray, t: int) -> FloatArray:
         moved = theta - self.step_size / math.sqrt(t + 1) * noisy
-        if math.isinf(self.radius):
-            return np.asarray(moved)
-        return np.asarray(moved * np.minimum(1.0, self.radius / np.maximum(row_norms(moved), 1e-300))[:, None])
+        return RowClip(self.radius)(moved)
 
     def split(self, outputs: FloatArray, dim: int) -> FloatArray:
         """Return the noisy gradients, shape ``(n_draws, n_steps, dim)``."""

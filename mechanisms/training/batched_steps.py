@@ -158,10 +158,3 @@ def _bytes(size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Return independent uniform bytes, three times as fast as one at a time."""
     words = rng.integers(0, 2**64, -(-size // 8), dtype=np.uint64)
     return words.astype("<u8", copy=False).view(np.uint8)[:size]
-
-
-def project(theta: FloatArray, radius: float) -> FloatArray:
-    """Return the nearest points of the ball of a radius, shape ``(n_draws, dim)``."""
-    if math.isinf(radius):
-        return theta
-    return np.asarray(theta * np.minimum(1.0, radius / np.maximum(row_norms(theta), 1e-300))[:, None])

@@ -12,12 +12,12 @@ from pydantic import Field
 
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain, WorstPair
-from ..data.dataset import Dataset, FloatArray
+from ..data.dataset import Dataset, FloatArray, RowClip
 from ..numerics.ticks import tick
 from ..numerics.transcripts import check_count, check_outputs
 from ..parameters import REACH, Count, Parameters, Positive, Ways
 from ..records.record_laws import BatchedLaws
-from .batched_steps import LOSSES, ClippedRecords, LossName, passes, project
+from .batched_steps import LOSSES, ClippedRecords, LossName, passes
 from .training_worst_case import domain_bound, records_bound, training_laws, training_worst_pair
 
 
@@ -159,7 +159,7 @@ class DPSGD:
         """
         normaliser = self.normaliser if released is None else self.rate * np.maximum(released, 1.0)[:, None]
         assert normaliser is not None
-        return project(theta - self.step_size / normaliser * noisy, self.radius)
+        return RowClip(self.radius)(theta - self.step_size / normaliser * noisy)
 
     def split(self, outputs: FloatArray, dim: int) -> tuple[FloatArray | None, FloatArray]:
         """Return the released numbers of records (None without) and the noisy sums, ``(n_draws, n_steps, dim)``.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.mechanisms import literal_training
 
 from mechanisms.data.dataset import DataError, Dataset
-from mechanisms.training.batched_steps import ClippedRecords, bernoulli, passes, project
+from mechanisms.training.batched_steps import ClippedRecords, bernoulli, passes
 from mechanisms.training.dp_sgd import DPSGD
 
 SIZES = st.one_of(st.just(0.0), st.floats(-150, 150).map(lambda power: 10.0**power))
@@ -120,9 +120,3 @@ def test_passes_cover_all_draws_in_bounded_memory(n, dim, rate):
     assert np.array_equal(np.concatenate([np.arange(p.start, p.stop) for p in parts]), np.arange(5_000))
     most = max(p.stop - p.start for p in parts)
     assert most == 1 or most * n * max(1.0, rate * dim) <= 2**18
-
-
-def test_projection():
-    theta = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [3e200, 4e200]])
-    np.testing.assert_allclose(project(theta, 1.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0], [0.6, 0.8]], rtol=1e-14)
-    assert np.array_equal(project(theta, np.inf), theta)
