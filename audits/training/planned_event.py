@@ -60,7 +60,7 @@ def planned_epsilon(
         If there are fewer than 100 runs.
     """
     if budget.n_draws < LEAST_RUNS:
-        raise ValueError(f"n_draws must be at least {LEAST_RUNS} for an audit of a training, got {budget.n_draws}")
+        raise ValueError(f"n_draws must be at least {LEAST_RUNS} for a training, got n_draws={budget.n_draws}")
     likely = max(1, round(LIKELY_SHARE * budget.n_draws))
     rare = budget.n_draws - likely
     wanted = min(SIMULATED_MOST, round(SIMULATED_SHARE * budget.n_draws), SIMULATED_NUMBERS // max(1, numbers))

@@ -207,7 +207,7 @@ def test_bad_input_is_refused_in_one_line() -> None:
     ):
         with pytest.raises(ValueError, match=f"^{words}$"):
             epsilon_from_scores(one, other, delta=1e-3, failure_prob=0.05, key=KEY)
-    with pytest.raises(ValueError, match=f"^n_draws must be at least {LEAST_RUNS} for an audit of a training"):
+    with pytest.raises(ValueError, match=f"^n_draws must be at least {LEAST_RUNS} for a training, got n_draws=50$"):
         audit_canary(STEPS, CANARY, Budget(50, 0.05, KEY), delta=1e-3)
     with pytest.raises(ValueError, match=r"^delta must be in"):
         audit_canary(STEPS, CANARY, Budget(500, 0.05, KEY), delta=2.0)
