@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mechanisms import Direction, Filter, GaussianFilter, RenyiFilter, RenyiOdometer
-from mechanisms.filters.privacy_filters import LossStatement, add_up, gaussian_cost
+from mechanisms.filters.privacy_filters import LossStatement, gaussian_cost
 
 
 def test_guarantees_by_hand():
@@ -36,12 +36,12 @@ def test_costs_of_normal_steps():
 
 @given(costs=st.lists(st.floats(0, 1e3), max_size=20))
 def test_sums_are_rounded_upwards(costs):
-    total, exact = 0.0, Fraction(0)
+    privacy_filter = RenyiFilter(2, 1.0)
+    total, exact = privacy_filter.start(), Fraction(0)
     for cost in costs:
-        total, exact = add_up(total, cost), exact + Fraction(cost)
+        total, exact = privacy_filter.spend(total, cost), exact + Fraction(cost)
     assert Fraction(total) >= exact
     assert total <= float(exact) * (1 + 1e-13) + 1e-300
-    assert add_up(total, 0.0) == total
 
 
 @pytest.mark.parametrize("privacy_filter", [RenyiFilter(3, 0.5), GaussianFilter(0.5), RenyiOdometer(3)])
