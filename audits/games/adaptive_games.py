@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mechanisms.filters.privacy_filters import Filter
 
 #: States beyond which a game is refused: minutes of arithmetic, and gigabytes.
-MOST_STATES = 10_000_000
+MOST_STATES = 3_000_000
 
 
 @dataclass(frozen=True)
