@@ -63,6 +63,7 @@ LIES: dict[str, Any] = {
     "worst_profile": lambda *_: GaussianProfile(0.0),
     "worst_case": nothing,
     "record_bound": nothing,
+    "records_bound": nothing,
     "worst_target": nothing,
     "worst_pair": no_pair,
     "covers_records": True,
