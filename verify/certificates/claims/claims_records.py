@@ -86,7 +86,7 @@ def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> 
     """Return the finding with the figures of a claim about records."""
     if claim.scope != "records" or not claim.delta > 0:
         return finding
-    if isinstance(deployment.mechanism, DominatingRecords):
+    if isinstance(deployment.mechanism, DominatingRecords) and is_reference(deployment.mechanism):
         with deployment.progress.phase(f"{claim.name}: what no record exceeds", deployment.dataset.n_records):
             dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)  # kept for the figure
     # what an imported mechanism raises here was looked at in its examination
