@@ -273,6 +273,11 @@ def planned_guesses(n_canaries: int, *, epsilon: float, delta: float, failure_pr
         What is expected of the mechanism (positive, natural log; in (0, 1)), and the level of the bound.
     curve : bool
         Whether the guesses are for ``one_run_gaussian_bound`` or ``one_run_curve`` rather than ``one_run_bound``.
+
+    Returns
+    -------
+    int
+        From 1 to ``n_canaries``.
     """
     mu = analytic_mu(epsilon, delta)
     bound: Callable[[GuessCounts], float] = (
