@@ -16,6 +16,7 @@ from ..base import check_draws
 from ..capabilities import Bound, Domain, worst_case_of
 from ..data.dataset import Dataset, FloatArray
 from ..parameters import Positive
+from ..records.record_laws import BatchedLaws
 from ..training.batched_steps import SPARSE_RATE, ClippedRecords, bernoulli, passes
 from ..training.dp_sgd import DPSGD, DPSGDParameters
 from .privacy_filters import GaussianFilter, RenyiFilter, gaussian_cost, most_spent
@@ -147,8 +148,21 @@ class FilteredDPSGD:
 
     def worst_case(self, domain: Domain) -> Bound:
         """Return what the filter guarantees, or what is proved without it where that is less."""
-        plain = worst_case_of(self.training, domain)
+        return self._bound(worst_case_of(self.training, domain))
 
+    def record_bound(self, domain: Domain, length: float) -> Bound:
+        """Return the same for records whose features are no longer than ``length``."""
+        return self._bound(self.training.record_bound(domain, length))
+
+    def records_bound(self, dataset: Dataset) -> Bound:
+        """Return the same for every record of one data set, whatever the others are."""
+        return self._bound(self.training.records_bound(dataset))
+
+    def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
+        """Return laws that dominate those of leaving each record out: as without a filter, where none sits out."""
+        return self.training.dominating_laws(dataset)
+
+    def _bound(self, plain: Bound | None) -> Bound:
         def delta_at(epsilon: float, delta: float) -> float:
             own = self.filter.delta_at(epsilon)
             return own if plain is None else min(own, plain.delta_at(epsilon, delta))

@@ -62,6 +62,19 @@ MECHANISMS: dict[str, dict[str, Any]] = {
         "radius": 1.0,
         "observer": "final",
     },
+    "filtered-dp-sgd": {
+        "name": "filtered-dp-sgd",
+        "loss": "squared",
+        "n_steps": 3,
+        "rate": 0.25,
+        "sigma": 4.0,
+        "clip": 1.0,
+        "step_size": 0.5,
+        "normaliser": 3.0,
+        "filter": "renyi",
+        "order": 4,
+        "budget": 0.01,
+    },
     "subsample": {"name": "subsample-aggregate", "n_blocks": 3, "epsilon": 1.0, "radius": 1.0, "lam": 1.0},
     "draws": {"import": "mine.py:Draws", "parameters": {"sigma": 5.0}},
     "density": {
@@ -96,6 +109,10 @@ EX_POST = {"type": "ex-post", "epsilon": 1.0}
 UTILITY: tuple[dict[str, Any], ...] = (
     {"type": "utility", "metric": "mean squared error", "at_most": 4.0},
     {"type": "utility", "metric": "accuracy", "at_least": 0.5, "probability": 0.8},
+)
+FILTERS: tuple[dict[str, Any], ...] = (
+    {"type": "filter", "kind": "renyi", "order": 4, "budget": 0.5, "delta": 1e-6},
+    {"type": "filter", "kind": "gaussian", "mu": 1.0, "delta": 1e-6},
 )
 COVERAGE = {"type": "report-coverage", "level": 0.1}
 REPORTS: tuple[dict[str, Any], ...] = ({"rho": 0.01}, {"rho": 0.01, "sigma2": 8.0, "sigma3": 0.25})
@@ -229,13 +246,14 @@ def valid(draw: st.DrawFn) -> dict[str, Any]:
     """Return a configuration that reaches the checks."""
     name = draw(st.sampled_from(sorted(MECHANISMS)))
     objective = name.startswith("objective")
-    kinds = ["dp", "pdp", "pdp", "ex-post", "utility", *(["coverage"] if objective else [])]
+    kinds = ["dp", "pdp", "pdp", "filter", "ex-post", "utility", *(["coverage"] if objective else [])]
     kind = draw(st.sampled_from(kinds))
     if name == "noisy-sgd" and kind == "dp" and draw(st.integers(0, 9)):  # 17 s, nearly all of them in a figure
         kind = "pdp"
     claims = {
         "dp": DP if name in IMPORTED else DP[:3],
         "pdp": INSTANCE,
+        "filter": FILTERS,
         "ex-post": (EX_POST,),
         "utility": UTILITY,
         "coverage": (COVERAGE,),

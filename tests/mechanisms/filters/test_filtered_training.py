@@ -157,6 +157,17 @@ def test_the_worst_case_is_that_of_the_filter_or_of_the_training():
     assert FilteredDPSGD(FULL, GaussianFilter(400.0)).worst_case(domain).mu == FULL.worst_case(domain).mu
 
 
+def test_records_are_covered_by_the_filter_and_by_the_training_without_it():
+    """A short record by its own gradients, a long one by the filter; nobody by more than without a filter."""
+    mechanism = FilteredDPSGD(FULL, GaussianFilter(0.4))
+    domain = Domain(2, 1.0, 1.0)
+    assert mechanism.record_bound(domain, 0.01).mu == FULL.record_bound(domain, 0.01).mu < 0.4
+    assert mechanism.record_bound(domain, 1.0).mu == 0.4 < FULL.record_bound(domain, 1.0).mu
+    assert mechanism.records_bound(LINEAR).mu == 0.4
+    laws = mechanism.dominating_laws(LINEAR)
+    np.testing.assert_array_equal(laws.mu, FULL.dominating_laws(LINEAR).mu)
+
+
 @pytest.mark.parametrize("mu", [0.51, 0.8])  # exactly 0.5 would leave the fourth step to rounding, which refuses
 def test_the_gaussian_filter_is_attained_by_a_record_that_is_always_clipped(mu):
     """One record of a long gradient: as many steps as the budget pays for, whose loss is exactly normal.
