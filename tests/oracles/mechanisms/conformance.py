@@ -190,15 +190,15 @@ def complaints(example: Example, n_draws: int, seed: int) -> Iterator[str]:
     yield from identity(example, n_draws, seed)
 
 
-def smallest_errors(example: Example, n_draws: int, seed: int) -> tuple[float, float]:
-    """Return the smallest errors of spread and of mean (in spreads) that the density check refutes, listed sizes."""
+def errors_detected(example: Example, n_draws: int, seed: int, size: float) -> tuple[bool, bool]:
+    """Return whether the density check refutes an error of that size in spread, and in mean (in spreads)."""
     dataset = example.pair.first
     pilot = sample(example, Direction.FORWARD, 2000, seed + 1)
     with np.errstate(invalid="ignore", over="ignore"):
         moves = list(match.transports(example.mechanism, dataset, pilot, example.atoms))
         outputs = sample(example, Direction.FORWARD, n_draws, seed)
         return tuple(
-            match.smallest_detected(example.mechanism, dataset, outputs, moves, LEVEL, scaled=scaled)
+            match.detects(example.mechanism, dataset, outputs, moves, LEVEL, size, scaled=scaled)
             for scaled in (True, False)
         )
 
