@@ -96,13 +96,13 @@ def local_table(folder: Path) -> bytes:
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
-    cells = write_grid(tmp_path / "grid.toml", 8)
+    cells = write_grid(tmp_path / "grid.toml", 4)
     store, log = tmp_path / "grid.sqlite", tmp_path / "log"
     with cluster(tmp_path) as found:
         workers = [found.worker(), found.worker()]
         arguments = [tmp_path / "grid.toml", "--scheduler", found.address, "--export", tmp_path / "t.jsonl"]
         process = start(arguments, log=log)
-        until(lambda: rows_in(store) >= 200, process)
+        until(lambda: rows_in(store) >= 100, process)
         assert rows_in(store) < cells
         kill(workers[0])
         finish(process, log)
