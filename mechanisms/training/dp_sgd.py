@@ -15,10 +15,13 @@ from ..capabilities import Bound, Domain, WorstPair
 from ..data.dataset import Dataset, FloatArray, RowClip
 from ..numerics.ticks import tick
 from ..numerics.transcripts import check_count, check_outputs
-from ..parameters import REACH, Count, Parameters, Positive, Ways
+from ..parameters import REACH, Parameters, Positive, Ways
 from ..records.record_laws import BatchedLaws
 from .batched_steps import LOSSES, ClippedRecords, LossName, passes
 from .training_worst_case import domain_bound, records_bound, training_laws, training_worst_pair
+
+#: Most steps of a configuration.
+MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ class DPSGDParameters(Parameters):
 
     name: Literal["dp-sgd"]
     loss: LossName
-    n_steps: Count
+    n_steps: int = Field(ge=1, le=MOST_STEPS)
     rate: Positive = Field(le=1, description="Probability that a record takes part in a step.")
     sigma: Positive = Field(description="Standard deviation of the noise added to a sum of clipped gradients.")
     clip: Positive = Field(description="Bound on the norm of one record's gradient.")
