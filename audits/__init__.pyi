@@ -75,6 +75,7 @@ from .training.one_run import one_run_bound as one_run_bound
 from .training.one_run import one_run_curve as one_run_curve
 from .training.one_run import one_run_gaussian_bound as one_run_gaussian_bound
 from .training.one_run import planned_guesses as planned_guesses
+from .training.many_canaries import audit_canaries as audit_canaries
 from .training.scored_mechanism import ScoredMechanism as ScoredMechanism
 from .white_box.attack import AttackAudit as AttackAudit
 from .white_box.attack import accuracy_ceiling as accuracy_ceiling

@@ -34,6 +34,24 @@ LEAST_RUNS = 100
 StatedLaw = Callable[[int, np.random.Generator], tuple[FloatArray, FloatArray]]
 
 
+def check_runs(budget: Budget) -> None:
+    """Raise where there are too few runs for any bound.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 100.
+    """
+    if budget.n_draws < LEAST_RUNS:
+        raise ValueError(f"n_draws must be at least {LEAST_RUNS} for a training, got n_draws={budget.n_draws}")
+
+
+def simulated_runs(numbers: int, budget: Budget) -> int:
+    """Return how many outputs of each data set a plan simulates, of ``numbers`` random numbers each."""
+    wanted = min(SIMULATED_MOST, round(SIMULATED_SHARE * budget.n_draws), SIMULATED_NUMBERS // max(1, numbers))
+    return max(SIMULATED_LEAST, wanted)
+
+
 def planned_epsilon(
     scored: ScoredMechanism, pair: NeighbouringPair, law: StatedLaw, numbers: int, budget: Budget, delta: float
 ) -> LowerBound:
@@ -59,12 +77,10 @@ def planned_epsilon(
     ValueError
         If there are fewer than 100 runs.
     """
-    if budget.n_draws < LEAST_RUNS:
-        raise ValueError(f"n_draws must be at least {LEAST_RUNS} for a training, got n_draws={budget.n_draws}")
+    check_runs(budget)
     likely = max(1, round(LIKELY_SHARE * budget.n_draws))
     rare = budget.n_draws - likely
-    wanted = min(SIMULATED_MOST, round(SIMULATED_SHARE * budget.n_draws), SIMULATED_NUMBERS // max(1, numbers))
-    first, second = law(max(SIMULATED_LEAST, wanted), budget.key.child("plan").rng())
+    first, second = law(simulated_runs(numbers, budget), budget.key.child("plan").rng())
     options = candidates(RawScore(1.0), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
     choice = choose_epsilon(options, likely, delta, budget.failure_prob, rare)
     sizes = (likely, rare) if choice.forward else (rare, likely)

@@ -17,6 +17,7 @@ import numpy as np
 from audits import Budget, StreamKey, audit_claim, epsilon_from_scores, final_model_epsilon, point_claim
 from audits.training.canary import audit_canary, claim_from_scores, gradient_canary
 from audits.training.final_model import audit_final_model
+from audits.training.many_canaries import audit_canaries
 from mechanisms import BOTH, DPSGD, Dataset, GaussianProfile, Mechanism, NeighbouringPair, Relation
 from mechanisms.accounting.composed_law import compose
 from mechanisms.accounting.subsampled_gaussian import SubsampledGaussianProfile
@@ -36,6 +37,8 @@ from .series import AuditSeries, missed, one_by_one
 #: One record and nobody else: a response far beyond the clip, so that its gradient is always clipped.
 NOBODY = Dataset(np.empty((0, 1)), np.empty(0), 1.0, 100.0, name="nobody", public=True)
 CANARY = NeighbouringPair.add(NOBODY, [1.0], 100.0)
+MANY = 4
+NOBODY_WIDE = Dataset(np.empty((0, MANY)), np.empty(0), 1.0, 100.0, name="nobody, wide", public=True)
 STEPS = DPSGD("squared", 4, 0.5, 2.0, 2.0, 0.01, normaliser=1.0)
 DELTA, RUNS, RUNS_FOR_MUTANTS = 0.05, 400, 50_000
 #: Two records, and a third: where a normaliser that reads the data tells most, and training that shows it.
@@ -59,6 +62,14 @@ def stated_epsilon(training: DPSGD, delta: float) -> float:
 def _canary(training: DPSGD, level: float, key: StreamKey) -> tuple[bool, bool]:
     found = audit_canary(training, CANARY, Budget(RUNS, level, key), delta=DELTA)
     return missed(found.estimate, stated_epsilon(training, DELTA), rounding=1e-9)
+
+
+def _canaries(alike: bool, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """Canaries that are orthogonal, or that cannot be told from each other."""
+    rows = np.tile(np.eye(MANY)[0], (MANY, 1)) if alike else np.eye(MANY)
+    budget = Budget(RUNS, level, key)
+    found = audit_canaries(STEPS, NOBODY_WIDE, rows, np.full(MANY, 100.0), budget, delta=DELTA)
+    return missed(found.estimate, stated_epsilon(STEPS, DELTA), rounding=1e-9)
 
 
 def _claimed(training: DPSGD, level: float, key: StreamKey) -> tuple[bool, bool]:
@@ -92,6 +103,8 @@ def training_series() -> Iterator[AuditSeries]:
     runs: tuple[tuple[str, str, Callable[[float, StreamKey], tuple[bool, bool]]], ...] = (
         ("gradient canary", "every step, rate 1", partial(_canary, replace(STEPS, rate=1.0))),
         ("gradient canary", "4 steps, rate 0.5", partial(_canary, STEPS)),
+        ("several canaries", "4 steps, rate 0.5, orthogonal", partial(_canaries, False)),
+        ("several canaries", "4 steps, rate 0.5, alike", partial(_canaries, True)),
         ("gradient canary, claim", "4 steps, rate 0.5", partial(_claimed, STEPS)),
         ("final model", "4 steps, rate 0.5", _final),
         ("scores made elsewhere", "Gaussian, mu 1, and two columns of noise", partial(_scores, False)),
