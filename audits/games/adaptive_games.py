@@ -235,6 +235,16 @@ def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
     The supremum over all analysts of ``sum_h (P(h) - factor Q(h))_+`` over the views ``h``, and of the same with the
     data sets exchanged; the larger of the two.
 
+    Parameters
+    ----------
+    game : AdaptiveGame
+    factor : Fraction
+        ``exp(epsilon)``.
+
+    Returns
+    -------
+    GameValue
+
     Examples
     --------
     >>> from .finite_steps import randomised_response, reveal
@@ -256,12 +266,16 @@ def _delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
 def worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
     """Return the largest ``exp((order - 1) D_order)`` of what an adaptive analyst sees, both directions.
 
-    None where a step that is admitted has an infinite divergence.
-
     Parameters
     ----------
+    game : AdaptiveGame
     order : int
         Whole, at least 2.
+
+    Returns
+    -------
+    GameValue or None
+        None where a step that is admitted has an infinite divergence.
     """
     ways = [_worst_moment(each, order) for each in (game, game.swapped)]
     found = [way for way in ways if way is not None]

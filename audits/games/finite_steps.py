@@ -107,7 +107,19 @@ def _moment(p: Law, q: Law, order: int) -> Fraction | None:
 
 
 def randomised_response(ratio: Fraction | int, name: str = "") -> FiniteStep:
-    """Return the step that says ``in`` or ``out``, rightly with ``ratio`` times the probability of wrongly."""
+    """Return the step that says ``in`` or ``out``, rightly with ``ratio`` times the probability of wrongly.
+
+    Parameters
+    ----------
+    ratio : Fraction or int
+        ``exp(epsilon)``, at least 1.
+    name : str, optional
+        What a strategy calls it.
+
+    Returns
+    -------
+    FiniteStep
+    """
     ratio = Fraction(ratio)
     if ratio < 1:
         raise ValueError(f"ratio must be at least 1, got ratio={ratio}")
@@ -116,7 +128,17 @@ def randomised_response(ratio: Fraction | int, name: str = "") -> FiniteStep:
 
 
 def reveal(chance: Fraction | int) -> FiniteStep:
-    """Return the step that tells which data set it is with probability ``chance``, and nothing otherwise."""
+    """Return the step that tells which data set it is with probability ``chance``, and nothing otherwise.
+
+    Parameters
+    ----------
+    chance : Fraction or int
+        In [0, 1].
+
+    Returns
+    -------
+    FiniteStep
+    """
     chance = Fraction(chance)
     if not 0 <= chance <= 1:
         raise ValueError(f"chance must be in [0, 1], got chance={chance}")

@@ -8,6 +8,7 @@ may not. Proofs: docs/derivations/filters.md.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,13 +43,13 @@ class Filter(Protocol):
 UPWARDS = 1 + 2.0**-51
 
 
-class _Budgeted:
+class _Budgeted(ABC):
     """What both filters share: costs are added, and their sum stays within a limit."""
 
     @property
+    @abstractmethod
     def limit(self) -> float:
         """The largest sum of costs."""
-        raise NotImplementedError
 
     def start(self) -> float:
         """Return 0: nothing is spent."""
