@@ -30,6 +30,8 @@ from ..streams import StreamKey
 from .planned_event import planned_epsilon
 from .scored_mechanism import ScoredMechanism
 
+#: Beyond this an exponential is taken for all of a sum.
+LARGEST_EXPONENT = 500.0
 #: What the other records are taken to add along a canary's gradient.
 Others = Literal["nothing", "expected"]
 
@@ -153,7 +155,7 @@ class GradientCanary:
 
 
 def step_log_odds(along: FloatArray, square: FloatArray, rate: float, variance: FloatArray | float) -> FloatArray:
-    """Return ``log((1 - rate) + rate exp((along - square/2)/variance))``, shape ``(n_draws,)``.
+    """Return ``log((1 - rate) + rate exp((along - square/2)/variance))``, any shape.
 
     Parameters
     ----------
@@ -166,9 +168,11 @@ def step_log_odds(along: FloatArray, square: FloatArray, rate: float, variance: 
     variance : array or float
         Of one coordinate of what is seen.
     """
-    exponent = (along - 0.5 * square) / variance
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.logaddexp(np.log1p(-rate) if rate < 1 else -np.inf, np.log(rate) + exponent))
+    exponent = np.asarray((along - 0.5 * square) / variance)
+    if rate == 1:
+        return exponent
+    below = np.minimum(exponent, LARGEST_EXPONENT)
+    return np.asarray(np.log1p(rate * np.expm1(below)) + (exponent - below))
 
 
 def differing(pair: NeighbouringPair) -> Sequence[tuple[float, Dataset]]:
