@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_labelled
 
+from verify.certificates.certificate import read_deployment
 from verify.certificates.certify_call import Certification, certify
+from verify.certificates.claims.finding import Decision
+from verify.certificates.config.config import load
 from verify.cli import invoke
 
 #: Every gradient of a record at the edge of the domain is clipped in the ball: the bound is attained there.
@@ -45,13 +48,18 @@ def test_a_claim_just_above_the_worst_case_passes_and_just_below_it_fails(tmp_pa
     low, high = (check["exact"][end] for end in ("low", "high"))
     assert high * 0.99 < low < high
     assert decided(tmp_path, dp(1.0, high * 1.001)).words == {"dp": "PASS (proved)"}
-    failed = decided(tmp_path, dp(1.0, low * 0.999))
+    assert decided(tmp_path, dp(1.0, low * 0.999)).words == {"dp": "FAIL"}
+
+
+@pytest.mark.parametrize("released", [{}, {"normaliser": None, "count_sigma": 2.0}])
+def test_what_would_pass_passes(tmp_path: Path, released: dict[str, Any]) -> None:
+    failed = decided(tmp_path, dp(1.0, 1e-5), rate=1.0, **released)
     assert failed.words == {"dp": "FAIL"}
     remedy = rows(failed, "claim")[0]["remedy"]
     assert [each["where"] for each in remedy] == ["mechanism", "claim"]
-    assert remedy[0]["changes"][0]["name"] == "sigma"
-    better = remedy[0]["changes"][0]["value"]
-    assert decided(tmp_path, dp(1.0, low * 0.999), sigma=better).words == {"dp": "PASS (proved)"}
+    better = {each["name"]: each["value"] for each in remedy[0]["changes"]}
+    assert set(better) == {"sigma"} | ({"count_sigma"} if released else set())
+    assert decided(tmp_path, dp(1.0, 1e-5), rate=1.0, **released | better).words == {"dp": "PASS (proved)"}
 
 
 def test_the_last_iterate_is_covered_by_what_holds_for_the_transcript(tmp_path: Path) -> None:
@@ -108,13 +116,14 @@ def test_nothing_about_the_records_is_in_the_release(tmp_path: Path) -> None:
 
 def test_two_outputs_cost_more_than_one(tmp_path: Path) -> None:
     write_labelled(tmp_path)
-    text = DATA + "public = true\n" + mechanism("dp-sgd", **TRAINING) + dp(2.5, 1e-5) + "[release]\ndraw = true\n"
-    (tmp_path / "d.toml").write_text(text + QUICK + "draws = 50\n", encoding="utf-8")
+    (tmp_path / "d.toml").write_text(DATA + mechanism("dp-sgd", **TRAINING) + dp(2.5, 1e-5) + QUICK, encoding="utf-8")
+    deployment, _ = read_deployment(load(tmp_path / "d.toml"), jobs=1)
     bounds = []
-    for again in ([], ["--draw-again", "--overwrite"]):
-        assert invoke(["certify", str(tmp_path / "d.toml"), "--out", str(tmp_path / "out"), *again]) == 0
-        lines = (tmp_path / "out" / "curator" / "audit.jsonl").read_text(encoding="utf-8").splitlines()
-        bounds += [row["exact"]["high"] for row in map(json.loads, lines) if row["kind"] == "check"]
+    for n_outputs in (1, 2):
+        found = deployment.config.claims[0].finding(replace(deployment, n_outputs=n_outputs))
+        assert found.decided[0] is Decision.PASS
+        assert found.checks[0].evidence.exact is not None
+        bounds.append(found.checks[0].evidence.exact.high)
     assert bounds[0] < bounds[1] / 10
 
 
