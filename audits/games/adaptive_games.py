@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 MOST_STATES = 3_000_000
 
 
+class TooManyStatesError(ValueError):
+    """A game of so many steps has more states than can be gone through."""
+
+    def __init__(self, n_steps: int, most: int) -> None:
+        super().__init__(f"n_steps must leave at most {most} states, got n_steps={n_steps}")
+        self.most = most
+
+
 @dataclass(frozen=True)
 class AdaptiveGame:
     """Which steps an analyst may ask, what the filter counts for each, and how many are asked at most.
@@ -180,7 +188,7 @@ class _Induction:
         if found is None:
             found = self.known[left][ratio, spent] = self._best(left, ratio, spent)
             if left == 1 and self.states > MOST_STATES:
-                raise ValueError(f"n_steps must leave at most {MOST_STATES} states, got n_steps={self.game.n_steps}")
+                raise TooManyStatesError(self.game.n_steps, MOST_STATES)
         return found[0]
 
     def _best(self, left: int, ratio: int, spent: int) -> tuple[int, int]:

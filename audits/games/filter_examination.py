@@ -18,7 +18,7 @@ from mechanisms import Bracket
 from mechanisms.filters.privacy_filters import Filter, GaussianFilter, RenyiFilter
 from mechanisms.numerics.balls import Ball, enclose
 
-from .adaptive_games import AdaptiveGame, GameValue, worst_delta, worst_moment
+from .adaptive_games import AdaptiveGame, GameValue, TooManyStatesError, worst_delta, worst_moment
 from .finite_steps import FiniteStep, binary, randomised_response
 
 #: Shares of the budget that the steps cost, and how many are asked.
@@ -140,8 +140,11 @@ def _game(given: Filter, steps: tuple[FiniteStep, ...], cost: Callable[[FiniteSt
     own = getattr(given, "cost", None)
     try:
         costs = tuple(own(step) if callable(own) else cost(step) for step in steps)
+        hash(costs)
     except Exception as stop:
-        raise FilterFaultError(f"filter.cost must return a cost, got {type(stop).__name__}: {stop}") from stop
+        raise FilterFaultError(
+            f"filter.cost must return a number or a tuple, got {type(stop).__name__}: {stop}"
+        ) from stop
     return AdaptiveGame(steps, costs, Guarded(given), N_STEPS)
 
 
@@ -204,7 +207,10 @@ def _deltas(game: AdaptiveGame, points: list[tuple[float, float]]) -> tuple[Foun
             continue
         factor = Fraction(math.ceil(Fraction(math.exp(epsilon) * (1 + 1e-15)) * COARSE), COARSE)
         factor = Fraction(1) if epsilon == 0 else factor
-        worst = worst_delta(game, factor)
+        try:
+            worst = worst_delta(game, factor)
+        except TooManyStatesError as stop:
+            raise FilterFaultError(f"filter.spend must lead to fewer states, got more than {stop.most}") from stop
         near = float(worst.value)
         value = Bracket(max(0.0, math.nextafter(near, -1.0)), min(1.0, math.nextafter(near, 2.0)) if near else near)
         quantity = f"largest delta at epsilon {epsilon:.6g} in the games"
