@@ -10,7 +10,7 @@ from typing import Final
 
 from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_positive
 from .ball_profile import is_symmetric
-from .grid_ends import grid_tails, loss_range, optimistic, pessimistic
+from .grid_ends import WIDENING, grid_tails, loss_range, optimistic, pessimistic
 from .grid_law import GridLaw, GridLosses
 
 #: The part of ``least_delta`` that all cuts of the ends of the laws amount to, as a power of two.
@@ -222,7 +222,8 @@ class _Steps:
             gap = self._gap(*both)
             # the gap goes with the square of the step
             halvings = min(max(math.ceil(math.log2(1.1 * gap / width) / 2), 1), 3) if gap > width else 0
-            room = min(MOST_POINTS / both[0].masses.size, MOST_STEP_POINTS * step / widest)
+            wider = max(1.0, math.sqrt(WIDENING * self.count) / 2)
+            room = min(MOST_POINTS / both[0].masses.size, MOST_STEP_POINTS * wider * step / widest)
             halvings = min(halvings, math.floor(math.log2(max(room, 1.0))))
             if not halvings:
                 break
@@ -246,7 +247,7 @@ class _Steps:
         sums: list[GridLaw | None] = [None] * len(ends)
         for (profile, count), (low, high) in zip(self.parts, self.ranges, strict=True):
             first, last = math.floor(low / step), math.ceil(high / step)
-            grid = grid_tails(profile, self.direction, step, first, last, self.bits)
+            grid = grid_tails(profile, self.direction, step, first, last, self.bits, self.count)
             for i, upper in enumerate(ends):
                 one = (pessimistic if upper else optimistic)(grid, self.bits).trimmed(cut)
                 power, other = one.power(count, cut), sums[i]

@@ -7,8 +7,9 @@ bounds that come from ball arithmetic; floats only choose fractions whose effect
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from flint import arb, ctx, fmpz_poly
@@ -28,6 +29,9 @@ SLACK: Final = 1e-15
 IDLE: Final = 1e-9
 #: Cells that lend to one group, at most.
 REACH: Final = 64
+#: What wide cells may add to the cost of a grid, for each halving of what lies beyond; and their most steps.
+WIDENING: Final = 0.05
+WIDEST: Final = 64
 #: No range of losses is taken to be shorter.
 LEAST_RANGE: Final = 2.0**-20
 
@@ -36,13 +40,14 @@ Whole = list[int]
 
 @dataclass(frozen=True)
 class GridTails:
-    """Both tails at the points ``(first + i) step`` of a grid, between whole multiples of ``2^-scale``.
+    """Both tails at points of a grid, between whole multiples of ``2^-scale``.
 
     Parameters
     ----------
     step : float
         A power of two.
-    first : int
+    points : list of int
+        Rising; the points are these multiples of the step, close together but where little lies beyond them.
     scale : int
     p_low, p_high : list of int
         Bounds on ``P(L > point)``, falling along the grid.
@@ -51,17 +56,22 @@ class GridTails:
     """
 
     step: float
-    first: int
+    points: Whole
     scale: int
     p_low: Whole
     p_high: Whole
     q_low: Whole
     q_high: Whole
 
-    def factor(self, loss: float) -> tuple[int, int]:
-        """Return bounds on ``e^loss``."""
-        with ctx.workprec(self.scale + 32):
-            return _whole(arb(loss).exp() * arb(2) ** self.scale)
+    def factors(self) -> Callable[[float], tuple[int, int]]:
+        """Return the function of ``n`` that gives bounds on ``e^(n step)``, each computed once."""
+
+        @cache
+        def factor(n_steps: float) -> tuple[int, int]:
+            with ctx.workprec(self.scale + 32):
+                return _whole(arb(n_steps * self.step).exp() * arb(2) ** self.scale)
+
+        return factor
 
 
 def loss_range(profile: PrivacyProfile, direction: Direction, cut: float) -> tuple[float, float]:
@@ -100,22 +110,46 @@ def _first(holds: Callable[[float], bool], furthest: float) -> float:
 
 
 def grid_tails(
-    profile: PrivacyProfile, direction: Direction, step: float, first: int, last: int, bits: int
+    profile: PrivacyProfile, direction: Direction, step: float, first: int, last: int, bits: int, count: int = 1
 ) -> GridTails:
-    """Return the tails of a profile at the points ``first step`` to ``last step``."""
+    """Return the tails of a profile between the points ``first step`` and ``last step``, for ``count`` such steps.
+
+    Where only a small probability lies beyond, cells are wider: with a width of ``n`` steps and a probability ``p``
+    they add ``p n^2`` to what the square of the step costs. Above, ``p`` is not taken to be below ``1/count``: one
+    large loss in all steps may be what delta consists of.
+    """
     scale = bits + GUARD + max(0, -math.frexp(step)[1])
+    points: Whole = []
     columns: tuple[Whole, Whole, Whole, Whole] = [], [], [], []
     with ctx.workprec(scale + 32):
         one = arb(2) ** scale
-        for i in range(first, last + 1):
-            for column, value in zip(columns, _point(profile, arb(i * step), direction, one, scale), strict=True):
+        at, width, rising = first, 1, True
+        while True:
+            row = _point(profile, arb(at * step), direction, one, scale)
+            above, below = row[1] / (1 << scale), ((1 << scale) - row[0]) / (1 << scale)
+            widest = _cell_width(max(above, 1 / count) if above < 0.5 else below)
+            if rising and width > _cell_width(below):  # more lies below than was known at the cell's lower point
+                at, width = at - width + width // 2, width // 2
+                continue
+            rising = above >= 0.5
+            points.append(at)
+            for column, value in zip(columns, row, strict=True):
                 column.append(value)
+            if at == last:
+                break
+            width = min(widest, last - at)
+            at += width
     p_low, p_high, q_low, q_high = columns
     for i in range(len(p_low) - 2, -1, -1):  # a tail falls: what is known further up holds here too
         p_low[i] = max(p_low[i], p_low[i + 1])
     for i in range(1, len(p_high)):
         p_high[i] = min(p_high[i], p_high[i - 1])
-    return GridTails(step, first, scale, p_low, p_high, q_low, q_high)
+    return GridTails(step, points, scale, p_low, p_high, q_low, q_high)
+
+
+def _cell_width(beyond: float) -> int:
+    """Return a power of two of steps, at most ``WIDEST``."""
+    return 1 << max(0, math.floor(math.log2(min(math.sqrt(WIDENING / max(beyond, 1e-300)), WIDEST))))
 
 
 def _point(
@@ -150,28 +184,35 @@ def pessimistic(grid: GridTails, bits: int) -> GridLaw:
     Its divergence at the points of the grid is the profile's, and linear in ``e^epsilon`` in between (Doroshenko and
     others 2022), hence nowhere smaller. Losses beyond the grid are split between its last point and infinity.
     """
-    with ctx.workprec(256):
-        share_low, share_high = _whole(arb(2) ** SHARE / -arb(-grid.step).expm1())
-    down_low, down_high = grid.factor(-grid.step)
-    n_points, half, scale = len(grid.p_low), 1 << SHARE, grid.scale
-    out = [0] * n_points
+    n_points, half, scale, first = len(grid.points), 1 << SHARE, grid.scale, grid.points[0]
+    factor = grid.factors()
+
+    @cache
+    def share(n_steps: int) -> tuple[int, int]:
+        with ctx.workprec(256):
+            return _whole(arb(2) ** SHARE / -arb(-n_steps * grid.step).expm1())
+
+    out = [0] * (grid.points[-1] - first + 1)
     out[0] = (1 << scale) - grid.p_low[0]
     for i in range(n_points - 1):
+        here, there = grid.points[i] - first, grid.points[i + 1] - first
+        down_low, down_high = factor(here - there)
+        share_low, share_high = share(there - here)
         p_high = grid.p_high[i] - grid.p_low[i + 1]
         p_low = max(grid.p_low[i] - grid.p_high[i + 1], 0)
         # e^point times the Q-mass of the cell
         q_high = grid.q_high[i] - (down_low * grid.q_low[i + 1] >> scale)
         q_low = max(grid.q_low[i] - _shifted_up(down_high * grid.q_high[i + 1], scale), 0)
-        # u at the upper and p - u at the lower point, where u (1 - e^-step) = p - q e^point
+        # u at the upper and p - u at the lower point, where u (1 - e^-width) = p - q e^point
         most = min(-(-max(p_high - q_low, 0) * share_high // half), p_high)
         least = min(max(p_low - q_high, 0) * share_low // half, p_high)
-        out[i] += p_high - least
-        out[i + 1] += most
+        out[here] += p_high - least
+        out[there] += most
     out[-1] += min(grid.q_high[-1], grid.p_high[-1])
     beyond = max(grid.p_high[-1] - grid.q_low[-1], 0)
     down = scale - bits
     masses = fmpz_poly([_shifted_up(mass, down) for mass in out])
-    return GridLaw(grid.step, 2 * grid.first, masses, _shifted_up(beyond, down), bits, True)
+    return GridLaw(grid.step, 2 * first, masses, _shifted_up(beyond, down), bits, True)
 
 
 def optimistic(grid: GridTails, bits: int) -> GridLaw:
@@ -180,33 +221,34 @@ def optimistic(grid: GridTails, bits: int) -> GridLaw:
     A group is put at the highest middle that is proved to be at most its loss ``log(P/Q)``: merging is post-processing,
     and a loss is rounded down. Losses below the grid are dropped, those above it put on the last middle.
     """
-    scale, less = grid.scale, grid.scale - bits
-    n_cells = len(grid.p_low) - 1
-    down_low, to_middle = grid.factor(-grid.step)[0], grid.factor(grid.step / 2)[1]
+    scale, less, points = grid.scale, grid.scale - bits, grid.points
+    n_cells, first, factor = len(points) - 1, points[0], grid.factors()
+    # the middle of cell i lies at (middles[i] + 1/2) step; that of a wide cell is off by half a step
+    middles = [points[i] + (points[i + 1] - points[i] - 1) // 2 for i in range(n_cells)]
     p_mass = [max(grid.p_low[i] - grid.p_high[i + 1], 0) for i in range(n_cells)]
-    # e^middle times the Q-mass of the cell, at most
-    q_mass = [
-        _shifted_up(to_middle * (grid.q_high[i] - (down_low * grid.q_low[i + 1] >> scale)), scale)
-        for i in range(n_cells)
-    ]
-    factors = {distance: grid.factor(distance * grid.step)[1] for distance in range(-1, REACH + 1)}
-    out = [0] * n_cells
-    for middle, group in _groups(p_mass, q_mass, grid.step):
+    q_mass = []  # e^middle times the Q-mass of the cell, at most
+    for i in range(n_cells):
+        q = grid.q_high[i] - (factor(points[i] - points[i + 1])[0] * grid.q_low[i + 1] >> scale)
+        q_mass.append(_shifted_up(q * factor(middles[i] - points[i] + 0.5)[1], scale))
+    out = [0] * (points[-1] - first)
+    for j, group in _groups(p_mass, q_mass, [middle * grid.step for middle in middles], grid.step):
         p = sum(share * p_mass[i] for i, share in group)
         # e^middle of this middle times the Q-mass of the group, at most
-        q = sum(_shifted_up(share * q_mass[i] * factors[middle - i], scale) for i, share in group)
-        at = middle
-        while at >= 0 and p < q:
-            at, q = at - 1, _shifted_up(q * factors[-1], scale)
-        if at >= 0:
-            out[at] += p >> SHARE
+        q = sum(_shifted_up(share * q_mass[i] * factor(middles[j] - middles[i])[1], scale) for i, share in group)
+        at = j
+        while at > 0 and p < q:
+            at, q = at - 1, _shifted_up(q * factor(middles[at - 1] - middles[at])[1], scale)
+        if p >= q:
+            out[middles[at] - first] += p >> SHARE
     beyond = grid.p_low[-1] if grid.q_high[-1] == 0 else 0
-    out[-1] += grid.p_low[-1] - beyond
+    out[middles[-1] - first] += grid.p_low[-1] - beyond
     masses = fmpz_poly([mass >> less for mass in out])
-    return GridLaw(grid.step, 2 * grid.first + 1, masses, beyond >> less, bits, False)
+    return GridLaw(grid.step, 2 * first + 1, masses, beyond >> less, bits, False)
 
 
-def _groups(p_mass: Whole, q_mass: Whole, step: float) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+def _groups(
+    p_mass: Whole, q_mass: Whole, middles: list[float], step: float
+) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Yield for each middle, from the highest down, the cells merged there, each with its share in ``2^-SHARE``.
 
     The shares of a cell add up to at most 1; nothing else need hold, since what they lead to is checked. The loss of a
@@ -220,11 +262,13 @@ def _groups(p_mass: Whole, q_mass: Whole, step: float) -> Iterator[tuple[int, li
     for j in range(len(p_mass) - 1, -1, -1):
         group, sent = sent, []
         # what the group has beyond its middle: sum of P - e^middle Q, in multiples of 2^-scale
-        surplus = sum(share / half * p_mass[i] * -math.expm1(-off[i] - step) for i, share in group) * (1 - SLACK)
+        surplus = sum(
+            share / half * p_mass[i] * -math.expm1(-off[i] - middles[i] + middles[j]) for i, share in group
+        ) * (1 - SLACK)
         own, left[j] = left[j], 0
         if own and j and off[j - 1] < 0:
             short = left[j - 1] / half * p_mass[j - 1] * math.expm1(SLACK - off[j - 1])
-            lent = min(int(short / (-math.expm1(-off[j] - step) * p_mass[j]) * half), own)
+            lent = min(int(short / (-math.expm1(middles[j - 1] - middles[j] - off[j]) * p_mass[j]) * half), own)
             sent.append((j, lent))
             own -= lent
         if own:
@@ -237,17 +281,17 @@ def _groups(p_mass: Whole, q_mass: Whole, step: float) -> Iterator[tuple[int, li
                 surplus -= short
             group.append((j, own))
         if surplus > IDLE * step * p_mass[j]:
-            group += _taken(j, surplus, left, p_mass, off, step)
+            group += _taken(j, surplus, left, p_mass, off, middles, step)
         yield j, group
 
 
 def _taken(
-    j: int, surplus: float, left: Whole, p_mass: Whole, off: Sequence[float], step: float
+    j: int, surplus: float, left: Whole, p_mass: Whole, off: list[float], middles: list[float], step: float
 ) -> Iterator[tuple[int, int]]:
     """Yield what a surplus at a middle lifts there from the cells below, and take it off what is left of them."""
     for i in range(j - 1, max(j - REACH, 0) - 1, -1):
         if left[i]:
-            needed = p_mass[i] * math.expm1(SLACK - off[i] + (j - i) * step)
+            needed = p_mass[i] * math.expm1(SLACK - off[i] + middles[j] - middles[i])
             if needed <= 0:
                 return
             share = min(int(min(surplus / needed, 1.0) * (1 << SHARE)), left[i])

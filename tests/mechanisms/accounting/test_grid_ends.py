@@ -33,9 +33,9 @@ PROFILES = (
 weights = st.lists(st.integers(0, 12), min_size=2, max_size=6)
 
 
-def two_ends(profile, direction, step, bits=BITS):
+def two_ends(profile, direction, step, bits=BITS, count=1):
     low, high = loss_range(profile, direction, CUT)
-    grid = grid_tails(profile, direction, step, math.floor(low / step), math.ceil(high / step), bits)
+    grid = grid_tails(profile, direction, step, math.floor(low / step), math.ceil(high / step), bits, count)
     return optimistic(grid, bits), pessimistic(grid, bits)
 
 
@@ -87,6 +87,20 @@ def test_the_pessimistic_end_connects_the_dots():
         assert high.delta_at(i * step) == pytest.approx(left, rel=1e-12)
         share = (math.exp(0.3 * step) - 1) / (math.exp(step) - 1)
         assert high.delta_at((i + 0.3) * step) == pytest.approx((1 - share) * left + share * right, rel=1e-12)
+
+
+@pytest.mark.parametrize("profile", [PROFILES[0], *PROFILES[4:]], ids=str)
+def test_wide_cells_where_little_lies_hold_too(profile):
+    for direction in BOTH:
+        step = 2.0**-7
+        low, high = loss_range(profile, direction, CUT)
+        grid = grid_tails(profile, direction, step, math.floor(low / step), math.ceil(high / step), BITS, 10_000)
+        widths = set(np.diff(grid.points).tolist())
+        assert {1, 16} <= widths
+        ends = two_ends(profile, direction, step, count=10_000)
+        assert misses(ends, profile, direction, step) == ([], [])
+        for end, fine in zip(ends, two_ends(profile, direction, step), strict=True):
+            assert end.losses().delta_at(0.02) == pytest.approx(fine.losses().delta_at(0.02), abs=2e-5)
 
 
 def test_masses_of_few_bits_are_rounded_to_their_sides():
