@@ -346,13 +346,8 @@ def test_a_wrong_closed_form_misses_the_proved_enclosures(monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-def test_quick_profile_of_the_real_instrument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every auditor, 24 times; the page's own failure probability is 1e-3, and the seed is the default, never tuned.
-
-    Of about 150 series one that misses in 53 % of its runs at level 0.05, or in 39 % at 0.01, is refuted with
-    probability 0.95 (with the 40 runs of the profile 42 % and 28 %); what is finer the standard profile sees.
-    """
-    monkeypatch.setattr(run, "REPETITIONS", {"quick": (24, 0, 0)})
+def test_quick_profile_of_the_real_instrument(tmp_path: Path) -> None:
+    """Every auditor; the page's own failure probability is 1e-3, and the seed is the default, never tuned."""
     assert invoke(["calibrate", "--profile", "quick", "--out", str(tmp_path / "out")]) == 0
 
 
