@@ -68,6 +68,7 @@ from .training.canary import gradient_canary as gradient_canary
 from .training.final_model import audit_final_model as audit_final_model
 from .training.final_model import final_model_canary as final_model_canary
 from .training.final_model import final_model_epsilon as final_model_epsilon
+from .training.many_canaries import audit_canaries as audit_canaries
 from .training.one_run import OneRunBound as OneRunBound
 from .training.one_run import OneRunCurveBound as OneRunCurveBound
 from .training.one_run import OneRunCurveTest as OneRunCurveTest
@@ -75,7 +76,6 @@ from .training.one_run import one_run_bound as one_run_bound
 from .training.one_run import one_run_curve as one_run_curve
 from .training.one_run import one_run_gaussian_bound as one_run_gaussian_bound
 from .training.one_run import planned_guesses as planned_guesses
-from .training.many_canaries import audit_canaries as audit_canaries
 from .training.scored_mechanism import ScoredMechanism as ScoredMechanism
 from .white_box.attack import AttackAudit as AttackAudit
 from .white_box.attack import accuracy_ceiling as accuracy_ceiling
