@@ -221,7 +221,7 @@ class _Steps:
             both = self._made(step, (True, False))
             gap = self._gap(*both)
             # the gap goes with the square of the step
-            halvings = min(max(math.ceil(math.log2(1.1 * gap / width) / 2), 1), 3) if gap > width else 0
+            halvings = min(max(math.ceil(math.log2(1.1 * gap / width) / 2), 1), 2) if gap > width else 0
             wider = max(1.0, math.sqrt(WIDENING * self.count) / 2)
             room = min(MOST_POINTS / both[0].masses.size, MOST_STEP_POINTS * wider * step / widest)
             halvings = min(halvings, math.floor(math.log2(max(room, 1.0))))

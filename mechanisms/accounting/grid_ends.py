@@ -116,7 +116,7 @@ def grid_tails(
 
     Where only a small probability lies beyond, cells are wider: with a width of ``n`` steps and a probability ``p``
     they add ``p n^2`` to what the square of the step costs. Above, ``p`` is not taken to be below ``1/count``: one
-    large loss in all steps may be what delta consists of.
+    large loss in all steps may be what delta consists of. Below, ``p n`` is at most 1 too: an edge costs as much.
     """
     scale = bits + GUARD + max(0, -math.frexp(step)[1])
     points: Whole = []
@@ -127,8 +127,10 @@ def grid_tails(
         while True:
             row = _point(profile, arb(at * step), direction, one, scale)
             above, below = row[1] / (1 << scale), ((1 << scale) - row[0]) / (1 << scale)
-            widest = _cell_width(max(above, 1 / count) if above < 0.5 else below)
-            if rising and width > _cell_width(below):  # more lies below than was known at the cell's lower point
+            widest = _cell_width(max(above, 1 / count) if above < 0.5 else max(below, below**2 * WIDENING / step**2))
+            if rising and width > _cell_width(
+                max(below, below**2 * WIDENING / step**2)
+            ):  # more lies below than was known at the cell's lower point
                 at, width = at - width + width // 2, width // 2
                 continue
             rising = above >= 0.5

@@ -26,6 +26,7 @@ from mechanisms import (
     Relation,
     SubsampledGaussianProfile,
 )
+from mechanisms.accounting.composed_law import compose
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.goe import Normalisation
 
@@ -175,14 +176,25 @@ def _sampled_tails(rate: Number, first: Number, second: Number, factor: Number) 
 
 
 def _composed(_: float, key: StreamKey) -> Misses:
-    """One to three normal releases together are one: ``mu^2`` is the sum of theirs."""
+    """One to three normal releases together are one: ``mu^2`` is the sum of theirs; and one Poisson-sampled step.
+
+    With rate ``q`` and the record in the first data set, ``delta(e) = q delta_normal(log(1 + (exp(e) - 1)/q))``.
+    """
     rng = key.rng()
     mus = (10 ** rng.uniform(-1, 0.3, rng.integers(1, 4))).tolist()
     with mpmath.workdps(DIGITS):
         size = mpmath.sqrt(sum((mpmath.mpf(mu) ** 2 for mu in mus), mpmath.mpf(0)))
         epsilon = float(size * (size / 2 + rng.uniform(-1, 5)))
         found = composed_delta([GaussianProfile(mu) for mu in mus], epsilon, directions=BOTH[:1], interval=0.125)
-        return _outside(found, _gaussian_delta(size, mpmath.mpf(epsilon)))
+        rate, above = float(10 ** rng.uniform(-3, 0)), float(rng.uniform(0, 2))
+        law = compose([(SubsampledGaussianProfile(rate, mus[0], Relation.REMOVE), 1)], directions=BOTH[:1], step=0.125)
+        plain = mpmath.log1p(mpmath.expm1(above) / mpmath.mpf(rate))
+        return any_missed(
+            [
+                _outside(found, _gaussian_delta(size, mpmath.mpf(epsilon))),
+                _outside(law.delta_bracket(above), mpmath.mpf(rate) * _gaussian_delta(mpmath.mpf(mus[0]), plain)),
+            ]
+        )
 
 
 def _gaussian_delta(size: Number, e: Number) -> Number:
@@ -217,7 +229,7 @@ def exact_series() -> Iterator[AuditSeries]:
         ("Gaussian loss: tail, delta, epsilon", _gaussian, 1e-3),
         ("one-posterior sampling: the same", _posterior, 3e-3),
         ("one Poisson-sampled step: the same", _sampled, 1e-2),
-        ("delta of normal releases together", _composed, 5e-3),
+        ("delta of normal releases together, and of a sampled step", _composed, 4e-2),
         ("norm and sandwich, GOE(2)", _matrices, 1e-3),
     ):
         yield AuditSeries("proved enclosures", law, 0, one_by_one(audit), halves=False, levels=(0.0,), seconds=seconds)
