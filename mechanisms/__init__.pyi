@@ -1,5 +1,7 @@
 """The public names, each with the module that holds it."""
 
+from .accounting.composed_law import ComposedLaw as ComposedLaw
+from .accounting.composed_law import compose as compose
 from .accounting.subsampled_gaussian import SubsampledGaussianProfile as SubsampledGaussianProfile
 from .base import BOTH as BOTH
 from .base import Bracket as Bracket
