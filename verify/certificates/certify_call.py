@@ -105,9 +105,9 @@ def reader_of(config: Configuration, audience: str | None) -> Audience:
         )
     about_everyone = any(claim.everywhere for claim in config.claims)
     if reader is Audience.RELEASE and not public and not about_everyone:
-        types = " or ".join(type_ for type_, section in BY_TYPE.items() if section.everywhere)
+        *others, last = (type_ for type_, section in BY_TYPE.items() if section.everywhere)
         raise UserError(
-            f"claims must hold one of type {types} for --audience release on private data, got none; "
+            f"claims must hold one of type {', '.join(others)} or {last} for --audience release on private data, got none; "
             "the others depend on the records and stay with the curator"
         )
     return reader

@@ -62,7 +62,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="configuration must be a readable TOML file"):
         verify.certify(tmp_path / "absent.toml")
     path = write(tmp_path, 8.0, RECORDS)
-    with pytest.raises(UserError, match="claims must hold one of type dp or report-coverage"):
+    with pytest.raises(UserError, match="claims must hold one of type dp, filter or report-coverage"):
         verify.certify(path, audience="release")
     with pytest.raises(UserError, match="audience must be curator or release"):
         verify.certify(path, audience="everyone")
