@@ -120,9 +120,7 @@ class GridLosses:
 
     def delta_at(self, epsilon: float) -> float:
         """Return ``E[(1 - e^(epsilon - L))_+]``, rounded to the side of the end; at most 1."""
-        if math.isinf(epsilon):
-            epsilon = math.copysign(1e300, epsilon)
-        first = min(max(math.floor(epsilon / self.step - 0.5 * self.start), 0), self.masses.size)
+        first = int(min(max(epsilon / self.step - 0.5 * self.start, 0.0), self.masses.size))
         # positions and the step are exact in float64, so that only the difference and the exponential round
         losses = (0.5 * self.start + np.arange(first, self.masses.size)) * self.step
         value = float(self.masses[first:] @ -np.expm1(np.minimum(epsilon - losses, 0.0))) + self.beyond

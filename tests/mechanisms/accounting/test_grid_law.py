@@ -115,3 +115,13 @@ def test_an_empty_law_loses_nothing():
     read = law([], False).losses()
     assert read.delta_at(0.0) == 0.0
     assert read.epsilon_at(0.1) == 0.0
+
+
+@pytest.mark.parametrize("upper", [True, False])
+def test_an_infinite_epsilon_leaves_what_is_infinite(upper):
+    """On steps so small that the number of steps up to a large epsilon is no float either."""
+    for step in (0.25, 2.0**-29):
+        read = GridLaw(step, -3, fmpz_poly([5, 7]), ONE // 8, BITS, upper).losses()
+        for epsilon in (1e300, math.inf):
+            assert read.delta_at(epsilon) == pytest.approx(1 / 8, rel=1e-14)
+        assert read.delta_at(-math.inf) == pytest.approx(1 / 8 + 12 / ONE, rel=1e-14)
