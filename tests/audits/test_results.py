@@ -17,7 +17,11 @@ from audits.results import LONGEST_REPR
 from mechanisms import Dataset, NeighbouringPair, PosteriorSampling, Relation
 
 #: What a caller gives; everything else that is public and holds fields is a result.
-GIVEN = {"BlackBoxClaim", "Budget", "NamedPair", "PrivacyClaim", "PublicDomain", "StreamKey"}
+GIVEN = {
+    *("BlackBoxClaim", "Budget", "NamedPair", "PrivacyClaim", "PublicDomain", "StreamKey"),
+    *("AdaptiveGame", "FiniteStep", "MomentFilter", "NaturalFilter"),  # a game, and who plays it
+    "ScoredMechanism",  # a mechanism of its own
+}
 #: A cell that no result may show.
 CELL = 0.123456
 DATA = Dataset(np.array([[CELL, 0.2], [0.3, -CELL], [0.1, 0.4]]), np.array([CELL, 0.5, -0.7]), 1.0, 1.0)
