@@ -20,6 +20,8 @@ from ..numerics.mills import log_gap
 
 #: Beyond this epsilon ``e^epsilon - 1 + rate`` and ``e^epsilon`` are one number in float64.
 _LARGE: Final = 50.0
+#: No distance is longer: the search for an epsilon of the order of its square must end.
+LONGEST: Final = 1e20
 #: Bits that decide on which side of the end of the losses, ``log(1 - rate)``, a float lies (doubled where they do not).
 _SIDE_BITS: Final = 256
 
@@ -84,7 +86,7 @@ class SubsampledGaussianProfile:
     rate : float
         Probability that the record takes part, in (0, 1].
     mu : float
-        Bound on its clipped gradient over the standard deviation of the noise as added; finite, at least 0.
+        Bound on its clipped gradient over the standard deviation of the noise as added; at least 0, at most 1e20.
     relation : Relation
         How the two data sets differ.
 
@@ -103,6 +105,8 @@ class SubsampledGaussianProfile:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", check_rate(self.rate))
         object.__setattr__(self, "mu", check_nonnegative("mu", self.mu))
+        if self.mu > LONGEST:
+            raise ValueError(f"mu must be at most {LONGEST:g}, got mu={self.mu}")
         if not isinstance(self.relation, Relation):
             raise ValueError(f"relation must be a Relation, got relation={self.relation!r}")
 

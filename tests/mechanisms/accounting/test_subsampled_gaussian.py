@@ -214,7 +214,7 @@ def test_tails_are_one_law_under_two_measures() -> None:
 
 def test_extreme_arguments_stay_numbers() -> None:
     for rate in (1e-300, 0.5, 1.0):
-        for mu in (1e-300, 1e-3, 1e4):
+        for mu in (1e-300, 1e-3, 1e4, 1e20):
             for relation in Relation:
                 profile = SubsampledGaussianProfile(rate, mu, relation)
                 for direction in BOTH:
@@ -241,6 +241,8 @@ def test_bad_input() -> None:
             SubsampledGaussianProfile(rate, 1.0, Relation.ADD)
     with pytest.raises(ValueError, match="mu must be finite and at least 0"):
         SubsampledGaussianProfile(0.1, math.inf, Relation.ADD)
+    with pytest.raises(ValueError, match=r"mu must be at most 1e\+20, got mu=1e\+150"):
+        SubsampledGaussianProfile(0.1, 1e150, Relation.ADD)
     with pytest.raises(ValueError, match="relation must be a Relation, got relation='add'"):
         SubsampledGaussianProfile(0.1, 1.0, "add")
     for relation in (Relation.ADD, Relation.REPLACE):
