@@ -13,6 +13,8 @@ from .ball_profile import is_symmetric
 from .grid_ends import WIDENING, grid_tails, loss_range, optimistic, pessimistic
 from .grid_law import GridLaw, GridLosses
 
+#: No ``least_delta`` is smaller: masses of one step, in their whole multiples, must be floats.
+LEAST: Final = 1e-200
 #: The part of ``least_delta`` that all cuts of the ends of the laws amount to, as a power of two.
 CUT_BITS: Final = 24
 #: Bits of the masses beyond those of ``least_delta``.
@@ -121,13 +123,13 @@ def compose(
         The grid is refined until the ends are at most so far apart in epsilon (natural log) at ``least_delta`` and at
         its square and fourth root, as long as the sum has at most half a million points. Both ends are proved anyway.
     least_delta : float
-        The smallest delta of interest, in (0, 1): what is cut off amounts to less than ``2^-24`` of it.
+        The smallest delta of interest, in [1e-200, 1): what is cut off amounts to less than ``2^-24`` of it.
     directions : sequence of Direction
         The profiles' own.
     upper_only : bool
         Make the pessimistic end alone, in about half the time, on the grid that promises ``width``.
     step : float, optional
-        Width of the grid, rounded down to a power of two; ``width`` is then not asked for.
+        Width of the grid, rounded down to a power of two, all its points taken; ``width`` is then not asked for.
 
     Returns
     -------
@@ -146,8 +148,8 @@ def compose(
     True
     """
     counted = _counted(parts)
-    if not 0 < least_delta < 1:
-        raise ValueError(f"least_delta must be in (0, 1), got least_delta={least_delta}")
+    if not LEAST <= least_delta < 1:
+        raise ValueError(f"least_delta must be in [{LEAST:g}, 1), got least_delta={least_delta}")
     if step is not None:
         step = 2.0 ** math.floor(math.log2(check_positive("step", step)))
     arguments = counted, check_positive("width", width), float(least_delta), tuple(directions), upper_only, step
@@ -213,7 +215,7 @@ class _Steps:
     def ends(self, width: float, upper_only: bool, step: float | None) -> tuple[GridLosses, ...]:
         """Return the pessimistic end and, where asked for, the optimistic one."""
         if step is not None:
-            return self._made(step, (True,) if upper_only else (True, False))
+            return self._made(step, (True,) if upper_only else (True, False), even=True)
         widest = max(high - low for low, high in self.ranges)
         coarse = min(4 * math.sqrt(width / self.count), widest / 32)
         step = _power_of_two(max(coarse, widest * math.sqrt(self.count) / FIRST_POINTS))
@@ -241,13 +243,14 @@ class _Steps:
                 widest = max(widest, high - lower.epsilon_at(delta))
         return widest
 
-    def _made(self, step: float, ends: tuple[bool, ...]) -> tuple[GridLosses, ...]:
-        """Return ends of the sum on one grid."""
+    def _made(self, step: float, ends: tuple[bool, ...], *, even: bool = False) -> tuple[GridLosses, ...]:
+        """Return ends of the sum on one grid, where not ``even`` with wider cells where little lies."""
+        spread = None if even else self.count
         cut = max(math.floor(math.ldexp(self.cut, self.bits)), 1)
         sums: list[GridLaw | None] = [None] * len(ends)
         for (profile, count), (low, high) in zip(self.parts, self.ranges, strict=True):
             first, last = math.floor(low / step), math.ceil(high / step)
-            grid = grid_tails(profile, self.direction, step, first, last, self.bits, self.count)
+            grid = grid_tails(profile, self.direction, step, first, last, self.bits, count=spread)
             for i, upper in enumerate(ends):
                 one = (pessimistic if upper else optimistic)(grid, self.bits).trimmed(cut)
                 power, other = one.power(count, cut), sums[i]

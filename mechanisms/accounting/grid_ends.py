@@ -110,11 +110,11 @@ def _first(holds: Callable[[float], bool], furthest: float) -> float:
 
 
 def grid_tails(
-    profile: PrivacyProfile, direction: Direction, step: float, first: int, last: int, bits: int, count: int = 1
+    profile: PrivacyProfile, direction: Direction, step: float, first: int, last: int, bits: int, count: int | None
 ) -> GridTails:
     """Return the tails of a profile between the points ``first step`` and ``last step``, for ``count`` such steps.
 
-    Where only a small probability lies beyond, cells are wider: with a width of ``n`` steps and a probability ``p``
+    Without a ``count`` all points are taken. Where only a small probability lies beyond, cells are wider: with a width of ``n`` steps and a probability ``p``
     they add ``p n^2`` to what the square of the step costs. Above, ``p`` is not taken to be below ``1/count``: one
     large loss in all steps may be what delta consists of. Below, ``p n`` is at most 1 too: an edge costs as much.
     """
@@ -127,10 +127,9 @@ def grid_tails(
         while True:
             row = _point(profile, arb(at * step), direction, one, scale)
             above, below = row[1] / (1 << scale), ((1 << scale) - row[0]) / (1 << scale)
-            widest = _cell_width(max(above, 1 / count) if above < 0.5 else max(below, below**2 * WIDENING / step**2))
-            if rising and width > _cell_width(
-                max(below, below**2 * WIDENING / step**2)
-            ):  # more lies below than was known at the cell's lower point
+            at_most = _cell_width(max(below, below**2 * WIDENING / step**2) if count else 1.0)
+            widest = _cell_width(max(above, 1 / (count or 1))) if above < 0.5 else at_most
+            if rising and width > at_most:  # more lies below than was known at the cell's lower point
                 at, width = at - width + width // 2, width // 2
                 continue
             rising = above >= 0.5

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from ..accounting.composed_law import compose
+from ..accounting.composed_law import LEAST, compose
 from ..accounting.renyi_cost import renyi_bracket, renyi_divergence, renyi_to_epsilon
 from ..accounting.subsampled_gaussian import SubsampledGaussianProfile
 from ..base import BOTH, Bracket, Direction, PrivacyProfile
@@ -166,7 +166,7 @@ def resolved(delta: float) -> float:
     """Return the smallest delta that a composition has to resolve for a claimed one: a power of ten."""
     if not 0 < delta < 10 * LEAST_DELTA:
         return LEAST_DELTA
-    return max(10.0 ** math.floor(math.log10(delta) - 1), 1e-250)
+    return max(10.0 ** math.floor(math.log10(delta) - 1), LEAST)
 
 
 def training_bound(training: DPSGD, norm: float) -> Bound:

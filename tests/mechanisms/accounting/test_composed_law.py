@@ -115,6 +115,16 @@ def test_a_smaller_delta_is_asked_for():
     assert found.low <= exact <= found.high < found.low + 1e-3
 
 
+def test_the_smallest_delta_of_all():
+    """Masses in multiples of 2^-800 are still floats, on a fine grid too."""
+    for mu, count, step in ((0.5, 4, 2.0**-6), (1e-3, 100, 2.0**-12)):
+        law = compose([(GaussianProfile(mu), count)], least_delta=1e-200, step=step, directions=[F])
+        exact = GaussianProfile(mu * math.sqrt(count)).epsilon_at(1e-198)
+        found = law.epsilon_bracket(1e-198, F)
+        assert found.low <= exact <= found.high < found.low + 0.1
+        assert law.epsilon_bracket(1e-300, F).high == math.inf
+
+
 def test_it_is_data_and_remembered():
     law = compose([(GaussianProfile(0.5), 3)])
     assert law is compose([(GaussianProfile(0.5), 1), (GaussianProfile(0.5), 2)])
@@ -164,7 +174,8 @@ def test_an_end_that_goes_to_the_wrong_side_crosses_the_truth(wrong, upper, monk
     [
         ({"parts": []}, "parts must not be empty"),
         ({"parts": [(GaussianProfile(1.0), 0)]}, "count must be a whole number, at least 1, got count=0"),
-        ({"least_delta": 0.0}, r"least_delta must be in \(0, 1\), got least_delta=0.0"),
+        ({"least_delta": 0.0}, r"least_delta must be in \[1e-200, 1\), got least_delta=0.0"),
+        ({"least_delta": 1e-250}, r"least_delta must be in \[1e-200, 1\), got least_delta=1e-250"),
         ({"width": -1.0}, "width must be finite and positive"),
         ({"step": 0.0}, "step must be finite and positive"),
     ],

@@ -33,7 +33,7 @@ PROFILES = (
 weights = st.lists(st.integers(0, 12), min_size=2, max_size=6)
 
 
-def two_ends(profile, direction, step, bits=BITS, count=1):
+def two_ends(profile, direction, step, bits=BITS, count=None):
     low, high = loss_range(profile, direction, CUT)
     grid = grid_tails(profile, direction, step, math.floor(low / step), math.ceil(high / step), bits, count)
     return optimistic(grid, bits), pessimistic(grid, bits)
