@@ -114,9 +114,10 @@ def grid_tails(
 ) -> GridTails:
     """Return the tails of a profile between the points ``first step`` and ``last step``, for ``count`` such steps.
 
-    Without a ``count`` all points are taken. Where only a small probability lies beyond, cells are wider: with a width of ``n`` steps and a probability ``p``
-    they add ``p n^2`` to what the square of the step costs. Above, ``p`` is not taken to be below ``1/count``: one
-    large loss in all steps may be what delta consists of. Below, ``p n`` is at most 1 too: an edge costs as much.
+    Without a ``count`` all points are taken. Otherwise, where only a small probability lies beyond, cells are wider:
+    with a width of ``n`` steps and a probability ``p`` they add ``p n^2`` to what the square of the step costs. Above,
+    ``p`` is not taken to be below ``1/count``: one large loss in all steps may be what delta consists of. Below,
+    ``p n`` is at most 1 too: an edge costs as much.
     """
     scale = bits + GUARD + max(0, -math.frexp(step)[1])
     points: Whole = []
