@@ -151,7 +151,11 @@ def _scores(
     n: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the largest score of each run, minus infinity where it is not that of the canary in the data."""
+    """Return the largest score of each run, minus infinity where it is not that of the canary in the data.
+
+    Scores are finite (0 for NaN), so that minus infinity means that and nothing else: a rank event that reaches down to
+    it holds for every run without a canary, and refutes nothing.
+    """
     shared = pairs[0].first
     dataset = shared if canary is None else pairs[canary].second
     X, y = np.stack([pair.x for pair in pairs]), np.array([pair.y for pair in pairs])
@@ -159,7 +163,8 @@ def _scores(
     result = np.empty(n)
     for part in batches(n, 8 * training.n_steps * dataset.dim):
         outputs = source.draw(dataset, part.stop - part.start, rng=rng)
-        scores = np.nan_to_num(_each(training, canaries, outputs, dataset.dim), nan=-np.inf)
+        with np.errstate(invalid="ignore", over="ignore"):  # of runs that diverged
+            scores = np.nan_to_num(_each(training, canaries, outputs, dataset.dim))
         if canary is None:
             result[part] = scores.max(axis=1)
         else:

@@ -12,7 +12,15 @@ from audits.training.canary import GradientCanary, audit_canary
 from audits.training.many_canaries import _scores, audit_canaries
 from mechanisms import DPSGD, Dataset, Direction, GaussianProfile, NeighbouringPair
 from mechanisms.broken.broken_training import HalfNoise
-from verify.calibration.series.training_series import CANARY, DELTA, MANY, NOBODY_WIDE, STEPS, stated_epsilon
+from verify.calibration.series.training_series import (
+    CANARY,
+    DELTA,
+    MANY,
+    NOBODY_WIDE,
+    STEPS,
+    Diverging,
+    stated_epsilon,
+)
 
 KEY = StreamKey(20261122, ("many canaries",))
 ROWS, FAR = np.eye(MANY), np.full(MANY, 100.0)
@@ -64,6 +72,19 @@ def test_other_records_cost_power_and_not_validity() -> None:
     data = Dataset(np.tile(ROWS[0], (20, 1)), np.tile([100.0, -100.0], 10), 1.0, 100.0, name="along", public=True)
     found = audit_canaries(STEPS, data, ROWS, FAR, Budget(4_000, 1e-3, KEY), delta=DELTA)
     assert found.estimate.low <= stated_epsilon(STEPS, DELTA)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_a_pipeline_that_does_not_read_the_data_gives_no_bound(share: float, value: float) -> None:
+    """Runs that diverge, all of whose scores are missing or infinite, are no sign of a canary."""
+    wide = Dataset(np.empty((0, 50)), np.empty(0), 1.0, 100.0, name="nobody", public=True)
+    stated = DPSGD("squared", 5, 0.2, 0.25, 1.0, 0.01, normaliser=1.0)
+    for seed in (1, 2):
+        budget = Budget(1000, 1e-3, KEY.child(str(seed)))
+        drawn = Diverging(stated, share, value)
+        found = audit_canaries(stated, wide, np.eye(50), np.full(50, 100.0), budget, delta=1e-3, drawn=drawn)
+        assert found.estimate.low == 0
 
 
 def test_bad_input_is_refused_in_one_line() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -30,6 +30,7 @@ from mechanisms.broken.broken_training import (
     UnclippedTraining,
     UnscaledNoise,
 )
+from mechanisms.data.dataset import FloatArray
 
 from ..bank.mutant import FINE, BankMutant
 from .series import AuditSeries, missed, one_by_one
@@ -72,6 +73,31 @@ def _canaries(alike: bool, level: float, key: StreamKey) -> tuple[bool, bool]:
     return missed(found.estimate, stated_epsilon(STEPS, DELTA), rounding=1e-9)
 
 
+@dataclass(frozen=True)
+class Diverging:
+    """Outputs laid out as those of a training, that do not read the data: noise, and in some runs one number only."""
+
+    training: DPSGD
+    share: float = 0.1
+    value: float = math.inf
+    name: str = "diverging"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return normal noise, or in a share of the runs ``value`` everywhere."""
+        outputs = 50 * rng.standard_normal((n_draws, self.training.n_steps * dataset.dim))
+        outputs[rng.random(n_draws) < self.share] = self.value
+        return outputs
+
+
+def _unread(level: float, key: StreamKey) -> tuple[bool, bool]:
+    """Nothing is given away, so that every bound above 0 is false."""
+    stated = replace(STEPS, sigma=0.5)
+    rows, far = np.eye(MANY), np.full(MANY, 100.0)
+    budget = Budget(RUNS, level, key)
+    found = audit_canaries(stated, NOBODY_WIDE, rows, far, budget, delta=DELTA, drawn=Diverging(stated))
+    return missed(found.estimate, 0.0, rounding=1e-9)
+
+
 def _claimed(training: DPSGD, level: float, key: StreamKey) -> tuple[bool, bool]:
     """The canary's score in the test of a claim that holds with equality."""
     claim = point_claim(stated_epsilon(training, DELTA), DELTA).black_box()
@@ -105,6 +131,7 @@ def training_series() -> Iterator[AuditSeries]:
         ("gradient canary", "4 steps, rate 0.5", partial(_canary, STEPS)),
         ("several canaries", "4 steps, rate 0.5, orthogonal", partial(_canaries, False)),
         ("several canaries", "4 steps, rate 0.5, alike", partial(_canaries, True)),
+        ("several canaries", "outputs that do not read the data, some infinite", _unread),
         ("gradient canary, claim", "4 steps, rate 0.5", partial(_claimed, STEPS)),
         ("final model", "4 steps, rate 0.5", _final),
         ("scores made elsewhere", "Gaussian, mu 1, and two columns of noise", partial(_scores, False)),
