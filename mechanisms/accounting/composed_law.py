@@ -24,6 +24,8 @@ MOST_POINTS: Final = 1 << 19
 MOST_STEP_POINTS: Final = 1 << 17
 #: About the most points of the sum in the first pass.
 FIRST_POINTS: Final = 1 << 16
+#: Deltas at which the ends are compared, evenly spaced in their logarithm.
+ASKED: Final = 8
 #: Passes over finer and finer grids.
 PASSES: Final = 12
 #: Distances at which the slope of delta is taken, for the tail.
@@ -120,8 +122,9 @@ def compose(
     parts : iterable of (PrivacyProfile, int)
         Each profile with the number of its steps, at least 1. Equal profiles are taken together.
     width : float
-        The grid is refined until the ends are at most so far apart in epsilon (natural log) at ``least_delta`` and at
-        its square and fourth root, as long as the sum has at most half a million points. Both ends are proved anyway.
+        The grid is refined until the ends are at most so far apart in epsilon (natural log) at ``least_delta`` and
+        seven of its roots, ``least_delta^(k/8)``, as long as the sum has at most half a million points. Both ends are
+        proved anyway.
     least_delta : float
         The smallest delta of interest, in [1e-200, 1): what is cut off amounts to less than ``2^-24`` of it.
     directions : sequence of Direction
@@ -237,7 +240,8 @@ class _Steps:
     def _gap(self, upper: GridLosses, lower: GridLosses) -> float:
         """Return the largest width of epsilon at some deltas; 0 where it is infinite."""
         widest = 0.0
-        for delta in (self.least_delta, self.least_delta**0.5, self.least_delta**0.25):
+        for k in range(1, ASKED + 1):
+            delta = self.least_delta ** (k / ASKED)
             high = upper.epsilon_at(delta)
             if math.isfinite(high):
                 widest = max(widest, high - lower.epsilon_at(delta))

@@ -115,6 +115,15 @@ def test_a_smaller_delta_is_asked_for():
     assert found.low <= exact <= found.high < found.low + 1e-3
 
 
+def test_the_ends_are_close_between_the_least_delta_and_1_too():
+    """At 1e-5 they were 2.2e-3 apart where they were compared at the least delta and two of its roots alone."""
+    law = compose([(SubsampledGaussianProfile(1e-3, 1.0, Relation.REMOVE), 1)])
+    for delta in (0.01, 1e-4, 1e-5, 1e-7, 1e-10):
+        for direction in BOTH:
+            found = law.epsilon_bracket(delta, direction)
+            assert found.high - found.low < 1e-3
+
+
 def test_the_smallest_delta_of_all():
     """Masses in multiples of 2^-800 are still floats, on a fine grid too."""
     for mu, count, step in ((0.5, 4, 2.0**-6), (1e-3, 100, 2.0**-12)):
