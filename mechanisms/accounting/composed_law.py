@@ -25,7 +25,7 @@ MOST_STEP_POINTS: Final = 1 << 17
 #: About the most points of the sum in the first pass.
 FIRST_POINTS: Final = 1 << 16
 #: Deltas at which the ends are compared, evenly spaced in their logarithm.
-ASKED: Final = 8
+ASKED: Final = 12
 #: Passes over finer and finer grids.
 PASSES: Final = 12
 #: Distances at which the slope of delta is taken, for the tail.
@@ -123,7 +123,7 @@ def compose(
         Each profile with the number of its steps, at least 1. Equal profiles are taken together.
     width : float
         The grid is refined until the ends are at most so far apart in epsilon (natural log) at ``least_delta`` and
-        seven of its roots, ``least_delta^(k/8)``, as long as the sum has at most half a million points. Both ends are
+        eleven of its roots, ``least_delta^(k/12)``, as long as the sum has at most half a million points. Both ends are
         proved anyway.
     least_delta : float
         The smallest delta of interest, in [1e-200, 1): what is cut off amounts to less than ``2^-24`` of it.
