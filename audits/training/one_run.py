@@ -17,8 +17,9 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from mechanisms import GaussianProfile, PrivacyProfile
-from mechanisms.base import check_delta
+from mechanisms.base import check_delta, check_positive
 from mechanisms.laws.gaussian_calibration import analytic_mu, check_open_delta
+from mechanisms.numerics.transcripts import check_count
 
 from ..black_box.black_box_results import BlackBoxOutcome
 from ..estimate import Estimate
@@ -278,8 +279,14 @@ def planned_guesses(n_canaries: int, *, epsilon: float, delta: float, failure_pr
     -------
     int
         From 1 to ``n_canaries``.
+
+    Raises
+    ------
+    ValueError
+        For no canary, an epsilon that is not positive, or probabilities outside (0, 1).
     """
-    mu = analytic_mu(epsilon, delta)
+    n_canaries, failure_prob = check_count("n_canaries", n_canaries), check_failure_prob(failure_prob)
+    mu = analytic_mu(check_positive("epsilon", epsilon), delta)
     bound: Callable[[GuessCounts], float] = (
         partial(gaussian_bound, failure_prob=failure_prob)
         if curve

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mechanisms.data.dataset import FloatArray
+
 from ..stats.intervals import check_size
+
+#: So many throws of a fair coin come out the same with a probability of at most 1e-15: they are taken for a mistake.
+SURELY_MIXED = 51
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,10 @@ def guess_counts(scores: ArrayLike, included: ArrayLike, n_guesses: int) -> Gues
     Raises
     ------
     ValueError
-        For other shapes, scores that are not finite, labels other than true and false, or a wrong number of guesses.
+        For other shapes, scores that are not finite numbers, labels other than true and false, or the same
+        for more than 50 canaries, or a wrong number of guesses.
     """
-    given, labels = np.asarray(scores, dtype=np.float64), np.asarray(included)
+    given, labels = _numbers(scores), np.asarray(included)
     if given.ndim != 1 or not given.size:
         raise ValueError(f"scores must be a non-empty vector, got shape={given.shape}")
     if labels.shape != given.shape:
@@ -72,11 +78,21 @@ def guess_counts(scores: ArrayLike, included: ArrayLike, n_guesses: int) -> Gues
     if labels.dtype != np.bool_ and not np.isin(labels, (0, 1)).all():
         raise ValueError("included must be true or false (1 or 0), got other values")
     truth = labels.astype(np.bool_)
+    if given.size >= SURELY_MIXED and truth.all() == truth.any():
+        raise ValueError(f"included must be thrown by fair coins, got the same for all {given.size} canaries")
     GuessCounts(given.size, n_guesses, 0)
     order = np.lexsort((~truth, given))
     low, high = n_guesses // 2, n_guesses - n_guesses // 2
     correct = int((~truth[order[:low]]).sum()) + int(truth[order[given.size - high :]].sum())
     return GuessCounts(given.size, n_guesses, correct)
+
+
+def _numbers(scores: ArrayLike) -> FloatArray:
+    """Return scores as float64, or raise where they are no numbers: text that looks like a number is none."""
+    given = np.asarray(scores)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"scores must be real numbers, got dtype={given.dtype}")
+    return given.astype(np.float64)
 
 
 def _whole_between(number: int, low: int, high: int) -> bool:

@@ -223,6 +223,8 @@ def test_ideal_accuracy_is_that_of_two_normal_laws() -> None:
         ("scores must be a non-empty vector, got shape=", [], [], 1),
         ("included must be as long as scores, got shape=", [1.0, 2.0], [True], 1),
         ("scores must be finite, got 1 that are not", [1.0, math.nan], [True, False], 1),
+        ("scores must be real numbers, got dtype=", ["1.0", "2.0"], [True, False], 1),
+        ("included must be thrown by fair coins, got the same for all 51 canaries", [1.0] * 51, [True] * 51, 1),
         ("included must be true or false", [1.0, 2.0], [1, 2], 1),
         ("n_guesses must be from 1 to 2, got n_guesses=3", [1.0, 2.0], [1, 0], 3),
         ("n_guesses must be from 1 to 2, got n_guesses=0", [1.0, 2.0], [1, 0], 0),
@@ -247,3 +249,7 @@ def test_levels_and_deltas_are_checked() -> None:
         one_run_gaussian_bound(scores, included, delta=0.0, failure_prob=0.05, n_guesses=5)
     with pytest.raises(ValueError, match="n_correct must be from 0 to 5"):
         GuessCounts(10, 5, 6)
+    for words, n, epsilon in (("n_canaries must be a whole number of at least 1", 0, 1.0), ("epsilon must be", 9, 0.0)):
+        with pytest.raises(ValueError, match=words):
+            planned_guesses(n, epsilon=epsilon, delta=1e-5, failure_prob=0.05)
+    assert one_run_bound([1.0] * 50, [True] * 50, delta=1e-5, failure_prob=0.05, n_guesses=5).epsilon.low >= 0
