@@ -66,6 +66,8 @@ class Bound:
         Of an order above 1: a bound on the Renyi divergence, in both directions, for one record added or removed.
     within : callable or None
         ``(epsilon, delta) -> bool``: whether ``delta_at`` is at most ``delta``, where that is told sooner.
+    parts : tuple of Bound
+        Where several statements are known: their bounds, of which this one is the smallest everywhere.
     """
 
     statement: str
@@ -77,6 +79,11 @@ class Bound:
     replaced: Callable[[float, float], float] | None = None
     renyi: Callable[[float], float] | None = None
     within: Callable[[float, float], bool] | None = None
+    parts: tuple[Bound, ...] = ()
+
+    def least(self, value: Callable[[Bound], float]) -> Bound:
+        """Return the bound whose statement gives the smallest ``value``: one of the parts, or itself without any."""
+        return min(self.parts, key=value, default=self)
 
 
 def stated_bound(epsilon: float, delta: float, statement: str, sentence: str) -> Bound:

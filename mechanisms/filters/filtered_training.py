@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -131,20 +131,11 @@ class FilteredDPSGD:
         spent = np.full((n_draws, len(records.y)), self.first_cost)
         return BudgetedRecords(*parts, spent, self.filter, self.costs)
 
-    def _renyi(self, plain: Bound | None, order: float) -> float:
-        """Return the smallest proved Renyi divergence of an order; it rises with the order."""
-        own = math.inf
+    def _renyi(self, order: float) -> float:
+        """Return the Renyi divergence of an order that the filter proves; it rises with the order."""
         if isinstance(self.filter, GaussianFilter):
-            own = 0.5 * order * self.filter.mu**2
-        elif order <= self.filter.order:
-            own = self.filter.budget
-        return min(own, math.inf if plain is None else most_spent(plain, order))
-
-    def _mu(self, plain: Bound | None) -> float | None:
-        """Return the smaller Gaussian parameter of those that are proved; None where none is."""
-        known = [] if plain is None or plain.mu is None else [plain.mu]
-        known += [self.filter.mu] if isinstance(self.filter, GaussianFilter) else []
-        return min(known, default=None)
+            return 0.5 * order * self.filter.mu**2 * (1 + 1e-15)
+        return self.filter.budget if order <= self.filter.order else math.inf
 
     def worst_case(self, domain: Domain) -> Bound:
         """Return what the filter guarantees, or what is proved without it where that is less."""
@@ -162,21 +153,35 @@ class FilteredDPSGD:
         """Return laws that dominate those of leaving each record out: as without a filter, where none sits out."""
         return self.training.dominating_laws(dataset)
 
-    def _bound(self, plain: Bound | None) -> Bound:
-        def delta_at(epsilon: float, delta: float) -> float:
-            own = self.filter.delta_at(epsilon)
-            return own if plain is None else min(own, plain.delta_at(epsilon, delta))
-
+    @property
+    def _own(self) -> Bound:
+        """What the filter alone proves."""
         gaussian = isinstance(self.filter, GaussianFilter)
         theorem = "Koskela, Tobaben and Honkela (2023)" if gaussian else "Feldman and Zrnic (2021)"
         return Bound(
             f"{theorem}: docs/derivations/filters.md",
             "No record takes part in a step that its own budget does not cover: what it spends, and with it the whole "
             "interaction, stays within the budget of the filter, whoever chooses the steps.",
-            delta_at,
-            mu=self._mu(plain),
-            replaced=None if plain is None else plain.replaced,
-            renyi=lambda order: self._renyi(plain, order),
+            lambda epsilon, _: self.filter.delta_at(epsilon),
+            mu=self.filter.mu if isinstance(self.filter, GaussianFilter) else None,
+            renyi=self._renyi,
+        )
+
+    def _bound(self, plain: Bound | None) -> Bound:
+        """Return the smaller of two bounds, each named: the training's without a filter, and the filter's."""
+        own = self._own
+        if plain is None:
+            return own
+        spare = f"{plain.sentence} So much holds without the filter."
+        parts = (replace(plain, sentence=spare), own)
+        return Bound(
+            f"{plain.statement}; {own.statement}",
+            f"The smaller of two bounds. {plain.sentence} {own.sentence}",
+            lambda epsilon, delta: min(part.delta_at(epsilon, delta) for part in parts),
+            mu=min((part.mu for part in parts if part.mu is not None), default=None),
+            replaced=plain.replaced,
+            renyi=lambda order: min(most_spent(part, order) for part in parts),
+            parts=parts,
         )
 
 

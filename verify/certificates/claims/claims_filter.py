@@ -19,6 +19,8 @@ from .finding import Check, Deployment, Examined, Finding, Power
 from .types import FilterClaim
 
 SCOPE = "every pair of neighbouring data sets in the public domain, and every analyst"
+#: Largest epsilon whose exponential is a float.
+LARGEST_EPSILON = 709.0
 #: What no game can show of a filter.
 CANNOT_CATCH = (
     "a filter that is wrong at steps other than those of the games, or after more of them",
@@ -61,15 +63,18 @@ def _spending(deployment: Deployment, claim: FilterClaim, bound: Bound | None) -
         assert claim.order is not None
         assert claim.budget is not None
         quantity, allowed = f"largest Renyi divergence of order {claim.order} over all neighbours", claim.budget
-        high = math.inf if bound is None else outputs * most_spent(bound, claim.order)
+        order = claim.order
+        bound = bound and bound.least(lambda part: most_spent(part, order))
+        high = math.inf if bound is None else outputs * most_spent(bound, order)
         spender = least_renyi(deployment.mechanism, deployment.domain, claim.order)
         share = float(outputs)
     else:
         quantity, allowed = "smallest mu of Gaussian differential privacy over all neighbours", claim.mu
+        bound = bound and bound.least(lambda part: math.inf if part.mu is None else part.mu)
         high = math.inf if bound is None or bound.mu is None else math.sqrt(outputs) * bound.mu
         spender = least_mu(deployment.mechanism, deployment.domain)
         share = math.sqrt(outputs)
-    shown = Claim(quantity, 0.0, allowed, allowed)
+    shown = Claim(quantity, 0.0, allowed, allowed, in_domain=not _empty(claim))
     words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
     low = 0.0 if spender is None else min(share * spender.spent, high)
     if math.isinf(high) and low <= allowed:
@@ -80,6 +85,11 @@ def _spending(deployment: Deployment, claim: FilterClaim, bound: Bound | None) -
     exact = Estimate.proved(low, high, method)
     notes = {"rests on": bound.statement if bound else "nothing"}
     return Check(name, Power.DECIDES, Evidence(shown, exact, found=found, notes=notes), False, words)
+
+
+def _empty(claim: FilterClaim) -> bool:
+    """Return whether the epsilon that follows promises nothing: odds that no float64 can hold."""
+    return vacuous(claim.epsilon, claim.delta) or claim.epsilon > LARGEST_EPSILON
 
 
 def _numbers(spender: Spender | None) -> dict[str, float | str]:
@@ -97,7 +107,7 @@ def _implied(deployment: Deployment, claim: FilterClaim) -> list[Check]:
         0.0,
         delta,
         epsilon,
-        in_domain=not vacuous(epsilon, delta),
+        in_domain=not _empty(claim),
     )
     exact = Estimate.proved(worst.delta.low, max(worst.delta.low, worst.delta.high), "ball arithmetic")
     found = dict(worst.numbers) | {"pair": worst.words}
