@@ -110,13 +110,26 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
     one = worst_case_of(deployment.mechanism, deployment.domain, deployment.mu_report)
     if one is None:
         return None
-    outputs, steps = deployment.n_outputs, steps_of(claim)
+    return composed(one, deployment.n_outputs, steps_of(claim), replaced=claim.relation == "replace")
+
+
+def composed(one: Bound, outputs: int, steps: int = 1, *, replaced: bool = False) -> Bound:
+    """Return the bound on several outputs together, of data sets some records apart.
+
+    Parameters
+    ----------
+    one : Bound
+        On one output, of data sets one record apart.
+    outputs, steps : int
+        How many outputs, and how many records are added or removed; at least 1.
+    replaced : bool
+        Whether the records are replaced: two steps are then one record.
+    """
     if outputs == 1 and steps == 1:
         return one
-
     mu = None if one.mu is None else one.mu * steps * math.sqrt(outputs)
     renyi = None if one.renyi is None or steps > 1 else _times(one.renyi, outputs)
-    direct = one.replaced if claim.relation == "replace" and outputs == 1 and claim.group == 1 else None
+    direct = one.replaced if replaced and outputs == 1 and steps == 2 else None
 
     def delta_at(epsilon: float, delta: float) -> float:
         part = min(epsilon / (outputs * steps), 700.0 / steps)  # delta falls with epsilon; exp stays finite

@@ -72,7 +72,7 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
             (stated, *pair_checks(part, over_all=True)),
             (*_conditions(worst), *deployment.notes.get("conditions", ())),
             chosen[1] or advice(part, worst, vouched=vouched is not None, covered=covered),
-            chosen[0] or _open_reason(part, worst, trouble),
+            chosen[0] or _open_reason(part, worst, trouble) or deployment.one_output,
             imported=True,
             examined=examined_row(part, deployment, claim.relation),
             vouched=vouched,

@@ -57,14 +57,14 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
     return Finding(
         str(claim.name),
         claim.type,
-        f"{deployment.mechanism.name} is per-instance {said(claim.epsilon, claim.delta)}-private for "
+        f"{deployment.outputs} is per-instance {said(claim.epsilon, claim.delta)}-private for "
         f"{SCOPES[claim.scope]} on this data set",
         "pDP on this data: it says nothing about another data set",
         deployment.private,
         tuple(checks),
         _conditions(deployment),
         way_out or advice(examination, None, vouched=vouched is not None, covered=covered),
-        forced,
+        forced or deployment.one_output,
         imported=True,
         examined=examined_row(examination, deployment, "add-remove"),
         vouched=vouched,

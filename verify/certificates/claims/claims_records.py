@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from mechanisms import (
     DataError,
     Dataset,
     ExactLaw,
+    GaussianProfile,
     Mechanism,
     NeighbouringPair,
     PrivacyProfile,
@@ -39,6 +41,7 @@ from ...kernel.statement import Claim, Evidence, Observer
 from ...kernel.verdict import Outcome, judge
 from ..config.mechanism_source import Imported, law_of, white_box_of
 from ..pages.certificate_plots import histogram, roc, roc_work
+from .claims_dp import composed
 from .claims_imported_records import examined_ex_post, examined_pdp
 from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
@@ -71,8 +74,7 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
     finding = Finding(
         str(claim.name),
         claim.type,
-        f"{deployment.mechanism.name} is per-instance {said(claim.epsilon, claim.delta)}-private for {whom} "
-        "on this data set",
+        f"{deployment.outputs} is per-instance {said(claim.epsilon, claim.delta)}-private for {whom} on this data set",
         "pDP on this data: it says nothing about another data set",
         deployment.private,
         tuple(_pdp_checks(deployment, claim)),
@@ -109,7 +111,9 @@ def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
         yield from _everyone(deployment, claim)
         return
     with deployment.progress.phase(f"{claim.name}: the laws of all records", dataset.n_records):
-        worst = NeighbouringPair.remove(dataset, most_exposed(mechanism, dataset, claim.delta))
+        # several outputs are composed at a share of delta each
+        most = most_exposed(mechanism, dataset, claim.delta / deployment.n_outputs)
+        worst = NeighbouringPair.remove(dataset, most)
     yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", dataset)
 
 
@@ -123,9 +127,12 @@ def _pair_checks(
         check = _proved_check(deployment, claim, whose)
         proved = judge(check.evidence)[0] is Outcome.HOLDS
         yield check
+    several = deployment.n_outputs > 1
+    if law is not None and several:
+        yield _several_check(deployment, claim, law, pair, name)
     if white_box is None:
         return
-    label = f"simulated: {name}" if law is None else f"exact law of {name}"
+    label = f"simulated: {name}" if law is None else f"exact law of {name}" + (", one output" if several else "")
     budget, words = deployment.budget(str(claim.name), f"delta {label}", share=1 / 4), ""
     if proved:
         budget, words = _beside_a_proof(budget, pair.dataset.n_records)
@@ -137,11 +144,30 @@ def _pair_checks(
         claim.delta,
         budget,
         deployment.private,
-        Power.REFUTES if law is None else Power.DECIDES,
+        Power.REFUTES if law is None or several else Power.DECIDES,
         words,
     )
     with deployment.progress.phase(f"{claim.name}: the pair and its draws", work_of([task])):
         yield from run_tasks([task], 1)
+
+
+def _several_check(
+    deployment: Deployment,
+    claim: PDPClaim,
+    law: Callable[[NeighbouringPair], PrivacyProfile],
+    pair: NeighbouringPair,
+    name: str,
+) -> Check:
+    """Return an enclosure of delta of all outputs together: one alone from below, their composition from above."""
+    n, profile = deployment.n_outputs, _profile(deployment.mechanism, law, pair)
+    one = exact_delta(profile, claim.epsilon)
+    high = min(1.0, n * exact_delta(profile, claim.epsilon / n).high * (1 + 1e-15))
+    if isinstance(profile, GaussianProfile):
+        high = min(high, exact_delta(GaussianProfile(profile.mu * math.sqrt(n) * (1 + 1e-12)), claim.epsilon).high)
+    exact = Estimate.proved(min(one.low, high), high, "ball arithmetic; below: one output; above: composition")
+    evidence = Evidence(_delta_claim(claim, pair.relation), exact, notes={"outputs": n})
+    words = f"{n} outputs were drawn, and all of them count: their exact laws are composed."
+    return Check(f"exact law of {name}, {n} outputs", Power.DECIDES, evidence, deployment.private, words)
 
 
 def _beside_a_proof(budget: Budget, n_records: int) -> tuple[Budget, str]:
@@ -181,6 +207,8 @@ def _proved_check(deployment: Deployment, claim: PDPClaim, whose: Dataset) -> Ch
     shown = _delta_claim(claim, Relation.REMOVE)
     if bound is None:
         return Check("proved bound", Power.DECIDES, Evidence(shown, reason="no finite test"), deployment.private)
+    bound = composed(bound, deployment.n_outputs)
+    bound = bound.least(lambda part: part.delta_at(claim.epsilon, claim.delta))
     exact = Estimate.proved(0.0, bound.delta_at(claim.epsilon, claim.delta), f"ball arithmetic; {bound.statement}")
     evidence = Evidence(shown, exact, notes={"x_norm": longest})
     return Check("proved bound for records of this length", Power.DECIDES, evidence, deployment.private, bound.sentence)
@@ -220,21 +248,22 @@ def _everyone_bound(deployment: Deployment, claim: PDPClaim) -> tuple[float, str
     """Return a proved bound on delta for every target added to this data set, and what it rests on."""
     mechanism, domain = deployment.mechanism, deployment.domain
     bound = worst_case_of(mechanism, domain)
-    best, words = (
-        (1.0, "the trivial bound") if bound is None else (bound.delta_at(claim.epsilon, claim.delta), bound.statement)
-    )
+    best, words = 1.0, "the trivial bound"
+    if bound is not None:
+        bound = composed(bound, deployment.n_outputs)
+        best, words = bound.delta_at(claim.epsilon, claim.delta), bound.statement
     if not (domain.bounded and isinstance(mechanism, WorstTarget) and is_reference(mechanism)):
         return best, words
     own = mechanism.worst_target(deployment.dataset, domain)
     if own is None:
         return best, words
-    value = own.delta_at(claim.epsilon, claim.delta)
+    value = composed(own, deployment.n_outputs).delta_at(claim.epsilon, claim.delta)
     return (value, own.statement) if value < 1 and value <= best else (best, words)
 
 
 def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool, Figure]]:
     """Return the distribution of per-instance epsilon over records, and the attack on the most exposed record."""
-    figures = []
+    figures, one = [], " Of one output." if deployment.n_outputs > 1 else ""
     exact = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
     label = str(claim.name).replace(" ", "-")
     above = None if exact is not None else dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
@@ -243,7 +272,8 @@ def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool
             histogram(
                 f"records-{label}",
                 "What is proved of per-instance epsilon over the records",
-                f"An upper bound on the epsilon of every record at delta = {said(claim.delta)}, in both directions.",
+                f"An upper bound on the epsilon of every record at delta = {said(claim.delta)}, in both directions."
+                + one,
                 "bound on per-instance epsilon",
                 above,
                 (Mark("x", claim.epsilon, "claimed"),),
@@ -255,6 +285,7 @@ def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool
                 f"records-{label}",
                 "Per-instance epsilon over the records",
                 f"Exact epsilon of every record at delta = {said(claim.delta)}, the worse of the two directions."
+                + one
                 + (INTERPOLATED if deployment.dataset.n_records > BLOCK else ""),
                 "per-instance epsilon",
                 exact,

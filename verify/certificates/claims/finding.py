@@ -281,6 +281,19 @@ class Deployment:
         return not self.config.data.is_public
 
     @property
+    def outputs(self) -> str:
+        """What was drawn of the mechanism, in words."""
+        name = self.mechanism.name
+        return name if self.n_outputs == 1 else f"{self.n_outputs} outputs of {name}"
+
+    @property
+    def one_output(self) -> str:
+        """Why an imported mechanism that was drawn several times cannot pass; empty where it was not."""
+        if self.n_outputs == 1:
+            return ""
+        return f"{self.n_outputs} outputs were drawn, and what was examined and stated is about one"
+
+    @property
     def domain(self) -> Domain:
         """The public domain of the claims over all data sets."""
         data = self.dataset

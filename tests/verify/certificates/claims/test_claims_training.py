@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_labelled
 
+from mechanisms import GaussianProfile
 from verify.certificates.certificate import read_deployment
 from verify.certificates.certify_call import Certification, certify
 from verify.certificates.claims.finding import Decision
@@ -125,6 +127,27 @@ def test_two_outputs_cost_more_than_one(tmp_path: Path) -> None:
         assert found.checks[0].evidence.exact is not None
         bounds.append(found.checks[0].evidence.exact.high)
     assert bounds[0] < bounds[1] / 10
+
+
+def test_a_second_output_counts_for_the_records_too(tmp_path: Path) -> None:
+    write_labelled(tmp_path)
+    epsilon = 1.001 * GaussianProfile(0.25 / 0.5 * math.sqrt(10)).epsilon_at(1e-5)
+    both = 1.001 * GaussianProfile(0.25 / 0.5 * math.sqrt(20)).epsilon_at(1e-5)
+    scopes: list[dict[str, Any]] = [
+        {"scope": "records"},
+        {"scope": "everyone"},
+        {"scope": "target", "x": [1.0, 0.0], "y": 1.0},
+    ]
+    claims = "".join(claim("pdp", **scope, epsilon=e, delta=1e-5, name=f"{scope['scope']} {name}")
+                     for scope in scopes for e, name in ((epsilon, "one"), (both, "two")))  # fmt: skip
+    text = DATA + mechanism("dp-sgd", **(TRAINING | {"rate": 1.0})) + claims + QUICK + "draws = 50\n"
+    (tmp_path / "d.toml").write_text(text, encoding="utf-8")
+    deployment, _ = read_deployment(load(tmp_path / "d.toml"), jobs=1)
+    for each in deployment.config.claims:
+        assert each.finding(deployment).decided[0] is Decision.PASS
+        found = each.finding(replace(deployment, n_outputs=2))
+        assert found.sentence.startswith("2 outputs of DP-SGD")
+        assert found.decided[0] is (Decision.PASS if str(each.name).endswith("two") else Decision.UNDECIDED)
 
 
 def test_what_does_not_apply_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
