@@ -107,7 +107,7 @@ def reader_of(config: Configuration, audience: str | None) -> Audience:
     if reader is Audience.RELEASE and not public and not about_everyone:
         *others, last = (type_ for type_, section in BY_TYPE.items() if section.everywhere)
         raise UserError(
-            f"claims must hold one of type {', '.join(others)} or {last} for --audience release on private data, got none; "
-            "the others depend on the records and stay with the curator"
+            f"claims must hold one of type {', '.join(others)} or {last} for --audience release on private data, "
+            "got none; the others depend on the records and stay with the curator"
         )
     return reader

@@ -262,7 +262,11 @@ def test_public_data_are_certified_for_both_audiences(finished: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (DATA + ssp(8.0) + RECORDS, ["--audience", "release"], "claims must hold one of type dp, filter or report-coverage"),
+        (
+            DATA + ssp(8.0) + RECORDS,
+            ["--audience", "release"],
+            "claims must hold one of type dp, filter or report-coverage",
+        ),
         (DATA + imported("nothing.py:f") + DP, [], "mechanism.import must name a file that exists"),
         (
             DATA + imported("bad.py:f") + DP,
