@@ -17,6 +17,7 @@ from audits.white_box.pair_delta import sampled_delta
 from audits.white_box.tails import audit_tails
 from mechanisms import GaussianProfile, Mechanism, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of
+from mechanisms.filters.privacy_filters import most_spent
 from mechanisms.laws.gaussian_profile import gaussian_delta
 from mechanisms.objective.perturbed_solver import SolverError
 from reports.row import Figure, Mark, Series, Style
@@ -144,7 +145,8 @@ def composed(one: Bound, outputs: int, steps: int = 1, *, replaced: bool = False
         return min(bounds)
 
     words = f"{one.sentence} Composed."
-    return replace(one, sentence=words, delta_at=delta_at, mu=mu, renyi=renyi, within=None)
+    parts = tuple(composed(part, outputs, steps, replaced=replaced) for part in one.parts)
+    return replace(one, sentence=words, delta_at=delta_at, mu=mu, renyi=renyi, within=None, parts=parts)
 
 
 def _times(renyi: Callable[[float], float], outputs: int) -> Callable[[float], float]:
@@ -158,6 +160,7 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, wor
     if privacy.curve is not None:
         return _worst_curve(claim, privacy, bound, worst)
     epsilon, delta = claim.point
+    bound = bound and bound.least(lambda part: part.delta_at(epsilon, delta))
     high = 1.0 if bound is None else bound.delta_at(epsilon, delta)
     low = 0.0 if worst is None else min(worst.delta.low, high)
     notes: dict[str, Value] = {"proved bound": high, "rests on": bound.statement if bound else "nothing"}
@@ -198,17 +201,19 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
     inside = False
     if bound is not None and claim.profile == "table":
         inside = all(bound.delta_at(epsilon, delta) <= delta for epsilon, delta in claim.points or [])
+    elif bound is not None and claim.profile == "renyi":
+        order, allowed = claim.alpha or math.inf, (claim.epsilon or 0.0) * (1 + 1e-12)
+        bound = bound.least(lambda part: most_spent(part, order))
+        inside = most_spent(bound, order) <= allowed
     elif bound is not None and bound.mu is not None:
+        bound = bound.least(lambda part: math.inf if part.mu is None else part.mu)
+        assert bound.mu is not None
         one = replace(privacy, group=1)  # mu is that of the claim's own distance
         inside = implied_by(GaussianProfile(bound.mu * (1 + 1e-12)), one) is True
-    elif bound is not None and bound.renyi is not None and claim.profile == "renyi":
-        assert claim.alpha is not None
-        assert claim.epsilon is not None
-        inside = bound.renyi(claim.alpha) <= claim.epsilon
     if inside:
         assert bound is not None
         exact = Estimate.proved(0.0, 0.0, f"closed form; {bound.statement}")
-        return Check(name, Power.DECIDES, Evidence(shown, exact), False, words)
+        return Check(name, Power.DECIDES, Evidence(shown, exact), False, bound.sentence)
     reason = "no finite test: nothing proved lies below the whole claimed curve"
     return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
 

@@ -142,3 +142,31 @@ def test_the_page_names_the_games(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "curator" / "audit.md").read_text("utf-8")
     assert "2 adaptive games on finite answers, every analyst" in page
     assert "the worst analyst: ask RR(" in page
+
+
+def test_a_pass_names_the_statement_whose_number_decides(tmp_path: Path) -> None:
+    """The training's own composition at a budget that the filter alone does not prove; the filter's at its own."""
+    text = mechanism("filtered-dp-sgd", **TRAINING | {"n_steps": 400}, filter="renyi", order=8, budget=0.2)
+    text += claimed(**RENYI | {"budget": 0.2}) + section("[[claims]]", type="dp", epsilon=1.9, delta=1e-5)
+    found = decided(tmp_path, text)
+    assert list(found.words.values()) == ["PASS (proved)"] * 2
+    assert {row["notes"]["rests on"] for row in rows(found, "check") if row["notes"].get("rests on")} == {
+        "Feldman and Zrnic (2021): docs/derivations/filters.md"
+    }
+    text = mechanism("filtered-dp-sgd", **TRAINING, filter="renyi", order=8, budget=0.5)
+    text += claimed(**RENYI | {"budget": 0.45}) + section("[[claims]]", type="dp", epsilon=3.0, delta=1e-5)
+    found = decided(tmp_path, text)
+    assert list(found.words.values()) == ["PASS (proved)"] * 2
+    told = {row["notes"]["rests on"] for row in rows(found, "check") if row["notes"].get("rests on")}
+    assert len(told) == 1
+    assert "docs/derivations/dp_sgd.md" in told.pop()
+
+
+def test_a_budget_that_promises_nothing_is_no_pass(tmp_path: Path) -> None:
+    text = mechanism("filtered-dp-sgd", **TRAINING, filter="renyi", order=8, budget=0.5)
+    found = decided(tmp_path, text + claimed(**RENYI | {"budget": 1e300}))
+    assert list(found.words.values()) == ["UNDECIDED"]
+    whole = TRAINING | {"rate": 1.0}
+    text = mechanism("filtered-dp-sgd", **whole, filter="renyi", order=8, budget=0.5)
+    found = decided(tmp_path, text + section("[[claims]]", type="dp", profile="renyi", alpha=8.0, epsilon=0.51))
+    assert list(found.words.values()) == ["PASS (proved)"]
