@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from flint import arb
@@ -52,3 +52,9 @@ def is_symmetric(profile: PrivacyProfile) -> bool:
 def _ball(bracket: Bracket) -> Ball:
     low, high = arb(bracket.low), arb(bracket.high)
     return low.union(high)
+
+
+def larger(brackets: Iterable[Bracket]) -> Bracket:
+    """Return the enclosure of the largest of some numbers."""
+    each = list(brackets)
+    return Bracket(max(one.low for one in each), max(one.high for one in each))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_positive
-from .ball_profile import is_symmetric
+from .ball_profile import is_symmetric, larger
 from .grid_ends import WIDENING, grid_tails, loss_range, optimistic, pessimistic
 from .grid_law import GridLaw, GridLosses
 
@@ -39,6 +39,8 @@ class ComposedLaw:
     """The law of the summed privacy loss of many steps, between two proved ends; its plain numbers are upper bounds.
 
     Valid for adaptive steps too where every part dominates its steps whatever came before (Zhu, Dong and Wang 2022).
+    Without a ``direction`` every method answers for the worse of the directions composed: the larger epsilon, delta or
+    tail, and of brackets the larger of either end.
 
     Parameters
     ----------
@@ -55,19 +57,25 @@ class ComposedLaw:
     lower: tuple[GridLosses, ...]
     upper: tuple[GridLosses, ...]
 
-    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+    def delta_bracket(self, epsilon: float, direction: Direction | None = None) -> Bracket:
         """Return a proved enclosure of ``delta(epsilon)``, any real ``epsilon``."""
+        if direction is None:
+            return larger(self.delta_bracket(epsilon, each) for each in self.directions)
         low, high = self._ends(direction)
         sure = -math.expm1(min(epsilon, 0.0))
         return Bracket(max(low.delta_at(epsilon), math.nextafter(sure, 0.0)) if low else 0.0, high.delta_at(epsilon))
 
-    def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
+    def epsilon_bracket(self, delta: float, direction: Direction | None = None) -> Bracket:
         """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        if direction is None:
+            return larger(self.epsilon_bracket(delta, each) for each in self.directions)
         low, high = self._ends(direction)
         return Bracket(low.epsilon_at(delta) if low else 0.0, high.epsilon_at(delta))
 
-    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+    def tail_bracket(self, epsilon: float, direction: Direction | None = None) -> Bracket:
         """Return a proved enclosure of ``P(L > epsilon)``, from the slopes of delta, which is convex in e^epsilon."""
+        if direction is None:
+            return larger(self.tail_bracket(epsilon, each) for each in self.directions)
         here = self.delta_bracket(epsilon, direction)
         low, high = here.low, 1.0
         for distance in SLOPES:
@@ -78,26 +86,29 @@ class ComposedLaw:
             low = max(low, (here.low - after / up) / factor - 1e-12 * (here.low + after) / factor)
         return Bracket(min(low, high), high)
 
-    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return a proved upper bound on ``delta(epsilon)``."""
-        return self._ends(direction)[1].delta_at(epsilon)
+        return max(self._ends(each)[1].delta_at(epsilon) for each in self._asked(direction))
 
-    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def log_delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return the logarithm of ``delta_at``."""
         delta = self.delta_at(epsilon, direction)
         return math.log(delta) if delta > 0 else -math.inf
 
-    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
+    def epsilon_at(self, delta: float, direction: Direction | None = None) -> float:
         """Return a proved upper bound on the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
-        return self._ends(direction)[1].epsilon_at(delta)
+        return max(self._ends(each)[1].epsilon_at(delta) for each in self._asked(direction))
 
-    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def tail_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return a proved upper bound on ``P(L > epsilon)``."""
         return self.tail_bracket(epsilon, direction).high
 
-    def step_of(self, direction: Direction = Direction.FORWARD) -> float:
+    def step_of(self, direction: Direction | None = None) -> float:
         """Return the width of the grid."""
-        return self._ends(direction)[1].step
+        return max(self._ends(each)[1].step for each in self._asked(direction))
+
+    def _asked(self, direction: Direction | None) -> tuple[Direction, ...]:
+        return self.directions if direction is None else (direction,)
 
     def _ends(self, direction: Direction) -> tuple[GridLosses | None, GridLosses]:
         if direction not in self.directions:
@@ -137,6 +148,7 @@ def compose(
     Returns
     -------
     ComposedLaw
+        Its numbers are those of the worse of these directions unless one is named.
 
     References
     ----------
@@ -149,6 +161,13 @@ def compose(
     >>> found = law.epsilon_bracket(1e-6)
     >>> found.low <= GaussianProfile(1.0).epsilon_at(1e-6) <= found.high < found.low + 1e-3
     True
+
+    500 steps of DP-SGD at sampling rate 0.02 and noise multiplier 1, one record added or removed:
+
+    >>> from mechanisms import Direction, Relation, SubsampledGaussianProfile
+    >>> law = compose([(SubsampledGaussianProfile(0.02, 1.0, Relation.ADD), 500)])
+    >>> round(law.epsilon_at(1e-5), 2), round(law.epsilon_at(1e-5, Direction.FORWARD), 2)
+    (2.77, 1.97)
     """
     counted = _counted(parts)
     if not LEAST <= least_delta < 1:

@@ -11,12 +11,13 @@ import numpy as np
 from flint import arb, ctx
 from scipy.special import log_ndtr
 
-from ..base import Bracket, Direction, check_delta, check_nonnegative
+from ..base import BOTH, Bracket, Direction, check_delta, check_nonnegative
 from ..data.neighbours import Relation
 from ..laws.gaussian_profile import gaussian_log_delta
 from ..laws.profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
 from ..numerics.balls import Ball, at_infinity, enclose
 from ..numerics.mills import log_gap
+from .ball_profile import larger
 
 #: Beyond this epsilon ``e^epsilon - 1 + rate`` and ``e^epsilon`` are one number in float64.
 _LARGE: Final = 50.0
@@ -80,6 +81,8 @@ class SubsampledGaussianProfile:
     ``ADD``, ``(M(mu), N(0, 1))`` for ``REMOVE`` and ``(M(mu), M(-mu))`` for ``REPLACE``. It dominates every step whose
     clipped gradients are at most ``mu`` standard deviations long, and does so adaptively, whatever the other records
     are (docs/derivations/dp_sgd.md, theorems 1 and 2; Zhu, Dong and Wang 2022 for add and remove).
+    Without a ``direction`` every method answers for the worse of both: the larger epsilon, delta or tail, and of
+    brackets the larger of either end.
 
     Parameters
     ----------
@@ -94,8 +97,10 @@ class SubsampledGaussianProfile:
     --------
     >>> from mechanisms import Direction, Relation
     >>> law = SubsampledGaussianProfile(rate=0.01, mu=1.0, relation=Relation.REMOVE)
-    >>> round(law.epsilon_at(1e-6), 6), round(law.epsilon_at(1e-6, Direction.BACKWARD), 6)
-    (0.363948, 0.009514)
+    >>> round(law.epsilon_at(1e-6), 6)  # the worse direction; the other one:
+    0.363948
+    >>> round(law.epsilon_at(1e-6, Direction.BACKWARD), 6)
+    0.009514
     """
 
     rate: float
@@ -115,12 +120,19 @@ class SubsampledGaussianProfile:
         """Whether the loss has one law in both directions."""
         return self.relation is Relation.REPLACE or self.rate == 1.0 or self.mu == 0.0
 
+    @property
+    def _directions(self) -> tuple[Direction, ...]:
+        """The directions that differ."""
+        return BOTH[:1] if self.symmetric else BOTH
+
     def _mixture_drawn(self, direction: Direction) -> bool:
         """Whether the output is drawn from the data set that has the record (add and remove)."""
         return (self.relation is Relation.REMOVE) == (direction is Direction.FORWARD)
 
-    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def log_delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return ``log delta(epsilon)`` at any real ``epsilon``; ``-inf`` where delta is 0."""
+        if direction is None:
+            return max(self.log_delta_at(epsilon, each) for each in self._directions)
         if math.isnan(epsilon):
             raise ValueError("epsilon must be a number, got epsilon=nan")
         if self.mu == 0.0 or math.isinf(epsilon):
@@ -158,12 +170,14 @@ class SubsampledGaussianProfile:
         above = math.log(self.rate) + float(np.logaddexp(near, far)) if start < 1e150 else -math.inf
         return min(0.0, float(from_nonnegative(np.asarray(epsilon), np.asarray(above))))
 
-    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
         return math.exp(self.log_delta_at(epsilon, direction))
 
-    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
+    def epsilon_at(self, delta: float, direction: Direction | None = None) -> float:
         """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``, rounded to the safe side."""
+        if direction is None:
+            return max(self.epsilon_at(delta, each) for each in self._directions)
         delta = check_delta(delta)
         if self.mu == 0.0 or delta == 1.0:
             return 0.0
@@ -180,15 +194,19 @@ class SubsampledGaussianProfile:
             return Bracket(math.inf, math.inf)
         return enclose(lambda: -(-arb(self.rate)).log1p(), low=0.0)
 
-    def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
+    def epsilon_bracket(self, delta: float, direction: Direction | None = None) -> Bracket:
         """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        if direction is None:
+            return larger(self.epsilon_bracket(delta, each) for each in self._directions)
         epsilon = self.epsilon_at(delta, direction)
         if delta == 0.0 and self.mu > 0.0:
             return self._largest_loss(direction)
         return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, epsilon)
 
-    def log_tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def log_tail_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return ``log P(L > epsilon)``."""
+        if direction is None:
+            return max(self.log_tail_at(epsilon, each) for each in self._directions)
         if self.mu == 0.0 or math.isinf(epsilon):
             return 0.0 if epsilon < 0 else -math.inf
         if self.relation is not Relation.REPLACE and not self._mixture_drawn(direction):
@@ -202,7 +220,7 @@ class SubsampledGaussianProfile:
             return moved
         return min(0.0, float(np.logaddexp(math.log1p(-self.rate) + float(log_ndtr(-edge)), moved)))
 
-    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
+    def tail_at(self, epsilon: float, direction: Direction | None = None) -> float:
         """Return ``P(L > epsilon)``."""
         return math.exp(self.log_tail_at(epsilon, direction))
 
@@ -242,10 +260,14 @@ class SubsampledGaussianProfile:
             return first, second
         return first - epsilon.exp() * second, first
 
-    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+    def delta_bracket(self, epsilon: float, direction: Direction | None = None) -> Bracket:
         """Return a proved enclosure of ``delta_at`` (for ``rate`` and ``mu`` as they are stored)."""
+        if direction is None:
+            return larger(self.delta_bracket(epsilon, each) for each in self._directions)
         return enclose(lambda: self.balls(arb(epsilon), direction)[0], low=0.0, high=1.0)
 
-    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
+    def tail_bracket(self, epsilon: float, direction: Direction | None = None) -> Bracket:
         """Return a proved enclosure of ``tail_at`` (for ``rate`` and ``mu`` as they are stored)."""
+        if direction is None:
+            return larger(self.tail_bracket(epsilon, each) for each in self._directions)
         return enclose(lambda: self.tails(arb(epsilon), direction)[0], low=0.0, high=1.0)

@@ -92,6 +92,23 @@ def test_sampled_steps_beside_dp_accounting():
     assert law.epsilon_at(1e-8, F) > law.epsilon_at(1e-8, B) + 0.1
 
 
+def test_the_worse_direction_is_meant_unless_one_is_named():
+    """An epsilon of 1.97 where the other direction has 2.77 would be a promise that is not kept."""
+    steps = [(SubsampledGaussianProfile(0.02, 1.0, Relation.ADD), 500)]
+    law = compose(steps, step=2.0**-8)
+    assert law.epsilon_at(1e-5, F) < 1.98 < 2.77 < law.epsilon_at(1e-5, B) == law.epsilon_at(1e-5)
+    for name, value in (("delta_bracket", 1.0), ("epsilon_bracket", 1e-5), ("tail_bracket", 0.3)):
+        found, forward, backward = (getattr(law, name)(value, *each) for each in ((), (F,), (B,)))
+        assert (found.low, found.high) == (max(forward.low, backward.low), max(forward.high, backward.high))
+        assert found != forward
+    assert law.delta_at(1.0) == law.delta_at(1.0, B) > law.delta_at(1.0, F)
+    assert law.log_delta_at(1.0) == law.log_delta_at(1.0, B)
+    assert law.tail_at(0.3) == max(law.tail_at(0.3, F), law.tail_at(0.3, B))
+    assert law.step_of() == 2.0**-8
+    alone = compose(steps, step=2.0**-8, directions=[F])
+    assert alone.epsilon_at(1e-5) == law.epsilon_at(1e-5, F)
+
+
 def test_pure_steps_end_at_their_sum():
     law = compose([(LaplaceProfile(0.5), 3)])
     assert law.epsilon_bracket(0.0).high == 1.5

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.subsampled_steps import line_delta_and_tail, plane_delta, worst_pair
 
-from mechanisms import BOTH, Direction, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
+from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting.ball_profile import is_symmetric
 from mechanisms.accounting.subsampled_gaussian import unsampled
 from mechanisms.laws.profile_tools import SwappedProfile
@@ -125,7 +125,7 @@ def test_every_pair_of_clipped_gradients_is_dominated() -> None:
         u, v = (length * np.array([np.cos(a), np.sin(a)]) for length, a in zip(lengths, angle, strict=True))
         worst = SubsampledGaussianProfile(rate, mu, Relation.REPLACE).delta_at(epsilon)
         assert plane_delta(rate, u, v, epsilon) <= worst + 4e-5
-        added = SubsampledGaussianProfile(rate, mu, Relation.ADD).delta_at(epsilon)
+        added = SubsampledGaussianProfile(rate, mu, Relation.ADD).delta_at(epsilon, F)
         assert plane_delta(rate, (0.0, 0.0), v, epsilon) <= added + 4e-5
         closest = min(closest, worst - plane_delta(rate, (mu, 0.0), (-mu, 0.0), epsilon))
         if worst > 0.05 and mu > 0.5 and epsilon > 0:
@@ -227,12 +227,33 @@ def test_extreme_arguments_stay_numbers() -> None:
     assert unsampled(-1e5, 1.0) == -1e5
 
 
+@pytest.mark.parametrize("relation", Relation)
+def test_the_worse_direction_is_meant_unless_one_is_named(relation) -> None:
+    """Everything asked for,"""
+    profile = SubsampledGaussianProfile(0.3, 1.0, relation)
+    for name, value in (
+        *(
+            (name, epsilon)
+            for name in ("log_delta_at", "delta_at", "log_tail_at", "tail_at")
+            for epsilon in (-0.2, 1.0)
+        ),
+        ("epsilon_at", 1e-5),
+        ("epsilon_at", 0.0),
+    ):
+        ask = getattr(profile, name)
+        assert ask(value) == max(ask(value, F), ask(value, B))
+    for name, value in (("delta_bracket", 1.0), ("tail_bracket", -0.2), ("epsilon_bracket", 1e-5)):
+        found, forward, backward = (getattr(profile, name)(value, *each) for each in ((), (F,), (B,)))
+        assert (found.low, found.high) == (max(forward.low, backward.low), max(forward.high, backward.high))
+    if relation is not Relation.REPLACE:
+        assert min(profile.epsilon_at(1e-5, F), profile.epsilon_at(1e-5, B)) < profile.epsilon_at(1e-5) / 2
+
+
 def test_it_is_a_value() -> None:
     profile = SubsampledGaussianProfile(np.float64(0.5), 1, Relation.ADD)
     assert type(profile.rate) is type(profile.mu) is float
     assert pickle.loads(pickle.dumps(profile)) == profile
     assert hash(profile) == hash(SubsampledGaussianProfile(0.5, 1.0, Relation.ADD))
-    assert profile.delta_at(0.1) == profile.delta_at(0.1, Direction.FORWARD)
 
 
 def test_bad_input() -> None:
