@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import arb, fmpq
 
 from mechanisms import Bracket
@@ -82,27 +83,38 @@ class Guarded:
 
     def admits(self, spent: Any) -> bool:
         """Return whether so much may be spent."""
-        return bool(self._call("admits", spent))
+        answer = self._call("admits", spent)
+        if not isinstance(answer, bool | np.bool_):
+            raise FilterFaultError(f"filter.admits must return True or False, got {answer!r:.80}")
+        return bool(answer)
 
     def _call(self, name: str, *given: Any) -> Any:
         key = (name, *given)
         if key in self._asked:
             return self._asked[key]
-        answers = []
-        for _ in range(2):
-            try:
-                answers.append(getattr(self.inner, name)(*given))
-                hash(answers[-1])
-            except Exception as stop:
-                raise FilterFaultError(
-                    f"filter.{name} must return a number or a tuple, got {type(stop).__name__}: {stop}"
-                ) from stop
+        answers = [_told(name, getattr(self.inner, name), *given) for _ in range(2)]
         if answers[0] != answers[1]:
             raise FilterFaultError(
                 f"filter.{name} must be a function of what it is given, got two answers to one question"
             )
         self._asked[key] = answers[0]
         return answers[0]
+
+
+def _told(name: str, method: Callable[..., Any], *given: Any) -> Any:
+    """Return what a method of somebody's filter answers, refused where it raises or cannot be kept."""
+    try:
+        answer = method(*given)
+    except Exception as stop:
+        raise FilterFaultError(f"filter.{name} must answer, got {type(stop).__name__}: {stop}") from stop
+    try:
+        hash(answer)
+    except TypeError as stop:
+        raise FilterFaultError(f"filter.{name} must return a number or a tuple, got {stop}") from stop
+    parts = answer if isinstance(answer, tuple) else (answer,)
+    if any(part != part for part in parts):  # NaN alone differs from itself
+        raise FilterFaultError(f"filter.{name} must return numbers that are no NaN, got {answer!r:.80}")
+    return answer
 
 
 def examine_filter(given: Filter, claimed: RenyiFilter | GaussianFilter, delta: float) -> tuple[Found, ...]:
@@ -137,14 +149,10 @@ def examine_filter(given: Filter, claimed: RenyiFilter | GaussianFilter, delta: 
 
 
 def _game(given: Filter, steps: tuple[FiniteStep, ...], cost: Callable[[FiniteStep], float]) -> AdaptiveGame:
+    if not steps:
+        raise FilterFaultError("no game can be played: no step of the games costs a share of the claimed budget")
     own = getattr(given, "cost", None)
-    try:
-        costs = tuple(own(step) if callable(own) else cost(step) for step in steps)
-        hash(costs)
-    except Exception as stop:
-        raise FilterFaultError(
-            f"filter.cost must return a number or a tuple, got {type(stop).__name__}: {stop}"
-        ) from stop
+    costs = tuple(_told("cost", own, step) if callable(own) else cost(step) for step in steps)
     return AdaptiveGame(steps, costs, Guarded(given), N_STEPS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction as F
 
@@ -154,18 +155,57 @@ class KeepsLists(Sum):
         return [0.0]
 
 
+@dataclass(frozen=True)
+class SaysNo(Sum):
+    def admits(self, spent):
+        return "no"
+
+
+@dataclass(frozen=True)
+class ForgetsToReturn(Sum):
+    def admits(self, spent):
+        _ = spent <= self.budget
+
+
+@dataclass(frozen=True)
+class IsNaN(Sum):
+    """Refuses nothing, as no comparison with NaN holds."""
+
+    def spend(self, spent, cost):
+        return math.nan
+
+    def admits(self, spent):
+        return not spent > self.budget
+
+
+@dataclass(frozen=True)
+class CostsNaN(Sum):
+    def cost(self, step):
+        return 0, math.nan
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
+        (SaysNo, "filter.admits must return True or False, got 'no'"),
+        (ForgetsToReturn, "filter.admits must return True or False, got None"),
+        (IsNaN, "filter.spend must return numbers that are no NaN, got nan"),
+        (CostsNaN, "filter.cost must return numbers that are no NaN, got (0, nan)"),
         (Remembers, "filter.spend must be a function of what it is given, got two answers to one question"),
-        (Raises, "filter.spend must return a number or a tuple, got KeyError: 'cost'"),
-        (CostsLists, "filter.cost must return a number or a tuple, got TypeError: unhashable type: 'list'"),
-        (KeepsLists, "filter.start must return a number or a tuple, got TypeError: unhashable type: 'list'"),
+        (Raises, "filter.spend must answer, got KeyError: 'cost'"),
+        (CostsLists, "filter.cost must return a number or a tuple, got unhashable type: 'list'"),
+        (KeepsLists, "filter.start must return a number or a tuple, got unhashable type: 'list'"),
     ],
 )
 def test_faults_are_one_line(wrong, words):
-    with pytest.raises(FilterFaultError, match=words.replace("(", r"\(")):
+    with pytest.raises(FilterFaultError, match=re.escape(words)):
         examine_filter(wrong(1.0), RenyiFilter(8, 1.0), 1e-5)
+
+
+@pytest.mark.parametrize("claimed", [RenyiFilter(2, 1e-17), RenyiFilter(2, 1e4), GaussianFilter(1e-9)])
+def test_claims_that_no_step_fits_are_not_examined(claimed):
+    with pytest.raises(FilterFaultError, match="no step of the games costs a share of the claimed budget"):
+        examine_filter(Sum(1.0), claimed, 1e-5)
 
 
 def test_a_filter_that_keeps_too_much_apart_is_refused(monkeypatch):

@@ -123,7 +123,7 @@ def test_anybodys_filter_is_never_passed(tmp_path: Path, name: str, words: str) 
         assert "Refuted by an analyst who does this: ask RR(" in finding["advice"]
         assert len(finding["examination"]["games"]) == 2
     if name == "Raises":
-        assert finding["reason"] == "filter.admits must return a number or a tuple, got KeyError: 'budget'"
+        assert finding["reason"] == "filter.admits must answer, got KeyError: 'budget'"
 
 
 def test_a_filter_that_draws_nothing_is_asked_nothing_else(tmp_path: Path) -> None:
