@@ -33,7 +33,8 @@ failure_prob = 1e-4
 
 _MECHANISM = """
 [mechanism]
-name = "objective-perturbation"   # or posterior-sampling, gaussian-output, ssp, adassp, adaops-2018, adaops-2019, ...
+name = "objective-perturbation"   # or posterior-sampling, gaussian-output, ssp, adassp, adaops-2018, adaops-2019,
+                                  # dp-sgd, filtered-dp-sgd, ... (docs/certify.md, docs/dp_sgd.md, docs/filters.md)
 loss = "logistic"                 # labels -1 and +1
 sigma = {sigma}                   # standard deviation of the noise as added
 lam = {lam}

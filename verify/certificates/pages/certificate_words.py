@@ -31,9 +31,10 @@ POWER_WORDS = {
     "REPORTS": "decides nothing",
 }
 METHOD = (
-    "PASS (proved): a claim over all data sets passes only if a bound that rests on the proved printed or corrected "
-    "form of a published statement lies below it, and no counterexample is found. Checks on the records at "
-    "hand never give more than 'per-instance privacy on this data'.",
+    "PASS (proved): a claim over all data sets passes only if a proved bound lies below it, and no counterexample is "
+    "found. The bound rests on a published statement, in its printed or corrected form, or on a derivation of this "
+    "suite's own (docs/derivations); each claim names which. Checks on the records at hand never give more than "
+    "'per-instance privacy on this data'.",
     "PASS (vouched): an imported mechanism passes only after enough pairs of data sets were drawn from on both sides, "
     "with nothing found in their black-box audits nor between its stated law and its draws, and on the word of "
     "somebody named for the rest.",
