@@ -31,7 +31,7 @@ GAUSSIAN = [
     ([1.0, 0.5], 4.0, 2.0**-8),
     ([0.25] * 16, 7.0, 2.0**-8),
     ([0.5, 0.3, 0.5, 0.2, 0.5], -0.5, 2.0**-7),
-    ([0.5, 0.5], 8.5, 2.0**-9),
+    ([0.5, 0.5], 8.5, 2.0**-8),
 ]
 
 
@@ -54,7 +54,7 @@ def test_gaussian_releases_compose_to_one_with_the_root_of_the_sum_of_squares(mu
 def test_deltas_far_below_a_float_sum_are_bounded_too():
     """delta(8.5) of two releases with mu = 1/2: about 1e-31."""
     delta = exact_delta(GaussianProfile(math.sqrt(0.5)), 8.5).value
-    found = composed_delta([GaussianProfile(0.5)] * 2, 8.5, directions=[F], interval=2.0**-9)
+    found = composed_delta([GaussianProfile(0.5)] * 2, 8.5, directions=[F], interval=2.0**-8)
     assert 1e-33 < delta < 1e-29
     assert 0.9 < found.low / delta <= 1 <= found.high / delta < 1.1
 
@@ -109,7 +109,7 @@ def test_independent_accountants_lie_inside():
 def test_a_skewed_law_in_both_directions(direction):
     """One release of one-posterior sampling is its own profile; the two directions differ by far more than a cell."""
     profile = QuadraticProfile(0.5, 1.5)
-    found = composed_delta([profile], 0.4, directions=[direction], interval=2.0**-7)
+    found = composed_delta([profile], 0.4, directions=[direction], interval=2.0**-6)
     exact, other = (exact_delta(profile, 0.4, directions=[d]).value for d in (direction, direction.opposite))
     assert found.low <= exact <= found.high
     assert not found.low <= other <= found.high
@@ -119,7 +119,7 @@ def test_draws_of_a_composition_agree():
     """Null: the sampled interval meets the proved one. Level 1e-7, 2e4 draws of one-posterior sampling beside noise."""
     pair = example_pair()
     parts = PosteriorSampling(3.0, 1.0), GaussianOutput.isotropic(0.2, 2)
-    found = composed_delta([part.profile(pair) for part in parts], 0.5, interval=2.0**-7)
+    found = composed_delta([part.profile(pair) for part in parts], 0.5, interval=2.0**-6)
     seen = audit_tails(Composition(parts, (2, 2)), pair, [0.5], Budget(20_000, 1e-7, StreamKey(8))).delta(0.5)
     assert seen.low <= found.high
     assert found.low <= seen.high

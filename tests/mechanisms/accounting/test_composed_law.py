@@ -22,7 +22,7 @@ F, B = BOTH
 weights = st.lists(st.integers(1, 9), min_size=2, max_size=4)
 
 
-@pytest.mark.parametrize(("mu", "n_steps"), [(0.03, 1_000), (0.01, 10_000)])
+@pytest.mark.parametrize(("mu", "n_steps"), [(0.1, 100), (0.01, 10_000)])
 def test_very_many_normal_releases_are_one(mu, n_steps):
     """``mu sqrt(n)``; epsilon to 1e-3 at every delta of interest, and delta from 0.6 to 1e-12."""
     law, whole = compose([(GaussianProfile(mu), n_steps)]), GaussianProfile(mu * math.sqrt(n_steps))
@@ -81,13 +81,13 @@ def sum_above(laws, epsilon, direction) -> float:
 
 def test_sampled_steps_beside_dp_accounting():
     """Its pessimistic end on a fine grid lies between ours; its optimistic one below."""
-    law = compose([(SubsampledGaussianProfile(0.05, 1.0, Relation.REMOVE), 200)])
+    law = compose([(SubsampledGaussianProfile(0.05, 1.0, Relation.REMOVE), 60)])
     for direction, theirs in ((F, "_pmf_remove"), (B, "_pmf_add")):
-        upper = pld.from_gaussian_mechanism(1.0, sampling_prob=0.05, value_discretization_interval=2e-4)
-        pmf = getattr(upper.self_compose(200), theirs)
+        upper = pld.from_gaussian_mechanism(1.0, sampling_prob=0.05, value_discretization_interval=1e-3)
+        pmf = getattr(upper.self_compose(60), theirs)
         for delta in (1e-4, 1e-8):
             found, seen = law.epsilon_bracket(delta, direction), pmf.get_epsilon_for_delta(delta)
-            assert found.low <= seen <= found.high + 2e-4
+            assert found.low <= seen <= found.high + 1e-3
             assert found.high - found.low < 1e-3
     assert law.epsilon_at(1e-8, F) > law.epsilon_at(1e-8, B) + 0.1
 
@@ -116,7 +116,7 @@ def test_pure_steps_end_at_their_sum():
 
 
 def test_the_pessimistic_end_alone():
-    parts = [(SubsampledGaussianProfile(0.1, 1.0, Relation.ADD), 50)]
+    parts = [(SubsampledGaussianProfile(0.1, 1.0, Relation.ADD), 20)]
     both, alone = compose(parts), compose(parts, upper_only=True)
     for direction in BOTH:
         found = both.epsilon_bracket(1e-7, direction)

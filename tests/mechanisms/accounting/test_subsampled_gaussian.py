@@ -70,7 +70,7 @@ def test_dp_accounting_has_the_same_pair(relation) -> None:
     rate=rates, mu=distances, relation=relations, direction=st.sampled_from(BOTH),
     delta=st.floats(1e-290, 0.9), factor=st.floats(-1.5, 1.5),
 )  # fmt: skip
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_floats_lie_in_their_proved_brackets(rate, mu, relation, direction, delta, factor) -> None:
     """delta, tail and epsilon at thresholds from the far left to deltas of 1e-290."""
     profile = SubsampledGaussianProfile(rate, mu, relation)
@@ -88,7 +88,7 @@ def test_floats_lie_in_their_proved_brackets(rate, mu, relation, direction, delt
 
 
 @given(rate=rates, mu=distances, relation=relations, epsilon=st.floats(-4, 8))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_the_two_directions_belong_together(rate, mu, relation, epsilon) -> None:
     """Duality: delta(e) = 1 - e^e + e^e delta_opposite(-e); adding is removing the other way round."""
     profile = SubsampledGaussianProfile(rate, mu, relation)
@@ -102,7 +102,7 @@ def test_the_two_directions_belong_together(rate, mu, relation, epsilon) -> None
 
 
 @given(rate=rates, mu=distances, relation=relations, epsilon=st.floats(-2, 6), less=st.floats(0.1, 1.0))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_a_shorter_gradient_loses_less(rate, mu, relation, epsilon, less) -> None:
     for direction in BOTH:
         small, large = (
