@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from numbers import Real
 from typing import Final, overload
 
 import numpy as np
@@ -23,6 +24,8 @@ _FAR: Final = 1e150
 
 def check_order(order: float) -> int:
     """Return a Renyi order as an int if it is a whole number of at least 2."""
+    if not isinstance(order, Real):
+        raise ValueError(f"order must be a whole number of at least 2, got order={order!r}")
     if isinstance(order, bool) or not math.isfinite(order) or int(order) != order or order < 2:
         raise ValueError(f"order must be a whole number of at least 2, got order={order}")
     return int(order)

@@ -12,7 +12,7 @@ from ..data.dataset import Dataset, FloatArray, row_norms
 from ..linear.sufficient_statistics import SufficientStatistics
 from ..numerics.transcripts import BoolArray
 from ..releases.gradient_release import GradientRelease
-from .privacy_filters import GaussianFilter, RenyiFilter, gaussian_cost
+from .privacy_filters import GaussianFilter, RenyiFilter, check_filter, gaussian_cost
 
 
 @runtime_checkable
@@ -84,6 +84,9 @@ class FilteredInteraction:
     spent: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.dataset, Dataset):
+            raise ValueError(f"dataset must be a Dataset, got {type(self.dataset).__name__}")
+        check_filter(self.filter)
         if self.spent.size == 0:
             object.__setattr__(self, "spent", np.zeros(self.dataset.n_records))
         if self.spent.shape != (self.dataset.n_records,):

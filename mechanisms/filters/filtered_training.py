@@ -19,7 +19,7 @@ from ..parameters import Positive
 from ..records.record_laws import BatchedLaws
 from ..training.batched_steps import SPARSE_RATE, ClippedRecords, bernoulli, passes
 from ..training.dp_sgd import DPSGD, DPSGDParameters
-from .privacy_filters import GaussianFilter, RenyiFilter, gaussian_cost, most_spent
+from .privacy_filters import GaussianFilter, RenyiFilter, check_filter, gaussian_cost, most_spent
 
 #: Points of the table of costs, and by how much its chords are raised for rounding.
 TABLE, ROUNDING = 513, 1e-13
@@ -56,6 +56,9 @@ class FilteredDPSGD:
     filter: RenyiFilter | GaussianFilter
 
     def __post_init__(self) -> None:
+        if not isinstance(self.training, DPSGD):
+            raise ValueError(f"training must be a DPSGD, got {type(self.training).__name__}")
+        check_filter(self.filter)
         rate = self.training.rate
         if isinstance(self.filter, GaussianFilter) and rate != 1:
             raise ValueError(f"rate must be 1 for a Gaussian filter, got rate={rate}")

@@ -43,6 +43,13 @@ class Filter(Protocol):
 UPWARDS = 1 + 2.0**-51
 
 
+def _added(spent: Any, cost: Any) -> Any:
+    """Return the sum, rounded upwards; a cost below 0 would give a budget back, and is refused without its number."""
+    if np.any(np.less(cost, 0)):
+        raise ValueError("cost must be at least 0, got a negative one")
+    return (spent + cost) * UPWARDS
+
+
 class _Budgeted(ABC):
     """What both filters share: costs are added, and their sum stays within a limit."""
 
@@ -57,7 +64,7 @@ class _Budgeted(ABC):
 
     def spend(self, spent: Any, cost: Any) -> Any:
         """Return the sum of costs, rounded upwards; numbers or arrays."""
-        return (spent + cost) * UPWARDS
+        return _added(spent, cost)
 
     def admits(self, spent: Any) -> Any:
         """Return whether the sum is at most the limit; numbers or arrays."""
@@ -153,6 +160,12 @@ class GaussianFilter(_Budgeted):
         return self.profile.delta_at(epsilon, Direction.FORWARD)
 
 
+def check_filter(privacy_filter: object) -> None:
+    """Refuse what is neither a Renyi filter nor a Gaussian one."""
+    if not isinstance(privacy_filter, RenyiFilter | GaussianFilter):
+        raise ValueError(f"filter must be a RenyiFilter or a GaussianFilter, got {type(privacy_filter).__name__}")
+
+
 def gaussian_cost(privacy_filter: RenyiFilter | GaussianFilter, mu: FloatArray) -> FloatArray:
     """Return what steps cost whose two laws are normal and ``mu`` standard deviations apart, rounded upwards.
 
@@ -204,7 +217,7 @@ class RenyiOdometer:
 
     At all stopping times at once, ``P(loss > sum of costs + log(1/failure_prob)/(order - 1)) <= failure_prob``: Ville's
     inequality for the supermartingale ``exp((order - 1)(loss - sum of costs))``. With the order chosen after the run it
-    is false (the games refute it by a factor of 1.5).
+    is false (the games refute it by a factor of 1.71).
 
     Parameters
     ----------
@@ -228,7 +241,7 @@ class RenyiOdometer:
 
     def spend(self, spent: Any, cost: Any) -> Any:
         """Return the sum of costs, rounded upwards; numbers or arrays."""
-        return (spent + cost) * UPWARDS
+        return _added(spent, cost)
 
     def admits(self, spent: Any) -> Any:
         """Return True: an odometer stops nobody."""
@@ -237,5 +250,5 @@ class RenyiOdometer:
     def statement(self, spent: float, failure_prob: float) -> LossStatement:
         """Return what holds of the loss at any moment when so much is spent; ``failure_prob`` in (0, 1)."""
         spent = check_nonnegative("spent", spent)
-        share = check_open_delta(failure_prob)
+        share = check_open_delta(failure_prob, "failure_prob")
         return LossStatement(spent - math.log(share) / (self.order - 1), share, self.order)

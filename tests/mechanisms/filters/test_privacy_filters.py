@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechanisms import Direction, Filter, GaussianFilter, RenyiFilter, RenyiOdometer
+from mechanisms import DPSGD, Direction, Filter, FilteredDPSGD, GaussianFilter, RenyiFilter, RenyiOdometer
+from mechanisms.filters.filtered_steps import FilteredInteraction
 from mechanisms.filters.privacy_filters import LossStatement, gaussian_cost
+
+TRAINING = DPSGD("logistic", 20, 0.2, 2.0, 1.0, 0.5, normaliser=6.0)
 
 
 def test_guarantees_by_hand():
@@ -110,3 +114,21 @@ def test_refusals(make, words):
 def test_a_statement_is_frozen():
     with pytest.raises(AttributeError):
         LossStatement(1.0, 0.1, 2).loss_bound = 0.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: RenyiFilter("8", 1.0), "order must be a whole number of at least 2, got order='8'"),
+        (lambda: RenyiFilter(8, 1.0).spend(0.5, -1.0), "cost must be at least 0, got a negative one"),
+        (lambda: GaussianFilter(1.0).spend(np.zeros(2), np.array([0.1, -0.1])), "cost must be at least 0"),
+        (lambda: RenyiOdometer(3).spend(0.5, -1.0), "cost must be at least 0"),
+        (lambda: RenyiOdometer(3).statement(1.0, 0.0), "failure_prob must be in (0, 1), got failure_prob=0.0"),
+        (lambda: FilteredDPSGD(None, RenyiFilter(8, 1.0)), "training must be a DPSGD, got NoneType"),
+        (lambda: FilteredDPSGD(TRAINING, None), "filter must be a RenyiFilter or a GaussianFilter, got NoneType"),
+        (lambda: FilteredInteraction(None, RenyiFilter(8, 1.0)), "dataset must be a Dataset, got NoneType"),
+    ],
+)
+def test_bad_input_is_one_line(wrong, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        wrong()
