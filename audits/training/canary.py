@@ -27,7 +27,7 @@ from ..black_box.black_box_results import BlackBoxClaim, ClaimTest, LowerBound
 from ..estimate import Budget
 from ..examination.recorded import Recorded
 from ..streams import StreamKey
-from .planned_event import planned_epsilon
+from .planned_event import check_given, planned_epsilon
 from .scored_mechanism import ScoredMechanism
 
 #: Beyond this an exponential is taken for all of a sum.
@@ -49,11 +49,10 @@ class Gradients(Protocol):
         ...
 
 
-class NoisyTraining(Mechanism, Protocol):
-    """A training whose transcript shows noisy sums of clipped gradients (``mechanisms.training.dp_sgd.DPSGD`` is one).
+class ClippedTraining(Mechanism, Protocol):
+    """A training by noisy sums of clipped gradients, whatever of it is seen.
 
-    ``sigma`` is the standard deviation of the noise of a sum, ``rate`` the chance of a record to be in it;
-    ``count_sigma`` that of a number of records that is released first, or None.
+    ``sigma`` is the standard deviation of the noise of a sum, ``rate`` the chance of a record to be in it.
     """
 
     @property
@@ -76,13 +75,20 @@ class NoisyTraining(Mechanism, Protocol):
         """Standard deviation of the noise of a sum of gradients."""
         ...
 
+    def records(self, dataset: Dataset) -> Gradients:
+        """Return the records of a data set with their clipped gradients."""
+        ...
+
+
+class NoisyTraining(ClippedTraining, Protocol):
+    """A training whose transcript shows its noisy sums (``mechanisms.training.dp_sgd.DPSGD`` is one).
+
+    ``count_sigma`` is the standard deviation of a number of records that is released first, or None.
+    """
+
     @property
     def count_sigma(self) -> float | None:
         """Standard deviation of the noise of the released number of records; None where none is released."""
-        ...
-
-    def records(self, dataset: Dataset) -> Gradients:
-        """Return the records of a data set with their clipped gradients."""
         ...
 
     def split(self, outputs: FloatArray, dim: int) -> tuple[FloatArray | None, FloatArray]:
@@ -304,7 +310,7 @@ def audit_canary(
     Raises
     ------
     ValueError
-        If there are fewer than 100 runs, or ``delta`` is outside [0, 1].
+        If there are fewer than 100 runs, ``delta`` is outside [0, 1], or an argument is of another kind.
 
     Examples
     --------
@@ -318,6 +324,7 @@ def audit_canary(
     >>> bool(1.5 < audit_canary(training, pair, budget, delta=1e-3).estimate.low < 3.8)
     True
     """
+    check_given(budget, training, "iterates", drawn, pair)
     scored = gradient_canary(training, pair, drawn=drawn, others=others)
     law = CanaryLaw(training, pair.relation)
     return planned_epsilon(scored, pair, law, 2 * training.n_steps, budget, check_delta(delta))
@@ -345,6 +352,8 @@ class _GivenScores:
 
 def _given(with_canary: ArrayLike, without_canary: ArrayLike, key: StreamKey) -> tuple[Mechanism, int]:
     """Return a mechanism that reads given scores once, and how many of each kind it has."""
+    if not isinstance(key, StreamKey):
+        raise ValueError(f"key must be a StreamKey, got key of type {type(key).__name__}")
     columns = []
     for name, values in (("with_canary", with_canary), ("without_canary", without_canary)):
         array = np.asarray(values, dtype=np.float64)
@@ -370,7 +379,8 @@ def epsilon_from_scores(
     with_canary, without_canary : (n,) or (n, k) array_like
         One row for each training with the canary among its data and for each without it: any number, or several
         numbers, computed from what the observer sees of that training alone. The trainings are independent, the data
-        the same but for the canary; several canaries of one training are not independent trainings.
+        the same but for the canary; several canaries of one training are not independent trainings. A NaN is a score
+        like any other: where a mistake in the scoring makes NaN on one side alone, it reads as a violation.
     delta : float
         In [0, 1].
     failure_prob : float

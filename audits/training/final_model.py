@@ -26,8 +26,8 @@ from mechanisms.numerics.transcripts import batches, check_count
 
 from ..black_box.black_box_results import LowerBound
 from ..estimate import Budget, Estimate
-from .canary import Gradients, differing
-from .planned_event import planned_epsilon
+from .canary import ClippedTraining, differing
+from .planned_event import check_given, planned_epsilon
 from .scored_mechanism import ScoredMechanism
 
 #: Bits by which a proved root is wider than the precision at which it was found.
@@ -223,32 +223,8 @@ def final_model_epsilon(rate: float, mu: float, n_steps: int, delta: float) -> E
     return Estimate.proved(low, high, "ball arithmetic, the ideal final model")
 
 
-class ModelTraining(Mechanism, Protocol):
+class ModelTraining(ClippedTraining, Protocol):
     """A training whose final model can be read from its outputs (``mechanisms.training.dp_sgd.DPSGD`` is one)."""
-
-    @property
-    def rate(self) -> float:
-        """Probability that a record takes part in a step."""
-        ...
-
-    @property
-    def n_steps(self) -> int:
-        """Number of steps."""
-        ...
-
-    @property
-    def clip(self) -> float:
-        """Bound on the norm of a record's gradient."""
-        ...
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation of the noise of a sum of gradients."""
-        ...
-
-    def records(self, dataset: Dataset) -> Gradients:
-        """Return the records of a data set with their clipped gradients."""
-        ...
 
     def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
         """Return the last iterate of each output, shape ``(n_draws, dim)``."""
@@ -326,6 +302,7 @@ def audit_final_model(
     ValueError
         If there are fewer than 100 runs, or ``delta`` is outside [0, 1].
     """
+    check_given(budget, training, "coefficients", drawn, pair)
     pair.require(Relation.ADD, Relation.REMOVE)
     scored = final_model_canary(training, pair, drawn=drawn)
     law = FinalModelLaw(

@@ -31,7 +31,7 @@ from ..black_box.black_box_samples import Choice, candidates, choose_epsilon, co
 from ..black_box.black_box_scores import RawScore
 from ..estimate import Budget, Estimate
 from .canary import CanaryLaw, Gradients, NoisyTraining, step_log_odds
-from .planned_event import check_runs, simulated_runs
+from .planned_event import check_given, check_runs, simulated_runs
 
 #: Shares of the runs with a canary that a plan chooses from.
 SHARES: Final = (0.2, 0.3, 0.4, 0.5, 0.6)
@@ -92,6 +92,7 @@ def audit_canaries(
     >>> bool(1.5 < found.estimate.low < 3.8)
     True
     """
+    check_given(budget, training, "iterates", drawn)
     check_runs(budget)
     delta = check_delta(delta)
     pairs = [NeighbouringPair.add(dataset, x, label) for x, label in _canaries(X, y)]

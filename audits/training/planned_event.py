@@ -34,6 +34,32 @@ LEAST_RUNS = 100
 StatedLaw = Callable[[int, np.random.Generator], tuple[FloatArray, FloatArray]]
 
 
+def check_given(budget: object, training: object, reads: str, drawn: object, pair: object = None) -> None:
+    """Raise in one line where an audit was given something of another kind.
+
+    Parameters
+    ----------
+    budget, training, drawn, pair : object
+        As given; the last two may be None.
+    reads : str
+        The method by which the audit reads outputs of ``training``.
+
+    Raises
+    ------
+    ValueError
+        If one of them is of another kind.
+    """
+    kinds: tuple[tuple[str, object, type], ...] = (("budget", budget, Budget), ("pair", pair, NeighbouringPair))
+    for name, value, kind in kinds:
+        if value is not None and not isinstance(value, kind):
+            raise ValueError(f"{name} must be a {kind.__name__}, got {name} of type {type(value).__name__}")
+    for name, value, method in (("training", training, reads), ("drawn", drawn, "draw")):
+        if value is not None and (isinstance(value, type) or not hasattr(value, method)):
+            raise ValueError(
+                f"{name} must be an object with a method {method}, got {name} of type {type(value).__name__}"
+            )
+
+
 def check_runs(budget: Budget) -> None:
     """Raise where there are too few runs for any bound.
 

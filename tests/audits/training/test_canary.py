@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from audits.training.canary import (
     epsilon_from_scores,
     gradient_canary,
 )
+from audits.training.final_model import audit_final_model
 from audits.training.planned_event import LEAST_RUNS
 from audits.training.scored_mechanism import FIRST_ROWS, ScoredMechanism
 from mechanisms import DPSGD, Dataset, Direction, GaussianProfile, NeighbouringPair, Relation, UnsupportedRelation
@@ -211,6 +214,8 @@ def test_bad_input_is_refused_in_one_line() -> None:
         audit_canary(STEPS, CANARY, Budget(50, 0.05, KEY), delta=1e-3)
     with pytest.raises(ValueError, match=r"^delta must be in"):
         audit_canary(STEPS, CANARY, Budget(500, 0.05, KEY), delta=2.0)
+    with pytest.raises(ValueError, match=r"^key must be a StreamKey, got key of type int$"):
+        epsilon_from_scores(good, good, delta=1e-3, failure_prob=0.05, key=1)
     with pytest.raises(ValueError, match=r"^observer must be transcript"):
         audit_canary(replace(STEPS, observer="final"), CANARY, Budget(500, 0.05, KEY), delta=0.1)
 
@@ -218,3 +223,27 @@ def test_bad_input_is_refused_in_one_line() -> None:
 def test_the_view_serves_every_audit_of_draws() -> None:
     found = audit_epsilon(gradient_canary(STEPS, CANARY), CANARY, Budget(8000, 0.05, KEY), delta=DELTA)
     assert 0.3 < found.estimate.low < stated_epsilon(STEPS, DELTA)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"pair": (1, 2)}, "pair must be a NeighbouringPair, got pair of type tuple"),
+        ({"budget": 1000}, "budget must be a Budget, got budget of type int"),
+        ({"drawn": HalfNoise}, "drawn must be an object with a method draw, got drawn of type ABCMeta"),
+        ({"drawn": len}, "drawn must be an object with a method draw, got drawn of type builtin_function_or_method"),
+        ({"training": GaussianProfile(1.0)}, "training must be an object with a method .*, got .* GaussianProfile"),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(changed: dict[str, object], words: str) -> None:
+    given = {"training": STEPS, "pair": CANARY, "budget": Budget(500, 0.05, KEY), "delta": DELTA} | changed
+    for audit in (audit_canary, audit_final_model):
+        with pytest.raises(ValueError, match=f"^{words}$"):
+            audit(**given)
+
+
+def test_the_examples_of_the_page_run() -> None:
+    page = Path(__file__).parents[3] / "docs" / "dp_sgd.md"
+    test = doctest.DocTestParser().get_doctest(page.read_text(encoding="utf-8"), {}, page.name, str(page), 0)
+    assert len(test.examples) > 20
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
