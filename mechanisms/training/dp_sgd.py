@@ -210,7 +210,33 @@ class DPSGD:
         return records_bound(self, dataset)
 
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
-        """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed."""
+        """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Record ``i`` of the answer is its record ``i``.
+
+        Returns
+        -------
+        BatchedLaws
+            ``worse_epsilon_at(delta)`` has an upper bound on every record's epsilon (natural log) that serves both
+            directions, shape ``(n_records,)``; ``epsilon_at`` and ``delta_at`` have one direction's. The laws are
+            composed when they are asked for, at most 64 of them. The numbers depend on the records: they are private.
+
+        Raises
+        ------
+        DataError
+            If the records do not fit the loss.
+
+        Examples
+        --------
+        >>> from mechanisms.catalogue import example_data
+        >>> data, mechanism = example_data(kind="labels"), DPSGD("logistic", 5, 1.0, 2.0, 1.0, 0.5, normaliser=6.0)
+        >>> epsilons = mechanism.dominating_laws(data).worse_epsilon_at(1e-5)
+        >>> epsilons.shape == (data.n_records,)
+        True
+        """
         return training_laws(self, dataset)
 
 

@@ -250,6 +250,10 @@ class FewLaws:
     norms: FloatArray
     places: NDArray[np.intp]
 
+    def __repr__(self) -> str:
+        """Return how many records there are; nothing about them is shown."""
+        return f"FewLaws({len(self.places)} records)"
+
     def delta_at(self, epsilon: float, direction: Direction) -> FloatArray:
         """Return a bound on every record's divergence."""
         return self._each(lambda law: law.delta_at(epsilon, direction))
@@ -298,7 +302,7 @@ def training_worst_pair(training: DPSGD, domain: Domain, epsilon: float, delta: 
         one_record_pair(domain, length, response),
         max(BOTH, key=lambda direction: curve.delta_at(epsilon, direction)),
         bracket,
-        "no record, and one whose gradient is surely longest",
+        "no record (or any whose features are 0), and one more whose gradient is surely longest",
         {"x_norm": length, "y": response, "n_records": 0, "least norm": norm, "largest norm": most},
         curve,
         partial=norm < most,
