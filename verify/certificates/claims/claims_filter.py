@@ -134,6 +134,10 @@ def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Find
         "cannot_catch": list(CANNOT_CATCH),
     }
     refuted = next((each for each in results if each.refutes), None)
+    steps = (
+        "RR(b) is randomised response with odds b: the right one of two answers is b times as likely as the wrong one; "
+        "Yes(p or q) says yes with probability p or q, which depends on the record."
+    )
     advice = "Mend the filter: admit a step only where what was spent and the step's own cost fit the budget together."
     return Finding(
         str(claim.name),
@@ -143,7 +147,7 @@ def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Find
         False,
         tuple(_game_check(each) for each in results),
         tuple(deployment.notes.get("conditions", ())),
-        f"Refuted by an analyst who does this: {refuted.words}. {advice}" if refuted else "",
+        f"Refuted by an analyst who does this: {refuted.words}. {steps} {advice}" if refuted else "",
         "games can refute a filter and never support it",
         imported=True,
         examined=Examined(None, missing, row),

@@ -21,6 +21,9 @@ from ...messages.errors import UserError
 from .config import Configuration, Loaded
 from .config_mechanisms import ImportSection
 
+#: What a filter must have.
+FILTER_METHODS = ("start", "spend", "admits")
+
 
 @dataclass(frozen=True)
 class MechanismSource:
@@ -78,7 +81,7 @@ class MechanismSource:
         except Exception as stop:
             raise UserError(f"mechanism.parameters must fit {name}, got {type(stop).__name__}: {stop}") from stop
         if not callable(getattr(made, "draw", None)) and not isinstance(made, Filter):
-            raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
+            _refuse_what_is_neither(made)
         return Imported(made)
 
 
@@ -168,6 +171,17 @@ def build_mechanism(loaded: Loaded, dim: int) -> tuple[Mechanism, MechanismSourc
         return section.build(dim), None
     except ValueError as stop:
         raise UserError(f"mechanism.{stop}") from stop
+
+
+def _refuse_what_is_neither(made: object) -> None:
+    """Refuse what cannot be drawn from and is no filter: what is missing is named."""
+    has = [method for method in FILTER_METHODS if callable(getattr(made, method, None))]
+    missing = [method for method in FILTER_METHODS if method not in has]
+    if has and missing:
+        raise UserError(
+            f"mechanism.import must make a filter with methods start, spend and admits, got none named {missing[0]}"
+        )
+    raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
 
 
 def _only_filters(config: Configuration) -> None:

@@ -40,6 +40,12 @@ class Raises(Right):
     def admits(self, spent):
         raise KeyError("budget")
 
+class Lacking:
+    def start(self):
+        return 0.0
+    def spend(self, spent, cost):
+        return spent + cost
+
 class Inside:
     filter = Late()
     def draw(self, dataset, n_draws, *, rng):
@@ -121,15 +127,24 @@ def test_anybodys_filter_is_never_passed(tmp_path: Path, name: str, words: str) 
     (finding,) = rows(found, "claim")
     if words == "FAIL":
         assert "Refuted by an analyst who does this: ask RR(" in finding["advice"]
+        assert "RR(b) is randomised response with odds b" in finding["advice"]
         assert len(finding["examination"]["games"]) == 2
     if name == "Raises":
         assert finding["reason"] == "filter.admits must answer, got KeyError: 'budget'"
+
+
+def test_a_budget_that_no_game_can_spend_is_undecided(tmp_path: Path) -> None:
+    found = decided(tmp_path, imported("mine.py:Right") + claimed(**RENYI | {"budget": 1e-17}))
+    assert found.words == {"filter": "UNDECIDED (not examined)"}
+    assert rows(found, "claim")[0]["reason"].startswith("no game can be played")
 
 
 def test_a_filter_that_draws_nothing_is_asked_nothing_else(tmp_path: Path) -> None:
     told = "claims.type must be filter for a filter that draws nothing, got claims.type=dp"
     with pytest.raises(UserError, match=told):
         decided(tmp_path, imported("mine.py:Right") + section("[[claims]]", type="dp", epsilon=1.0, delta=1e-6))
+    with pytest.raises(UserError, match="methods start, spend and admits, got none named admits"):
+        decided(tmp_path, imported("mine.py:Lacking") + claimed(**RENYI))
     with pytest.raises(UserError, match="release must be absent for a filter that draws nothing"):
         decided(tmp_path, imported("mine.py:Right") + claimed(**RENYI) + section("[release]", draw=True))
 
