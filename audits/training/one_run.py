@@ -149,7 +149,8 @@ def one_run_bound(
     Parameters
     ----------
     scores : array_like, shape (m,)
-        Of each canary, finite, made from what the run put out; higher speaks for inclusion.
+        Of each canary, finite, made from what the run put out; higher speaks for inclusion. Of scores the wrong way
+        round (a loss, say) the bound is 0.
     included : array_like of bool, shape (m,)
         Whether each canary took part, decided by independent throws of a fair coin.
     delta : float
@@ -238,6 +239,8 @@ def one_run_curve(
     ValueError
         As in ``one_run_bound``.
     """
+    if not callable(getattr(profile, "delta_at", None)):
+        raise ValueError(f"profile must be a privacy profile, got profile of type {type(profile).__name__}")
     looks = _looks(scores, included, n_guesses)
     check_failure_prob(failure_prob)
     least = profile_least(profile, looks[0].n_canaries)

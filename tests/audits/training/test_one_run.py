@@ -249,6 +249,8 @@ def test_levels_and_deltas_are_checked() -> None:
         one_run_gaussian_bound(scores, included, delta=0.0, failure_prob=0.05, n_guesses=5)
     with pytest.raises(ValueError, match="n_correct must be from 0 to 5"):
         GuessCounts(10, 5, 6)
+    with pytest.raises(ValueError, match=r"^profile must be a privacy profile, got profile of type float$"):
+        one_run_curve(scores, included, 3.0, failure_prob=0.05, n_guesses=5)
     for words, n, epsilon in (("n_canaries must be a whole number of at least 1", 0, 1.0), ("epsilon must be", 9, 0.0)):
         with pytest.raises(ValueError, match=words):
             planned_guesses(n, epsilon=epsilon, delta=1e-5, failure_prob=0.05)
