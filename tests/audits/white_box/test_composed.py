@@ -27,11 +27,11 @@ F = Direction.FORWARD
 
 #: mus of the releases, epsilon; deltas from 0.4 down to 1e-31
 GAUSSIAN = [
-    ([1.0], 1.0, 2.0**-8),
-    ([1.0, 0.5], 4.0, 2.0**-8),
+    ([1.0], 1.0, 2.0**-7),
+    ([1.0, 0.5], 4.0, 2.0**-7),
     ([0.25] * 16, 7.0, 2.0**-8),
     ([0.5, 0.3, 0.5, 0.2, 0.5], -0.5, 2.0**-7),
-    ([0.5, 0.5], 8.5, 2.0**-8),
+    ([0.5, 0.5], 8.5, 2.0**-7),
 ]
 
 
@@ -54,7 +54,7 @@ def test_gaussian_releases_compose_to_one_with_the_root_of_the_sum_of_squares(mu
 def test_deltas_far_below_a_float_sum_are_bounded_too():
     """delta(8.5) of two releases with mu = 1/2: about 1e-31."""
     delta = exact_delta(GaussianProfile(math.sqrt(0.5)), 8.5).value
-    found = composed_delta([GaussianProfile(0.5)] * 2, 8.5, directions=[F], interval=2.0**-8)
+    found = composed_delta([GaussianProfile(0.5)] * 2, 8.5, directions=[F], interval=2.0**-7)
     assert 1e-33 < delta < 1e-29
     assert 0.9 < found.low / delta <= 1 <= found.high / delta < 1.1
 

@@ -116,7 +116,7 @@ def test_pure_steps_end_at_their_sum():
 
 
 def test_the_pessimistic_end_alone():
-    parts = [(SubsampledGaussianProfile(0.1, 1.0, Relation.ADD), 20)]
+    parts = [(SubsampledGaussianProfile(0.1, 1.0, Relation.ADD), 5)]
     both, alone = compose(parts), compose(parts, upper_only=True)
     for direction in BOTH:
         found = both.epsilon_bracket(1e-7, direction)
@@ -143,11 +143,11 @@ def test_the_ends_are_close_between_the_least_delta_and_1_too():
 
 def test_the_smallest_delta_of_all():
     """Masses in multiples of 2^-800 are still floats, on a fine grid too."""
-    for mu, count, step in ((0.5, 4, 2.0**-6), (1e-3, 100, 2.0**-12)):
+    for mu, count, step in ((0.5, 4, 2.0**-5), (1e-3, 100, 2.0**-11)):
         law = compose([(GaussianProfile(mu), count)], least_delta=1e-200, step=step, directions=[F])
         exact = GaussianProfile(mu * math.sqrt(count)).epsilon_at(1e-198)
         found = law.epsilon_bracket(1e-198, F)
-        assert found.low <= exact <= found.high < found.low + 0.1
+        assert found.low <= exact <= found.high < found.low + 0.3
         assert law.epsilon_bracket(1e-300, F).high == math.inf
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.finite_losses import FiniteLaw, FloatBrackets, exact_delta
 
@@ -59,7 +59,7 @@ def misses(ends, profile, direction, step):
 @pytest.mark.parametrize("direction", BOTH)
 @pytest.mark.parametrize("profile", PROFILES, ids=str)
 def test_both_ends_hold_everywhere_and_no_end_may_be_moved(profile, direction):
-    for step in (2.0**-2, 2.0**-6):
+    for step in (2.0**-2, 2.0**-5):
         low, high = ends = two_ends(profile, direction, step)
         assert misses(ends, profile, direction, step) == ([], [])
         up, down = replace(low, start=low.start + 2), replace(high, start=high.start - 2)
@@ -92,7 +92,7 @@ def test_the_pessimistic_end_connects_the_dots():
 @pytest.mark.parametrize("profile", [PROFILES[0], *PROFILES[4:]], ids=str)
 def test_wide_cells_where_little_lies_hold_too(profile):
     for direction in BOTH:
-        step = 2.0**-7
+        step = 2.0**-6
         low, high = loss_range(profile, direction, CUT)
         grid = grid_tails(profile, direction, step, math.floor(low / step), math.ceil(high / step), BITS, 10_000)
         widths = set(np.diff(grid.points).tolist())
@@ -118,6 +118,7 @@ def test_brackets_alone_serve_too():
             assert end.losses().delta_at(0.01) == pytest.approx(sharp.losses().delta_at(0.01), rel=1e-3)
 
 
+@settings(max_examples=40)
 @given(weights, weights)
 def test_finite_laws_with_all_their_atoms_and_infinite_losses(first, second):
     size = min(len(first), len(second))
