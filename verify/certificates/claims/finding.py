@@ -219,7 +219,7 @@ class Finding:
         if still is None:
             return self._open("no check can support this claim")
         open_check, why = still
-        return self._open(f"{open_check.name}: {open_check.evidence.reason or why.value}")
+        return self._open(f"{open_check.name}: {open_check.evidence.reason or _between(open_check, why)}")
 
     def _open(self, reason: str) -> ClaimRuling:
         return ClaimRuling(Decision.UNDECIDED, Ground.EXAMINED if self.imported else Ground.NONE, reason)
@@ -235,6 +235,15 @@ class Finding:
         if self.examined.enough is None:
             return self._open("too little was examined")
         return ClaimRuling(Decision.PASS, Ground.VOUCHED, reason, VouchedPass(self.examined.enough, self.vouched))
+
+
+def _between(check: Check, why: Reason) -> str:
+    """Return why a check is open; for exact evidence, which no draws would help, by its ends."""
+    exact, most = check.evidence.exact, check.evidence.claim.high
+    if why is not Reason.BUDGET or exact is None or exact.high <= most:
+        return why.value
+    ends = f"between {exact.low:.4g} and {exact.high:.4g}, and at most {most:.4g} is claimed"
+    return f"neither proved nor refuted: the exact value lies {ends}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,6 +95,15 @@ def test_relations_groups_and_curves(tmp_path: Path, name: str) -> None:
         assert "no finite test" in rows(found, "claim")[0]["reason"]
 
 
+def test_an_open_claim_says_between_what_it_lies(tmp_path: Path) -> None:
+    found = decided(tmp_path, dp(0.5, 1e-5), **LOGISTIC)
+    assert found.words == {"dp": "UNDECIDED"}
+    reason = rows(found, "claim")[0]["reason"]
+    assert "neither proved nor refuted: the exact value lies between" in reason
+    assert reason.endswith("and at most 1e-05 is claimed")
+    assert "budget" not in reason
+
+
 def test_full_batches_pass_a_whole_gaussian_curve(tmp_path: Path) -> None:
     curve = claim("dp", profile="gaussian-dp", mu=1.6)
     assert decided(tmp_path, curve, rate=1.0).words == {"dp": "PASS (proved)"}  # 0.25/0.5 sqrt(10) = 1.58
