@@ -22,7 +22,7 @@ F, B = BOTH
 weights = st.lists(st.integers(1, 9), min_size=2, max_size=4)
 
 
-@pytest.mark.parametrize(("mu", "n_steps"), [(0.1, 100), (0.01, 10_000)])
+@pytest.mark.parametrize(("mu", "n_steps"), [(0.1, 100), (0.02, 2_500)])
 def test_very_many_normal_releases_are_one(mu, n_steps):
     """``mu sqrt(n)``; epsilon to 1e-3 at every delta of interest, and delta from 0.6 to 1e-12."""
     law, whole = compose([(GaussianProfile(mu), n_steps)]), GaussianProfile(mu * math.sqrt(n_steps))
@@ -95,8 +95,8 @@ def test_sampled_steps_beside_dp_accounting():
 def test_the_worse_direction_is_meant_unless_one_is_named():
     """An epsilon of 1.97 where the other direction has 2.77 would be a promise that is not kept."""
     steps = [(SubsampledGaussianProfile(0.02, 1.0, Relation.ADD), 500)]
-    law = compose(steps, step=2.0**-8)
-    assert law.epsilon_at(1e-5, F) < 1.98 < 2.77 < law.epsilon_at(1e-5, B) == law.epsilon_at(1e-5)
+    law = compose(steps, step=2.0**-7)
+    assert law.epsilon_at(1e-5, F) < 2.0 < 2.77 < law.epsilon_at(1e-5, B) == law.epsilon_at(1e-5)
     for name, value in (("delta_bracket", 1.0), ("epsilon_bracket", 1e-5), ("tail_bracket", 0.3)):
         found, forward, backward = (getattr(law, name)(value, *each) for each in ((), (F,), (B,)))
         assert (found.low, found.high) == (max(forward.low, backward.low), max(forward.high, backward.high))
@@ -104,8 +104,8 @@ def test_the_worse_direction_is_meant_unless_one_is_named():
     assert law.delta_at(1.0) == law.delta_at(1.0, B) > law.delta_at(1.0, F)
     assert law.log_delta_at(1.0) == law.log_delta_at(1.0, B)
     assert law.tail_at(0.3) == max(law.tail_at(0.3, F), law.tail_at(0.3, B))
-    assert law.step_of() == 2.0**-8
-    alone = compose(steps, step=2.0**-8, directions=[F])
+    assert law.step_of() == 2.0**-7
+    alone = compose(steps, step=2.0**-7, directions=[F])
     assert alone.epsilon_at(1e-5) == law.epsilon_at(1e-5, F)
 
 
