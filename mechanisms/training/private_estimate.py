@@ -56,3 +56,6 @@ class PrivateEstimate:
 
     def __reduce_ex__(self, _: object) -> NoReturn:
         raise TypeError(f"{_WORDS}: it is neither pickled nor copied")
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError(f"{_WORDS}: it has no state to be stored")

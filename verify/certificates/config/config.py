@@ -210,7 +210,8 @@ class Configuration(BaseModel):
     def _together(self) -> Configuration:
         reportable = not isinstance(self.mechanism, ImportSection) and self.mechanism.reportable
         if (self.report is not None or any("report" in claim.needs for claim in self.claims)) and not reportable:
-            raise ValueError("mechanism.name|objective-perturbation where a report is asked for|another mechanism")
+            name = getattr(self.mechanism, "name", "an imported mechanism")
+            raise ValueError(f"mechanism.name|objective-perturbation where a report is asked for|{name}")
         if self.pairs and not isinstance(self.mechanism, ImportSection):
             raise ValueError("pairs|absent for a reference mechanism, whose pairs are searched|given")
         relations = {claim.relation for claim in self.claims if isinstance(claim, DPClaim)}
