@@ -76,7 +76,7 @@ class GridLaw:
         while last > first and above + masses[last] < cut:
             above += int(masses[last])
             last -= 1
-        kept = masses.truncate(last + 1).right_shift(first)
+        kept = fmpz_poly(masses.coeffs()[first : last + 1])
         beyond = self.beyond
         if self.upper:
             kept[0] += below
