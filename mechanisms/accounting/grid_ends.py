@@ -253,8 +253,9 @@ def _groups(
 ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Yield for each middle, from the highest down, the cells merged there, each with its share in ``2^-SHARE``.
 
-    The shares of a cell add up to at most 1; nothing else need hold, since what they lead to is checked. The loss of a
-    cell is off its middle by the square of the step. A cell that falls short gets some of the cell above, or sends
+    The shares of a cell are at least 0 and add up to at most 1; nothing else need hold, since what they lead to is
+    checked. The loss of a cell is off its middle by the square of the step, unless little is known of it: such a cell
+    lends nothing. A cell that falls short gets some of the cell above, or sends
     down what it cannot hold; one with a surplus takes from the cells below.
     """
     half, floor = 1 << SHARE, 1 << GUARD
@@ -264,13 +265,13 @@ def _groups(
     for j in range(len(p_mass) - 1, -1, -1):
         group, sent = sent, []
         # what the group has beyond its middle: sum of P - e^middle Q, in multiples of 2^-scale
-        surplus = sum(
-            share / half * p_mass[i] * -math.expm1(-off[i] - middles[i] + middles[j]) for i, share in group
-        ) * (1 - SLACK)
+        beyond = sum(share / half * p_mass[i] * -math.expm1(-off[i] - middles[i] + middles[j]) for i, share in group)
+        surplus = max(beyond, 0.0) * (1 - SLACK)
         own, left[j] = left[j], 0
-        if own and j and off[j - 1] < 0:
+        gain = -math.expm1(middles[j - 1] - middles[j] - off[j]) if own and j else 0.0
+        if gain > 0 and off[j - 1] < 0:
             short = left[j - 1] / half * p_mass[j - 1] * math.expm1(SLACK - off[j - 1])
-            lent = min(int(short / (-math.expm1(middles[j - 1] - middles[j] - off[j]) * p_mass[j]) * half), own)
+            lent = min(int(min(short / (gain * p_mass[j]), 1.0) * half), own)
             sent.append((j, lent))
             own -= lent
         if own:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.finite_losses import FiniteLaw, FloatBrackets, exact_delta
 
@@ -19,7 +19,7 @@ from mechanisms import (
     Relation,
     SubsampledGaussianProfile,
 )
-from mechanisms.accounting.grid_ends import grid_tails, loss_range, optimistic, pessimistic
+from mechanisms.accounting.grid_ends import SHARE, _groups, grid_tails, loss_range, optimistic, pessimistic
 
 F = Direction.FORWARD
 BITS, CUT = 128, 1e-25
@@ -142,3 +142,19 @@ def test_ranges_hold_the_losses():
             assert profile.tail_bracket(high, direction).low <= 1e-20
             assert 1 - profile.tail_bracket(low, direction).high <= 1e-15
             assert high - low < 60
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**90), st.integers(0, 2**90)), min_size=1, max_size=8),
+    st.sampled_from([2.0**-10, 2.0**-4, 1.0, math.log(2)]),
+)
+@example([(2**80, 2**81), (2**80, 2**83)], 2.0**-4)
+def test_no_share_is_negative_and_no_cell_is_given_twice_whatever_is_known_of_the_masses(masses, step):
+    """Merging is post-processing only with such shares, also where bounds on P and Q are far apart."""
+    given_away = dict.fromkeys(range(len(masses)), 0)
+    middles = [i * step for i in range(len(masses))]
+    for _, group in _groups([p for p, _ in masses], [q for _, q in masses], middles, step):
+        for cell, share in group:
+            assert share >= 0
+            given_away[cell] += share
+    assert max(given_away.values()) <= 1 << SHARE
