@@ -1,1 +1,1 @@
-"""Audits of mechanisms whose draws are dear: one pair chosen first, then bets until the claim is refuted or the draws are spent."""
+"""Audits of mechanisms whose draws are dear: one pair is chosen, then bets until it refutes."""
