@@ -215,6 +215,7 @@ FURTHER: tuple[tuple[tuple[Any, ...], Any], ...] = (
             ("max_seconds", 1.0),
             ("max_seconds", 1e-300),
             ("max_seconds", 1e300),
+            ("sequential", True),
             ("jobs", 1),
         )
     ),

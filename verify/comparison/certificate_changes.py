@@ -174,7 +174,9 @@ def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
     for key in keys:
         section, _, name = key.partition(".")
         budgets = [row["configuration"]["budget"].get(name) for row in (old, new)]
-        if section == "budget" and name in CAPS:
+        if key == "budget.sequential":  # it can refute and never support; records of old are without it
+            yield from more_is(Turn.WORSE, "budget", name, *map(bool, budgets))
+        elif section == "budget" and name in CAPS:
             yield from more_is(Turn.BETTER, "budget", name, *budgets, absent=float("inf"))
         elif section == "budget" and None not in budgets:
             yield from more_is(Turn.BETTER, "budget", name, *budgets)

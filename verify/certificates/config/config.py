@@ -154,9 +154,15 @@ class BudgetSection(ConfigSection):
     max_seconds: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="A stop: what is not decided by then is left open as not reached."
     )
+    sequential: bool = Field(
+        False,
+        description="For an imported mechanism whose draws are dear: one pair is bet on, max_draws at most.",
+    )
 
     @model_validator(mode="after")
     def _enough(self) -> BudgetSection:
+        if self.sequential and self.max_draws is None:
+            raise ValueError("budget.max_draws|given where sequential = true|nothing")
         if self.max_draws is not None and self.max_draws < 2 * (self.pairs or 1) * (self.draws or 1):
             least = 2 * (self.pairs or 1) * (self.draws or 1)
             raise ValueError(f"budget.max_draws|at least 2 * pairs * draws = {least}|{self.max_draws}")
