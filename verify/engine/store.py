@@ -48,9 +48,13 @@ class Store:
         Whether the file is for its owner alone.
     many : bool
         Whether several processes may write at once: then it must lie on a local disk.
+    threads : bool
+        Whether several threads use it, one at a time.
     """
 
-    def __init__(self, path: Path, *, private: bool = False, many: bool = False, mounts: Path = MOUNTS) -> None:
+    def __init__(
+        self, path: Path, *, private: bool = False, many: bool = False, threads: bool = False, mounts: Path = MOUNTS
+    ) -> None:
         self.path = path
         kind = file_system(path.parent, mounts) if many else ""
         if kind in NETWORK:
@@ -66,7 +70,7 @@ class Store:
             _check(path)
             if private:
                 _tighten(path)
-            self._db = _logged(path)
+            self._db = _logged(path, threads=threads)
         except OSError as stop:
             raise UserError(f"store must be a file that can be written, got store={path} ({stop.strerror})") from stop
         except sqlite3.Error as stop:
@@ -172,9 +176,9 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _logged(path: Path) -> sqlite3.Connection:
+def _logged(path: Path, *, threads: bool) -> sqlite3.Connection:
     """Return a connection with a write-ahead log; it is closed if the file turns out to be damaged."""
-    db = sqlite3.connect(path, isolation_level=None, timeout=BUSY / 1000)
+    db = sqlite3.connect(path, isolation_level=None, timeout=BUSY / 1000, check_same_thread=not threads)
     try:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")

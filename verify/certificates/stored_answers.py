@@ -1,0 +1,123 @@
+"""The answers of a door, kept beside the configuration until the certificate is finished: a stopped audit goes on.
+
+They are outputs on records that may be private: the file is its owner's alone, and no answer is handed out twice, so
+that a run never takes one draw for two. An answer is on file before the door reads it: a run that was killed asks
+again for those alone that were under way. That a disk is full is told once and stops nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from ..engine.store import Store
+
+#: The key of a stored row that holds an answer's lines.
+LINES = "lines"
+#: What SQLite keeps beside its file while that is open, or after a kill.
+BESIDE = ("-wal", "-shm")
+
+
+class StoredAnswers:
+    """A file of answers by the digest of their request; any number of threads may ask and add.
+
+    Parameters
+    ----------
+    path : Path
+        Readable by its owner alone; it stays until ``remove``.
+    about : str
+        What the answers are answers of (a digest): those of anything else are neither counted nor handed out.
+    tell : callable
+        Is told in a line, once, that no more answers can be kept.
+
+    Attributes
+    ----------
+    n_draws : int
+        Lines of the answers that were kept before.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read or written, is damaged, or is not one of ours.
+    """
+
+    def __init__(self, path: Path, *, about: str = "", tell: Callable[[str], object] = lambda _: None) -> None:
+        self.path, self._about, self._tell = path, about, tell
+        if not path.exists():
+            _forget_beside(path)  # else SQLite would take the log of a file that is gone for that of the new one
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[str, str, bool]] = deque()
+        self._store: Store | None = Store(path, private=True, threads=True)
+        self._given_up = False
+        try:
+            names = self._store.keys()
+            self._kept = {name for name in names if name.startswith(f"{about}:")}
+            self.n_draws = sum(len(_lines(self._store, name)) for name in self._kept)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> StoredAnswers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get(self, key: str) -> list[str] | None:
+        """Return the lines that an earlier process kept, the first time that they are asked for."""
+        name = f"{self._about}:{key}"
+        with self._lock:
+            if self._store is None or name not in self._kept:
+                return None
+            self._kept.discard(name)
+            try:
+                return _lines(self._store, name)
+            except Exception as stop:  # damaged since it was opened: it is asked again
+                self._give_up(stop)
+                return None
+
+    def put(self, key: str, lines: list[str]) -> None:
+        """Keep the lines of an answer: on file when this returns, in one transaction with what other threads add."""
+        self._waiting.append((f"{self._about}:{key}", json.dumps({LINES: lines}), False))
+        with self._lock:
+            together = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            if self._store is None or self._given_up or not together:  # empty: in another thread's transaction
+                return
+            try:
+                self._store.put_texts(together)
+            except Exception as stop:  # a full disk
+                self._give_up(stop)
+
+    def close(self) -> None:
+        """Close the file and leave it where it is; nothing is kept or handed out any more."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+            self._store = None
+
+    def remove(self) -> None:
+        """Close the file and delete it: what it was for is finished."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+        _forget_beside(self.path)
+
+    def _give_up(self, stop: Exception) -> None:
+        """Keep nothing more, and say so: raised, it would pass for an output of the mechanism."""
+        if not self._given_up:
+            self._given_up = True
+            why = (stop.strerror if isinstance(stop, OSError) else None) or " ".join(str(stop).split())
+            self._tell(f"note: draws are no longer kept in {self.path} ({why})")
+
+
+def _lines(store: Store, name: str) -> list[str]:
+    (row,) = store.get(name) or [{LINES: []}]
+    lines: list[str] = row[LINES]
+    return lines
+
+
+def _forget_beside(path: Path) -> None:
+    for end in BESIDE:
+        path.with_name(path.name + end).unlink(missing_ok=True)
