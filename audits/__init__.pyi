@@ -18,6 +18,8 @@ from .black_box.claims import point_claim as point_claim
 from .black_box.claims import renyi_claim as renyi_claim
 from .black_box.claims import table_claim as table_claim
 from .black_box.claims import zcdp_claim as zcdp_claim
+from .doors.command_mechanism import CommandMechanism as CommandMechanism
+from .doors.service_mechanism import ServiceMechanism as ServiceMechanism
 from .estimate import Budget as Budget
 from .estimate import Estimate as Estimate
 from .examination.examined_claim import Examination as Examination

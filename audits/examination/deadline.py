@@ -11,9 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-
-class OutOfTime(BaseException):
-    """The moment has come in the middle of a pair. No ``Exception``: it must not pass for the mechanism's own."""
+from ..subject.no_answer import OutOfTime as OutOfTime
 
 
 @dataclass(frozen=True)
