@@ -27,7 +27,7 @@ class StoredAnswers:
     Parameters
     ----------
     path : Path
-        Readable by its owner alone; it stays until ``remove``.
+        Readable by its owner alone; it is made by the first answer and stays until ``remove``.
     about : str
         What the answers are answers of (a digest): those of anything else are neither counted nor handed out.
     tell : callable
@@ -46,15 +46,21 @@ class StoredAnswers:
 
     def __init__(self, path: Path, *, about: str = "", tell: Callable[[str], object] = lambda _: None) -> None:
         self.path, self._about, self._tell = path, about, tell
-        if not path.exists():
-            _forget_beside(path)  # else SQLite would take the log of a file that is gone for that of the new one
         self._lock = threading.Lock()
         self._waiting: deque[tuple[str, str, bool]] = deque()
-        self._store: Store | None = Store(path, private=True, threads=True)
-        self._given_up = False
+        self._kept: set[str] = set()
+        self._store: Store | None = None
+        self._over = False
+        self.n_draws = 0
+        if path.exists() or path.is_symlink():
+            self._read()
+
+    def _read(self) -> None:
+        """Open a file that is there and count what is in it, which also reads it whole."""
+        self._store = _opened(self.path)
         try:
             names = self._store.keys()
-            self._kept = {name for name in names if name.startswith(f"{about}:")}
+            self._kept = {name for name in names if name.startswith(f"{self._about}:")}
             self.n_draws = sum(len(_lines(self._store, name)) for name in self._kept)
         except BaseException:
             self.close()
@@ -84,11 +90,13 @@ class StoredAnswers:
         self._waiting.append((f"{self._about}:{key}", json.dumps({LINES: lines}), False))
         with self._lock:
             together = [self._waiting.popleft() for _ in range(len(self._waiting))]
-            if self._store is None or self._given_up or not together:  # empty: in another thread's transaction
+            if self._over or not together:  # empty: in another thread's transaction
                 return
             try:
+                if self._store is None:
+                    self._store = _opened(self.path)
                 self._store.put_texts(together)
-            except Exception as stop:  # a full disk
+            except Exception as stop:  # a full disk, a folder that nobody may write to
                 self._give_up(stop)
 
     def close(self) -> None:
@@ -96,7 +104,7 @@ class StoredAnswers:
         with self._lock:
             if self._store is not None:
                 self._store.close()
-            self._store = None
+            self._store, self._over = None, True
 
     def remove(self) -> None:
         """Close the file and delete it: what it was for is finished."""
@@ -106,10 +114,16 @@ class StoredAnswers:
 
     def _give_up(self, stop: Exception) -> None:
         """Keep nothing more, and say so: raised, it would pass for an output of the mechanism."""
-        if not self._given_up:
-            self._given_up = True
+        if not self._over:
+            self._over = True
             why = (stop.strerror if isinstance(stop, OSError) else None) or " ".join(str(stop).split())
-            self._tell(f"note: draws are no longer kept in {self.path} ({why})")
+            self._tell(f"note: draws are not kept in {self.path} any more ({why})")
+
+
+def _opened(path: Path) -> Store:
+    if not path.exists():
+        _forget_beside(path)  # else SQLite would take the log of a file that is gone for that of the new one
+    return Store(path, private=True, threads=True)
 
 
 def _lines(store: Store, name: str) -> list[str]:

@@ -71,7 +71,7 @@ def test_lines_come_back_as_they_are(lines: list[str], tmp_path_factory: pytest.
 
 
 def test_many_threads_add_and_every_answer_is_on_file_when_its_put_returns(file: Path) -> None:
-    with StoredAnswers(file) as answers, Store(file) as reader:
+    with StoredAnswers(file) as answers:
 
         def add(number: int) -> bool:
             answers.put(str(number), [str(number)] * 3)
@@ -81,7 +81,6 @@ def test_many_threads_add_and_every_answer_is_on_file_when_its_put_returns(file:
 
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(add, range(200)))
-        assert len(reader.keys()) == 200
     with StoredAnswers(file) as answers, ThreadPoolExecutor(8) as pool:
         assert answers.n_draws == 600
         found = list(pool.map(answers.get, [str(number % 200) for number in range(800)]))
@@ -159,8 +158,23 @@ def test_a_full_disk_is_told_once_and_stops_nothing(file: Path, monkeypatch: pyt
             answers.put("c", ["3"])
         answers.put("d", ["4"])
         assert answers.get("a") == ["1"]
-    assert told == [f"note: draws are no longer kept in {file} (No space left on device)"]
+    assert told == [f"note: draws are not kept in {file} any more (No space left on device)"]
     assert kept(file, "a", "b", "c", "d") == {"a": ["1"], "b": None, "c": None, "d": None}
+
+
+def test_a_folder_that_nobody_may_write_to_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    told: list[str] = []
+    with StoredAnswers(tmp_path / "gone" / "d.draws", tell=told.append) as answers:
+        answers.put("a", ["1"])
+        answers.put("b", ["2"])
+    assert len(told) == 1
+    assert told[0].startswith("note: draws are not kept in ")
+
+
+def test_nothing_is_written_before_there_is_an_answer(file: Path) -> None:
+    with StoredAnswers(file) as answers:
+        assert (answers.n_draws, answers.get("a")) == (0, None)
+        assert list(file.parent.iterdir()) == []
 
 
 def test_a_damaged_answer_is_refused_when_it_is_opened_and_asked_again_later(file: Path) -> None:
