@@ -1,5 +1,10 @@
 """The public names, each with the module that holds it."""
 
+from .adapters.diffprivlib import DiffprivlibModel as DiffprivlibModel
+from .adapters.diffprivlib import DiffprivlibTool as DiffprivlibTool
+from .adapters.opendp import OpenDPMeasurement as OpenDPMeasurement
+from .adapters.scikit_learn import SklearnEstimator as SklearnEstimator
+from .adapters.smartnoise_sql import SmartNoiseSQL as SmartNoiseSQL
 from .black_box.black_box_audit import SequentialClaimTest as SequentialClaimTest
 from .black_box.black_box_audit import audit_claim as audit_claim
 from .black_box.black_box_audit import audit_epsilon as audit_epsilon

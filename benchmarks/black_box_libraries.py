@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from audits import Budget, StreamKey
-from audits.adapters.diffprivlib import DiffprivlibMechanism, DiffprivlibRegression
+from audits.adapters.diffprivlib import DiffprivlibMechanism, DiffprivlibModel
 from audits.adapters.opendp import OpenDPNoise, OpenDPTheilSen, zcdp_curve
 from audits.black_box.black_box_audit import black_box_audit
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome, BlackBoxResult
@@ -45,6 +45,24 @@ class Audit:
     fits: int = 0  # multiples of --fits draws, for a model that takes milliseconds a fit
 
 
+@dataclass(frozen=True)
+class Slope:
+    """One coefficient of a model as a number."""
+
+    model: DiffprivlibModel
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> np.ndarray:
+        return np.reshape(self.model.draw(dataset, n_draws, rng=rng), (n_draws, 1))
+
+
+def slope(kind: str, **parameters: object) -> Slope:
+    return Slope(DiffprivlibModel(kind, {"epsilon": 1.0, "fit_intercept": False, **parameters}, ("coef_",)))
+
+
 def scalar(kind: str, integer: bool = False, curve: Callable | None = None, **parameters: float) -> Audit:
     claim = BlackBoxClaim(
         parameters.get("epsilon", 0.0), parameters.get("delta", 0.0), (Relation.ADD, Relation.REMOVE), curve
@@ -58,7 +76,6 @@ def audits() -> list[Audit]:
     both = (Relation.ADD, Relation.REMOVE)
     open_gauss = zcdp_curve(SIGMA)
     theil_sen = OpenDPTheilSen((0.0, 10.0), (0.0, 10.0), scale=1.0, candidates_count=12)
-    linear = {"epsilon": 1.0, "bounds_y": (-1.0, 1.0), "fit_intercept": False}
     replaced = BlackBoxClaim(1.0, 0.0, (Relation.REPLACE,))
     return [
         scalar("Laplace", epsilon=1.0, sensitivity=1.0),
@@ -69,28 +86,28 @@ def audits() -> list[Audit]:
         scalar("GaussianAnalytic", curve=gauss, epsilon=1.0, delta=1e-5, sensitivity=1.0),
         scalar("GaussianDiscrete", integer=True, epsilon=1.0, delta=1e-5, sensitivity=1),
         Audit(
-            DiffprivlibRegression("LinearRegression", {**linear, "bounds_X": (0.0, 1.0)}),
+            slope("LinearRegression", bounds_X=(0.0, 1.0), bounds_y=(-1.0, 1.0)),
             "epsilon=1, bounds_X=(0, 1), no intercept",
             SQUARES,
             replaced,
             fits=1,
         ),
         Audit(
-            DiffprivlibRegression("LinearRegression", {**linear, "bounds_X": (-1.0, 1.0)}),
+            slope("LinearRegression", bounds_X=(-1.0, 1.0), bounds_y=(-1.0, 1.0)),
             "epsilon=1, bounds_X=(-1, 1), no intercept",
             SQUARES,
             replaced,
             fits=1,
         ),
         Audit(
-            DiffprivlibRegression("LogisticRegression", {"epsilon": 1.0, "data_norm": 1.0, "fit_intercept": False}),
+            slope("LogisticRegression", data_norm=1.0),
             "epsilon=1, data_norm=1, no intercept",
             LABELS,
             replaced,
             fits=1,
         ),
         Audit(
-            DiffprivlibRegression("LogisticRegression", {"epsilon": 1.0, "data_norm": 100.0, "fit_intercept": False}),
+            slope("LogisticRegression", data_norm=100.0),
             "epsilon=1, data_norm=100, no intercept",
             NORMS,
             replaced,

@@ -20,6 +20,11 @@ from .diffprivlib import count_records
 BLOCK = 4096
 
 
+def response_list(dataset: Dataset) -> list[float]:
+    """Return the responses as the list that most measurements take."""
+    return [float(y) for y in dataset.y]
+
+
 def _prelude() -> Any:
     import opendp.prelude as dp
 
@@ -99,6 +104,49 @@ class OpenDPNoise:
         if self.kind == "laplace":
             return dp.m.make_laplace(domain, dp.l1_distance(T=float), self.scale)
         return dp.m.make_gaussian(domain, dp.l2_distance(T=float), self.scale)
+
+
+@dataclass(frozen=True)
+class OpenDPMeasurement:
+    """Any measurement of OpenDP, whole pipelines too; what it returns is the output, of whatever type.
+
+    Parameters
+    ----------
+    make : callable
+        Takes nothing and returns the measurement. It is asked at every call, as a measurement cannot be copied; the
+        features that it needs are enabled by whoever wrote it (``dp.enable_features``).
+    argument : callable
+        Data set to what the measurement takes. A list of numbers is what most take, hence the default: the responses.
+        Under ``ADD`` a measurement whose input domain fixes the size shows the number of records, or refuses it.
+
+    Examples
+    --------
+    >>> import opendp.prelude as dp
+    >>> dp.enable_features("contrib")
+    >>> def make():
+    ...     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    ...     return space >> dp.t.then_clamp((0.0, 1.0)) >> dp.t.then_sum() >> dp.m.then_laplace(scale=2.0)
+    >>> mechanism = OpenDPMeasurement(make)
+    >>> round(mechanism.claimed(1), 6)
+    0.5
+    """
+
+    make: Callable[[], Any]
+    argument: Callable[[Dataset], Any] = response_list
+
+    @property
+    def name(self) -> str:
+        """Library and interface."""
+        return "OpenDP measurement"
+
+    def claimed(self, d_in: Any = 1) -> Any:
+        """Return what the library's own map claims at input distance ``d_in``, in the measure of the measurement."""
+        return self.make().map(d_in)
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
+        """Return outputs one by one; ``rng`` is not used, the library cannot be seeded."""
+        measurement, argument = self.make(), self.argument(dataset)
+        return [measurement(argument) for _ in range(n_draws)]
 
 
 @dataclass(frozen=True)

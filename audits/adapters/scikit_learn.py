@@ -1,0 +1,86 @@
+"""Any estimator with scikit-learn's interface behind our ``draw`` (tested: 1.6.1); the extra ``trees`` installs it.
+
+A fit without noise is no private mechanism: this is for estimators that promise to be one. What an estimator reads off
+the data without noise (its classes, its bounds, how many records there are) is part of its output and passes through
+as it is, whatever its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mechanisms import Dataset
+
+
+def random_state(rng: np.random.Generator) -> Any:
+    """Return the legacy generator that scikit-learn and what is built on it take, seeded from ours."""
+    return np.random.RandomState(np.random.MT19937(int(rng.integers(2**63))))
+
+
+@dataclass(frozen=True, eq=False)
+class SklearnEstimator:
+    """An estimator that is made and fitted anew for every draw; what it has learned is the output.
+
+    Parameters
+    ----------
+    make : callable
+        Takes ``random_state``, a legacy generator (each draw has its own), and returns an unfitted estimator. An
+        estimator that clones its parts copies the generator with them, and their noise is the same: give such parts
+        ``random_state=None``.
+    outputs : tuple of str, optional
+        Attributes of the fitted estimator, and methods, which are called with ``at``. One is the output itself,
+        several are a mapping from names. Left out: ``("coef_", "intercept_")``, or ``("predict",)`` where there is
+        ``at``.
+    at : array_like, optional
+        Public points, shape ``(n_points, dim)``.
+
+    Raises
+    ------
+    ValueError
+        If ``outputs`` is empty.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> mechanism = SklearnEstimator(lambda random_state: Ridge(fit_intercept=False), at=[[1.0], [2.0]])
+    >>> dataset = Dataset([[1.0], [0.0]], [1.0, 0.0], 1.0, 1.0)
+    >>> mechanism.draw(dataset, 2, rng=np.random.default_rng(1))
+    [array([0.5, 1. ]), array([0.5, 1. ])]
+    """
+
+    make: Callable[[Any], Any]
+    outputs: tuple[str, ...] | None = None
+    at: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if self.outputs is not None and not self.outputs:
+            raise ValueError("outputs must name an attribute or a method, got none")
+
+    @property
+    def name(self) -> str:
+        """The interface, and what is read of it."""
+        return f"scikit-learn estimator, {', '.join(self._names)}"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        if self.outputs is not None:
+            return self.outputs
+        return ("predict",) if self.at is not None else ("coef_", "intercept_")
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
+        """Return what was learned, one fit to a copy of the records a draw; what ``fit`` raises is raised."""
+        return [self._learned(dataset, random_state(rng)) for _ in range(n_draws)]
+
+    def _learned(self, dataset: Dataset, state: Any) -> Any:
+        fitted = self.make(state).fit(dataset.X.copy(), dataset.y.copy())
+        read = {name: self._read(fitted, name) for name in self._names}
+        return read if len(read) > 1 else next(iter(read.values()))
+
+    def _read(self, fitted: Any, name: str) -> Any:
+        value = getattr(fitted, name)
+        return value(np.asarray(self.at, dtype=np.float64)) if callable(value) else value
