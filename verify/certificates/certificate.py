@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from audits.doors.wire import AnswerCache
 from audits.examination.deadline import Deadline
+from audits.subject.no_answer import NoAnswer
 from mechanisms import GaussianProfile, Mechanism
 from mechanisms.capabilities import worst_case_of
 from mechanisms.objective.perturbed_solver import SolverError
@@ -29,6 +31,8 @@ from .claims.finding import Check, Decision, Deployment, Examined, Finding, wors
 from .claims.types import Claim, DPClaim
 from .claims.vouched import vouched_by
 from .config.config import Loaded
+from .config.config_doors import DoorSection
+from .config.door_source import DoorSource
 from .config.fits import check_fits
 from .config.mechanism_source import Imported, build_mechanism
 from .config.named_pairs import named_pairs
@@ -72,18 +76,25 @@ class Certificate:
 
 
 def read_deployment(
-    loaded: Loaded, *, jobs: int, draw_again: bool = False, dry: bool = False, progress: Phases = SILENT
+    loaded: Loaded,
+    *,
+    jobs: int,
+    draw_again: bool = False,
+    dry: bool = False,
+    progress: Phases = SILENT,
+    answers: AnswerCache | None = None,
 ) -> tuple[Deployment, str]:
     """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest.
 
-    ``dry``: nothing is drawn for a release, and nothing written. The seconds of ``budget.max_seconds`` begin here.
+    ``dry``: nothing is drawn for a release, and nothing written. ``answers`` are those that a command or a service gave
+    before. The seconds of ``budget.max_seconds`` begin here.
     """
     config, deadline = loaded.config, Deadline.after(loaded.config.budget.max_seconds)
     with progress.phase("the artefact"):
         artefact = artefact_of(loaded)
     with progress.phase("reading the data", size(config.data, loaded.folder)) as step:
         dataset = read_dataset(config.data, loaded.folder, tell=step)
-    mechanism, source = build_mechanism(loaded, dataset.dim)
+    mechanism, source = build_mechanism(loaded, dataset.dim, answers)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")
     if dataset.n_records < config.data.n_min:
@@ -147,15 +158,26 @@ def decide(
             findings.append(not_reached(deployment, claim).with_odds(claim.odds))
             tell(findings[-1])
             continue
-        finding = claim.finding(deployment) if claim.everywhere else _about_the_data(deployment, claim)
-        findings.append(finding.with_odds(claim.odds))
+        findings.append(_decided(deployment, claim).with_odds(claim.odds))
         tell(findings[-1])
     return Certificate(deployment, tuple(findings), mechanism_digest)
 
 
-def not_reached(deployment: Deployment, claim: Claim) -> Finding:
-    """Return the finding of a claim that was not begun when the time was over."""
+def _decided(deployment: Deployment, claim: Claim) -> Finding:
+    """Return the finding of a claim; of a door that does not answer, outside an examination too, it is left open."""
+    try:
+        return claim.finding(deployment) if claim.everywhere else _about_the_data(deployment, claim)
+    except NoAnswer as stop:
+        return not_reached(deployment, claim, f"{stop}")
+    finally:  # what keeps one claim from an answer may be about private records, and is no news to the next one
+        if isinstance(deployment.source, DoorSource) and isinstance(deployment.mechanism, Imported):
+            deployment.mechanism.inner.close()
+
+
+def not_reached(deployment: Deployment, claim: Claim, why: str = "") -> Finding:
+    """Return the finding of a claim that was not begun when the time was over, or that nobody answered for: why."""
     seconds = deployment.config.budget.max_seconds
+    more = "More seconds (budget.max_seconds), or fewer draws (budget.profile, pairs, draws)."
     return Finding(
         str(claim.name),
         claim.type,
@@ -163,9 +185,9 @@ def not_reached(deployment: Deployment, claim: Claim) -> Finding:
         "every data set in the public domain" if claim.everywhere else "this data",
         deployment.private and not claim.everywhere,
         (),
-        advice="More seconds (budget.max_seconds), or fewer draws (budget.profile, pairs, draws).",
+        advice="A command or a service that answers every request." if why else more,
         imported=isinstance(deployment.mechanism, Imported),
-        unreached=f"not reached (budget.max_seconds = {seconds:g})",
+        unreached=why or f"not reached (budget.max_seconds = {seconds:g})",
     )
 
 
@@ -281,6 +303,8 @@ def public_configuration(loaded: Loaded, audience: Audience) -> Row:
     raw["mechanism"].pop("views", None)
     if "import" in raw["mechanism"]:
         raw["mechanism"]["import"] = Path(raw["mechanism"]["import"].partition(":")[0]).name
+    if isinstance(loaded.config.mechanism, DoorSection):
+        raw["mechanism"] |= loaded.config.mechanism.public
     encoded: Row = encode(raw)
     return encoded
 

@@ -7,19 +7,23 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from audits.subject.no_answer import NoAnswer
 from audits.white_box.draws import thinned
 from mechanisms import NeighbouringPair
 from reports.document import pdf_bytes
 from reports.row import Audience
 
 from ..engine.progress import SILENT
+from ..messages.errors import UserError
 from .certificate import Certificate, decide, record_rows, record_text
 from .claims.finding import DRAWS, Deployment
 from .claims.record_losses import record_epsilons
 from .config.config import Loaded
+from .config.door_source import DoorSource
 from .config.mechanism_source import Imported, law_of, white_box_of
 from .folder.attestation import sha256
 from .pages.certificate_pages import document
@@ -46,8 +50,14 @@ class Plan:
 def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: Audience = Audience.CURATOR) -> Plan:
     """Return the plan: costs that do not grow with the draws, plus those that do, extrapolated.
 
-    Of an imported mechanism one structured pair is examined; of a slow one nothing but ten draws is made. What others
-    than the curator read about private data names neither private claims nor anything that depends on a clock.
+    Of an imported mechanism one structured pair is examined; of a slow one, a command or a service nothing but a few
+    draws is made. What others than the curator read about private data names neither private claims nor anything that
+    depends on a clock.
+
+    Raises
+    ------
+    UserError
+        If a command or a service does not answer.
     """
     outside = audience is Audience.RELEASE and deployment.private
     wanted, factor, tried = (
@@ -59,7 +69,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
         pairs, wanted = loaded.config.budget.examined
         factor, tried = (pairs + BESIDE) / (1 + BESIDE), _one_pair(tried)
         a_draw = 0.0 if outside else _seconds_a_draw(deployment)
-        if outside or a_draw > SLOW:
+        if outside or a_draw > SLOW or isinstance(deployment.source, DoorSource):
             return _drawing_alone(deployment, a_draw, read_seconds, outside=outside)
     with deployment.progress.phase("small runs for an estimate"):
         once = _seconds(lambda: _decided(tried, SMALL[0]))  # imports, and laws that are composed once and kept
@@ -144,8 +154,22 @@ def _seconds_a_draw(deployment: Deployment) -> float:
         return _seconds(work) / n
 
     with deployment.progress.phase("a draw for an estimate"):
+        if isinstance(deployment.source, DoorSource) and isinstance(deployment.mechanism, Imported):
+            return _seconds_an_answer(draws, deployment.mechanism.inner)
         one = draws(1)
         return one if one > VERY_SLOW else draws(10)
+
+
+def _seconds_an_answer(draws: Callable[[int], float], door: Any) -> float:
+    """Return the seconds of a draw of a door in the requests of an examination: of one where that is slow already."""
+    try:
+        draws(1)  # a process starts
+        one = draws(1)
+        return (one if one > VERY_SLOW else draws(door.batch)) / float(door.concurrency)
+    except NoAnswer as stop:
+        raise UserError(f"mechanism must answer, got: {stop}") from None
+    finally:
+        door.close()
 
 
 def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, outside: bool) -> Plan:
@@ -157,7 +181,8 @@ def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, 
     audited = [claim for claim in deployment.config.claims if claim.audits_pairs]
     named = [str(claim.name) for claim in audited if claim.everywhere or not outside]
     words = f"examination of {pairs} pairs, {draws:,} draws of each data set"
-    return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / deployment.jobs)
+    jobs = 1 if isinstance(deployment.source, DoorSource) else deployment.jobs
+    return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / jobs)
 
 
 def _one_pair(deployment: Deployment) -> Deployment:

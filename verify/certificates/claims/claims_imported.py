@@ -31,6 +31,7 @@ from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence
 from ...kernel.verdict import Outcome, judge
 from ...messages.errors import UserError
+from ..config.door_source import DoorSource
 from ..config.mechanism_source import Imported, MechanismSource
 from ..config.named_pairs import pairs_for
 from ..pages.certificate_words import CANNOT_CATCH
@@ -240,7 +241,7 @@ def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, 
         "views": deployment.notes.get("views", ()),
         "max_draws": deployment.config.budget.max_draws,
         "deadline": deployment.deadline,
-        "run": runner(deployment.jobs, step),
+        "run": runner(1 if isinstance(deployment.source, DoorSource) else deployment.jobs, step),
     }
 
 
@@ -266,7 +267,7 @@ def examination_size(deployment: Deployment) -> tuple[int, int]:
 
 def maker(deployment: Deployment) -> Callable[[], Any] | None:
     """Return a picklable factory of pristine mechanisms; None where there is only the object."""
-    return None if deployment.source is None else Factory(deployment.source)
+    return Factory(deployment.source) if isinstance(deployment.source, MechanismSource) else None
 
 
 class Factory:

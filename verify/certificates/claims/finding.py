@@ -21,6 +21,7 @@ from ...engine.rows import Row
 from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge
 from ..config.config import Configuration
+from ..config.door_source import DoorSource
 from ..config.mechanism_source import MechanismSource
 from .odds import Odds
 from .remedy import Remedy
@@ -273,7 +274,7 @@ class Deployment:
     config: Configuration
     dataset: Dataset
     mechanism: Mechanism
-    source: MechanismSource | None = None
+    source: MechanismSource | DoorSource | None = None
     released: FloatArray | None = None
     reports: tuple[PrivacyReport, ...] = ()
     n_outputs: int = 1

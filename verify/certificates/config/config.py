@@ -18,9 +18,11 @@ from mechanisms.parameters import Positive
 from ...messages.errors import UserError
 from ...messages.texts import read_text, read_toml, walk
 from ..claims.types import Claim, DPClaim, Probability
+from .config_doors import DoorSection
 from .config_errors import one_line
-from .config_mechanisms import ConfigSection, ImportSection, MechanismSection
+from .config_mechanisms import MechanismSection
 from .config_pairs import PairSection
+from .config_section import ConfigSection, OwnSection
 
 
 class DataSection(ConfigSection):
@@ -214,11 +216,14 @@ class Configuration(BaseModel):
 
     @model_validator(mode="after")
     def _together(self) -> Configuration:
-        reportable = not isinstance(self.mechanism, ImportSection) and self.mechanism.reportable
+        reportable = not isinstance(self.mechanism, OwnSection) and self.mechanism.reportable
         if (self.report is not None or any("report" in claim.needs for claim in self.claims)) and not reportable:
-            name = getattr(self.mechanism, "name", "an imported mechanism")
+            name = getattr(self.mechanism, "name", "a mechanism of your own")
             raise ValueError(f"mechanism.name|objective-perturbation where a report is asked for|{name}")
-        if self.pairs and not isinstance(self.mechanism, ImportSection):
+        if self.release is not None and self.release.draw and isinstance(self.mechanism, DoorSection):
+            rule = "false for a command or a url, whose seed of 53 bits is no noise for a release (file names it)"
+            raise ValueError(f"release.draw|{rule}|true")
+        if self.pairs and not isinstance(self.mechanism, OwnSection):
             raise ValueError("pairs|absent for a reference mechanism, whose pairs are searched|given")
         relations = {claim.relation for claim in self.claims if isinstance(claim, DPClaim)}
         for place, pair in enumerate(self.pairs):

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 #: Keys whose value may be a record of a person.
 PRIVATE = ("x", "y", "X", "target_x", "target_y")
+#: Keys that say which mechanism it is.
+MECHANISM = ("name", "import", "command", "url")
 _RULES = {
     "greater_than": "greater than {gt}",
     "greater_than_equal": "at least {ge}",
@@ -52,6 +54,9 @@ def one_line(error: ValidationError) -> str:
         return f"{place} must be {rule}, got {place}={value}"
     if kind == "missing":
         return f"{key} must be given, got nothing"
+    if kind == "extra_forbidden" and first["loc"][0] == "mechanism" and first["loc"][-1] in MECHANISM:
+        both = f"{first['loc'][1] if first['loc'][1] in MECHANISM else 'name'} and {first['loc'][-1]}"
+        return f"mechanism must have one of {', '.join(MECHANISM)}, got {both}"
     if kind == "extra_forbidden":
         return f"{key} must be a known key, got {key}{_meant(first)}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):

@@ -1,4 +1,4 @@
-"""The mechanisms a configuration may name: ours, with the parameters each states, and one of the user's own."""
+"""The mechanisms a configuration may name: ours, with the parameters each states, and those of the user's own."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic import BaseModel, Discriminator, Field, Tag, ValidationInfo, field_validator
 
 from mechanisms.catalogue import parameters
 
-ORIGIN = r"^[^:]+:[A-Za-z_]\w*$"
-
-
-class ConfigSection(BaseModel):
-    """A table of the configuration: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+from .config_doors import CommandSection, UrlSection
+from .config_section import ORIGIN, ConfigSection, OwnSection
 
 
 class VouchedSection(ConfigSection):
@@ -33,32 +28,31 @@ class VouchedSection(ConfigSection):
         return value
 
 
-class ImportSection(ConfigSection):
+class ImportSection(OwnSection):
     """A mechanism of the user's own: ``import = "file.py:factory"`` or ``"package.module:factory"``."""
 
     origin: str = Field(alias="import", pattern=ORIGIN)
     parameters: dict[str, Any] = Field({}, description="Passed to the factory by name.")
-    views: list[Annotated[str, Field(pattern=ORIGIN)]] = Field(
-        [], description="Functions of one output, given as import is: further columns that the black box looks at."
-    )
     vouched_by: VouchedSection | None = Field(None, description="On whose word a PASS rests.")
 
 
+#: The key that a mechanism of the user's own is given by -> its model.
+OWN: dict[str, type[OwnSection]] = {"import": ImportSection, "command": CommandSection, "url": UrlSection}
 #: The word in a configuration -> its model.
-BY_TAG: dict[str, type[BaseModel]] = {**parameters(), "import": ImportSection}
+BY_TAG: dict[str, type[BaseModel]] = {**parameters(), **OWN}
 
 
 def mechanism_tag(value: Any) -> str | None:
     """Return which kind of mechanism a table describes."""
     if isinstance(value, dict):
-        return "import" if "import" in value else value.get("name")
+        return next((tag for tag in OWN if tag in value), value.get("name"))
     return next((tag for tag, section in BY_TAG.items() if type(value) is section), None)
 
 
 if TYPE_CHECKING:
     from mechanisms.parameters import Parameters
 
-    MechanismSection = Parameters | ImportSection
+    MechanismSection = Parameters | ImportSection | CommandSection | UrlSection
 else:
     MechanismSection = Annotated[
         reduce(or_, (Annotated[section, Tag(tag)] for tag, section in BY_TAG.items())), Discriminator(mechanism_tag)

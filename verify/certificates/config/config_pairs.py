@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from ..claims.types.claim_section import Name
-from .config_mechanisms import ConfigSection
+from .config_section import ConfigSection
 
 
 class PairSection(ConfigSection):

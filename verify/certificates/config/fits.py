@@ -12,7 +12,7 @@ from mechanisms import DataError, Dataset, Mechanism
 
 from ...messages.errors import UserError
 from .config import Configuration
-from .config_mechanisms import ImportSection
+from .config_section import OwnSection
 
 
 def check_fits(config: Configuration, mechanism: Mechanism, dataset: Dataset) -> None:
@@ -24,7 +24,7 @@ def check_fits(config: Configuration, mechanism: Mechanism, dataset: Dataset) ->
         With the key, the rule and the value.
     """
     section = config.mechanism
-    if isinstance(section, ImportSection):
+    if isinstance(section, OwnSection):
         return
     most = getattr(section, "n_public", None)
     if most and dataset.n_records > most:

@@ -1,4 +1,4 @@
-"""The mechanism that a configuration names: one of ours, or the user's own, loaded by path in every process."""
+"""The mechanism that a configuration names: one of ours, or the user's own, loaded by path or asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,13 @@ from mechanisms.filters.privacy_filters import Filter
 
 from ...messages.errors import UserError
 from .config import Configuration, Loaded
+from .config_doors import CommandSection, DoorSection, UrlSection, printable
 from .config_mechanisms import ImportSection
+from .config_section import OwnSection
+from .door_source import DoorSource
+
+if TYPE_CHECKING:
+    from audits.doors.wire import AnswerCache
 
 #: What a filter must have.
 FILTER_METHODS = ("start", "spend", "admits")
@@ -43,6 +49,10 @@ class MechanismSource:
         """Return the SHA-256 of the module's file."""
         file = self.path or Path(str(self._module().__file__))
         return hashlib.sha256(file.read_bytes()).hexdigest()
+
+    def digests(self) -> dict[str, str]:
+        """Return it by the name under which it is attested."""
+        return {self.origin.partition(":")[0]: self.digest()}
 
     def _module(self, key: str = "mechanism.import") -> Any:
         place = self.origin.partition(":")[0]
@@ -89,15 +99,17 @@ class MechanismSource:
 class Imported:
     """A user's mechanism with what the auditors need; its claims about itself stay the user's.
 
-    ``draw`` may return one output at a time (an adapter of a ``fit``-style estimator): those are stacked.
+    ``draw`` may return one output at a time (an adapter of a ``fit``-style estimator): those are stacked. ``label`` is
+    what a mechanism behind a command or a url is called.
     """
 
     inner: Any
+    label: str = ""
 
     @property
     def name(self) -> str:
         """Short name for reports."""
-        return str(getattr(self.inner, "name", type(self.inner).__name__))
+        return self.label or str(getattr(self.inner, "name", type(self.inner).__name__))
 
     @property
     def filter(self) -> Filter | None:
@@ -141,32 +153,56 @@ class Imported:
         return self.inner.profile(pair)
 
 
-def runs_code(origins: Sequence[str]) -> str:
-    """Return the line that warns of somebody else's code before it is loaded; empty where nothing is loaded."""
-    places = dict.fromkeys(" ".join(origin.partition(":")[0].split()) for origin in origins)
-    if not places:
-        return ""
-    named = ", ".join("".join(c if c.isprintable() else "?" for c in place) for place in places)
-    return f"note: this file runs code ({named}); never run a stranger's"
+def runs_code(origins: Sequence[str], *, command: str = "", url: str = "") -> str:
+    """Return the line that warns of somebody else's code before it is loaded; empty where nothing is loaded.
+
+    ``command`` and ``url`` are what it is called that runs beside, and who gets the records.
+    """
+    places = dict.fromkeys(printable(origin.partition(":")[0]) for origin in origins)
+    named = ", ".join([*([command] if command else []), *places])
+    does = [*([f"runs code ({named})"] if named else []), *([f"sends records to {url}"] if url else [])]
+    return f"note: this file {' and '.join(does)}; never run a stranger's" if does else ""
 
 
 def code_of(loaded: Loaded, *, views: bool) -> str:
     """Return that line for a configuration; ``views``: whether its views may be named too."""
     section = loaded.config.mechanism
-    if not isinstance(section, ImportSection):
+    if not isinstance(section, OwnSection):
         return ""
-    return runs_code([section.origin, *(section.views if views else ())])
+    looks = section.views if views else []
+    if isinstance(section, CommandSection):
+        return runs_code(looks, command=section.label)
+    if isinstance(section, UrlSection):
+        return runs_code(looks, url=section.label)
+    return runs_code([section.origin, *looks])
 
 
-def build_mechanism(loaded: Loaded, dim: int) -> tuple[Mechanism, MechanismSource | None]:
-    """Return the configured mechanism, and its source when it is the user's own."""
+def source_of(loaded: Loaded) -> MechanismSource | DoorSource | None:
+    """Return where the mechanism of a configuration comes from; None for a reference mechanism."""
     section = loaded.config.mechanism
+    if isinstance(section, DoorSection):
+        return DoorSource(section, str(loaded.folder))
     if isinstance(section, ImportSection):
-        source = MechanismSource(section.origin, str(loaded.folder), section.parameters)
+        return MechanismSource(section.origin, str(loaded.folder), section.parameters)
+    return None
+
+
+def build_mechanism(
+    loaded: Loaded, dim: int, answers: AnswerCache | None = None
+) -> tuple[Mechanism, MechanismSource | DoorSource | None]:
+    """Return the configured mechanism, and its source when it is the user's own.
+
+    ``answers`` are those that a mechanism behind a command or a url gave before.
+    """
+    section, source = loaded.config.mechanism, source_of(loaded)
+    if isinstance(source, DoorSource):
+        return Imported(source.make(answers), source.origin), source
+    if isinstance(source, MechanismSource):
         made = source.load()
         if made.filter is not None and not callable(getattr(made.inner, "draw", None)):
             _only_filters(loaded.config)
         return made, source
+    assert not isinstance(section, OwnSection)
     try:
         return section.build(dim), None
     except ValueError as stop:

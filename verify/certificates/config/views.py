@@ -8,7 +8,7 @@ from typing import Any
 
 from ...messages.errors import UserError
 from .config import Loaded
-from .config_mechanisms import ImportSection
+from .config_section import OwnSection
 from .mechanism_source import MechanismSource
 
 
@@ -46,7 +46,7 @@ class View:
 def views_of(loaded: Loaded) -> tuple[View, ...]:
     """Return the views of a configuration, each loaded once to see that it is there; raises as ``View.load``."""
     section = loaded.config.mechanism
-    if not isinstance(section, ImportSection):
+    if not isinstance(section, OwnSection):
         return ()
     made = tuple(View(MechanismSource(origin, str(loaded.folder))) for origin in section.views)
     for view in made:

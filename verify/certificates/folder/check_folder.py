@@ -23,6 +23,8 @@ from ...messages.errors import UserError
 from ...runs.publish import drawn_figures
 from ..certificate import public_configuration
 from ..config.config import Loaded, parse
+from ..config.config_doors import DoorSection
+from ..config.door_source import door_digest
 from ..pages.certificate_pages import document
 from ..release.chain import compare_chain
 from ..release.published import published_bytes
@@ -317,8 +319,12 @@ def _configured(parsed: Parsed, found: Checked) -> list[str]:
     wrong = []
     if public_configuration(loaded, Audience.CURATOR) != parsed.rows[0]["configuration"]:
         wrong.append(f"{RECORD} is about another configuration than {CONFIGURATION}")
-    if input_names(loaded.config) != [each["name"] for each in parsed.spoken_of][1:]:
+    named = {str(each["name"]): str(each["digest"]["sha256"]) for each in parsed.spoken_of}
+    if input_names(loaded.config, list(named)) != [each["name"] for each in parsed.spoken_of][1:]:
         wrong.append(f"{LAST} names other inputs than {CONFIGURATION}")
+    section = loaded.config.mechanism
+    if isinstance(section, DoorSection) and door_digest(section, named) != parsed.rows[0]["mechanism_digest"]:
+        wrong.append(f"{RECORD} is about another mechanism than the one of {CONFIGURATION} and of what {LAST} names")
     return wrong + _given(parsed, loaded, found)
 
 

@@ -17,7 +17,7 @@ from ...messages.errors import UserError
 from ..asked import Asked
 from ..claims.vouched import vouched_by
 from ..config.config import Loaded
-from ..config.config_mechanisms import ImportSection
+from ..config.config_section import OwnSection
 from ..config.mechanism_source import MechanismSource
 from ..previous import previous_digest
 from ..reading.data_files import read_dataset, size
@@ -152,7 +152,7 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress:
 def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
     """Return what the verdicts would speak about now."""
     mechanism = loaded.config.mechanism
-    views = mechanism.views if isinstance(mechanism, ImportSection) else ()
+    views = mechanism.views if isinstance(mechanism, OwnSection) else ()
     sources = [MechanismSource(origin, str(loaded.folder)) for origin in views]
     return inputs(loaded, _output_now(loaded), sources, vouched_by(loaded), artefact_of(loaded))
 

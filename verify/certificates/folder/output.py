@@ -24,8 +24,10 @@ from ..asked import Asked, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
 from ..claims.vouched import Vouched, is_link
 from ..config.config import Configuration, Loaded
+from ..config.config_doors import CommandSection, DoorSection
 from ..config.config_mechanisms import ImportSection
-from ..config.mechanism_source import MechanismSource
+from ..config.config_section import OwnSection
+from ..config.mechanism_source import MechanismSource, source_of
 from ..pages.certificate_pages import document
 from ..release.published import publishable
 from ..release.release_state import Entry
@@ -172,26 +174,36 @@ def inputs(
 ) -> list[dict[str, Any]]:
     """Return what goes into a certificate beside the records: configuration, output, mechanism, proof and artefact."""
     descriptors = [descriptor(loaded.path.name, loaded.digest)]
-    release, mechanism = loaded.config.release, loaded.config.mechanism
+    release = loaded.config.release
     if release is not None:
         name = Path(release.file).name if release.file else "output.json"
         descriptors.append(descriptor(name, output))
-    if isinstance(mechanism, ImportSection):
-        own = MechanismSource(mechanism.origin, str(loaded.folder), mechanism.parameters)
-        for source in (own, *views):
-            named = descriptor(source.origin.partition(":")[0], source.digest())
-            descriptors += [] if named in descriptors else [named]
-        if word is not None and word.kind == "file":
-            descriptors.append(descriptor(word.proof, word.digest))
+    own = source_of(loaded)
+    for source in (*([] if own is None else [own]), *views):
+        named = [descriptor(name, digest) for name, digest in source.digests().items()]
+        descriptors += [each for each in named if each not in descriptors]
+    if word is not None and word.kind == "file":
+        descriptors.append(descriptor(word.proof, word.digest))
     return descriptors + named_artefact(artefact)
 
 
-def input_names(config: Configuration) -> list[str]:
-    """Return the names under which ``inputs`` lists what a configuration speaks about, after its own name."""
+def input_names(config: Configuration, listed: Sequence[str]) -> list[str]:
+    """Return the names under which ``inputs`` lists what a configuration speaks about, after its own name.
+
+    Which words of a command were files is known from the names that are ``listed``.
+    """
     release, mechanism = config.release, config.mechanism
     names = [] if release is None else [Path(release.file).name if release.file else "output.json"]
+    own: list[str] = []
+    if isinstance(mechanism, DoorSection):
+        own.append(mechanism.label)
+    if isinstance(mechanism, CommandSection):
+        inside = listed[len(names) + 2 : None if config.artefact is None else -1]
+        own += [word for word in mechanism.command if word in inside]
+    if isinstance(mechanism, OwnSection):
+        origins = [mechanism.origin] if isinstance(mechanism, ImportSection) else []
+        names += dict.fromkeys([*own, *(origin.partition(":")[0] for origin in (*origins, *mechanism.views))])
     if isinstance(mechanism, ImportSection):
-        names += dict.fromkeys(origin.partition(":")[0] for origin in (mechanism.origin, *mechanism.views))
         word = mechanism.vouched_by
         names += [] if word is None or is_link(word.proof) else [word.proof.strip()]
     return names + ([] if config.artefact is None else [Path(config.artefact.file).name])

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from reports.numbers import format_number
 
-from ...config.config_mechanisms import ConfigSection
+from ...config.config_section import ConfigSection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Set
