@@ -59,6 +59,11 @@ class Certificate:
         """How many figures the claims have."""
         return sum(len(finding.figures) for finding in self.findings)
 
+    @property
+    def cut(self) -> bool:
+        """Whether a claim was not decided for want of time, or of answers: more would be drawn another time."""
+        return any(f.unreached or (f.examined is not None and f.examined.cut) for f in self.findings)
+
     def visible(self, audience: Audience) -> tuple[Finding, ...]:
         """Return what an audience may see: for release, verdicts are formed again without the private checks."""
         if audience is Audience.CURATOR or not self.deployment.private:

@@ -19,6 +19,7 @@ from .certificate import Certificate, decide, read_deployment, record_rows
 from .claims.finding import Decision
 from .claims.types import BY_TYPE
 from .config.config import Configuration, Loaded, load
+from .stored_answers import kept_answers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +60,7 @@ def certify(config: str | Path | Loaded, *, audience: str | None = None, jobs: i
     """Decide every claim of a configuration.
 
     A private release that the configuration asks to be drawn is drawn once, kept beside the configuration, and reused.
+    So are the answers of a command or a service, until every claim is decided.
 
     Parameters
     ----------
@@ -83,10 +85,12 @@ def certify(config: str | Path | Loaded, *, audience: str | None = None, jobs: i
     reader = reader_of(loaded.config, audience)
     if jobs < 1:
         raise UserError(f"jobs must be at least 1, got jobs={jobs}")
-    with one_blas_thread():
-        deployment, digest = read_deployment(loaded, jobs=jobs)
+    with one_blas_thread(), kept_answers(loaded) as answers:
+        deployment, digest = read_deployment(loaded, jobs=jobs, answers=answers)
         certificate = decide(deployment, digest)
-    rows = tuple(record_rows(certificate, reader, loaded))
+        rows = tuple(record_rows(certificate, reader, loaded))
+        if answers is not None:
+            answers.finish(cut=certificate.cut)
     return Certification(certificate.decision(reader), rows, reader, certificate)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .claims.finding import Finding
     from .config.config import Loaded
     from .folder.finished import Before, Request
+    from .stored_answers import StoredAnswers
 
 #: What the text of a report takes, in figures.
 PAGES = 2
@@ -79,6 +80,7 @@ def certify(
     from .config.mechanism_source import code_of
     from .folder.finished import Before, Request, finished_before
     from .previous import NOTHING_BEFORE, previous_of
+    from .stored_answers import kept_answers
 
     loaded = load(config)
     public = loaded.config.data.is_public
@@ -100,14 +102,17 @@ def certify(
         if before.holds(request):
             code = _say_before(before, request)
         else:
-            code = _decide_and_write(request, before, folder, jobs, phases)
+            with kept_answers(loaded, lambda line: click.echo(line, err=True), counted=inside) as answers:
+                code = _decide_and_write(request, before, folder, jobs, phases, answers)
     for each in wanted if inside else [reader]:
         click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
     click.echo(f"next     pdp-verify check {folder / reader.value}")
     return code
 
 
-def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int, phases: Phases) -> int:
+def _decide_and_write(
+    request: Request, before: Before, folder: Path, jobs: int, phases: Phases, answers: StoredAnswers | None
+) -> int:
     """Decide every claim, tell it, write what is not there yet, and return the exit code."""
     from reports.row import Audience
 
@@ -126,7 +131,7 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int,
             click.echo(verdict_line(finding if inside else finding.without_private(), names=inside))
 
     draw_again = request.draw_again and not before.rows
-    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again, progress=phases)
+    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers)
     certificate = decide(deployment, digest, tell=tell)
     verdicts = certificate.standings(reader)
     code = exit_code(verdicts, request.asked)
@@ -151,6 +156,8 @@ def _decide_and_write(request: Request, before: Before, folder: Path, jobs: int,
             for each in made
         ]
     write_all(parts, folder, spared=spared)
+    if answers is not None:
+        answers.finish(cut=certificate.cut)
     for part in parts:
         if part.audience is reader and "previous" in part.rows[0]:
             click.echo(f"\nsince the previous certificate: {part.rows[0]['previous']['headline']}")

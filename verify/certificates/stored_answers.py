@@ -7,13 +7,19 @@ again for those alone that were under way. That a disk is full is told once and 
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..engine.store import Store
+from .config.config import Loaded
+from .config.door_source import DoorSource
+from .config.mechanism_source import source_of
 
 #: The key of a stored row that holds an answer's lines.
 LINES = "lines"
@@ -112,12 +118,48 @@ class StoredAnswers:
         self.path.unlink(missing_ok=True)
         _forget_beside(self.path)
 
+    def finish(self, *, cut: bool) -> None:
+        """Delete the file once a certificate is made; ``cut``: not all was drawn, so that it stays for another run."""
+        if not cut:
+            self.remove()
+        elif self.path.exists():
+            self._tell(
+                f"note: the draws so far stay in {self.path}; certify goes on with them (--overwrite or a new --out)"
+            )
+
     def _give_up(self, stop: Exception) -> None:
         """Keep nothing more, and say so: raised, it would pass for an output of the mechanism."""
         if not self._over:
             self._over = True
             why = (stop.strerror if isinstance(stop, OSError) else None) or " ".join(str(stop).split())
             self._tell(f"note: draws are not kept in {self.path} any more ({why})")
+
+
+@contextlib.contextmanager
+def kept_answers(
+    loaded: Loaded, tell: Callable[[str], object] = lambda _: None, *, counted: bool = True
+) -> Iterator[StoredAnswers | None]:
+    """Open what is kept of a configuration's command or url for as long as the block runs; None where it has neither.
+
+    Parameters
+    ----------
+    tell : callable
+        Is told in a line that the run goes on, or that answers cannot be kept.
+    counted : bool
+        Whether it may be told how many draws there are, which depends on how long the records take.
+    """
+    source = source_of(loaded)
+    if not isinstance(source, DoorSource):
+        yield None
+        return
+    real = loaded.path.resolve()
+    path = Path(os.path.relpath(real.with_name(f"{real.stem}.draws")))
+    about = hashlib.sha256(f"{source.digest()} {loaded.config.budget.seed}".encode()).hexdigest()
+    with StoredAnswers(path, about=about, tell=tell) as answers:
+        if answers.n_draws:
+            known = f"{answers.n_draws:,} draws" if counted else "the draws that are kept"
+            tell(f"going on with {known} ({path}; delete it to begin afresh)")
+        yield answers
 
 
 def _opened(path: Path) -> Store:

@@ -349,4 +349,4 @@ def examined_row(examination: Examination, deployment: Deployment, relation: str
         row["relation"] = (
             f"{examination.claim.group} records {'replaced' if relation == 'replace' else 'added or removed'}"
         )
-    return Examined(examination.enough, missing, row)
+    return Examined(examination.enough, missing, row, cut=bool(examination.unreached))

@@ -116,11 +116,14 @@ class Examined:
         What was not examined, and why; empty when nothing is missing.
     row : mapping
         The same for the page and the record: ``pairs``, ``draws``, ``refused``, ``visible``, ``contract``, ….
+    cut : bool
+        Whether it ended before all was drawn: the time was over, or the mechanism gave no answer.
     """
 
     enough: Enough | None
     missing: str
     row: Row
+    cut: bool = False
 
 
 @dataclass(frozen=True)
