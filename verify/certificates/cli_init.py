@@ -18,7 +18,14 @@ FILE = click.Path(path_type=Path)
 @click.option("--encoding", default="utf-8", help="Of a CSV file.")
 @click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
 def init(data: Path | None, target: str | None, delimiter: str, encoding: str, output: Path | None) -> None:
-    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data."""
+    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data.
+
+    \b
+    The mechanism of a configuration is one of ours (name = ...), or your own:
+    import = "my_mechanism.py:factory"          a Python file
+    command = ["Rscript", "release.R"]          a program in any language
+    url = "http://127.0.0.1:8080/release"       a service
+    """
     from .config.init_draft import draft, example
 
     if (data is None) != (target is None):

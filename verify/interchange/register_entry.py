@@ -97,7 +97,8 @@ def _domain(data: Mapping[str, Any]) -> str:
 
 
 def _mechanism(header: Row) -> str:
-    """Return the mechanism's name and parameters; of an imported one its file's name and digest."""
+    """Return the mechanism's name and parameters; of a user's own its name and digest."""
     shown = {key: value for key, value in header["configuration"]["mechanism"].items() if key not in ("name", "import")}
     text = f"{header['mechanism']} {json.dumps(shown)}" if shown else str(header["mechanism"])
-    return f"{text}; SHA-256 of its source: {header['mechanism_digest']}" if header["imported"] else text
+    of = "url and version" if "url" in shown else "command and its files" if "command" in shown else "source"
+    return f"{text}; SHA-256 of its {of}: {header['mechanism_digest']}" if header["imported"] else text

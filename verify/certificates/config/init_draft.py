@@ -40,6 +40,7 @@ sigma = {sigma}                   # standard deviation of the noise as added
 lam = {lam}
 # Your own mechanism instead: import = "my_mechanism.py:factory", parameters = {{ sigma = 1.0 }}, and, for a PASS on
 # somebody's word, vouched_by = {{ who = "...", proof = "a file, a DOI or a URL" }}
+# In any language: command = ["Rscript", "release.R"], or url = "http://127.0.0.1:8080/release" (docs/doors.md)
 """
 
 _EXAMPLE = """# pdp-verify certify: an example on embedded public data. Run it with: pdp-verify certify THIS_FILE

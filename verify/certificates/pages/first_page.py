@@ -36,6 +36,8 @@ SHOWN, MEANINGS, WITH_SCALE = 3, 2, 3
 CAUGHT = 2
 #: Changes since the previous certificate that the page has room for.
 CHANGES = 4
+#: The key by which a mechanism is given that is asked by lines of JSON -> what it is.
+DOORS = {"command": "a command", "url": "a service"}
 #: Digits of a digest that the page shows.
 DIGITS = 12
 
@@ -318,8 +320,8 @@ def _rests_on(claim: Row, parts: Parts) -> str:
 
 def _object(header: Row) -> Iterator[Fact]:
     """Yield what the verdict is about, by digest, and by what it was made."""
-    data, plain = header["data"], header["configuration"]["mechanism"]
-    yield Fact("Mechanism", ", ".join([str(plain.get("name", header["mechanism"])), *_parameters(plain)]))
+    data = header["data"]
+    yield Fact("Mechanism", _mechanism(header))
     size = f"{format_count(data['n_records'])} records of {data['dim']}" if "n_records" in data else str(data["dim"])
     bounds = f"||x|| at most {figure(data['x_bound'], typographic=True)}"
     bounds += f", |y| at most {figure(data['y_bound'], typographic=True)}"
@@ -343,6 +345,18 @@ def _object(header: Row) -> Iterator[Fact]:
         f"{failure}; for {'release' if header['audience'] == 'release' else 'the curator'}",
     )
     yield Fact("How to check", "pdp-verify check DIR, where DIR is the folder with this file and those beside it")
+
+
+def _mechanism(header: Row) -> str:
+    """Return the mechanism with its parameters; of one behind a command or a url, what it is and how it answers."""
+    plain = header["configuration"]["mechanism"]
+    kind = next((words for key, words in DOORS.items() if key in plain), "")
+    if not kind:
+        return ", ".join([str(plain.get("name", header["mechanism"])), *_parameters(plain)])
+    parts = [kind, f"version {plain['version']}" if plain["version"] else "no version given"]
+    parts += [] if plain["reproducible"] else ["randomness of its own"]
+    parts += ["a timeout is an output"] if plain["timeouts"] == "output" else []
+    return f"{header['mechanism']} ({', '.join(parts)})"
 
 
 def _parameters(plain: Row) -> Iterator[str]:
