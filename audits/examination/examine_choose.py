@@ -34,7 +34,7 @@ def accepted(
         if len(chosen) == wanted:
             return chosen, tuple(skipped), list(pairs[place:])
         key = budget.key.child("probe", named.name)
-        refusals = [subject.refusal(dataset, key) for dataset in (named.pair.first, named.pair.second)]
+        refusals = subject.refusals((named.pair.first, named.pair.second), key)
         if refusals[0] is not None and refusals[0] == refusals[1]:
             words = (str(refusals[0]), str(refusals[1]))
             skipped.append(PairExamination(named.name, False, (), DrawnPair(named.name, 0, 0), words, skipped=True))

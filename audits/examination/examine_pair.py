@@ -23,7 +23,8 @@ from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside
-from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
+from ..subject.guarded_subject import PILOT, EncodedSubject
+from ..subject.open_subject import subject_of
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
 from .deadline import Deadline, OutOfTime
@@ -105,6 +106,8 @@ class PairExamination:
         The smallest probability of an event on one side that this examination would have found.
     reached : bool
         Whether the pair was examined before the deadline; otherwise nothing is known of it.
+    stopped : str
+        Why nobody answered, where it was that and not the deadline; empty otherwise.
     """
 
     name: str
@@ -116,6 +119,7 @@ class PairExamination:
     visible: float = 1.0
     skipped: bool = False
     reached: bool = True
+    stopped: str = ""
 
 
 def examine_pair(work: PairWork) -> PairExamination:
@@ -126,15 +130,16 @@ def examine_pair(work: PairWork) -> PairExamination:
     try:
         if work.deadline is None or not work.deadline.reached():
             return _examined(work)
-    except OutOfTime:
-        pass
-    return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), reached=False)
+        stopped = ""
+    except OutOfTime as stop:
+        stopped = str(stop)
+    return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), reached=False, stopped=stopped)
 
 
 def _examined(work: PairWork) -> PairExamination:
     inner = work.mechanism if work.make is None else work.make()
     fresh = (lambda: inner) if work.shared else work.make
-    subject = Subject(inner, fresh=fresh, views=work.views, deadline=work.deadline)
+    subject = subject_of(inner, fresh=fresh, views=work.views, deadline=work.deadline)
     key = work.budget.key
     encoded = subject.encoded(
         work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one, n_pilot=work.n_pilot
@@ -146,6 +151,7 @@ def _examined(work: PairWork) -> PairExamination:
         )
     n_each = work.budget.n_draws // 2
     recorded = Recorded(encoded, work.pair, n_each, key.child("sample"))
+    work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * recorded.share))
     law, why, spent = _believed(work, recorded, encoded)
     witnesses: tuple[Witness, ...] = ()
     visible = 1.0

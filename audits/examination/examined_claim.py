@@ -26,6 +26,8 @@ from ..results import Result
 from ..stated_law.stated_worst import stated_worst
 from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from ..subject.guarded_subject import Subject
+from ..subject.open_calls import open_calls
+from ..subject.open_subject import subject_of
 from ..white_box.exact import exact_delta
 from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
@@ -65,6 +67,8 @@ class Examination(Result):
         Of everything together.
     unreached, spared : str
         What was not looked at because of the deadline, and because of ``max_draws``; empty where that is nothing.
+    stopped : str
+        Why the mechanism gave no answer, part of ``unreached`` then; empty where it did not come to that.
     reference : bool
         Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
     conduct : Conduct
@@ -81,6 +85,7 @@ class Examination(Result):
     reference: bool = False
     unreached: str = ""
     spared: str = ""
+    stopped: str = ""
 
     @property
     def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
@@ -226,6 +231,7 @@ def examine(
         Whether a reference mechanism is asked for its own law; otherwise it is examined like any other.
     make : callable, optional
         Gives a pristine mechanism, picklable where ``run`` uses processes; by default copies are made of ``mechanism``.
+        Not asked for one whose calls may be open together.
     views : tuple of callable
         See ``Subject``: what is read from an output that shows nothing of itself.
     max_draws : int, optional
@@ -259,7 +265,8 @@ def examine(
     relation = Relation.ADD if claim is None else claim.relations[0]
     group = 1 if claim is None else claim.group
     worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group)
-    subject = Subject(mechanism, fresh=make, views=views, deadline=deadline)
+    make = make if open_calls(mechanism) is None else None  # another object of it would be the same one elsewhere
+    subject = subject_of(mechanism, fresh=make, views=views, deadline=deadline)
     blank = Examination(subject.name, claim, (), (), demand, budget.failure_prob, Conduct(), spared=cap.spared)
     if cap.most == 0:
         return blank
@@ -277,8 +284,8 @@ def examine(
             searched(subject, spare if max_draws is None else [], budget),
             None if cap.tight else boundary(subject, tried, chosen, claim, budget),
         ]
-    except OutOfTime:
-        return replace(blank, unreached="no pair of data sets was reached")
+    except OutOfTime as stop:
+        return replace(blank, unreached=_unreached("no pair of data sets was reached", str(stop)), stopped=str(stop))
     # copies may share the state of a generator that the object holds: then the object itself is looked at
     shared = make is None and contract[0].violated
     share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
@@ -306,8 +313,14 @@ def examine(
     results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
     reached = tuple(item for item in results if item.reached)
     late = len(results) - len(reached)
-    unreached = f"{late} of {len(results)} pairs of data sets were not reached" if late else ""
-    return replace(blank, pairs=(*reached, *skipped), contract=contract, conduct=conduct, unreached=unreached)
+    stopped = next((item.stopped for item in results if item.stopped), "")
+    unreached = _unreached(f"{late} of {len(results)} pairs of data sets were not reached", stopped) if late else ""
+    found = replace(blank, unreached=unreached, stopped=stopped)
+    return replace(found, pairs=(*reached, *skipped), contract=contract, conduct=conduct)
+
+
+def _unreached(what: str, why: str) -> str:
+    return f"{what}: {why}" if why else what
 
 
 def _contract(

@@ -6,7 +6,7 @@ between the questions, which nobody uses (Bonferroni).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from mechanisms.data.dataset import FloatArray
 
 from ..streams import StreamKey
 from ..subject.output_leaves import SYMBOLS
+
+
+@runtime_checkable
+class DrawsBoth(Protocol):
+    """A source whose draws of both data sets of a pair are made together, since what slows one slows the other."""
+
+    def draw_both(self, n_each: int, key: StreamKey) -> tuple[FloatArray, FloatArray, float]:
+        """Return rows of either data set, and the share of the failure probability that they may be asked for."""
+        ...
 
 
 class Recorded:
@@ -29,12 +38,23 @@ class Recorded:
     n_each : int
         Draws of each data set.
     key : StreamKey
+
+    Attributes
+    ----------
+    first, second : (n_each, k) array
+    share : float
+        Share of the failure probability that all questions about the sample together may spend; 1 unless the source
+        might have begun it again.
     """
 
     def __init__(self, source: Mechanism, pair: Any, n_each: int, key: StreamKey) -> None:
         self.source, self.pair = source, pair
-        self.first = source.draw(pair.first, n_each, rng=key.child("first").rng())
-        self.second = source.draw(pair.second, n_each, rng=key.child("second").rng())
+        self.share = 1.0
+        if isinstance(source, DrawsBoth):
+            self.first, self.second, self.share = source.draw_both(n_each, key)
+        else:
+            self.first = source.draw(pair.first, n_each, rng=key.child("first").rng())
+            self.second = source.draw(pair.second, n_each, rng=key.child("second").rng())
 
     @property
     def symbols(self) -> str:

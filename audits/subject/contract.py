@@ -7,6 +7,7 @@ Derivation: ``docs/derivations/contract.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -19,12 +20,11 @@ from numpy.typing import NDArray
 from mechanisms.data.dataset import FloatArray
 
 from ..estimate import Budget
-from .calls import Handed, guarded
 from .contract_tests import Exact, independent, more_repeats, row_ids, same_law
-from .guarded_subject import Subject
+from .guarded_subject import Call, Subject
+from .open_calls import open_calls
 from .output_leaves import Refusal
 from .outputs import Layout
-from .returned import Outputs
 
 Bools = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -36,6 +36,10 @@ TEN, FEWEST = 10, 40
 FOUR_DATA_SETS = 3000
 #: Windows of very first calls.
 FIRST_CALLS = (4, 16)
+#: Most calls on fresh objects where each may be a process to be started.
+FRESH_PROCESSES = 25
+#: What is said of a mechanism whose outputs are others under the same ``rng``.
+DIFFER = "they differ, which is allowed: replay cannot give the same numbers"
 
 
 class ContractOutcome(Enum):
@@ -100,12 +104,26 @@ class Conduct:
 
 
 class CallPlan(NamedTuple):
-    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, a large one."""
+    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, large ones.
+
+    Attributes
+    ----------
+    fresh, used, tens : int
+        Calls of each kind.
+    block : int
+        Outputs of all large calls.
+    large : int
+        Large calls, of equal size.
+    new_for_tens : bool
+        Whether calls of ten are on fresh objects, too.
+    """
 
     fresh: int
     used: int
     tens: int
     block: int
+    large: int = 1
+    new_for_tens: bool = True
 
     @classmethod
     def of(cls, n_draws: int) -> CallPlan:
@@ -113,6 +131,27 @@ class CallPlan(NamedTuple):
         fresh = used = 2 * (n_draws * 3 // 40)
         tens = n_draws * 6 // 20 // (2 * TEN) * 2
         return cls(fresh, used, tens, n_draws - fresh - used - TEN * tens)
+
+    @classmethod
+    def of_open(cls, n_draws: int, batch: int) -> CallPlan:
+        """Return the plan where fresh objects are processes to be started, and a call has at most ``batch`` draws."""
+        wanted = cls.of(n_draws)
+        fresh, tens = min(wanted.fresh, FRESH_PROCESSES), wanted.tens if batch >= TEN else 0
+        left = n_draws - fresh - wanted.used - TEN * tens
+        large = math.ceil(left / batch) if batch > 1 else 1
+        block = left // large * large if batch > 1 else 0
+        return cls(fresh, wanted.used + left - block, tens, block, large, False)
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls in the order in which their outputs are kept."""
+        size = self.block // self.large
+        return [
+            *(Call(1, True) for _ in range(self.fresh)),
+            *(Call(1, False) for _ in range(self.used)),
+            *(Call(TEN, self.new_for_tens) for _ in range(self.tens)),
+            *(Call(size, False) for _ in range(self.large if size else 0)),
+        ]
 
 
 @dataclass(frozen=True)
@@ -129,7 +168,7 @@ class Sample:
 
     @cached_property
     def starts(self) -> tuple[int, int, int]:
-        """Where the calls on the used object, those of ten, and the large one begin."""
+        """Where the calls on the used object, those of ten, and the large ones begin."""
         used = self.plan.fresh + self.plan.used
         return self.plan.fresh, used, used + TEN * self.plan.tens
 
@@ -137,6 +176,19 @@ class Sample:
         """Return the part of the calls of ten, shape ``(calls, 10, …)``."""
         _, start, stop = self.starts
         return values[start:stop].reshape(self.plan.tens, TEN, *values.shape[1:])
+
+    def large(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the part of the large calls, shape ``(calls, outputs of one, …)``."""
+        plan = self.plan
+        return values[self.starts[2] :].reshape(plan.large, plan.block // plan.large, *values.shape[1:])
+
+    @property
+    def several(self) -> list[tuple[int, int]]:
+        """Where each call for several outputs begins and ends."""
+        _, tens, block = self.starts
+        size = self.plan.block // self.plan.large
+        large = [(start, start + size) for start in range(block, len(self.rows), size)] if size else []
+        return [*((start, start + TEN) for start in range(tens, block, TEN)), *large]
 
     def mask(self, *spans: tuple[int, int]) -> Bools:
         """Return which rows lie in one of the spans."""
@@ -190,18 +242,9 @@ def _datasets(pairs: Sequence[Any], n_draws: int) -> list[Any]:
 
 def _sample(subject: Subject, dataset: Any, n_draws: int, budget: Budget) -> Sample | None:
     """Return a sample by the plan; None of a data set that is always refused."""
-    plan = CallPlan.of(n_draws)
-    seeds = iter(budget.key.rng().integers(2**63, size=plan.fresh + plan.used + plan.tens + 1).tolist())
-    parts: list[Outputs] = []
-    with guarded():
-        handed, used = Handed(dataset), subject.new()
-        for _ in range(plan.fresh):
-            parts += subject.call(subject.new(), handed, 1, next(seeds))
-        for _ in range(plan.used):
-            parts += subject.call(used, handed, 1, next(seeds))
-        for _ in range(plan.tens):
-            parts += subject.call(subject.new(), handed, TEN, next(seeds))
-        parts += subject.call(used, handed, plan.block, next(seeds))
+    door = open_calls(subject.mechanism)
+    plan = CallPlan.of(n_draws) if door is None else CallPlan.of_open(n_draws, door.batch)
+    parts = subject.made(dataset, plan.calls, budget.key.rng(), max(FIRST_CALLS))
     if all(isinstance(part, list) and all(isinstance(output, Refusal) for output in part) for part in parts):
         return None
     layout = Layout.learn(parts, types=False)
@@ -220,18 +263,23 @@ def _finding(name: str, p_values: PValues, level: float, n_draws: int) -> Contra
 
 def _pairs(values: NDArray[Any]) -> NDArray[Any]:
     """Return neighbours as pairs, shape ``(n // 2, 2, …)``."""
-    n = len(values) // 2
-    return values[: 2 * n].reshape(n, 2, *values.shape[1:])
+    return _pairs_within(values[None])
+
+
+def _pairs_within(calls: NDArray[Any]) -> NDArray[Any]:
+    """Return neighbours in the same call as pairs, shape ``(n, 2, …)``; ``calls`` has shape ``(calls, outputs, …)``."""
+    n = calls.shape[1] // 2
+    return calls[:, : 2 * n].reshape(len(calls) * n, 2, *calls.shape[2:])
 
 
 def _split(sample: Sample) -> tuple[IntArray, IntArray]:
     """Return pairs at the same place of different calls, and pairs inside one call; no output is in two of them."""
-    fresh, used, block = sample.starts
+    fresh, used, _ = sample.starts
     tens = _pairs(sample.tens(sample.ids))  # (calls / 2, 2, 10): rows 1-4 across calls, rows 5-10 within them
     across = np.moveaxis(tens[:, :, :4], 1, 2).reshape(-1, 2)
     within = tens[:, :, 4:].reshape(-1, 2)
     singles = [_pairs(sample.ids[:fresh]), _pairs(sample.ids[fresh:used])]
-    return np.concatenate([*singles, across]), np.concatenate([within, _pairs(sample.ids[block:])])
+    return np.concatenate([*singles, across]), np.concatenate([within, _pairs_within(sample.large(sample.ids))])
 
 
 def _repeated_calls(samples: Sequence[Sample]) -> PValues:
@@ -246,16 +294,16 @@ def _dependent_rows(samples: Sequence[Sample]) -> PValues:
     for sample in samples:
         across, within = _split(sample)
         p_values += more_repeats(within, across, ("of one call", "of different calls"))
-        tens, block = sample.tens(sample.rows), sample.rows[sample.starts[2] :]
+        tens, large = sample.tens(sample.rows), sample.large(sample.rows)
+        half = large.shape[1] // 2
+        halves = np.stack([large[:, :half], large[:, half : 2 * half]], axis=2)
         tables = {
             "neighbours in a call of ten": tens.reshape(-1, 2, tens.shape[-1]),
             "rows five apart in a call of ten": np.moveaxis(tens.reshape(-1, 2, 5, tens.shape[-1]), 1, 2).reshape(
                 -1, 2, tens.shape[-1]
             ),
-            "neighbours in a large call": _pairs(block),
-            "halves of a large call": np.stack(
-                [block[: len(block) // 2], block[len(block) // 2 :][: len(block) // 2]], 1
-            ),
+            "neighbours in a large call": _pairs_within(large),
+            "halves of a large call": halves.reshape(-1, 2, large.shape[-1]),
         }
         for words, table in tables.items():
             p_values += independent(table[:, 0], table[:, 1], words)
@@ -268,8 +316,8 @@ def _other_laws(samples: Sequence[Sample]) -> PValues:
     for sample in samples:
         fresh, used, block = sample.starts
         n = len(sample.rows)
-        heads = sample.mask(*((start, start + 1) for start in range(used, block, TEN)), (block, block + 1))
-        lasts = sample.mask(*((start + TEN - 1, start + TEN) for start in range(used, block, TEN)), (n - 1, n))
+        heads = sample.mask(*((start, start + 1) for start, _ in sample.several))
+        lasts = sample.mask(*((stop - 1, stop) for _, stop in sample.several))
         comparisons: list[tuple[str, Bools, Bools]] = [
             ("n_draws = 1 against a large call", sample.mask((0, used)), sample.mask((block, n))),
             ("n_draws = 10 against a large call", sample.mask((used, block)), sample.mask((block, n))),
@@ -296,16 +344,12 @@ def _other_laws(samples: Sequence[Sample]) -> PValues:
 
 def _watch(subject: Subject, datasets: Sequence[Any], budget: Budget) -> tuple[bool, bool]:
     """Return whether the same ``rng`` gave the same outputs, and whether a global generator was used."""
-    repeats = uses = False
-    for dataset in datasets[:1]:
-        seeds = budget.key.child("watch").rng().integers(2**63, size=3).tolist()
-        with guarded():
-            handed = Handed(dataset)
-            twice = [[subject.watched(subject.new(), handed, 3, seed) for seed in seeds] for _ in range(2)]
-        first, second = ([output for output, _, _ in calls] for calls in twice)
-        repeats = all(_equal(a, b) for a, b in zip(first, second, strict=True))
-        uses = any(used for calls in twice for _, _, used in calls)
-    return repeats or not datasets, uses
+    door = open_calls(subject.mechanism)
+    if not datasets or (door is not None and not door.reproducible):
+        return not datasets, False
+    seeds = budget.key.child("watch").rng().integers(2**63, size=3).tolist()
+    first, second, uses = subject.twice(datasets[0], 3 if door is None else min(3, door.batch), seeds)
+    return all(_equal(a, b) for a, b in zip(first, second, strict=True)), uses
 
 
 def _equal(first: Any, second: Any) -> bool:
@@ -325,7 +369,8 @@ def _facts(subject: Subject, conduct: Conduct) -> tuple[ContractFinding, ...]:
         p_value = 0.0 if outcome is ContractOutcome.VIOLATED else 1.0
         return ContractFinding(name, outcome, bad if broken else good, p_value, 0.0, ledger.evaluations)
 
-    return (
+    door = open_calls(subject.mechanism)
+    inside = (
         fact("the data set is not written to", ledger.wrote, "it was written to", "no call wrote to it"),
         fact(
             "random numbers come from rng",
@@ -334,10 +379,14 @@ def _facts(subject: Subject, conduct: Conduct) -> tuple[ContractFinding, ...]:
             "no global generator was used",
             counts=False,
         ),
+    )
+    declared = door is not None and not door.reproducible
+    return (
+        *(inside if door is None else ()),  # what happens in another process is not seen
         fact(
             "the same rng gives the same outputs",
             not conduct.reproducible,
-            "they differ, which is allowed: replay cannot give the same numbers",
+            "declared as not reproducible" if declared else DIFFER,
             "they are the same",
             counts=False,
         ),

@@ -14,10 +14,11 @@ import numpy as np
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.ticks import listening, tick
 
-from ..examination.deadline import Deadline, OutOfTime
+from ..examination.deadline import Deadline
 from ..streams import StreamKey
 from ..white_box.draws import CHUNK
 from .calls import Handed, generator, global_state, guarded, reseed_globals
+from .no_answer import CallEnded, OutOfTime
 from .output_leaves import Refusal
 from .outputs import Layout
 from .returned import Outputs, WrongRows, joined, outputs_of
@@ -126,7 +127,7 @@ class Subject:
             if isinstance(stop, WrongRows):
                 self.ledger.wrong_rows += 1
             if n_draws == 1:
-                return [[self._refusal(stop, handed)]]
+                return [[self._refusal(stop, public=handed.public)]]
         seeds = generator(seed).integers(2**63, size=n_draws)
         return joined([part for one_seed in seeds for part in self.call(mechanism, handed, 1, int(one_seed))])
 
@@ -142,21 +143,31 @@ class Subject:
     @contextmanager
     def _counted(self, n_draws: int) -> Iterator[None]:
         """Count a call, unless there is no time for it; a mechanism made of ours does not tick by itself."""
-        ledger, deadline = self.ledger, self.deadline
-        if deadline is not None and deadline.reached(n_draws * ledger.fastest if ledger.evaluations else 0.0):
-            raise OutOfTime
-        started = 0.0 if deadline is None else deadline.clock()
-        ledger.evaluations += n_draws
+        started = self._begun(n_draws)
         try:
             with listening(None):
                 yield
         finally:
-            ledger.fastest = 0.0 if deadline is None else min(ledger.fastest, (deadline.clock() - started) / n_draws)
-            tick(n_draws)
+            self._ended(n_draws, started)
 
-    def _refusal(self, stop: Exception, handed: Handed) -> Refusal:
-        lines = str(stop).strip().splitlines() if handed.public else []
-        return Refusal(type(stop).__name__, lines[0][:200] if lines else "")
+    def _begun(self, n_draws: int) -> float:
+        """Count a call that is about to begin, unless there is no time for it, and return when that is."""
+        ledger, deadline = self.ledger, self.deadline
+        if deadline is not None and deadline.reached(n_draws * ledger.fastest if ledger.evaluations else 0.0):
+            raise OutOfTime
+        ledger.evaluations += n_draws
+        return 0.0 if deadline is None else deadline.clock()
+
+    def _ended(self, n_draws: int, started: float) -> None:
+        """Note how long a call took, and tell whoever waits."""
+        ledger, deadline = self.ledger, self.deadline
+        ledger.fastest = 0.0 if deadline is None else min(ledger.fastest, (deadline.clock() - started) / n_draws)
+        tick(n_draws)
+
+    def _refusal(self, stop: Exception, *, public: bool) -> Refusal:
+        lines = str(stop).strip().splitlines() if public else []
+        kind = stop.kind if isinstance(stop, CallEnded) else type(stop).__name__
+        return Refusal(kind, lines[0][:200] if lines else "")
 
     def watched(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> tuple[Any, bool, bool]:
         """Return the outputs of one call, or its refusal, and whether it used ``rng``, and a global generator."""
@@ -167,7 +178,7 @@ class Subject:
             try:
                 outputs: Any = outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
             except Exception as stop:  # what a mechanism raises is an output of it
-                outputs = self._refusal(stop, handed)
+                outputs = self._refusal(stop, public=handed.public)
         self.ledger.wrote |= handed.take_back()
         used, used_globals = rng.bit_generator.state != before, global_state() != globally
         self.ledger.used_rng |= used
@@ -176,7 +187,19 @@ class Subject:
 
     def refusal(self, dataset: Any, key: StreamKey) -> Refusal | None:
         """Return why a data set is refused at each of some draws, or None if one of them gives an output."""
-        return self.probe(dataset, key)[0]
+        return self.refusals([dataset], key)[0]
+
+    def refusals(self, datasets: Sequence[Any], key: StreamKey) -> list[Refusal | None]:
+        """Return the same for each of some data sets."""
+        return [self.probe(dataset, key)[0] for dataset in datasets]
+
+    def twice(self, dataset: Any, n_draws: int, seeds: Sequence[int]) -> tuple[list[Any], list[Any], bool]:
+        """Return what calls give, what the same calls give once more, and whether they used a global generator."""
+        with guarded():
+            handed = Handed(dataset)
+            calls = [[self.watched(self.new(), handed, n_draws, seed) for seed in seeds] for _ in range(2)]
+        first, second = ([outputs for outputs, _, _ in each] for each in calls)
+        return first, second, any(used for each in calls for _, _, used in each)
 
     def probe(self, dataset: Any, key: StreamKey) -> tuple[Refusal | None, bool]:
         """Return why a data set is refused, and whether it was before any random number was asked for."""
@@ -194,13 +217,16 @@ class Subject:
         self, dataset: Any, n_draws: int, seeds: np.random.Generator, *, one_by_one: bool = False, width: int = 1
     ) -> list[Outputs]:
         """Return outputs by the plan of calls, in the order of the calls."""
-        plan = list(call_plan(n_draws, one_by_one=one_by_one, width=width))
+        return joined(self.made(dataset, list(call_plan(n_draws, one_by_one=one_by_one, width=width)), seeds))
+
+    def made(self, dataset: Any, calls: Sequence[Call], rng: np.random.Generator, n_first: int = 0) -> list[Outputs]:
+        """Return the outputs of some calls, which are made one after the other; ``n_first`` of them come first."""
         parts: list[Outputs] = []
         with guarded():
             used, handed = self.new(), Handed(dataset)
-            for planned, seed in zip(plan, seeds.integers(2**63, size=len(plan)).tolist(), strict=True):
+            for planned, seed in zip(calls, rng.integers(2**63, size=len(calls)).tolist(), strict=True):
                 parts += self.call(self.new() if planned.fresh else used, handed, planned.n_draws, seed)
-        return joined(parts)
+        return parts
 
     def encoded(
         self, first: Any, second: Any, key: StreamKey, *, one_by_one: bool = False, n_pilot: int = PILOT
@@ -221,23 +247,26 @@ class Subject:
         probes = [
             self.probe(member, key.child(name)) for member, name in zip(members, ("first", "second"), strict=True)
         ]
-        pilots = [
+        pilots: list[list[Outputs]] = [
             [[refusal]]
             if refusal is not None and early
             else self.sample(member, n_pilot, key.child(name, "pilot").rng())
             for member, name, (refusal, early) in zip(members, ("first", "second"), probes, strict=True)
         ]
-        refusals = [_always_refused(pilot) for pilot in pilots]
+        refusals = [always_refused(pilot) for pilot in pilots]
         known = [
             why if early and why is not None and (self.ledger.used_rng or all(refusals)) else None
             for why, (_, early) in zip(refusals, probes, strict=True)
         ]
+        return EncodedSubject(
+            self, members, *self._layout(pilots), (refusals[0], refusals[1]), (known[0], known[1]), one_by_one
+        )
+
+    def _layout(self, pilots: Sequence[list[Outputs]]) -> tuple[Layout, bool]:
+        """Return the layout of the outputs of both pilots, and whether they are plain rows of finite numbers."""
         layout = Layout.learn([outputs for pilot in pilots for outputs in pilot], views=self.views)
         finite = all(np.isfinite(layout.encode(outputs)).all() for pilot in pilots for outputs in pilot)
-        plain = layout.plain and finite and not any(isinstance(o, list) for pilot in pilots for o in pilot)
-        return EncodedSubject(
-            self, members, layout, plain, (refusals[0], refusals[1]), (known[0], known[1]), one_by_one
-        )
+        return layout, layout.plain and finite and not any(isinstance(o, list) for pilot in pilots for o in pilot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,35 +314,41 @@ class EncodedSubject:
         known = self.constant[place]
         if known is not None:
             return np.tile(self.layout.encode([known]), (n_draws, 1))
-        self._counts["first" if place == 0 else "second"] += n_draws
         parts = self.subject.sample(dataset, n_draws, rng, one_by_one=self.one_by_one, width=self.layout.width)
+        return self._rows(place, parts, rng)
+
+    def _rows(self, place: int, parts: Sequence[Outputs], rng: np.random.Generator) -> FloatArray:
+        """Return the rows of a sample of one data set, in an order that ``rng`` decides, and count them."""
         rows = (
             np.concatenate([self.layout.encode(part) for part in parts]) if parts else np.empty((0, self.layout.width))
         )
+        self._counts["first" if place == 0 else "second"] += len(rows)
         return np.asarray(rows[rng.permutation(len(rows))], dtype=np.float64)
 
 
-def call_plan(n_draws: int, *, one_by_one: bool = False, width: int = 1) -> Iterator[Call]:
+def call_plan(
+    n_draws: int, *, one_by_one: bool = False, width: int = 1, most: int = CHUNK, most_fresh: int = FRESH
+) -> Iterator[Call]:
     """Yield the calls that make ``n_draws`` draws: single ones on fresh objects and on a used one, tens, blocks.
 
     The same for every data set. A mechanism that answers otherwise when one draw is asked for, in the first row, or in
-    its first calls, so puts that answer into the sample often enough to be seen.
+    its first calls, so puts that answer into the sample often enough to be seen. No call is for more than ``most``
+    draws, and at most ``most_fresh`` are on fresh objects: the rest of the single ones are on the used one.
     """
     few = min(max(int(np.ceil(SHARE * n_draws)), LEAST), n_draws // 5)
-    fresh, used = min(few, FRESH, n_draws), min(few, USED)
-    if one_by_one:
-        used = n_draws - fresh
+    singles, fresh = min(few, FRESH) + min(few, USED), min(few, FRESH, most_fresh)
+    used = n_draws - fresh if one_by_one else singles - fresh
     yield from (Call(1, True) for _ in range(fresh))
-    used = min(used, n_draws - fresh)
     yield from (Call(1, False) for _ in range(used))
-    tens = min(2 * few, TENS, n_draws - fresh - used) // 10
+    tens = min(2 * few, TENS, n_draws - fresh - used) // 10 if most >= 10 else 0
     yield from (Call(10, False) for _ in range(tens))
-    left, most = n_draws - fresh - used - 10 * tens, max(1, min(CHUNK, NUMBERS // max(1, width)))
+    left, most = n_draws - fresh - used - 10 * tens, max(1, min(most, CHUNK, NUMBERS // max(1, width)))
     for start in range(0, left, most):
         yield Call(min(most, left - start), False)
 
 
-def _always_refused(pilot: Sequence[Outputs]) -> Refusal | None:
+def always_refused(pilot: Sequence[Outputs]) -> Refusal | None:
+    """Return why every draw of a pilot was refused, or None if one of them gave an output."""
     outputs = [output for part in pilot if isinstance(part, list) for output in part]
     if sum(len(part) for part in pilot) > len(outputs) or not all(isinstance(output, Refusal) for output in outputs):
         return None
