@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
+import threading
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from .channels import Channels
+from .door_identity import command_identity
+from .open_door import DoorMechanism, OpenDoor, check_terms
+from .processes import Process
+from .request_texts import RequestTexts
 from .wire import AnswerCache
+
+#: Seconds before a command that ended before it read a request is started again.
+PAUSES = (0.05, 0.25, 1.25)
 
 
 @dataclass(frozen=True, eq=False)
-class CommandMechanism:
+class CommandMechanism(DoorMechanism):
     """A mechanism in any language: a command that reads requests and writes answers, a line each, until its input ends.
 
     Parameters
@@ -52,19 +60,36 @@ class CommandMechanism:
     answers: AnswerCache | None = None
     version: str = ""
 
+    def __post_init__(self) -> None:
+        words = self.command
+        if isinstance(words, str) or not words or not all(isinstance(word, str) and "\0" not in word for word in words):
+            raise ValueError(f"command must be a program and its arguments, each a text, got command={words!r}")
+        if not words[0]:
+            raise ValueError("command must begin with a program, got an empty text")
+        check_terms(self)
+        object.__setattr__(self, "command", tuple(words))
+        object.__setattr__(self, "_door", self._open())
+
+    def _open(self) -> OpenDoor:
+        return OpenDoor(
+            Channels(partial(Process, self.command, self.folder), self.concurrency, PAUSES),
+            partial(command_identity, self.command, self.folder, self.version),
+            RequestTexts(in_files=self.data == "csv"),
+            self.batch,
+            self.timeout,
+            self.timeouts,
+            self.reproducible,
+            self.answers,
+            "; a command must flush each answer",
+        )
+
     @property
     def name(self) -> str:
         """Short name for reports."""
-        raise NotImplementedError
-
-    def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
-        """Return ``n_draws`` outputs; may be called from several threads."""
-        raise NotImplementedError
+        return shlex.join(self.command)
 
     def fresh(self) -> CommandMechanism:
         """Return the same mechanism, whose next request goes to a newly started process."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """End its processes; requests that are open end with ``NoAnswer``. A later draw starts anew."""
-        raise NotImplementedError
+        made = object.__new__(type(self))
+        vars(made).update(vars(self) | {"_once": threading.Lock()})
+        return made

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 
-import numpy as np
-
+from .channels import Channels
+from .connections import Connection
+from .door_identity import checked_url, service_identity, shown_url
+from .open_door import DoorMechanism, OpenDoor, check_terms
+from .request_texts import RequestTexts
 from .wire import AnswerCache
+
+#: Seconds before each further attempt for a request that got no answer.
+PAUSES = (0.05, 0.25, 1.25)
 
 
 @dataclass(frozen=True, eq=False)
-class ServiceMechanism:
+class ServiceMechanism(DoorMechanism):
     """A mechanism that a service at a url answers for; redirects are not followed.
 
     Parameters
@@ -36,7 +42,7 @@ class ServiceMechanism:
         What runs there, in the user's words; answers of another version are others.
     """
 
-    url: str
+    url: str = field(repr=False)
     _: KW_ONLY
     concurrency: int = 4
     timeout: float = 60.0
@@ -47,19 +53,28 @@ class ServiceMechanism:
     answers: AnswerCache | None = None
     version: str = ""
 
+    def __post_init__(self) -> None:
+        checked_url(self.url)
+        check_terms(self)
+        object.__setattr__(self, "_door", self._open())
+
+    def _open(self) -> OpenDoor:
+        return OpenDoor(
+            Channels(partial(Connection, checked_url(self.url)), self.concurrency, PAUSES),
+            partial(service_identity, self.url, self.version),
+            RequestTexts(in_files=self.data == "csv"),
+            self.batch,
+            self.timeout,
+            self.timeouts,
+            self.reproducible,
+            self.answers,
+        )
+
     @property
     def name(self) -> str:
         """Short name for reports: scheme, host and path, without the query."""
-        raise NotImplementedError
-
-    def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
-        """Return ``n_draws`` outputs; may be called from several threads."""
-        raise NotImplementedError
+        return shown_url(self.url)
 
     def fresh(self) -> ServiceMechanism:
         """Return itself: a service is not started anew."""
         return self
-
-    def close(self) -> None:
-        """Close its connections; requests that are open end with ``NoAnswer``. A later draw opens others."""
-        raise NotImplementedError

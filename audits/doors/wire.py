@@ -23,7 +23,8 @@ SEEDS = 2**53
 class AnswerCache(Protocol):
     """Where answers are kept, so that a stopped audit goes on without asking twice.
 
-    What is kept holds outputs on private records. Texts are ASCII and Latin-1 characters only.
+    What is kept holds outputs on private records. A line's bytes that are no UTF-8 are lone surrogates in its text; one
+    that begins with a line's end says how a call ended without outputs.
     """
 
     def get(self, key: str) -> list[str] | None:

@@ -1,0 +1,216 @@
+"""One connection to a service: a request is a POST, all of which has one time limit, whatever drips."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import select
+import socket
+import time
+from contextlib import suppress
+from typing import Any, Literal
+from urllib.parse import SplitResult, quote
+
+from ..subject.no_answer import CallEnded
+from .channels import AnswerLines, IdleEnd, TooLong, Unanswered
+from .wire import short_digest
+
+#: Statuses that say nothing about the request: it is sent again.
+BUSY = (429, 502, 503, 504)
+#: Most seconds that a service may ask us to wait, most bytes read at once, and most bytes of an error that count.
+MOST_PAUSE, CHUNK_BYTES, ERROR_BYTES = 30.0, 1 << 18, 1 << 20
+HEADERS = {"Content-Type": "application/json", "User-Agent": "pdp-verify"}
+#: What may stand in a path or a query besides letters and digits.
+SAFE = "/%:@!$&'()*+,;=~-._?"
+
+
+class Connection:
+    """A connection that is opened by its first request and stays open while the service allows it.
+
+    Parameters
+    ----------
+    url : SplitResult
+        Of http or https.
+    """
+
+    def __init__(self, url: SplitResult) -> None:
+        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        self._http = kind(url.hostname or "", url.port)
+        self._target = quote(url.path or "/", safe=SAFE) + (f"?{quote(url.query, safe=SAFE)}" if url.query else "")
+        self._timed: TimedSocket | None = None
+
+    def ask(self, request: bytes, n_draws: int, until: float) -> list[bytes]:
+        """Return the lines that the service answers.
+
+        Raises
+        ------
+        WrongRows
+            If there are more lines than draws.
+        CallEnded
+            If the status says that the request failed; the body of such an answer counts as its text.
+        IdleEnd
+            If the service had closed the connection since the last answer.
+        Unanswered
+            If it does not accept, closes the connection or says that it is busy; or if the moment comes first.
+        """
+        answer = AnswerLines(n_draws)
+        used = self._connected(until)
+        try:
+            with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it read everything
+                self._http.request("POST", self._target, request, HEADERS)
+            response = self._http.getresponse()
+        except OSError as stop:
+            if used and isinstance(stop, ConnectionError):  # RemoteDisconnected is one
+                raise IdleEnd("the service closed the connection") from None
+            raise _lost(stop, until, 0, n_draws) from None
+        except http.client.HTTPException as stop:
+            raise _lost(stop, until, 0, n_draws) from None
+        try:
+            body = self._body(response, answer)
+        except (OSError, http.client.HTTPException) as stop:
+            raise _lost(stop, until, len(answer.whole), n_draws) from None
+        except TooLong:
+            raise CallEnded("too long") from None
+        if response.will_close:
+            self._hang_up()
+        _judge(response, body)
+        answer.finish()
+        return answer.whole
+
+    def _connected(self, until: float) -> bool:
+        """Connect where that is needed; return whether the connection was used before."""
+        if self._timed is not None:
+            if not self._timed.quiet():
+                raise IdleEnd("the service closed the connection")
+            self._timed.until = until
+            return True
+        self._http.timeout = max(0.001, until - time.monotonic())
+        try:
+            self._http.connect()
+        except OSError as stop:  # names that are not found and certificates that do not hold included
+            words = stop.strerror or str(stop) or type(stop).__name__
+            raise Unanswered(f"the service does not accept connections ({words})") from None
+        self._timed = TimedSocket(self._http.sock, until)
+        self._http.sock = self._timed
+        return False
+
+    def _body(self, response: http.client.HTTPResponse, answer: AnswerLines) -> bytes:
+        """Read the whole body: into lines where it is an answer, otherwise its beginning is returned."""
+        good, kept = response.status in range(200, 300), b""
+        while raw := response.read(CHUNK_BYTES):
+            if good:
+                answer.add(raw)
+            else:
+                kept = (kept + raw)[:ERROR_BYTES]
+        if response.length:  # the connection ended before what was announced
+            raise http.client.IncompleteRead(b"")
+        return kept
+
+    def hang_up(self) -> None:
+        """Close the connection."""
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self._http.close()
+        self._timed = None
+
+    def end(self, *, gently: bool) -> None:
+        """Close the connection."""
+        self._hang_up()
+
+    def interrupt(self) -> None:
+        """Shut the connection down, so that who waits for its answer waits no longer."""
+        timed = self._timed
+        if timed is not None:
+            timed.shut_down()
+
+    def forget(self) -> None:
+        """Close this process's side of it; the parent's stays open."""
+        self._hang_up()
+
+
+def _judge(response: http.client.HTTPResponse, body: bytes) -> None:
+    """Raise what a status other than success says."""
+    status = response.status
+    if status in range(200, 300):
+        return
+    if status in BUSY:
+        kind = f"HTTP {status}"
+        raise Unanswered(f"the service answered {kind} every time", kind, pause=_asked_pause(response))
+    raise CallEnded(f"HTTP {status}" + (f" #{short_digest(body)}" if body.strip() else ""))
+
+
+def _asked_pause(response: http.client.HTTPResponse) -> float:
+    """Return the seconds that a service asks to wait, as far as we are willing to."""
+    asked = response.headers.get("Retry-After", "").strip()
+    return min(float(asked), MOST_PAUSE) if asked.isdecimal() else 0.0
+
+
+def _lost(stop: Exception, until: float, n_lines: int, n_draws: int) -> Unanswered:
+    """Return what a broken exchange is: out of time, or a connection closed without a whole answer."""
+    if isinstance(stop, TimeoutError) and time.monotonic() >= until - 0.01:
+        return Unanswered(f"got {n_lines} of {n_draws} lines", "timeout", again=False)
+    return Unanswered("the service closed the connection without an answer", "closed", certain=True)
+
+
+class TimedSocket:
+    """A socket all of whose waits together end at one moment; what ``http.client`` needs of a socket, and no more.
+
+    Parameters
+    ----------
+    inner : socket
+    until : float
+        On the monotonic clock.
+    """
+
+    def __init__(self, inner: socket.socket, until: float) -> None:
+        self._inner, self.until = inner, until
+
+    def _limit(self) -> None:
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._inner.settimeout(left)
+
+    def sendall(self, raw: Any) -> None:
+        """Send all of it."""
+        self._limit()
+        self._inner.sendall(raw)
+
+    def makefile(self, mode: Literal["rb"]) -> io.BufferedReader:
+        """Return a reader whose every read looks at the clock."""
+        return io.BufferedReader(_TimedReader(self, self._inner.makefile(mode, buffering=0)), CHUNK_BYTES)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._inner.close()
+
+    def shut_down(self) -> None:
+        """End both directions, from any thread."""
+        with suppress(OSError):
+            self._inner.shutdown(socket.SHUT_RDWR)
+
+    def quiet(self) -> bool:
+        """Return whether nothing came since the last answer, neither bytes nor the end."""
+        poll = select.poll()
+        poll.register(self._inner, select.POLLIN)
+        return not poll.poll(0)
+
+
+class _TimedReader(io.RawIOBase):
+    def __init__(self, timed: TimedSocket, inner: Any) -> None:
+        self._timed, self._inner = timed, inner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._timed._limit()
+        read: int | None = self._inner.readinto(buffer)
+        return read
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()

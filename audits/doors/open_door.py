@@ -1,0 +1,225 @@
+"""What all doors do: requests of at most a batch, answers that are kept, and what ends the audit."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from ..subject.no_answer import CallEnded, NoAnswer, ProcessExited
+from .channels import Channels, DoorClosed, Unanswered
+from .request_texts import RecordsText, RequestTexts
+from .wire import SEEDS, AnswerCache, read_answer
+
+
+@dataclass(eq=False)
+class OpenDoor:
+    """A door in use, shared by all copies of a mechanism.
+
+    Attributes
+    ----------
+    channels : Channels
+        What carries the requests.
+    identity : callable
+        Returns the digest of what stands behind the door.
+    texts : RequestTexts
+    batch, timeout, timeouts, reproducible, answers
+        As of the mechanism.
+    hint : str
+        What else may be the matter where nothing comes back.
+    """
+
+    channels: Channels
+    identity: Callable[[], str]
+    texts: RequestTexts
+    batch: int
+    timeout: float
+    timeouts: str
+    reproducible: bool
+    answers: AnswerCache | None
+    hint: str = ""
+    failed: str = field(default="", init=False)
+
+    @cached_property
+    def _identity(self) -> str:
+        return self.identity()
+
+    def draw(self, dataset: Any, n_draws: int, rng: np.random.Generator, *, fresh: bool) -> list[Any]:
+        """Return outputs; each request takes one number from ``rng``, whether it is sent or not."""
+        records, public = self.texts.of(dataset), bool(getattr(dataset, "public", False))
+        outputs: list[Any] = []
+        while len(outputs) < n_draws:
+            n = min(self.batch, n_draws - len(outputs))
+            lines = self._answer(records, n, int(rng.integers(SEEDS)), fresh and not outputs)
+            outputs += read_answer(lines, n, public=public)
+        return outputs
+
+    def _answer(self, records: RecordsText, n_draws: int, seed: int, fresh: bool) -> list[bytes]:
+        """Return the lines that answer one request, those that were kept if there are any."""
+        if self.failed:
+            raise NoAnswer(self.failed)
+        request = records.request(n_draws, seed if self.reproducible else None)
+        if self.answers is None:
+            return self._asked(request, n_draws, fresh)
+        key = occurrences_of(self.answers).key(f"{self._identity} {records.digest} {n_draws} {seed}")
+        kept = self.answers.get(key)
+        if kept is not None:
+            return recalled(kept)
+        try:
+            lines = self._asked(request, n_draws, fresh)
+        except CallEnded as stop:
+            self.answers.put(key, [ENDED + stop.kind])
+            raise
+        if len(lines) == n_draws:
+            self.answers.put(key, [line.decode("utf-8", "surrogateescape") for line in lines])
+        return lines
+
+    def _asked(self, request: bytes, n_draws: int, fresh: bool) -> list[bytes]:
+        try:
+            return self.channels.exchange(request, n_draws, self.timeout, fresh=fresh)
+        except DoorClosed:
+            raise
+        except NoAnswer as stop:
+            self.failed = str(stop)
+            raise
+        except Unanswered as stop:
+            words = self._ended(stop, n_draws)
+        self.failed = words
+        raise NoAnswer(words)
+
+    def _ended(self, stop: Unanswered, n_draws: int) -> str:
+        """Raise ``CallEnded`` where no answer is an output; otherwise return why the audit ends."""
+        if stop.kind and (stop.certain or self.timeouts == "output"):
+            raise CallEnded(stop.kind) from None
+        if stop.kind != "timeout":
+            return stop.words
+        draws = "1 draw" if n_draws == 1 else f"{n_draws} draws"
+        remedy = f"mechanism.timeout, or fewer draws a request: mechanism.batch{self.hint}"
+        return f"a request for {draws} got no answer in {self.timeout:g} s ({remedy}; it {stop.words})"
+
+    def close(self) -> None:
+        """End channels and files; a later draw starts anew."""
+        self.channels.close()
+        self.texts.close()
+        self.failed = ""
+
+
+#: Begins what is kept of a call that ended without outputs; no line of an answer begins so.
+ENDED = "\n"
+
+
+def recalled(kept: list[str]) -> list[bytes]:
+    """Return the lines that were kept, or raise what was kept of a call that ended without them."""
+    if kept and kept[0].startswith(ENDED):
+        kind = kept[0].removeprefix(ENDED)
+        raise ProcessExited(kind) if kind.startswith(("exit ", "signal ")) else CallEnded(kind)
+    return [line.encode("utf-8", "surrogateescape") for line in kept]
+
+
+class Occurrences:
+    """Which occurrence of a request this is, for one object that keeps answers."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def key(self, request: str) -> str:
+        """Return a key for a request's next occurrence."""
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        with self._lock:
+            number = self._seen[digest]
+            self._seen[digest] += 1
+        return digest if not number else hashlib.sha256(f"{digest} {number}".encode()).hexdigest()
+
+
+_OCCURRENCES: dict[int, Occurrences] = {}
+_LOCK = threading.Lock()
+
+
+def occurrences_of(answers: AnswerCache) -> Occurrences:
+    """Return the one count that all doors with this very object share."""
+    with _LOCK:
+        found = _OCCURRENCES.get(id(answers))
+        if found is None:
+            found = _OCCURRENCES[id(answers)] = Occurrences()
+            weakref.finalize(answers, _OCCURRENCES.pop, id(answers), None)
+    return found
+
+
+class DoorMechanism(ABC):
+    """What a command and a service have in common: one door for all copies of a mechanism.
+
+    Copies, deep ones too, are the mechanism itself; a pickle holds what it was made of and opens a door of its own.
+    """
+
+    _door: OpenDoor
+    _once: threading.Lock | None = None
+
+    @abstractmethod
+    def _open(self) -> OpenDoor:
+        """Return a door of its own."""
+
+    def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
+        """Return independent outputs, one for each draw; may be called from several threads.
+
+        Parameters
+        ----------
+        dataset : object
+            With ``X`` and ``y``.
+        n_draws : int
+            More than ``batch`` are asked for in several requests, one after the other.
+        rng : Generator
+            Gives each request's seed.
+
+        Raises
+        ------
+        CallEnded
+            If a request ended without outputs, which is an output: ``exit 3``, ``closed``, ``HTTP 500``.
+        WrongRows
+            If an answer has more or fewer lines than draws.
+        NoAnswer
+            If nobody answers: the audit ends.
+        """
+        fresh = self._once is not None and self._once.acquire(blocking=False)
+        return self._door.draw(dataset, n_draws, rng, fresh=fresh)
+
+    def close(self) -> None:
+        """End what is open; requests under way end with ``NoAnswer``, and a later draw starts anew."""
+        self._door.close()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_door", "_once")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        vars(self)["_door"] = self._open()
+
+
+def check_terms(mechanism: Any) -> None:
+    """Raise ``ValueError`` for a field of a door that has no meaning."""
+    for name in ("concurrency", "batch"):
+        value = getattr(mechanism, name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {name}={value!r}")
+    timeout = mechanism.timeout
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise ValueError(f"timeout must be a positive number of seconds, got timeout={timeout!r}")
+    for name, allowed in (("timeouts", ("stop", "output")), ("data", ("json", "csv"))):
+        value = getattr(mechanism, name)
+        if value not in allowed:
+            raise ValueError(f"{name} must be {allowed[0]} or {allowed[1]}, got {name}={value!r}")
