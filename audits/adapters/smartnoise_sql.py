@@ -47,7 +47,7 @@ class SmartNoiseSQL:
 
     def cost(self) -> tuple[float, float]:
         """Return the epsilon and delta that the library itself counts for the query."""
-        epsilon, delta = self._reader(pd.DataFrame()).get_privacy_cost(self.query)
+        epsilon, delta = self._reader(pd.DataFrame({"y": []})).get_privacy_cost(self.query)
         return float(epsilon), float(delta)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
