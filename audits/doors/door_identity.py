@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -37,7 +37,7 @@ def _is_file(path: Path) -> bool:
 
 
 def command_identity(command: Sequence[str], folder: str | Path | None = None, version: str = "") -> str:
-    """Return the SHA-256 of a command: its words, and the contents of those that are files.
+    """Return the SHA-256 of a command: of its words, and of the contents of those that are files.
 
     Parameters
     ----------
@@ -47,7 +47,17 @@ def command_identity(command: Sequence[str], folder: str | Path | None = None, v
     version : str
         What the user says that it is.
     """
-    files = {word: _file_digest(path) for word, path in sorted(command_files(command, folder).items())}
+    return command_digest(command, file_digests(command, folder), version)
+
+
+def file_digests(command: Sequence[str], folder: str | Path | None = None) -> dict[str, str]:
+    """Return the SHA-256 of the contents of each argument that is a file, by the argument; as of ``command_files``."""
+    return {word: _file_digest(path) for word, path in command_files(command, folder).items()}
+
+
+def command_digest(command: Sequence[str], digests: Mapping[str, str], version: str = "") -> str:
+    """Return the same digest where those of the files are known; ``digests`` may hold those of other names too."""
+    files = {word: digests[word] for word in command if word in digests}
     return _digest({"command": list(command), "files": files, "version": version})
 
 
@@ -80,7 +90,13 @@ def checked_url(url: str) -> SplitResult:
         raise ValueError("url must be a url of http or https, got something else") from None
     if parts.username is not None or parts.password is not None:
         raise ValueError("url must be without user and password, got one with them")
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or any(c <= " " for c in url):
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or port == 0
+        or not url.isascii()
+        or any(c <= " " or c == "\x7f" for c in url)
+    ):
         raise ValueError(f"url must be a url of http or https with a host, got url={parts.scheme}:…")
     return parts
 

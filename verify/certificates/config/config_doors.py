@@ -8,15 +8,15 @@ from __future__ import annotations
 import shlex
 from pathlib import PurePath
 from typing import Any, Literal
-from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, field_validator
+
+from audits.doors.door_identity import checked_url, shown_url
 
 from .config_section import OwnSection
 
 #: Characters of a word of a command that its short name shows.
 WORD = 40
-HIDDEN = "another value (not shown)"
 AN_EXAMPLE = '["Rscript", "release.R"]'
 
 
@@ -83,15 +83,15 @@ class UrlSection(DoorSection):
     @field_validator("url", mode="before")
     @classmethod
     def _a_url(cls, value: Any) -> Any:
-        wrong = wrong_url(value)
-        if wrong:
-            raise ValueError(f"mechanism.url|{wrong}")
+        rule, got = wrong_url(value)
+        if rule:
+            raise ValueError(f"mechanism.url|{rule}|{got}")
         return value
 
     @property
     def label(self) -> str:
         """What it is called: scheme, host and path."""
-        return shown_url(urlsplit(self.url))
+        return shown_url(self.url)
 
     @property
     def public(self) -> dict[str, Any]:
@@ -99,29 +99,16 @@ class UrlSection(DoorSection):
         return {"url": self.label}
 
 
-def wrong_url(url: object) -> str:
-    """Return the rule that a url breaks and the part of it that may be shown, with ``|`` between; empty for none."""
+def wrong_url(url: object) -> tuple[str, str]:
+    """Return the rule that a url breaks, and as much of it as may be shown; both empty where it is one."""
     if not isinstance(url, str):
-        return f"text|{HIDDEN}"
-    if not (url.isascii() and url.isprintable()) or " " in url:
-        return f"of printable ASCII characters without a space|{HIDDEN}"
+        return "text", "another value (not shown)"
     try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return f"a url with a host and a port that exist|{HIDDEN}"
-    if "@" in parts.netloc:
-        return f"without user and password, which would stand in records|{HIDDEN}"
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        return f"http://host/path or https://host/path|{shown_url(parts)}"
-    if parts.fragment:
-        return f"without a fragment (#), which no server is sent|{shown_url(parts)}"
-    return ""
-
-
-def shown_url(parts: SplitResult) -> str:
-    """Return what may be read of a url by everyone: scheme, host and path."""
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+        checked_url(url)
+    except ValueError as stop:
+        rule, _, got = str(stop).removeprefix("url must be ").partition(", got ")
+        return rule, got.removeprefix("url=")
+    return "", ""
 
 
 def printable(text: str) -> str:

@@ -6,14 +6,14 @@ It stands where ``MechanismSource`` stands for a module. Its examinations run in
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from audits.doors.door_identity import command_digest, file_digests, service_identity
 
 from ...messages.errors import UserError
 from .config_doors import CommandSection, UrlSection
@@ -54,25 +54,16 @@ class DoorSource:
 
     def files(self) -> dict[str, str]:
         """Return the SHA-256 of every word of the command that is a file, by the word; none of a url."""
-        if not isinstance(self.section, CommandSection):
-            return {}
-        program, *arguments = self.section.command
-        words = [program, *arguments] if os.sep in program else arguments  # any other program is found on the path
-        found = {}
-        for word in dict.fromkeys(words):
-            path = Path(self.folder) / word
-            if path.is_file():
-                found[word] = hashlib.sha256(path.read_bytes()).hexdigest()
-        return found
+        return file_digests(self.section.command, self.folder) if isinstance(self.section, CommandSection) else {}
 
     def digest(self) -> str:
-        """Return the SHA-256 of what is asked: a command with the files among its words, or a url with its version."""
+        """Return the SHA-256 of what is asked: a command with the files among its words, or a url; with its version."""
         return door_digest(self.section, self.files())
 
     def digests(self) -> dict[str, str]:
-        """Return by name what is attested: the door itself, and the files among the words of a command."""
+        """Return by name what is attested: the files among the words of a command, and the door itself."""
         files = self.files()
-        return {self.origin: door_digest(self.section, files), **files}
+        return {**files, self.origin: door_digest(self.section, files)}
 
     def attribute(self) -> Any:
         """Return the class that ``parameters`` make a door of."""
@@ -97,10 +88,8 @@ class DoorSource:
 def door_digest(section: CommandSection | UrlSection, files: Mapping[str, str]) -> str:
     """Return the SHA-256 that stands for a door; ``files`` has the digest of each word of a command that is a file."""
     if isinstance(section, CommandSection):
-        parts: list[Any] = [section.command, [[word, files[word]] for word in section.command if word in files]]
-    else:
-        parts = [section.url, section.version]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return command_digest(section.command, files, section.version)
+    return service_identity(section.url, section.version)
 
 
 def _require_program(program: str, folder: Path) -> None:

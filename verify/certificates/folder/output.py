@@ -195,11 +195,11 @@ def input_names(config: Configuration, listed: Sequence[str]) -> list[str]:
     release, mechanism = config.release, config.mechanism
     names = [] if release is None else [Path(release.file).name if release.file else "output.json"]
     own: list[str] = []
+    if isinstance(mechanism, CommandSection):
+        inside = listed[len(names) + 1 : None if config.artefact is None else -1]
+        own += [word for word in mechanism.command if word in inside]
     if isinstance(mechanism, DoorSection):
         own.append(mechanism.label)
-    if isinstance(mechanism, CommandSection):
-        inside = listed[len(names) + 2 : None if config.artefact is None else -1]
-        own += [word for word in mechanism.command if word in inside]
     if isinstance(mechanism, OwnSection):
         origins = [mechanism.origin] if isinstance(mechanism, ImportSection) else []
         names += dict.fromkeys([*own, *(origin.partition(":")[0] for origin in (*origins, *mechanism.views))])

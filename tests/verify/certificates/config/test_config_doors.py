@@ -89,14 +89,14 @@ def test_the_schema_accepts_both() -> None:
         ({"command": ["a"], "name": "ssp"}, "mechanism must have one of name, import, command, url, got command and n"),
         ({"import": "a.py:b", "url": URL}, "mechanism must have one of name, import, command, url, got import and url"),
         ({"url": 5}, "mechanism.url must be text, got"),
-        ({"url": "ftp://host/a"}, "mechanism.url must be http://host/path or https://host/path, got mechanism.url=ftp"),
-        ({"url": "127.0.0.1:8080"}, "mechanism.url must be http://host/path or https://host/path, got"),
-        ({"url": "http:///path"}, "mechanism.url must be http://host/path or https://host/path, got"),
-        ({"url": "http://h:99999/"}, "mechanism.url must be a url with a host and a port that exist, got"),
-        ({"url": "http://h:0/"}, "mechanism.url must be http://host/path or https://host/path, got"),
-        ({"url": "http://h/a b"}, "mechanism.url must be of printable ASCII characters without a space, got"),
-        ({"url": "http://h/é"}, "mechanism.url must be of printable ASCII characters without a space, got"),
-        ({"url": "http://h/a#b"}, "mechanism.url must be without a fragment (#), which no server is sent, got"),
+        ({"url": "ftp://host/a"}, "mechanism.url must be a url of http or https with a host, got mechanism.url=ftp:"),
+        ({"url": "127.0.0.1:8080"}, "mechanism.url must be a url of http or https with a host, got"),
+        ({"url": "http:///path"}, "mechanism.url must be a url of http or https with a host, got"),
+        ({"url": "http://h:99999/"}, "mechanism.url must be a url of http or https, got"),
+        ({"url": "http://h:0/"}, "mechanism.url must be a url of http or https with a host, got"),
+        ({"url": "http://h/a b"}, "mechanism.url must be a url of http or https with a host, got"),
+        ({"url": "http://h/é"}, "mechanism.url must be a url of http or https with a host, got"),
+        ({"url": "http://a:b@h/"}, "mechanism.url must be without user and password, got mechanism.url=one with them"),
     ],
 )
 def test_mistakes_name_key_rule_and_value_in_one_line(values: dict[str, Any], message: str) -> None:
@@ -112,10 +112,9 @@ def test_a_secret_in_a_url_is_refused_or_cut_off_and_never_printed(url: Any) -> 
 def test_any_text_is_a_url_or_told_in_one_line(rest: str, start: str) -> None:
     """Whatever is given ends in a rule or in a url that has a scheme, a host, and no user."""
     url = start + rest
-    rule = wrong_url(url)
-    if rule:
-        assert rule.count("|") >= 1
-    else:
+    rule, got = wrong_url(url)
+    assert bool(rule) is bool(got)
+    if not rule:
         assert url.isascii()
         assert url.lower().startswith(("http://", "https://"))
         assert "@" not in url.partition("?")[0].split("/")[2]
@@ -165,7 +164,7 @@ def test_the_digest_is_of_the_words_and_of_those_that_are_files(tmp_path: Path) 
     section_ = CommandSection.model_validate({"command": ["python3", "mine.py", "other.py", "mine.py"]})
     source = DoorSource(section_, str(tmp_path))
     sha = hashlib.sha256(b"one").hexdigest()
-    assert source.digests() == {"python3 mine.py other.py mine.py": source.digest(), "mine.py": sha}
+    assert source.digests() == {"mine.py": sha, "python3 mine.py other.py mine.py": source.digest()}
     assert source.digest() == door_digest(section_, {"mine.py": sha, "unrelated": "0"})
     seen = {source.digest()}
     (tmp_path / "other.py").write_text("two", encoding="utf-8")
