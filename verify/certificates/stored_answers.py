@@ -154,7 +154,9 @@ def kept_answers(
         return
     real = loaded.path.resolve()
     path = Path(os.path.relpath(real.with_name(f"{real.stem}.draws")))
-    about = hashlib.sha256(f"{source.digest()} {loaded.config.budget.seed}".encode()).hexdigest()
+    section, seed = source.section, loaded.config.budget.seed
+    late = section.timeout if section.timeouts == "output" else ""  # what was too late need not be with more time
+    about = hashlib.sha256(f"{source.digest()} {seed} {late}".encode()).hexdigest()
     with StoredAnswers(path, about=about, tell=tell) as answers:
         if answers.n_draws:
             known = f"{answers.n_draws:,} draws" if counted else "the draws that are kept"
