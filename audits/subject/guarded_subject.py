@@ -153,7 +153,7 @@ class Subject:
     def _begun(self, n_draws: int) -> float:
         """Count a call that is about to begin, unless there is no time for it, and return when that is."""
         ledger, deadline = self.ledger, self.deadline
-        if deadline is not None and deadline.reached(n_draws * ledger.fastest if ledger.evaluations else 0.0):
+        if deadline is not None and deadline.reached(n_draws * ledger.fastest if ledger.fastest < math.inf else 0.0):
             raise OutOfTime
         ledger.evaluations += n_draws
         return 0.0 if deadline is None else deadline.clock()

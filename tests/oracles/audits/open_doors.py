@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from audits.subject.no_answer import CallEnded
+from audits.subject.output_leaves import Refusal
 
 
 class Log:
@@ -21,7 +23,7 @@ class Log:
 
 
 class OpenDoor:
-    """``body(self, dataset, n_draws, rng)`` as a mechanism behind a door; ``self.calls`` counts those of one process."""
+    """``body(self, dataset, n_draws, rng)`` behind a door; ``self.calls`` counts the calls of one process."""
 
     name = "of a test"
 
@@ -73,3 +75,25 @@ def ends(kind, when, body):
         return body(self, dataset, n, rng)
 
     return ended
+
+
+def one_after_the_other(door, wanted):
+    """What ``OpenSubject.ask`` returns, literally: each call in turn, in this thread, as it is given.
+
+    A call for several draws that raises is made again draw by draw, with seeds from its own.
+    """
+    parts = []
+    for call in wanted:
+        asked = door.fresh() if call.fresh else door
+        try:
+            parts.append(list(asked.draw(call.dataset, call.n_draws, rng=_generator(call.seed))))
+        except Exception as stop:
+            seeds = _generator(call.seed).integers(2**63, size=call.n_draws).tolist()
+            again = [call._replace(n_draws=1, fresh=False, seed=seed) for seed in seeds]
+            single = call.n_draws == 1
+            parts.append([Refusal(stop.kind)] if single else list(chain(*one_after_the_other(door, again))))
+    return parts
+
+
+def _generator(seed):
+    return np.random.Generator(np.random.PCG64DXSM(seed))
