@@ -14,6 +14,8 @@ from ..subject.returned import WrongRows
 
 #: Most bytes of one answer.
 MOST_BYTES = 1 << 28
+#: White space of JSON.
+BLANK = b" \t\r\n"
 #: Share of a pause before a further attempt where what happened is not a matter of load.
 BRIEF = 0.1
 
@@ -92,7 +94,7 @@ class AnswerLines:
             self._part = [more[-1]]
 
     def _keep(self, lines: list[bytes]) -> None:
-        self.whole += [stripped for line in lines if (stripped := line.strip())]
+        self.whole += [stripped for line in lines if (stripped := line.strip(BLANK))]
         if len(self.whole) > self._most:
             raise WrongRows(f"an answer must have a line for each draw, got more than {self._most} lines")
 
@@ -103,8 +105,14 @@ class AnswerLines:
 
     def nothing_more(self) -> None:
         """Raise ``WrongRows`` if something follows the last line's end."""
-        if b"".join(self._part).strip():
+        if b"".join(self._part).strip(BLANK):
             raise WrongRows("an answer must have a line for each draw, got more")
+
+
+def out_of_time(answer: AnswerLines, n_draws: int) -> Unanswered:
+    """Return what a request is whose time is up."""
+    came = len(answer.whole)
+    return Unanswered(f"{came} of {n_draws} lines" if came else "no answer", "timeout", again=False)
 
 
 class Channel(Protocol):

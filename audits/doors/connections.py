@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import SplitResult, quote
 
 from ..subject.no_answer import CallEnded
-from .channels import AnswerLines, IdleEnd, TooLong, Unanswered
+from .channels import AnswerLines, IdleEnd, TooLong, Unanswered, out_of_time
 from .wire import short_digest
 
 #: Statuses that say nothing about the request: it is sent again.
@@ -59,16 +59,14 @@ class Connection:
             with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it read everything
                 self._http.request("POST", self._target, request, HEADERS)
             response = self._http.getresponse()
-        except OSError as stop:
+        except (OSError, http.client.HTTPException) as stop:
             if used and isinstance(stop, ConnectionError):  # RemoteDisconnected is one
                 raise IdleEnd("the service closed the connection") from None
-            raise _lost(stop, until, 0, n_draws) from None
-        except http.client.HTTPException as stop:
-            raise _lost(stop, until, 0, n_draws) from None
+            raise _lost(stop, until, answer, n_draws) from None
         try:
             body = self._body(response, answer)
         except (OSError, http.client.HTTPException) as stop:
-            raise _lost(stop, until, len(answer.whole), n_draws) from None
+            raise _lost(stop, until, answer, n_draws) from None
         except TooLong:
             raise CallEnded("too long") from None
         if response.will_close:
@@ -87,8 +85,8 @@ class Connection:
         self._http.timeout = max(0.001, until - time.monotonic())
         try:
             self._http.connect()
-        except OSError as stop:  # names that are not found and certificates that do not hold included
-            words = stop.strerror or str(stop) or type(stop).__name__
+        except (OSError, UnicodeError) as stop:  # names that are not found and certificates that do not hold included
+            words = getattr(stop, "strerror", None) or str(stop) or type(stop).__name__
             raise Unanswered(f"the service does not accept connections ({words})") from None
         self._timed = TimedSocket(self._http.sock, until)
         self._http.sock = self._timed
@@ -147,10 +145,10 @@ def _asked_pause(response: http.client.HTTPResponse) -> float:
     return min(float(asked), MOST_PAUSE) if asked.isdecimal() else 0.0
 
 
-def _lost(stop: Exception, until: float, n_lines: int, n_draws: int) -> Unanswered:
+def _lost(stop: Exception, until: float, answer: AnswerLines, n_draws: int) -> Unanswered:
     """Return what a broken exchange is: out of time, or a connection closed without a whole answer."""
     if isinstance(stop, TimeoutError) and time.monotonic() >= until - 0.01:
-        return Unanswered(f"got {n_lines} of {n_draws} lines", "timeout", again=False)
+        return out_of_time(answer, n_draws)
     return Unanswered("the service closed the connection without an answer", "closed", certain=True)
 
 

@@ -20,6 +20,9 @@ from .channels import Channels, DoorClosed, Unanswered
 from .request_texts import RecordsText, RequestTexts
 from .wire import SEEDS, AnswerCache, read_answer
 
+#: What helps a request for several draws that takes too long, besides more time.
+FEWER = ", or fewer draws a request: mechanism.batch"
+
 
 @dataclass(eq=False)
 class OpenDoor:
@@ -51,11 +54,20 @@ class OpenDoor:
 
     @cached_property
     def _identity(self) -> str:
-        return self.identity()
+        try:
+            return self.identity()
+        except OSError as stop:  # raised as it is, it would pass for the mechanism's own
+            raise NoAnswer(f"the command's files cannot be read ({stop.strerror})") from None
+
+    def _records(self, dataset: Any) -> RecordsText:
+        try:
+            return self.texts.of(dataset)
+        except OSError as stop:  # a full disk
+            raise NoAnswer(f"the records cannot be written for the mechanism ({stop.strerror})") from None
 
     def draw(self, dataset: Any, n_draws: int, rng: np.random.Generator, *, fresh: bool) -> list[Any]:
         """Return outputs; each request takes one number from ``rng``, whether it is sent or not."""
-        records, public = self.texts.of(dataset), bool(getattr(dataset, "public", False))
+        records, public = self._records(dataset), bool(getattr(dataset, "public", False))
         outputs: list[Any] = []
         while len(outputs) < n_draws:
             n = min(self.batch, n_draws - len(outputs))
@@ -102,9 +114,8 @@ class OpenDoor:
             raise CallEnded(stop.kind) from None
         if stop.kind != "timeout":
             return stop.words
-        draws = "1 draw" if n_draws == 1 else f"{n_draws} draws"
-        remedy = f"mechanism.timeout, or fewer draws a request: mechanism.batch{self.hint}"
-        return f"a request for {draws} got no answer in {self.timeout:g} s ({remedy}; it {stop.words})"
+        draws, fewer = ("1 draw", "") if n_draws == 1 else (f"{n_draws} draws", FEWER)
+        return f"a request for {draws} got {stop.words} in {self.timeout:g} s (mechanism.timeout{fewer}{self.hint})"
 
     def close(self) -> None:
         """End channels and files; a later draw starts anew."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..subject.no_answer import CallEnded, NoAnswer, ProcessExited
 from ..subject.returned import WrongRows
-from .channels import AnswerLines, IdleEnd, TooLong, Unanswered
+from .channels import BLANK, AnswerLines, IdleEnd, TooLong, out_of_time
 
 #: Seconds that a process has to end by itself once its input ends, and to say how it ended once its output does.
 GRACE, DYING = 0.5, 2.0
@@ -93,7 +93,7 @@ class Process:
         """Return what can be read or written now; nothing after a while."""
         seconds = until - time.monotonic()
         if seconds <= 0:
-            raise Unanswered(f"got {len(answer.whole)} of {n_draws} lines", "timeout", again=False)
+            raise out_of_time(answer, n_draws)
         if self._interrupted:
             raise IdleEnd("interrupted")
         return poll.poll(1000 * min(seconds, SLICE) + 1)
@@ -126,7 +126,7 @@ class Process:
         if self._deaf:
             raise IdleEnd("the command closed its input")
         try:
-            raw = os.read(self._from, CHUNK_BYTES).strip(b"\n\r\t ")
+            raw = os.read(self._from, CHUNK_BYTES).strip(BLANK)
         except BlockingIOError:
             return
         if raw:
@@ -169,9 +169,11 @@ class Process:
         self._kill()
 
     def _kill(self) -> None:
-        """Kill every process of its group, which may outlive the one that was started."""
+        """Kill every process of its group, which may outlive the one that was started, and that one if it left it."""
         with suppress(OSError):  # there is none any more
             os.killpg(self._child.pid, signal.SIGKILL)
+        with suppress(OSError):
+            self._child.kill()
 
     def forget(self) -> None:
         """Close its pipes and let it run: it is the parent's."""

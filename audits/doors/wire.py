@@ -67,8 +67,13 @@ def read_answer(lines: Sequence[bytes], n_draws: int, *, public: bool = False) -
         If there are more or fewer lines than draws.
     """
     if len(lines) != n_draws:
-        raise WrongRows(f"an answer must have a line for each draw, got {len(lines)} lines for {n_draws} draws")
+        came, asked = _count(len(lines), "line"), _count(n_draws, "draw")
+        raise WrongRows(f"an answer must have a line for each draw, got {came} for {asked}")
     return [read_line(line, public=public) for line in lines]
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def read_line(line: bytes, *, public: bool = False) -> Any:
