@@ -55,7 +55,7 @@ class Ledger:
     used_rng, used_globals : bool
         Whether a call that was watched took numbers from ``rng``, and from a global generator.
     fastest : float
-        Fewest seconds that a draw took, where there is a deadline.
+        Fewest seconds that a draw took, where there is a deadline and calls are made one after the other.
     """
 
     evaluations: int = 0

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mechanisms.data.dataset import FloatArray
+from mechanisms.numerics.ticks import tick
 
 from ..examination.deadline import Deadline
 from ..streams import StreamKey
@@ -58,7 +59,8 @@ class OpenSubject(Subject):
 
     Threads make the calls; this thread begins them in an order that is fixed beforehand, counts them and keeps their
     outputs by their place in the plan, so that nothing depends on which of them ends first. Nothing is copied, and no
-    generator of this process is touched. Parameters as of ``Subject``; ``fresh`` is not used.
+    generator of this process is touched. No call is begun after the deadline, and none is waited for that is open then.
+    Parameters as of ``Subject``; ``fresh`` is not used.
     """
 
     def __post_init__(self) -> None:
@@ -212,16 +214,16 @@ class OpenSubject(Subject):
     ) -> Iterator[tuple[int, Any]]:
         """Yield the place of each call as it ends, and what it returned or raised."""
         size = min(max(1, self.door.concurrency), len(waiting))
-        crew, open_since = Crew(size), dict[int, float]()
+        crew, n_open = Crew(size), 0
         try:
-            while waiting or open_since:
-                while waiting and len(open_since) < size:
-                    place = waiting.popleft()
-                    open_since[place] = self._begun(wanted[place].n_draws)
+            while waiting or n_open:
+                while waiting and n_open < size:
+                    place, n_open = waiting.popleft(), n_open + 1
+                    self._begun(wanted[place].n_draws)
                     crew.begin(place, self._ready(wanted[place]))
-                place, outcome = self._next(crew)
+                (place, outcome), n_open = self._next(crew), n_open - 1
                 n_draws = wanted[place].n_draws
-                self._ended(n_draws, open_since.pop(place))
+                tick(n_draws)
                 if isinstance(outcome, BaseException) and not isinstance(outcome, Exception):
                     raise outcome
                 self.ledger.wrong_rows += isinstance(outcome, WrongRows)
