@@ -1,0 +1,221 @@
+"""The one examination of mechanisms whose calls may be open together: what refutes them, and what must not."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+from oracles.audits.open_doors import OpenDoor, ends, laplace
+from scipy import stats
+
+from audits import Budget, StreamKey
+from audits.black_box.black_box_audit import audit_claim
+from audits.black_box.claims import point_claim
+from audits.examination.deadline import Deadline
+from audits.examination.examine_pair import PairWork, examine_pair
+from audits.examination.examined import Demand
+from audits.examination.examined_claim import ExaminationOutcome, examine
+from audits.examination.recorded import Recorded
+from audits.search.pairs import PublicDomain, examination_pairs
+from audits.search.worst_case import NamedPair
+from audits.subject.no_answer import CallEnded, NoAnswer
+from audits.subject.open_subject import subject_of
+from audits.subject.output_leaves import Refusal
+from mechanisms import Dataset, NeighbouringPair, Relation
+
+CLAIM = point_claim(1.0, 0.0)
+PAIRS = examination_pairs(PublicDomain(1, 1.0, 1.0), Relation.ADD, count=12)
+ONE = NeighbouringPair.add(Dataset(np.ones((2, 1)), np.array([0.25, 0.5]), 1.0, 1.0), [1.0], 1.0)
+HONEST, HALF = laplace(1.0), laplace(0.5)
+
+
+def run(door, n_draws=2_000, seed=1, failure_prob=1e-4, **more):
+    given = {"wanted": 2, "demand": Demand(2, n_draws // 2)} | more
+    return examine(door, PAIRS, CLAIM, Budget(n_draws, failure_prob, StreamKey(seed)), **given)
+
+
+def pair_of(door, n_draws=2_000, seed=1, failure_prob=1e-4, deadline=None):
+    budget = Budget(n_draws, failure_prob, StreamKey(seed))
+    return examine_pair(PairWork(door, "a pair", ONE, CLAIM, budget, deadline=deadline))
+
+
+def refuted(found):
+    return any(witness.refutes for witness in found.witnesses)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_the_record_is_the_same_for_any_concurrency(scale):
+    found = [run(OpenDoor(laplace(scale), concurrency=c, pause=1e-4)) for c in (1, 8)]
+    assert found[0].pairs == found[1].pairs
+    assert found[0].contract == found[1].contract
+    assert found[0].outcome is (ExaminationOutcome.EXAMINED if scale == 1.0 else ExaminationOutcome.REFUTED)
+    assert not found[0].missing
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("batch", [1, 100])
+def test_honest_doors_are_not_refuted(seed, batch):
+    """Null: epsilon 1, met with equality, at 1e-4 in each of 6 runs."""
+    found = run(OpenDoor(HONEST, concurrency=8, batch=batch), seed=seed)
+    assert found.outcome is ExaminationOutcome.EXAMINED
+    assert not found.violations
+    assert not found.stopped
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+def test_half_the_noise_is_refuted_whatever_the_batch_and_where_nothing_repeats(batch):
+    own = np.random.default_rng(1)  # one call at a time draws from it
+    door = OpenDoor(lambda self, d, n, rng: HALF(self, d, n, own), batch=batch, concurrency=1, reproducible=False)
+    found = run(door)
+    assert found.outcome is ExaminationOutcome.REFUTED
+    assert not found.conduct.reproducible
+
+
+def late(calls):
+    return ends("timeout", lambda self, d, n, rng: calls(len(self.log.calls), d), HONEST)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_timeouts_of_a_burdened_service_do_not_refute_an_honest_mechanism(seed):
+    """Null: epsilon 1; which calls are late depends on when they are made, in long rows, and on nothing else."""
+    bodies = (
+        late(lambda i, d: i % 700 > 500),
+        late(lambda i, d: 150 < i < 400),
+        late(lambda i, d: i < 30 or i % 50 == 0),
+    )
+    for body in bodies:
+        assert not refuted(pair_of(OpenDoor(body, concurrency=8), seed=seed))
+
+
+def test_timeouts_of_one_data_set_alone_refute():
+    always = late(lambda i, d: d is ONE.second)
+    often = late(lambda i, d: d is ONE.second and i % 3 == 0)
+    for body in (always, often):
+        assert refuted(pair_of(OpenDoor(body, concurrency=8)))
+
+
+def test_an_exit_or_an_error_line_of_one_data_set_alone_refutes():
+    exits = ends("exit 3", lambda self, d, n, rng: d is ONE.first, HONEST)
+
+    def errs(self, dataset, n, rng):
+        return [Refusal("error #12345678")] * n if dataset is ONE.first else HONEST(self, dataset, n, rng)
+
+    for body in (exits, errs):
+        found = pair_of(OpenDoor(body, concurrency=8))
+        assert refuted(found)
+        assert found.drawn.draws == 1_000
+        assert found.refused[0]
+        assert not found.refused[1]
+
+
+#: Probability of an exit: e times as large for one data set, which epsilon = 1 allows.
+EXITS = {id(ONE.first): 0.05, id(ONE.second): 0.05 * float(np.exp(-1.0))}
+
+
+def exits_at_random(self, dataset, n, rng):
+    """Refuse some draws at random by an exit, so that a call for many draws says something about all of them."""
+    if (rng.random(n) < EXITS[id(dataset)]).any():
+        raise CallEnded("exit 3")
+    return rng.laplace(0.0, 1.0, n).tolist()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_exits_at_random_that_the_claim_allows_do_not_refute(seed):
+    """Null: epsilon 1, met with equality by the event of an exit, at 0.01 in each of 2 runs."""
+    encoded = subject_of(OpenDoor(exits_at_random, batch=10)).encoded(ONE.first, ONE.second, StreamKey(seed))
+    recorded = Recorded(encoded, ONE, 2_000, StreamKey(seed))
+    assert encoded.one_by_one == (recorded.share == 1.0)
+    budget = Budget(4_000, 0.01 * recorded.share, StreamKey(9))
+    assert not audit_claim(recorded.view(), ONE, CLAIM.black_box(), budget).refuted
+
+
+def test_single_draws_in_place_of_calls_that_ended_would_refute_what_is_true():
+    """Why a sample is begun again: the same mechanism, mixed, at 0.01 against what is false of it.
+
+    Calls of ten end with probabilities 0.40 and 0.17; with single draws in their place, an exit has 0.020 and 0.0031,
+    which is e^1.9 to 1.
+    """
+    subject = subject_of(OpenDoor(exits_at_random, batch=10))
+    parts, whole = subject.of_both((ONE.first, ONE.second), subject.plan(6_000), StreamKey(1))
+    assert not whole
+    hits = [sum(isinstance(o, Refusal) for part in side if isinstance(part, list) for o in part) for side in parts]
+    assert stats.binomtest(hits[0], sum(hits), np.e / (1 + np.e), "greater").pvalue < 0.01
+
+
+def test_the_first_calls_of_processes_are_a_violation_and_not_more():
+    """Two calls in a thousand begin a process: no event of a sample shows it, the contract does."""
+
+    def body(self, dataset, n, rng):
+        return [float(dataset.y.sum())] * n if self.calls <= 1 else HONEST(self, dataset, n, rng)
+
+    found = run(OpenDoor(body, concurrency=4))
+    assert any(finding.name == "one law whatever the call" for finding in found.violations)
+
+
+def test_no_answer_ends_the_examination_in_its_own_words_and_what_was_refuted_stays():
+    words = "a request for 1 draw got no answer in 60 s (mechanism.timeout)"
+    asked = itertools.count()
+
+    def body(self, dataset, n, rng):
+        if next(asked) > 450:
+            raise NoAnswer(words)
+        return HALF(self, dataset, n, rng)
+
+    door = OpenDoor(body, concurrency=4)
+    found = run(door)
+    assert found.stopped == words
+    assert found.unreached.endswith(f"of 2 pairs of data sets were not reached: {words}")
+    assert found.outcome is ExaminationOutcome.REFUTED
+    assert len(found.pairs) == 1
+    assert words in found.missing
+    asked = itertools.count(10**6)
+    found = run(OpenDoor(body))
+    assert found.unreached == f"no pair of data sets was reached: {words}"
+    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+
+
+def test_a_pair_whose_calls_are_open_when_the_time_comes_is_thrown_away_whole():
+    never, clock = threading.Event(), itertools.count()
+
+    def body(self, dataset, n, rng):
+        if len(self.log.calls) > 250:
+            never.wait()
+        return HALF(self, dataset, n, rng)
+
+    try:
+        found = pair_of(OpenDoor(body, concurrency=4), deadline=Deadline(260.0, lambda: float(next(clock))))
+        assert not found.reached
+        assert found.witnesses == ()
+        assert found.stopped == ""
+    finally:
+        never.set()
+
+
+@pytest.mark.parametrize("max_draws", [300, 1_500, 5_000])
+def test_no_more_draws_are_made_than_asked_for(max_draws):
+    door = OpenDoor(HONEST, concurrency=8)
+    found = run(door, n_draws=8_000, max_draws=max_draws)
+    assert sum(n for _, n in door.log.calls) <= max_draws
+    assert found.outcome is not ExaminationOutcome.REFUTED
+    assert "pairs" in found.missing
+
+
+def test_no_text_of_a_mechanism_about_private_data_is_shown():
+    secret = f"row {0.123456} is odd"
+
+    def raises(self, dataset, n, rng):
+        raise RuntimeError(secret)
+
+    def errs(self, dataset, n, rng):
+        return [Refusal("error #12345678", secret)] * n
+
+    for body, kind in ((raises, "RuntimeError"), (errs, "error #12345678")):
+        sided = lambda self, d, n, rng, body=body: (body if d.n_records < 3 else HONEST)(self, d, n, rng)  # noqa: E731
+        for given in (body, sided):
+            own = [NamedPair("own", ONE)]
+            found = examine(OpenDoor(given), own, CLAIM, Budget(400, 1e-4, StreamKey(1)))
+            shown = f"{found!r} {found.pairs} {found.missing} {found.contract}"
+            assert "0.123456" not in shown
+            assert kind in shown
