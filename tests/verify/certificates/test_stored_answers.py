@@ -12,12 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys.deployments import DATA, QUICK, SSP, dp, section
 
-from verify.certificates.stored_answers import StoredAnswers
+from verify.certificates.config.config import load
+from verify.certificates.stored_answers import StoredAnswers, kept_answers
 from verify.engine.store import Store
 from verify.messages.errors import UserError
 
@@ -204,3 +207,69 @@ def test_a_file_of_another_kind_is_refused_and_stays(file: Path) -> None:
     file.symlink_to("elsewhere")
     with pytest.raises(UserError, match="a link"):
         StoredAnswers(file)
+
+
+# --- beside a configuration -------------------------------------------------------------------------------------------
+
+
+def told_of(
+    folder: Path, key: str = "k", *, counted: bool = True, script: str = "pass", **door: Any
+) -> tuple[bool, list[str]]:
+    """Whether there is an answer beside a configuration by now, which gets one, and what was told."""
+    (folder / "release.py").write_text(script, encoding="utf-8")
+    given = ({} if "url" in door else {"command": [sys.executable, "release.py"]}) | door
+    seed = given.pop("seed", 3)
+    text = DATA + section("[mechanism]", **given) + dp(1.0) + section("[budget]", seed=seed)
+    (folder / "d.toml").write_text(text, encoding="utf-8")
+    told: list[str] = []
+    with kept_answers(load(folder / "d.toml"), told.append, counted=counted) as answers:
+        assert answers is not None
+        found = answers.get(key) is not None
+        answers.put(key, ["1.0", "2.0"])
+    return found, told
+
+
+def test_answers_beside_a_configuration_are_of_its_door_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another script, url, version, seed, or limit of what is too late: other answers."""
+    monkeypatch.chdir(tmp_path)
+    goes_on = ["going on with 2 draws (d.draws; delete it to begin afresh)"]
+    assert told_of(tmp_path) == (False, [])
+    assert told_of(tmp_path) == (True, goes_on)
+    assert told_of(tmp_path, timeout=5.0, concurrency=2) == (True, goes_on)
+    assert told_of(tmp_path, counted=False)[1] == [goes_on[0].replace("2 draws", "the draws that are kept")]
+    others: list[dict[str, Any]] = [
+        {"script": "pass  # another"},
+        {"seed": 4},
+        {"timeouts": "output"},
+        {"timeouts": "output", "timeout": 5.0},
+        {"version": "2"},
+    ]
+    assert [told_of(tmp_path, **other) for other in others] == [(False, [])] * len(others)
+    assert told_of(tmp_path) == (True, goes_on)
+
+
+def test_a_service_of_another_version_has_other_answers(tmp_path: Path) -> None:
+    services = [{"url": "http://127.0.0.1:9/", "version": version} for version in "12"]
+    assert [told_of(tmp_path, **service)[0] for service in (*services, *services)] == [False, False, True, True]
+
+
+def test_a_mechanism_of_ours_has_none(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text(DATA + SSP + dp(1.0) + QUICK, encoding="utf-8")
+    with kept_answers(load(tmp_path / "d.toml")) as answers:
+        assert answers is None
+
+
+def test_what_was_cut_short_stays_and_says_so(file: Path) -> None:
+    told: list[str] = []
+    answers = StoredAnswers(file, tell=told.append)
+    answers.finish(cut=True)
+    assert told == []  # there is nothing
+    answers = StoredAnswers(file, tell=told.append)
+    answers.put("a", ["1"])
+    answers.finish(cut=True)
+    assert told == [f"note: the draws so far stay in {file}; certify goes on with them (--overwrite or a new --out)"]
+    assert file.exists()
+    answers.finish(cut=False)
+    assert not file.exists()
