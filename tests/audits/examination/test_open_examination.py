@@ -89,6 +89,24 @@ def test_timeouts_of_a_burdened_service_do_not_refute_an_honest_mechanism(seed):
         assert not refuted(pair_of(OpenDoor(body, concurrency=8), seed=seed))
 
 
+def test_calls_of_one_data_set_after_those_of_the_other_would_refute_what_is_true():
+    """Why the order is random: the second of the services above, asked in the order of the data sets."""
+
+    class InTurn:
+        """A source without ``draw_both``: a sample of one data set, then of the other."""
+
+        def __init__(self, encoded):
+            self.name, self.draw = encoded.name, encoded.draw
+
+    tested = []
+    for together in (False, True):
+        subject = subject_of(OpenDoor(late(lambda i, d: 150 < i < 400), concurrency=8, batch=1))
+        encoded = subject.encoded(ONE.first, ONE.second, StreamKey(1))
+        view = Recorded(encoded if together else InTurn(encoded), ONE, 500, StreamKey(1)).view()
+        tested.append(audit_claim(view, ONE, CLAIM.black_box(), Budget(1_000, 1e-4, StreamKey(2))).refuted)
+    assert tested == [True, False]
+
+
 def test_timeouts_of_one_data_set_alone_refute():
     always = late(lambda i, d: d is ONE.second)
     often = late(lambda i, d: d is ONE.second and i % 3 == 0)
