@@ -1,0 +1,132 @@
+"""The page of the bank: one table, and a paragraph for each bug."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bank import FAILURE_PROB, FIRST_LOOK, Bug, Row, Verdict
+
+HEADER = (
+    "| bug | library | relation | claimed | certified | draws | seconds | what is right | certified | draws "
+    "| jax-privacy |",
+    "|---|---|---|---|---|---|---|---|---|---|---|",
+)
+
+
+def cells(bug: Bug, found: Row) -> list[str]:
+    """Return the cells of a bug's line."""
+    return [
+        f"[{short(bug)}]({bug.issue})",
+        f"{bug.library} {found.version}",
+        relation(bug),
+        claimed(found),
+        certified(found, found.bug),
+        f"{found.bug.n_draws:,}",
+        f"{found.bug.seconds:.0f}",
+        right(bug, found),
+        certified(found, found.right),
+        f"{found.right.n_draws:,}",
+        peer(found),
+    ]
+
+
+def short(bug: Bug) -> str:
+    """Return the number of the issue, or the name of the bug."""
+    number = bug.issue.rstrip("/").rpartition("/")[2]
+    return f"#{number}" if number.isdigit() else bug.id.replace("_", " ")
+
+
+def relation(bug: Bug) -> str:
+    """Return how the data sets differ."""
+    words = {"add": "one record added", "remove": "one record removed", "replace": "one record replaced"}
+    many = {"add": "records added", "remove": "records removed", "replace": "records replaced"}
+    return words[bug.relation] if bug.distance == 1 else f"{bug.distance} {many[bug.relation]}"
+
+
+def claimed(found: Row) -> str:
+    """Return the claim."""
+    if found.form != "point":
+        return found.claim
+    return f"({found.bug.epsilon:.4g}, {found.bug.delta:.3g})"
+
+
+def certified(found: Row, verdict: Verdict) -> str:
+    """Return the lower bound and whether it refutes."""
+    word = "refuted" if verdict.refuted else "not refuted"
+    if found.form == "point":
+        return f"epsilon ≥ {verdict.low:.3f}, {word}"
+    return f"delta ≥ {verdict.low:.3f} at epsilon {verdict.epsilon:.3g} ({verdict.delta:.3f} allowed), {word}"
+
+
+def right(bug: Bug, found: Row) -> str:
+    """Return what is right, in short."""
+    return str(bug.right.get("variant", f"{bug.library} {found.right_version}"))
+
+
+def peer(found: Row) -> str:
+    """Return the peer's bound and whether it refutes the point that was attacked."""
+    if found.peer is None:
+        return "-"
+    word = "refuted" if found.peer > found.bug.epsilon else "not refuted"
+    at = "" if found.form == "point" else f" at delta {found.bug.delta:.3g}"
+    return f"epsilon ≥ {found.peer:.3f}{at}, {word}"
+
+
+def paragraph(bug: Bug, found: Row) -> str:
+    """Return what is wrong, what was compared with what, and what was seen."""
+    sentences = [
+        f"### {bug.library}: {short(bug)}\n\n{bug.wrong} [The issue]({bug.issue}).",
+        f"Pair: {bug.pair}. Claim: {found.claim}, {bug.claim}.",
+        seen(bug, found.bug),
+        f"What is right: {right(bug, found)}; {verdict_words(found.right)} at {found.right.n_draws:,} draws.",
+        f"dp-recorder: {bug.recorder}" if bug.recorder else "",
+        bug.note,
+        f"Run on {found.day}.",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Return the verdict in words."""
+    return "refuted" if verdict.refuted else "not refuted"
+
+
+def seen(bug: Bug, verdict: Verdict) -> str:
+    """Return by which event the claim was refuted, or that it was not."""
+    if not verdict.refuted:
+        return f"Not refuted at {verdict.n_draws:,} draws."
+    event, _, hits = verdict.event.rpartition(": ")
+    if not hits[:1].isdigit():
+        return f"Refuted after {verdict.n_draws:,} draws by {verdict.event}."
+    return f"Refuted after {verdict.n_draws:,} draws by an event of the outputs, {hits} draws of the two data sets: {event}."
+
+
+def page(rows: Sequence[tuple[Bug, Row]]) -> str:
+    """Return the page."""
+    table = [*HEADER, *("| " + " | ".join(cells(bug, found)) + " |" for bug, found in rows)]
+    return HEAD + "\n".join(table) + "\n\n## Each of them\n\n" + "\n\n".join(paragraph(*pair) for pair in rows) + "\n"
+
+
+HEAD = f"""# A bank of real bugs
+
+Bugs that were reported in public about libraries of differential privacy, each run in its own environment with the
+version that has it, and held against what the library itself claims. Made by
+`python benchmarks/bug_bank/run_bank.py --out docs/bug_bank.md`, which makes the environments with pip and takes some
+minutes.
+
+The audit sees outputs only: a command answers requests for draws, and the audit looks for an event that the claim
+forbids. It looks after {FIRST_LOOK:,} draws of both data sets together, and whenever their number has doubled. The
+failure probability is {FAILURE_PROB:g} for a bug with all its looks, of which look k has the share 1/(k(k+1)), and as
+much for what is right, at which one look is taken, at all the draws that the bug was allowed. "Certified" is the lower
+bound of the last look: on epsilon at the claimed delta, or, where a whole curve is claimed, on delta at the epsilon
+where the curve was attacked. "Not refuted" supports nothing: this many draws showed no event that the claim forbids.
+What is refuted is the claim in the column "claimed", for the pair that is described, and nothing else about a library.
+Seconds are from two shared processors and include every start of the library's processes. Libraries that draw from the
+operating system cannot be seeded, so their draws and seconds change from run to run.
+
+jax-privacy 2.0.0's canary auditor (Clopper-Pearson, all thresholds, Bonferroni) was given the draws of all looks up to
+the refutation as scores, at the same failure probability. It is not told which data set has the canary, nor the sign
+of the scores: it is asked all four ways, a quarter of the failure probability each. For a claim of a curve it is asked
+at the point that our audit attacked. "-": the outputs are not one score.
+
+"""

@@ -1,0 +1,47 @@
+"""A bank of real bugs: each claim is refuted in the version that has the bug, and not in the one that is right.
+
+Run ``python benchmarks/bug_bank/run_bank.py [--only ID ...] [--envs DIR] [--out docs/bug_bank.md]``. Environments are
+made by pip, each once, and kept in DIR with what was found; ``--out`` writes the page from all that DIR holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bank import HERE, Bug, bugs, keep, kept, row
+from bank_page import cells, page
+
+ROWS = "rows"
+
+
+def find(bug: Bug, envs: Path) -> None:
+    """Audit one bug, keep what is found, and print it."""
+    found = row(bug, envs)
+    keep(found, envs / ROWS / f"{bug.id}.json")
+    print(" | ".join(cells(bug, found)), flush=True)
+    for side in (found.bug, found.right):
+        print(f"    {side}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", metavar="ID", help="these bugs; what is known of the others is kept")
+    parser.add_argument("--envs", type=Path, default=HERE.parents[1] / "build" / "bug_bank")
+    parser.add_argument("--out", type=Path, help="write the page of the published bugs to this file")
+    parser.add_argument("--page-only", action="store_true", help="run nothing: write the page from what is kept")
+    args = parser.parse_args()
+    bank = bugs()
+    names = [bug.id for bug in bank]
+    for unknown in sorted(set(args.only or ()) - set(names)):
+        parser.error(f"--only must name bugs of bugs.toml ({', '.join(names)}), got {unknown}")
+    for bug in bank:
+        if not args.page_only and (args.only is None or bug.id in args.only):
+            find(bug, args.envs)
+    if args.out is not None:
+        published = [bug for bug in bank if bug.published]
+        args.out.write_text(page([(bug, kept(args.envs / ROWS / f"{bug.id}.json")) for bug in published]), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
