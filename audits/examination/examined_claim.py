@@ -69,6 +69,8 @@ class Examination(Result):
         What was not looked at because of the deadline, and because of ``max_draws``; empty where that is nothing.
     stopped : str
         Why the mechanism gave no answer, part of ``unreached`` then; empty where it did not come to that.
+    cut_in_public : (str, str)
+        ``unreached`` and ``stopped`` of the pairs that do not depend on private records.
     reference : bool
         Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
     conduct : Conduct
@@ -86,6 +88,7 @@ class Examination(Result):
     unreached: str = ""
     spared: str = ""
     stopped: str = ""
+    cut_in_public: tuple[str, str] = ("", "")
 
     @property
     def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
@@ -166,7 +169,9 @@ class Examination(Result):
 
     def public(self) -> Examination:
         """Return the part that does not depend on private records."""
-        return replace(self, pairs=tuple(pair for pair in self.pairs if not pair.private))
+        unreached, stopped = self.cut_in_public
+        pairs = tuple(pair for pair in self.pairs if not pair.private)
+        return replace(self, pairs=pairs, unreached=unreached, stopped=stopped)
 
     def entries(self) -> dict[str, Any]:
         """Return what is shown, by name."""
@@ -285,7 +290,8 @@ def examine(
             None if cap.tight else boundary(subject, tried, chosen, claim, budget),
         ]
     except OutOfTime as stop:
-        return replace(blank, unreached=_unreached("no pair of data sets was reached", str(stop)), stopped=str(stop))
+        cut = _unreached("no pair of data sets was reached", str(stop)), str(stop)
+        return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
     # copies may share the state of a generator that the object holds: then the object itself is looked at
     shared = make is None and contract[0].violated
     share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
@@ -312,11 +318,18 @@ def examine(
     works = [work(named) for named in [*chosen, *(item for item in more if item is not None)]]
     results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
     reached = tuple(item for item in results if item.reached)
-    late = len(results) - len(reached)
-    stopped = next((item.stopped for item in results if item.stopped), "")
-    unreached = _unreached(f"{late} of {len(results)} pairs of data sets were not reached", stopped) if late else ""
-    found = replace(blank, unreached=unreached, stopped=stopped)
+    unreached, stopped = _cut(results)
+    in_public = _cut([item for item in results if not item.private])
+    found = replace(blank, unreached=unreached, stopped=stopped, cut_in_public=in_public)
     return replace(found, pairs=(*reached, *skipped), contract=contract, conduct=conduct)
+
+
+def _cut(results: Sequence[PairExamination]) -> tuple[str, str]:
+    """Return how many pairs were not reached, in words, and why nobody answered; both empty where all were reached."""
+    late = sum(not item.reached for item in results)
+    stopped = next((item.stopped for item in results if item.stopped), "")
+    what = f"{late} of {len(results)} pairs of data sets were not reached"
+    return (_unreached(what, stopped), stopped) if late else ("", "")
 
 
 def _unreached(what: str, why: str) -> str:

@@ -102,7 +102,7 @@ def certify(
         if before.holds(request):
             code = _say_before(before, request)
         else:
-            with kept_answers(loaded, lambda line: click.echo(line, err=True), counted=inside) as answers:
+            with kept_answers(loaded, lambda line: click.echo(line, err=True) if inside else None) as answers:
                 code = _decide_and_write(request, before, folder, jobs, phases, answers)
     for each in wanted if inside else [reader]:
         click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")

@@ -136,17 +136,14 @@ class StoredAnswers:
 
 
 @contextlib.contextmanager
-def kept_answers(
-    loaded: Loaded, tell: Callable[[str], object] = lambda _: None, *, counted: bool = True
-) -> Iterator[StoredAnswers | None]:
+def kept_answers(loaded: Loaded, tell: Callable[[str], object] = lambda _: None) -> Iterator[StoredAnswers | None]:
     """Open what is kept of a configuration's command or url for as long as the block runs; None where it has neither.
 
     Parameters
     ----------
     tell : callable
-        Is told in a line that the run goes on, or that answers cannot be kept.
-    counted : bool
-        Whether it may be told how many draws there are, which depends on how long the records take.
+        Is told in a line that the run goes on, or that answers stay or cannot be kept; all of it may depend on how
+        long the records take.
     """
     source = source_of(loaded)
     if not isinstance(source, DoorSource):
@@ -159,8 +156,7 @@ def kept_answers(
     about = hashlib.sha256(f"{source.digest()} {seed} {late}".encode()).hexdigest()
     with StoredAnswers(path, about=about, tell=tell) as answers:
         if answers.n_draws:
-            known = f"{answers.n_draws:,} draws" if counted else "the draws that are kept"
-            tell(f"going on with {known} ({path}; delete it to begin afresh)")
+            tell(f"going on with {answers.n_draws:,} draws ({path}; delete it to begin afresh)")
         yield answers
 
 

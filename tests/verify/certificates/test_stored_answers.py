@@ -212,9 +212,7 @@ def test_a_file_of_another_kind_is_refused_and_stays(file: Path) -> None:
 # --- beside a configuration -------------------------------------------------------------------------------------------
 
 
-def told_of(
-    folder: Path, key: str = "k", *, counted: bool = True, script: str = "pass", **door: Any
-) -> tuple[bool, list[str]]:
+def told_of(folder: Path, key: str = "k", *, script: str = "pass", **door: Any) -> tuple[bool, list[str]]:
     """Whether there is an answer beside a configuration by now, which gets one, and what was told."""
     (folder / "release.py").write_text(script, encoding="utf-8")
     given = ({} if "url" in door else {"command": [sys.executable, "release.py"]}) | door
@@ -222,7 +220,7 @@ def told_of(
     text = DATA + section("[mechanism]", **given) + dp(1.0) + section("[budget]", seed=seed)
     (folder / "d.toml").write_text(text, encoding="utf-8")
     told: list[str] = []
-    with kept_answers(load(folder / "d.toml"), told.append, counted=counted) as answers:
+    with kept_answers(load(folder / "d.toml"), told.append) as answers:
         assert answers is not None
         found = answers.get(key) is not None
         answers.put(key, ["1.0", "2.0"])
@@ -238,7 +236,6 @@ def test_answers_beside_a_configuration_are_of_its_door_as_it_is(
     assert told_of(tmp_path) == (False, [])
     assert told_of(tmp_path) == (True, goes_on)
     assert told_of(tmp_path, timeout=5.0, concurrency=2) == (True, goes_on)
-    assert told_of(tmp_path, counted=False)[1] == [goes_on[0].replace("2 draws", "the draws that are kept")]
     others: list[dict[str, Any]] = [
         {"script": "pass  # another"},
         {"seed": 4},

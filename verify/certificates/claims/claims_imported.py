@@ -72,7 +72,7 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
             False,
             (stated, *pair_checks(part, over_all=True)),
             (*_conditions(worst), *deployment.notes.get("conditions", ())),
-            chosen[1] or advice(part, worst, vouched=vouched is not None, covered=covered),
+            chosen[1] or advice(part, worst, vouched=vouched is not None, covered=covered, door=is_door(deployment)),
             chosen[0] or _open_reason(part, worst, trouble) or deployment.one_output,
             imported=True,
             examined=examined_row(part, deployment, claim.relation),
@@ -139,7 +139,9 @@ def epsilon_seen(examination: Examination) -> float:
     return max(lows, default=0.0)
 
 
-def advice(examination: Examination, worst: StatedProfile | None, *, vouched: bool, covered: bool) -> str:
+def advice(
+    examination: Examination, worst: StatedProfile | None, *, vouched: bool, covered: bool, door: bool = False
+) -> str:
     """Return the way out.
 
     Parameters
@@ -148,6 +150,8 @@ def advice(examination: Examination, worst: StatedProfile | None, *, vouched: bo
         Whether somebody is named already.
     covered : bool
         Whether what the mechanism states covers everybody whom the claim is about.
+    door : bool
+        Whether it is behind a command or a url, and so can state nothing.
     """
     if examination.refutations:
         pair = examination.refutations[0][0]
@@ -160,16 +164,14 @@ def advice(examination: Examination, worst: StatedProfile | None, *, vouched: bo
     low = epsilon_seen(examination)
     certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
     seen = f"No violation found{certified}. " if examination.drawn else ""
-    if examination.unreached:
-        return seen + "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
-    if examination.spared:
-        return seen + "Let it draw more (budget.max_draws)."
     if examination.missing:
-        return seen + "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
-    if examination.law:
+        return seen + _more(examination)
+    if examination.law and not door:
         return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
     if examination.violations:
         return seen + "Mend what the contract found: " + examination.violations[0].name + "."
+    if door:
+        return seen + "A command or a service states no law, and draws alone never support a claim."
     if worst is None and not covered:
         return seen + "Add worst_profile, which states the worst case over all data sets."
     if not covered:
@@ -177,6 +179,17 @@ def advice(examination: Examination, worst: StatedProfile | None, *, vouched: bo
     if vouched:
         return seen + "Look at the checks that are open: everything else is there."
     return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
+
+
+def _more(examination: Examination) -> str:
+    """Return what would let an examination be made that was not."""
+    if examination.stopped:
+        return "Let the mechanism answer every request (mechanism.timeout, mechanism.batch)."
+    if examination.unreached:
+        return "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
+    if examination.spared:
+        return "Let it draw more (budget.max_draws)."
+    return "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
 
 
 def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relation: Relation) -> Examination:
@@ -241,7 +254,7 @@ def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, 
         "views": deployment.notes.get("views", ()),
         "max_draws": deployment.config.budget.max_draws,
         "deadline": deployment.deadline,
-        "run": runner(1 if isinstance(deployment.source, DoorSource) else deployment.jobs, step),
+        "run": runner(1 if is_door(deployment) else deployment.jobs, step),
     }
 
 
@@ -263,6 +276,11 @@ def examination_size(deployment: Deployment) -> tuple[int, int]:
     """Return how many structured pairs are examined, and how often each of their data sets is drawn from."""
     pairs, draws = deployment.config.budget.examined
     return pairs, deployment.draws or draws
+
+
+def is_door(deployment: Deployment) -> bool:
+    """Return whether the mechanism is behind a command or a url."""
+    return isinstance(deployment.source, DoorSource)
 
 
 def maker(deployment: Deployment) -> Callable[[], Any] | None:

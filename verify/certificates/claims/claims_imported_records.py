@@ -26,6 +26,7 @@ from .claims_imported import (
     examination_size,
     examination_work,
     examined_row,
+    is_door,
     pair_checks,
 )
 from .exposed import most_exposed, target_pair, targets_at_the_edge
@@ -63,7 +64,7 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
         deployment.private,
         tuple(checks),
         _conditions(deployment),
-        way_out or advice(examination, None, vouched=vouched is not None, covered=covered),
+        way_out or advice(examination, None, vouched=vouched is not None, covered=covered, door=is_door(deployment)),
         forced or deployment.one_output,
         imported=True,
         examined=examined_row(examination, deployment, "add-remove"),

@@ -148,3 +148,26 @@ def test_nobody_answers(tmp_path: Path, capsys: Captured, at_once: None) -> None
     path = lay_out(tmp_path, url=server.url)
     assert invoke(["certify", str(path), "--out", str(tmp_path / "out")]) == 3
     assert "UNDECIDED (not examined)" in capsys.readouterr().out
+
+
+def test_what_is_published_does_not_say_that_nobody_answers_for_the_private_records(
+    tmp_path: Path, capsys: Captured, at_once: None
+) -> None:
+    """A response of the file is poison, or one of no data set: the curator's reasons differ, what is published not."""
+    published, curators = [], []
+    with FakeServer(scale=9.0, fault="503") as server:
+        for poison in (0.125, 0.0625):
+            server.change(poison=poison)
+            folder = tmp_path / str(poison)
+            path = lay_out(folder, url=server.url)
+            (folder / "data.csv").write_text("a,y\n0.5,0.125\n-0.5,0.25\n", encoding="utf-8")
+            text = path.read_text(encoding="utf-8").replace("max_draws = 400\n", "")
+            path.write_text(text + dp(2.0), encoding="utf-8")
+            code = certify(path, folder / "out")
+            printed = capsys.readouterr()
+            published.append((code, printed.out.replace(str(folder), ""), printed.err))
+            published[-1] += ((folder / "out" / "release" / "audit.jsonl").read_bytes().partition(b"\n")[2],)
+            rows = parse_rows((folder / "out" / "curator" / "audit.jsonl").read_bytes())
+            curators.append(["HTTP 503" in row["reason"] for row in rows if row["kind"] == "claim"])
+    assert published[0] == published[1]
+    assert curators == [[True, True], [False, False]]
