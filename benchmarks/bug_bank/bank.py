@@ -149,6 +149,11 @@ def dataset(told: dict[str, Any]) -> RawDataset:
     return RawDataset(X.reshape(len(told["X"]), -1 if X.size else 1), np.array(told["y"], dtype=np.float64), 1.0, 1.0)
 
 
+def looks_of(bug: Bug) -> list[tuple[int, float]]:
+    """Return after how many draws a bug is looked at, and with which failure probability."""
+    return [(total, look_share(FAILURE_PROB, k)) for k, total in enumerate(look_sizes(bug.max_draws, FIRST_LOOK), 1)]
+
+
 def judged(
     command: Sequence[str], pair: BlackBoxPair, claim: PrivacyClaim, looks: Sequence[tuple[int, float]], key: StreamKey
 ) -> tuple[Verdict, list[tuple[Any, Any]]]:
@@ -184,8 +189,7 @@ def row(bug: Bug, envs: Path, scripts: Path = HERE / "mechanisms", *, peer: bool
     claim = stated(told["claim"], relation)
     pair = BlackBoxPair(dataset(told["first"]), dataset(told["second"]), relation, bug.pair, bug.distance)
     key = StreamKey(SEED).child("bug bank", bug.id)
-    looks = [(total, look_share(FAILURE_PROB, k + 1)) for k, total in enumerate(look_sizes(bug.max_draws, FIRST_LOOK))]
-    wrong, drawn = judged([str(python), str(script), "release"], pair, claim, looks, key.child("bug"))
+    wrong, drawn = judged([str(python), str(script), "release"], pair, claim, looks_of(bug), key.child("bug"))
     options = ["--right"] if "variant" in bug.right else []
     other = environment(bug.right.get("requirements", bug.requirements), envs)
     once = [(bug.max_draws, FAILURE_PROB)]

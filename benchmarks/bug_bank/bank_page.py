@@ -98,7 +98,9 @@ def seen(bug: Bug, verdict: Verdict) -> str:
     event, _, hits = verdict.event.rpartition(": ")
     if not hits[:1].isdigit():
         return f"Refuted after {verdict.n_draws:,} draws by {verdict.event}."
-    return f"Refuted after {verdict.n_draws:,} draws by an event of the outputs, {hits} draws of the two data sets: {event}."
+    first, _, second = hits.partition(" against ")
+    words = f"in {first} draws of the first data set and in {second} of the second"
+    return f"Refuted after {verdict.n_draws:,} draws by an event that was seen {words}: {event}."
 
 
 def page(rows: Sequence[tuple[Bug, Row]]) -> str:
