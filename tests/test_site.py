@@ -31,7 +31,7 @@ SITE = extension()
 
 
 def rendered(text: str) -> str:
-    return Markdown(extensions=["tables", SITE.Site()]).convert(text)
+    return Markdown(extensions=["tables", "fenced_code", SITE.Site()]).convert(text)
 
 
 def test_every_page_is_in_the_navigation_and_exists() -> None:
