@@ -26,7 +26,7 @@ def find(bug: Bug, envs: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", metavar="ID", help="these bugs; what is known of the others is kept")
+    parser.add_argument("--only", nargs="+", metavar="ID", help="these bugs (all that are published)")
     parser.add_argument("--envs", type=Path, default=HERE.parents[1] / "build" / "bug_bank")
     parser.add_argument("--out", type=Path, help="write the page of the published bugs to this file")
     parser.add_argument("--page-only", action="store_true", help="run nothing: write the page from what is kept")
@@ -36,7 +36,7 @@ def main() -> None:
     for unknown in sorted(set(args.only or ()) - set(names)):
         parser.error(f"--only must name bugs of bugs.toml ({', '.join(names)}), got {unknown}")
     for bug in bank:
-        if not args.page_only and (args.only is None or bug.id in args.only):
+        if not args.page_only and (bug.id in args.only if args.only else bug.published):
             find(bug, args.envs)
     if args.out is not None:
         published = [bug for bug in bank if bug.published]
