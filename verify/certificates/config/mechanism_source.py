@@ -128,8 +128,11 @@ class Imported:
         return callable(getattr(self.inner, "profile", None))
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, k)``."""
-        outputs = np.asarray(self.inner.draw(dataset, n_draws, rng=rng), dtype=np.float64)
+        """Return independent outputs, shape ``(n_draws, k)``; refuses other ones than numbers without quoting any."""
+        try:
+            outputs = np.asarray(self.inner.draw(dataset, n_draws, rng=rng), dtype=np.float64)
+        except Exception as stop:  # whatever a user's mechanism raises
+            raise UserError(f"draw must return numbers, got {type(stop).__name__}") from None
         if outputs.ndim == 1 and n_draws != 1 and outputs.shape[0] == n_draws:
             outputs = outputs[:, None]
         elif outputs.ndim == 1 and n_draws == 1:

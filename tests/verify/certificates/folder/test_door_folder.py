@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from oracles.doors import fake_command, noisy_sum
 from oracles.doors.fake_server import FakeServer
-from toys.deployments import ARTEFACT, dp, section
+from toys.deployments import ARTEFACT, claim, dp, section
 from toys.forgery import attest_again, certify
 
 import verify
@@ -18,6 +18,7 @@ from audits.doors import service_mechanism
 from verify.certificates.folder.check_folder import check_folder
 from verify.certificates.folder.output import parse_rows
 from verify.cli import invoke
+from verify.messages.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 
@@ -171,3 +172,17 @@ def test_what_is_published_does_not_say_that_nobody_answers_for_the_private_reco
             curators.append(["HTTP 503" in row["reason"] for row in rows if row["kind"] == "claim"])
     assert published[0] == published[1]
     assert curators == [[True, True], [False, False]]
+
+
+@pytest.mark.parametrize("fault", ["error", "text", "500"])
+def test_what_are_no_numbers_leaves_a_claim_about_them_open(fault: str, tmp_path: Path) -> None:
+    """Of a claim on private records, whatever the service answers there stays inside the claim."""
+    with FakeServer(poison=0.5, fault=fault) as server:
+        path = lay_out(tmp_path, url=server.url)
+        useful = claim("utility", metric="mean squared error", at_most=0.5)
+        text = path.read_text(encoding="utf-8").replace(dp(1.0), useful)
+        path.write_text(text, encoding="utf-8")
+        assert verify.certify(path).words == {"utility": "UNDECIDED (not examined)"}
+        path.write_text(text.replace("[mechanism]", "public = true\n[mechanism]"), encoding="utf-8")
+        with pytest.raises(UserError, match=r"^draw must return numbers, got [A-Za-z]+$"):
+            verify.certify(path)
