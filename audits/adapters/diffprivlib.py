@@ -75,6 +75,11 @@ def _check(kind: str, parameters: Mapping[str, Any], needed: Mapping[str, Sequen
             raise ValueError(f"parameters must contain {name} (public), got none")
 
 
+def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments; the library wants tuples where a configuration has lists."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+
+
 @dataclass(frozen=True)
 class DiffprivlibMechanism:
     """A scalar mechanism of ``diffprivlib.mechanisms`` applied to a query of the data.
@@ -148,8 +153,8 @@ class DiffprivlibTool:
         from diffprivlib import tools
 
         state = random_state(rng)
-        release = partial(getattr(tools, self.kind), self.argument(dataset), **self.parameters, random_state=state)
-        return [release() for _ in range(n_draws)]
+        release = partial(getattr(tools, self.kind), self.argument(dataset), **_arguments(self.parameters))
+        return [release(random_state=state) for _ in range(n_draws)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +202,7 @@ class DiffprivlibModel:
         """Return what was learned, one fit a draw."""
         from diffprivlib import models
 
-        make = partial(getattr(models, self.kind), **self.parameters)
+        make = partial(getattr(models, self.kind), **_arguments(self.parameters))
         estimator = SklearnEstimator(lambda state: make(random_state=state), self._outputs, self.at)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the library's solvers report non-convergence on noisy objectives

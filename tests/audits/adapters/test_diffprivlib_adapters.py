@@ -85,6 +85,13 @@ def test_tools_give_what_they_return_and_repeat(kind):
     assert by_columns.draw(LABELLED, 1, rng=rng())[0].shape == (2,)
 
 
+def test_parameters_may_be_the_lists_of_a_configuration():
+    """``import = "audits.adapters.diffprivlib:DiffprivlibTool"`` with ``parameters`` needs no Python of one's own."""
+    for make, kind in ((DiffprivlibTool, "mean"), (DiffprivlibModel, "GaussianNB")):
+        lists, tuples = (make(kind, {"bounds": kinds((-1.0, 1.0))}) for kinds in (list, tuple))
+        np.testing.assert_equal(lists.draw(LABELLED, 2, rng=rng()), tuples.draw(LABELLED, 2, rng=rng()))
+
+
 def test_the_last_record_of_a_class_is_seen_in_the_width_of_the_output():
     """GaussianNB reads its classes off the data; a replaced record of a common class refutes nothing."""
     model = DiffprivlibModel("GaussianNB", BOUNDS)
