@@ -83,7 +83,7 @@ def read_line(line: bytes, *, public: bool = False) -> Any:
     another one for each text. What is no JSON (a name that stands twice in an object included) is a ``PlainLine``.
     """
     try:
-        value = json.loads(line.decode("utf-8"), parse_int=_whole, object_pairs_hook=_object)
+        value = _DECODER.decode(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return PlainLine(line.decode("utf-8", "surrogateescape"))
     if isinstance(value, dict) and list(value) == ["error"] and isinstance(value["error"], str):
@@ -105,6 +105,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(read) < len(pairs):
         raise ValueError("a name stands twice")
     return read
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, object_pairs_hook=_object)
 
 
 def _refusal(text: str, public: bool) -> Refusal:

@@ -57,8 +57,10 @@ def generator(request: dict[str, Any], switches: Switches) -> random.Random:
 
 
 def fault_of(request: dict[str, Any], switches: Switches, rng: random.Random) -> str:
+    if not switches.fault:
+        return ""
     poisoned = switches.poison == float("inf") or switches.poison in responses(request)
-    return switches.fault if switches.fault and poisoned and rng.random() < switches.rate else ""
+    return switches.fault if poisoned and rng.random() < switches.rate else ""
 
 
 def answer(request: dict[str, Any], switches: Switches, fault: str, rng: random.Random) -> list[str]:
