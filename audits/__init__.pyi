@@ -52,6 +52,8 @@ from .search.worst_case import Maximum as Maximum
 from .search.worst_case import NamedPair as NamedPair
 from .search.worst_case import adversarial_pairs as adversarial_pairs
 from .search.worst_case import search_maximum as search_maximum
+from .sparing.sparing_audit import SparingAudit as SparingAudit
+from .sparing.sparing_audit import audit_sparingly as audit_sparingly
 from .stated_law.stated_law import LawAudit as LawAudit
 from .stated_law.stated_law import audit_law as audit_law
 from .stated_law.stated_law import audit_loss as audit_loss

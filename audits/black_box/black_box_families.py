@@ -100,10 +100,15 @@ def _of_column(features: Features, column: int, outputs: FloatArray) -> FloatArr
     return features(outputs[:, column])
 
 
+def column_score(column: int, width: int) -> Score:
+    """Return one of ``width`` coordinates of the output as it is."""
+    name = "the output itself" if width == 1 else f"the output itself, column {column + 1}"
+    return NamedScore(name, partial(_of_column, numbers, column))
+
+
 def fit_values(first: FloatArray, second: FloatArray) -> Score:
-    """Return one coordinate of the output as it is."""
-    column = _best_column(first, second, numbers)
-    return NamedScore(_words("the output itself", column, first), partial(_of_column, numbers, column))
+    """Return the coordinate of the output that differs most, as it is."""
+    return column_score(_best_column(first, second, numbers), first.shape[1])
 
 
 def _distance(centre: float, values: FloatArray) -> FloatArray:

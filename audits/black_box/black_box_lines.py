@@ -221,12 +221,12 @@ def _beyond(test: BettingTest | BlindTest, claimed: float, level: float) -> tupl
     )
 
 
-def bet_points(claim: BlackBoxClaim, points: CurvePoints) -> list[Point]:
-    """Return the claimed point, or a few points of the claimed curve; fixed before the draws."""
+def bet_points(claim: BlackBoxClaim, points: CurvePoints, at: Sequence[float] = CURVE_DELTAS) -> list[Point]:
+    """Return the claimed point, or those of a curve where its delta first falls to ``at``; fixed before the draws."""
     if claim.curve is None:
         return [Point(claim.epsilon, claim.delta, claim.delta)]
     deltas = np.maximum(points.forward, points.backward)
-    places = sorted({int(np.argmax(deltas <= at)) if (deltas <= at).any() else len(deltas) - 1 for at in CURVE_DELTAS})
+    places = sorted({int(np.argmax(deltas <= most)) if (deltas <= most).any() else len(deltas) - 1 for most in at})
     return [Point(float(points.epsilons[i]), float(points.forward[i]), float(points.backward[i])) for i in places]
 
 

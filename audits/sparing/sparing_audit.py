@@ -1,0 +1,284 @@
+"""The audit of a mechanism whose draws are dear: a pilot chooses one pair, and bets on it go on until they refute.
+
+``budget.n_draws`` counts every draw. A quarter of them at most is a pilot of all pairs, which chooses the pair on which
+bets promise most and is never bet on. The rest is drawn from that pair in small blocks, by fair coins; each block is
+bet on by what was seen before it. The claim is refuted as soon as the wealth is 1 / ``failure_prob`` (Ville's
+inequality), whatever the outputs are. Derivation: ``docs/derivations/sparing.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mechanisms.data.neighbours import UnsupportedRelation
+
+from ..black_box.black_box_bet import MAX_EPSILON, Point
+from ..black_box.black_box_lines import bet_points
+from ..black_box.black_box_results import BlackBoxOutcome
+from ..black_box.claims import PrivacyClaim
+from ..estimate import Budget
+from ..examination.deadline import Deadline
+from ..results import Result
+from ..search.pairs import NamedGroupPair
+from ..search.worst_case import NamedPair
+from ..subject.guarded_subject import Subject
+from ..subject.no_answer import OutOfTime
+from ..subject.open_subject import subject_of
+from .sparing_draws import PilotPair, drawn, encoded
+from .sparing_wealth import Player
+
+#: Draws of each data set of every pair in the first round of the pilot, and fewest; the second round has twice as many.
+ROUND, LEAST_ROUND = 6, 3
+#: In the second round of the pilot one of so many pairs is left.
+KEPT_PAIRS = 3
+#: Draws of all for each pair and each draw of the first round: the pilot then has a quarter of them at most.
+SPREAD = 16
+#: Fewest draws of an audit.
+LEAST_DRAWS = 100
+#: Fewest draws of a block, and its share of the draws of the pair so far.
+BLOCK, BLOCK_SHARE = 12, 0.12
+#: A claimed curve is bet against where its delta first falls to these.
+SPARING_DELTAS = (0.3, 0.2, 0.1, 0.01, 1e-3, 1e-6)
+
+Named = NamedPair | NamedGroupPair
+
+
+@dataclass(frozen=True, repr=False)
+class SparingAudit(Result):
+    """How far the wealth of bets against a claim grew; it refutes or says nothing.
+
+    Attributes
+    ----------
+    mechanism : str
+        Its name.
+    claim : PrivacyClaim
+        What was claimed.
+    pair : str
+        The pair that was bet on; empty where none was.
+    event : str
+        On what the best bet is, in words, with how often that happened in the draws that were bet on.
+    point : Point or None
+        The claimed point that this bet is against.
+    wealth : tuple of (int, float)
+        Draws so far, the pilot included, and the log of the wealth after them; begins with the pilot and 0.
+    failure_prob : float
+        Of the whole audit.
+    n_draws : int
+        Draws asked for, all together.
+    unreached, spared : str
+        Why it stopped before its draws were spent, and what was left out of the pilot; empty where nothing was.
+    """
+
+    mechanism: str
+    claim: PrivacyClaim
+    pair: str
+    event: str
+    point: Point | None
+    wealth: tuple[tuple[int, float], ...]
+    failure_prob: float
+    n_draws: int
+    unreached: str = ""
+    spared: str = ""
+
+    @property
+    def log_wealth(self) -> float:
+        """The largest log of the wealth."""
+        return max((log for _, log in self.wealth), default=0.0)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.log_wealth >= -math.log(self.failure_prob)
+
+    @property
+    def p_value(self) -> float:
+        """Of the claim, at most ``failure_prob`` exactly when it is refuted."""
+        p_value = math.exp(-max(self.log_wealth, 0.0))
+        return min(p_value, self.failure_prob) if self.refuted else max(p_value, math.nextafter(self.failure_prob, 1))
+
+    @property
+    def outcome(self) -> BlackBoxOutcome:
+        """Refuted, or not."""
+        return BlackBoxOutcome.REFUTED if self.refuted else BlackBoxOutcome.NOT_REFUTED
+
+    def entries(self) -> dict[str, Any]:
+        """Return what is shown, by name."""
+        return {
+            "outcome": self.outcome,
+            "mechanism": self.mechanism,
+            "claim": self.claim.sentence,
+            "p_value": self.p_value,
+            "failure_prob": self.failure_prob,
+            "n_draws": self.n_draws,
+            "pair": self.pair,
+            "event": self.event,
+            "unreached": self.unreached,
+        }
+
+
+def audit_sparingly(
+    mechanism: Any,
+    pairs: Sequence[Named],
+    claim: PrivacyClaim,
+    budget: Budget,
+    *,
+    views: Sequence[Callable[[Any], Any]] = (),
+    make: Callable[[], Any] | None = None,
+    deadline: Deadline | None = None,
+) -> SparingAudit:
+    """Return whether draws refute a claim, from as few of ``budget.n_draws`` as that takes.
+
+    Every draw is a call of its own. The draws must be independent of each other, as the claim has it: nothing here
+    looks for a mechanism whose calls remember each other.
+
+    Parameters
+    ----------
+    mechanism : object
+        With ``draw(dataset, n_draws, *, rng)``; outputs of any type.
+    pairs : sequence of NamedPair
+        Of relations that the claim covers, with distinct names.
+    claim : PrivacyClaim
+        A point, or a curve, which is bet against at a few of its points.
+    budget : Budget
+        All draws (at least 100), failure probability and random stream; the result is a function of it.
+    views : sequence of callables
+        See ``Subject``: what is read from an output that shows nothing of itself.
+    make : callable, optional
+        Gives a pristine mechanism; by default copies are made of ``mechanism``.
+    deadline : Deadline, optional
+        No call is begun after it; what was bet on by then counts.
+
+    Returns
+    -------
+    SparingAudit
+        Its ``outcome`` never says that the claim holds.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, two have one name, a pair is not of a relation that the claim covers, or the draws are too
+        few.
+
+    References
+    ----------
+    Ville 1939; Gonzalez et al. 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audits import Budget, NamedPair, StreamKey, audit_sparingly, point_claim
+    >>> from mechanisms import Dataset, NeighbouringPair
+    >>> class HalfTheNoise:
+    ...     def draw(self, dataset, n_draws, *, rng):
+    ...         return dataset.n_records + rng.laplace(scale=0.5, size=n_draws)
+    >>> one = Dataset(np.ones((1, 1)), np.zeros(1), 1.0, 1.0, name="one", public=True)
+    >>> pairs = [NamedPair("one against two", NeighbouringPair.add(one, [1.0], 0.0))]
+    >>> seen = audit_sparingly(HalfTheNoise(), pairs, point_claim(1.0, 0.0), Budget(2_000, 1e-4, StreamKey(1)))
+    >>> seen.refuted, seen.n_draws < 1_000
+    (True, True)
+    """
+    _check(pairs, claim, budget)
+    subject = subject_of(mechanism, fresh=make, views=views, deadline=deadline)
+    audit = _Audit(subject, claim, budget)
+    try:
+        audit.run(pairs)
+    except OutOfTime as stop:
+        audit.unreached = str(stop) or "the time was up before the draws were spent"
+    return audit.result()
+
+
+def _check(pairs: Sequence[Named], claim: PrivacyClaim, budget: Budget) -> None:
+    if not pairs:
+        raise ValueError("pairs must not be empty, got pairs=()")
+    if len({named.name for named in pairs}) != len(pairs):
+        raise ValueError("pairs must have distinct names, got a name twice")
+    if budget.n_draws < LEAST_DRAWS:
+        raise ValueError(f"n_draws must be at least {LEAST_DRAWS}, got n_draws={budget.n_draws}")
+    for named in pairs:
+        if named.pair.relation not in claim.relations:
+            covered = ", ".join(relation.name for relation in claim.relations)
+            raise UnsupportedRelation(
+                f"relation must be one of {covered} as in the claim, got {named.pair.relation.name}"
+            )
+
+
+class _Audit:
+    """One audit under way: what is left when the time is up is what was known by then."""
+
+    def __init__(self, subject: Subject, claim: PrivacyClaim, budget: Budget) -> None:
+        self._subject, self._claim, self._budget = subject, claim, budget
+        box = claim.black_box()
+        self._points = [p for p in bet_points(box, box.points(), SPARING_DELTAS) if p.epsilon <= MAX_EPSILON]
+        self._pair = ""
+        self._player: Player | None = None
+        self._wealth: list[tuple[int, float]] = []
+        self.unreached = self.spared = ""
+
+    @property
+    def _used(self) -> int:
+        return self._subject.ledger.evaluations
+
+    def run(self, pairs: Sequence[Named]) -> None:
+        """Choose a pair, and bet on it until the claim is refuted or the draws are spent."""
+        if not self._points:
+            self.unreached = f"no epsilon beyond {MAX_EPSILON:g} can be refuted by counting"
+            return
+        chosen = self._chosen(pairs)
+        if chosen is None:
+            self.unreached = "the mechanism refuses both data sets of every pair"
+            return
+        pilot, self._pair = chosen, chosen.named.name
+        layout = pilot.layout(self._subject)
+        player = self._player = Player(pilot.rows(layout), self._points)
+        self._wealth.append((self._used, 0.0))
+        key, of_pair = self._budget.key.child("bets"), sum(len(part) for part in (*pilot.first, *pilot.second))
+        enough = -math.log(self._budget.failure_prob)
+        while (left := self._budget.n_draws - self._used) > 0 and self._wealth[-1][1] < enough:
+            size = min(left, max(BLOCK, math.ceil(BLOCK_SHARE * of_pair)))
+            block = key.child(str(len(self._wealth)))
+            coins = block.child("coins").rng().random(size) < 0.5
+            first, second = drawn(self._subject, pilot.members, coins, block)
+            grown = player.bet((encoded(first, layout), encoded(second, layout)))
+            self._wealth.append((self._used, self._wealth[-1][1] + grown))
+            of_pair += size
+
+    def _chosen(self, pairs: Sequence[Named]) -> PilotPair | None:
+        """Return the pair on which bets promise most, after two rounds of the pilot; None where all are refused."""
+        most = max(1, self._budget.n_draws // (SPREAD * LEAST_ROUND))
+        if len(pairs) > most:
+            self.spared = f"{len(pairs) - most} of {len(pairs)} pairs of data sets were left out of the pilot"
+            pairs = pairs[:most]
+        n_each = min(ROUND, self._budget.n_draws // (SPREAD * len(pairs)))
+        key = self._budget.key.child("pilot")
+        once = [PilotPair(named, [], []).more(self._subject, n_each, key.child(named.name)) for named in pairs]
+        once = [pilot for pilot in once if not pilot.refused]
+        if len(once) < 2:
+            return once[0] if once else None
+        best = sorted(once, key=self._promise, reverse=True)[: math.ceil(len(once) / KEPT_PAIRS)]
+        twice = [p.more(self._subject, 2 * n_each, key.child(p.named.name, "again")) for p in best]
+        return max(twice, key=self._promise)
+
+    def _promise(self, pilot: PilotPair) -> float:
+        return Player(pilot.rows(pilot.layout(self._subject)), self._points).promise
+
+    def result(self) -> SparingAudit:
+        """Return what is known."""
+        event, point = "", None
+        if self._player is not None and len(self._wealth) > 1:
+            sets, point, hits = self._player.best()
+            event = "" if sets is None else f"{sets.event} ({hits})"
+        return SparingAudit(
+            self._subject.name,
+            self._claim,
+            self._pair,
+            event,
+            point,
+            tuple(self._wealth),
+            self._budget.failure_prob,
+            self._used,
+            self.unreached,
+            self.spared,
+        )

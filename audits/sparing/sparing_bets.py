@@ -1,0 +1,161 @@
+"""Bets on which data set a draw came from: sets of outputs fixed beforehand, and sets learned from the draws so far.
+
+Before each draw a fair coin says which of two data sets it is made on; its label is the coin. Bets are placed on
+labels, given outputs, so that each draw counts by itself and both directions of a claim are attacked at once. Why the
+wealth is a supermartingale under the claim: ``docs/derivations/sparing.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.data.dataset import FloatArray
+
+from ..black_box.black_box_bet import Counted, Pair, Point, ScoreInterval
+from ..black_box.black_box_families import FAMILIES, column_score
+from ..black_box.black_box_scores import Score
+
+#: Stakes, as shares of the largest one allowed.
+STAKES = np.array([0.25, 0.5, 0.75, 0.95])
+#: Shares of the pooled pilot between which the upper and the lower end of a column begin; most columns that have ends.
+END_LEVELS, MAX_COLUMNS = (0.5, 0.65, 0.8, 0.95), 12
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LabelSets:
+    """Where a label is bet on: "first" where a score is in ``forward``, "second" where it is in ``backward``.
+
+    Where it is in both nothing is bet, and the same where it is in neither.
+    """
+
+    score: Score
+    forward: ScoreInterval | None
+    backward: ScoreInterval | None
+
+    @property
+    def event(self) -> str:
+        """The sets in words."""
+        ways = (("first", self.forward), ("second", self.backward))
+        return "; ".join(f"{name} data set: {self.score.name} {at}" for name, at in ways if at is not None)
+
+    def right_and_wrong(self, scores: Pair) -> tuple[int, int]:
+        """Return how many labels are told rightly and wrongly, given the scores of draws of both data sets."""
+        one, two = (self._sides(of) for of in scores)
+        return one[0] + two[1], one[1] + two[0]
+
+    def first_side(self, scores: FloatArray) -> int:
+        """Return how many draws lie where "first" is bet on; where only "second" is, there."""
+        return self._sides(scores)[0 if self.forward is not None else 1]
+
+    def _sides(self, scores: FloatArray) -> tuple[int, int]:
+        """Return how many draws are taken for one of the first data set, and for one of the second."""
+        none = np.zeros(len(scores), dtype=np.bool_)
+        ahead = none if self.forward is None else self.forward.holds(scores)
+        behind = none if self.backward is None else self.backward.holds(scores)
+        return int((ahead & ~behind).sum()), int((behind & ~ahead).sum())
+
+
+@dataclass(frozen=True)
+class Bets:
+    """Many bets side by side: which sets, which share of the largest stake, against which claimed point."""
+
+    sets: tuple[LabelSets | None, ...]
+    place: IntArray
+    share: FloatArray
+    point: IntArray
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which bets there are sets for."""
+        return np.array([self.sets[place] is not None for place in self.place], dtype=np.bool_)
+
+    def named(self, bet: int, points: Sequence[Point]) -> tuple[LabelSets | None, Point]:
+        """Return the sets of a bet, and the point that it is against."""
+        return self.sets[self.place[bet]], points[self.point[bet]]
+
+    def growth(self, draws: Pair, points: Sequence[Point]) -> FloatArray:
+        """Return the log of the factor of each bet on some draws; 0 where there are no sets to bet on."""
+        scored: dict[int, Pair] = {}
+        told = np.full((len(self.sets), 2), math.nan)
+        for place, sets in enumerate(self.sets):
+            if sets is None:
+                continue
+            if id(sets.score) not in scored:
+                scored[id(sets.score)] = sets.score(draws[0]), sets.score(draws[1])
+            told[place] = sets.right_and_wrong(scored[id(sets.score)])
+        right, wrong = told[self.place].T
+        gain, loss, price = self._logs(points)
+        growth = right * gain + wrong * loss - (len(draws[0]) + len(draws[1])) * price
+        return np.where(np.isnan(growth), 0.0, growth)
+
+    def _logs(self, points: Sequence[Point]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the log factor of a right and of a wrong label, and the log price of a claimed delta of each draw."""
+        of_points = np.array([(point.epsilon, point.forward, point.backward) for point in points])
+        epsilon, forward, backward = of_points[self.point].T
+        of_sets = [
+            (s is not None and s.forward is not None, s is not None and s.backward is not None) for s in self.sets
+        ]
+        ways = np.array(of_sets, dtype=np.float64).reshape(-1, 2)[self.place].T
+        stake = self.share * np.exp(-epsilon)
+        price = np.log1p(0.5 * stake * (ways[0] * forward + ways[1] * backward))
+        return np.log1p(stake), np.log1p(-self.share), price
+
+
+#: Which ways a bet goes: both, forward alone, backward alone.
+WAYS = ((True, True), (True, False), (False, True))
+
+
+def bets_on_ends(pilot: Pair, points: Sequence[Point]) -> Bets:
+    """Return bets on the ends of each column, cut where the pooled pilot has a share of its values; blind to labels."""
+    pooled = np.concatenate(pilot)
+    width = pooled.shape[1]
+    sets: list[LabelSets] = []
+    for column in range(min(width, MAX_COLUMNS)):
+        score = column_score(column, width)
+        values = score(pooled)
+        values = values[np.isfinite(values)]
+        if len(values) < 2 or values.min() == values.max():
+            continue
+        for level in END_LEVELS:
+            low, high = (float(np.quantile(values, share)) for share in (1 - level, level))
+            ends = ScoreInterval(high, math.inf), ScoreInterval(-math.inf, low)
+            for above, below in (ends, ends[::-1]):
+                sets += [LabelSets(score, above if f else None, below if b else None) for f, b in WAYS]
+    return _each_stake(sets, points)
+
+
+def _each_stake(sets: Sequence[LabelSets], points: Sequence[Point]) -> Bets:
+    """Return every set at every stake against every point."""
+    place, stake, point = (
+        part.ravel() for part in np.meshgrid(range(len(sets)), range(len(STAKES)), range(len(points)), indexing="ij")
+    )
+    return Bets(tuple(sets), np.asarray(place), STAKES[stake], np.asarray(point))
+
+
+def bets_on_learned(past: Pair, points: Sequence[Point]) -> Bets:
+    """Return bets on the sets that would have grown most on past draws: of each family, point, stake, and way."""
+    sets: list[LabelSets | None] = []
+    share: list[float] = []
+    place: list[int] = []
+    enough = min(len(past[0]), len(past[1])) > 1
+    for family in FAMILIES:
+        score = family.fit(*past) if enough else None
+        counted = None if score is None else Counted.of(score(past[0]), score(past[1]))
+        for number, point in enumerate(points):
+            for stake in STAKES.tolist():
+                gain, loss = math.log1p(stake * math.exp(-point.epsilon)), math.log1p(-stake)
+                if counted is None or score is None:
+                    sets += [None] * len(WAYS)
+                else:
+                    forward, backward = counted.best(gain, loss), counted.best(loss, gain)
+                    sets += [LabelSets(score, forward if f else None, backward if b else None) for f, b in WAYS]
+                share += [stake] * len(WAYS)
+                place += [number] * len(WAYS)
+    return Bets(tuple(sets), np.arange(len(sets)), np.array(share), np.array(place))
