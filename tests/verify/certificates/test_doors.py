@@ -91,6 +91,10 @@ def claim_row(out: str = "out") -> dict[str, Any]:
     return next(row for row in rows if row["kind"] == "claim")
 
 
+def kept_its_contract() -> bool:
+    return "VIOLATED" not in {each["outcome"] for each in claim_row()["examination"]["contract"]}
+
+
 def asked(server: FakeServer) -> Counter[str]:
     """How often each request was asked."""
     return Counter(json.dumps(request, sort_keys=True) for request in server.requests)
@@ -115,14 +119,18 @@ def test_half_the_noise_of_a_command_is_refuted(relation: str, work: Path) -> No
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_enough_noise_is_never_refuted(relation: str, work: Path, server: FakeServer) -> None:
-    """Three seeds of a service and one of a command: one of the four is refuted with probability 4e-4 at most."""
+def test_enough_noise_of_a_service_is_never_refuted(relation: str, work: Path, server: FakeServer) -> None:
+    """Three seeds: one of them is refuted with probability 3e-4 at most."""
     server.change(scale=RIGHT[relation])
-    for seed, door in enumerate([{"url": server.url}] * 3 + [command(RIGHT[relation])]):
-        assert certify(deployment(door, relation, seed=seed), "--overwrite") == 3
-        row = claim_row()
-        assert row["words"] in ("UNDECIDED (examined)", "UNDECIDED (not examined)")
-        assert "VIOLATED" not in {each["outcome"] for each in row["examination"]["contract"]}
+    for seed in range(3):
+        assert certify(deployment({"url": server.url}, relation, seed=seed), "--overwrite") == 3
+        assert kept_its_contract()
+
+
+def test_enough_noise_of_a_command_is_not_refuted(work: Path) -> None:
+    """But with probability 1e-4 at most."""
+    assert certify(deployment(command(RIGHT["add-remove"]))) == 3
+    assert kept_its_contract()
 
 
 # --- stopped and gone on ----------------------------------------------------------------------------------------------
@@ -160,6 +168,7 @@ def test_a_killed_audit_of_a_service_goes_on_and_asks_nothing_twice(
     assert not list(work.glob("d.draws*"))
 
 
+@pytest.mark.slow
 def test_a_killed_audit_of_a_command_goes_on_and_asks_nothing_twice(work: Path) -> None:
     text, log = deployment(command(), draws=100), work / "asked.log"
     assert certify(text, out="whole") == 3
@@ -174,26 +183,22 @@ def test_a_killed_audit_of_a_command_goes_on_and_asks_nothing_twice(work: Path) 
     assert 0 <= len(log.read_text().splitlines()) - len(whole) <= 1
 
 
-def test_an_audit_without_seeds_goes_on_with_its_draws_and_takes_none_twice(
-    work: Path, server: FakeServer, capsys: Captured
-) -> None:
-    """Stopped again and again by a service that gives no answer to a request in fifty."""
-    text = deployment({"url": server.url, "reproducible": False, "timeout": 0.15})
-    assert certify(text, out="whole") == 3
+def test_an_audit_without_seeds_goes_on_with_its_draws_and_takes_none_twice(work: Path, server: FakeServer) -> None:
+    """Stopped four times by a service that gives no answer to a request in ten."""
+    door = {"url": server.url, "reproducible": False}
+    assert certify(deployment(door), out="whole") == 3
     n_whole = server.count
     server.requests.clear()
-    server.change(fault="hang", poison=math.inf, rate=0.02)
-    codes, times = [certify(text)], 1
-    while claim_row()["reason"].startswith("no pair") and times < 40:
-        times += 1
-        codes.append(certify(text, "--overwrite"))
+    server.change(fault="hang", poison=math.inf, rate=0.1)
+    for _ in range(4):
+        assert certify(deployment(door | {"timeout": 0.2}), "--overwrite") == 3
+    n_before = server.count
     server.change(fault="")
-    capsys.readouterr()
-    assert certify(text, "--overwrite") == 3
-    assert set(codes) == {3}
-    assert "seed" not in server.requests[0]
-    assert server.count <= n_whole + 4 * times
-    assert "VIOLATED" not in {each["outcome"] for each in claim_row()["examination"]["contract"]}
+    assert certify(deployment(door), "--overwrite") == 3
+    assert not Path("d.draws").exists()
+    assert n_before < n_whole <= server.count <= n_whole + 4 * 4
+    assert not any("seed" in request for request in server.requests)
+    assert kept_its_contract()
 
 
 # --- what is an output ------------------------------------------------------------------------------------------------
@@ -207,7 +212,7 @@ PAIR = section("[[pairs]]", name="poison", X=[[0.1, 0.1]], y=[0.5], target_x=[0.
 def test_what_a_service_does_instead_of_answering_is_an_output(fault: str, work: Path, server: FakeServer) -> None:
     """It does it on one of two neighbouring data sets; much noise hides all else."""
     server.change(scale=50.0, poison=POISON, fault=fault)
-    door = {"url": server.url, "concurrency": 8, "timeout": 0.05, "timeouts": "output"}
+    door = {"url": server.url, "concurrency": 32, "timeout": 0.3, "timeouts": "output"}
     assert certify(deployment(door, epsilon=0.5, draws=60) + PAIR) == 1
     assert "poison" in claim_row()["reason"]
 
@@ -236,22 +241,21 @@ done
 def test_a_timeout_ends_the_audit_as_not_examined_and_the_next_run_goes_on(
     work: Path, server: FakeServer, capsys: Captured
 ) -> None:
-    text = deployment({"url": server.url, "timeout": 0.2})
+    text = deployment({"url": server.url})
     assert certify(text, out="whole") == 3
     whole = asked(server)
     server.requests.clear()
     server.change(fault="hang", poison=math.inf, rate=0.03)
-    assert certify(text) == 3
+    assert certify(deployment({"url": server.url, "timeout": 0.2})) == 3
     row = claim_row()
     assert row["words"] == "UNDECIDED (not examined)"
-    assert "got no answer in 0.2 s" in row["reason"]
-    assert "(mechanism.timeout" in row["reason"]
+    assert "got no answer in 0.2 s (mechanism.timeout" in row["reason"]
     assert "the draws so far stay in d.draws" in capsys.readouterr().err
     server.change(fault="")
     assert certify(text, "--overwrite") == 3
     assert "going on with " in capsys.readouterr().err
     assert record() == record("whole")
-    assert (asked(server) - whole).total() <= 8
+    assert (asked(server) - whole).total() <= 4
     assert not Path("d.draws").exists()
 
 
