@@ -32,6 +32,10 @@ EXPECTATIONS = {
 }
 
 
+#: In the words of an examination that was cut short: nobody answered for the mechanism.
+NOT_REACHED = "reached: "
+
+
 class AuditFailure(AssertionError):
     """A claim is not as the test expects; the message is the one line that the user sees."""
 
@@ -152,7 +156,7 @@ def _way_out(row: Row) -> str:
     if row["detail"] == NOBODY:
         return "; name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}"
     if row["detail"].startswith(NOT_EXAMINED):
-        return "; more draws may examine it (--privacy-draws)"
+        return "" if NOT_REACHED in row["detail"] else "; more draws may examine it (--privacy-draws)"
     return "; more draws may decide it (--privacy-draws)" if row["reason"] == Reason.BUDGET.name else ""
 
 

@@ -9,10 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from oracles.doors.fake_server import FakeServer
 
 import verify
+from audits import ServiceMechanism
+from audits.doors import service_mechanism
+from mechanisms import Dataset, NeighbouringPair
 from reports.row import Badge, Table, Tone
+from verify.plugin.pytest_audit import AuditFailure, Auditor
 from verify.plugin.pytest_record import Session, document
 
 HOME = Path(verify.__file__).resolve().parent.parent
@@ -298,3 +304,21 @@ def test_an_unclear_text_is_neither_good_nor_bad_in_the_report() -> None:
     (table,) = section.blocks
     assert isinstance(table, Table)
     assert [line[:2] for line in table.rows] == [("T-1", Badge("text unclear", Tone.NEUTRAL))]
+
+
+def test_a_service_is_a_mechanism_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row says what was asked without its token; that nobody answers is a failure that names why, in one line."""
+    monkeypatch.setattr(service_mechanism, "PAUSES", (0.0,))
+    data = Dataset(np.ones((2, 1)), np.array([0.25, 0.5]), 1.0, 1.0)
+    pair = NeighbouringPair.add(data, [1.0], 1.0)
+    with FakeServer() as server:
+        audit = Auditor("a test", "", seed=1, n_draws=4000, failure_prob=1e-4)
+        service = ServiceMechanism(f"{server.url}?token=s31337")
+        row = audit(service, pair, (1.0, 0.0), expect="not refuted")
+        server.change(scale=0.25)
+        assert audit(service, pair, (1.0, 0.0), expect="fails")["outcome"] == "FAILS"
+        assert row["mechanism"] == server.url
+        service.close()
+    with pytest.raises(AuditFailure, match=r"not examined: no pair of data sets was reached: the service .*known\.$"):
+        audit(service, pair, (1.0, 0.0), expect="not refuted")
+    assert "31337" not in json.dumps(audit.rows)
