@@ -17,7 +17,7 @@ MOST_BYTES = 1 << 28
 #: White space of JSON.
 BLANK = b" \t\r\n"
 #: Share of a pause before a further attempt where what happened is not a matter of load.
-BRIEF = 0.1
+BRIEF = 0.04
 
 
 class IdleEnd(Exception):

@@ -34,8 +34,9 @@ class Connection:
     """
 
     def __init__(self, url: SplitResult) -> None:
-        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-        self._http = kind(url.hostname or "", url.port)
+        secure = url.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._http = kind(url.hostname or "", url.port or (443 if secure else 80))
         self._target = quote(url.path or "/", safe=SAFE) + (f"?{quote(url.query, safe=SAFE)}" if url.query else "")
         self._timed: TimedSocket | None = None
 

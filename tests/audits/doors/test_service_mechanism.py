@@ -17,6 +17,8 @@ from oracles.doors.fake_server import FakeServer
 from oracles.doors.noisy_sum import answer
 
 from audits import ServiceMechanism
+from audits.doors.connections import Connection
+from audits.doors.door_identity import checked_url
 from audits.subject.no_answer import CallEnded, NoAnswer
 from audits.subject.output_leaves import Refusal
 from audits.subject.returned import WrongRows
@@ -330,3 +332,17 @@ def test_a_name_and_a_repr_show_nothing_of_a_query() -> None:
     mechanism = ServiceMechanism("https://host:8443/v1/release?token=secret#part")
     assert mechanism.name == "https://host:8443/v1/release"
     assert "secret" not in repr(mechanism)
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port", "target"),
+    [
+        ("http://[::1]", "::1", 80, "/"),
+        ("https://[::1]:8443/a", "::1", 8443, "/a"),
+        ("https://host/a?b=%20&c", "host", 443, "/a?b=%20&c"),
+        ("HTTP://host:80?b", "host", 80, "/?b"),
+    ],
+)
+def test_a_url_says_where_a_request_goes(url: str, host: str, port: int, target: str) -> None:
+    connection = Connection(checked_url(url))
+    assert (connection._http.host, connection._http.port, connection._target) == (host, port, target)

@@ -42,7 +42,7 @@ class FakeServer:
         self.open = self.most_open = 0
         self.refusals: list[int] = []
         self.chunked, self.keep_alive = False, True
-        self.lock = threading.Lock()
+        self.lock, self.over = threading.Lock(), threading.Event()
         self.connections: set[socket.socket] = set()
         fake = self
 
@@ -72,6 +72,7 @@ class FakeServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, stop: BaseException | None, at: TracebackType | None) -> None:
+        self.over.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -116,7 +117,7 @@ class FakeHandler(BaseHTTPRequestHandler):
         time.sleep(switches.pause)
         status = refusal if refusal is not None else int(fault) if fault.isdigit() else 200
         if fault == "hang":
-            time.sleep(3600)
+            self.server_of.over.wait()
         if not status or fault in ("close", "exit", "signal"):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
