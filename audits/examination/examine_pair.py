@@ -34,6 +34,8 @@ from .witnesses import Note, StatedProfile, Weight, Witness, of_test
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
 BLACK_BOX = 50
+#: Draws of each data set that are asked about first, with half of the pair's failure probability, where they are dear.
+FEW = 100
 #: Shares of a pair's failure probability where the mechanism states a density.
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
@@ -144,13 +146,23 @@ def _examined(work: PairWork) -> PairExamination:
     encoded = subject.encoded(
         work.pair.first, work.pair.second, key.child("pilot"), one_by_one=work.one_by_one, n_pilot=work.n_pilot
     )
-    refused = tuple("" if refusal is None else str(refusal) for refusal in encoded.refusals)
-    if encoded.refusals[0] is not None and encoded.refusals[0] == encoded.refusals[1]:
-        return PairExamination(
-            work.name, work.private, (), DrawnPair(work.name, 0, 0), (refused[0], refused[1]), skipped=True
-        )
+    first, second = encoded.refusals
+    if first is not None and first == second:
+        whys = (str(first), str(second))
+        return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), whys, skipped=True)
+    if encoded.few_first and work.budget.n_draws > 2 * FEW:
+        few = _questioned(replace(work, budget=work.budget.part("few", share=0.5, n_draws=2 * FEW)), encoded)
+        if any(witness.refutes for witness in few.witnesses):
+            return few
+        work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob / 2))
+    return _questioned(work, encoded)
+
+
+def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
+    """Return what one sample of the pair says; its layout is known, and it is not refused on both sides."""
+    refused = ["" if refusal is None else str(refusal) for refusal in encoded.refusals]
     n_each = work.budget.n_draws // 2
-    recorded = Recorded(encoded, work.pair, n_each, key.child("sample"))
+    recorded = Recorded(encoded, work.pair, n_each, work.budget.key.child("sample"))
     work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * recorded.share))
     law, why, spent = _believed(work, recorded, encoded)
     witnesses: tuple[Witness, ...] = ()

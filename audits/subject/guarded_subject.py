@@ -282,6 +282,9 @@ class EncodedSubject:
         draw is this symbol, and none is made.
     plain : bool
         Whether outputs are finite numbers of one shape and type, so that a density may be asked about the rows.
+    few_first : bool
+        Whether draws are dear and a few of them probably tell all: each of one data set ends its call, none of the
+        other does.
     """
 
     subject: Subject
@@ -291,6 +294,7 @@ class EncodedSubject:
     refusals: tuple[Refusal | None, Refusal | None]
     constant: tuple[Refusal | None, Refusal | None]
     one_by_one: bool = False
+    few_first: bool = False
     _counts: dict[str, int] = field(default_factory=lambda: {"first": 0, "second": 0}, repr=False)
 
     @property

@@ -156,7 +156,8 @@ class OpenSubject(Subject):
         pilots, whole = self.of_both((first, second), calls, key)
         refusals = (always_refused(pilots[0]), always_refused(pilots[1]))
         alone = one_by_one or not whole or self.door.batch == 1
-        return OpenSource(self, (first, second), *self._layout(pilots), refusals, (None, None), alone)
+        few_first = not whole and (refusals[0] is None) != (refusals[1] is None)
+        return OpenSource(self, (first, second), *self._layout(pilots), refusals, (None, None), alone, few_first)
 
     def ask(self, wanted: Sequence[OpenCall], order: np.random.Generator | None, *, again: bool = True) -> Made:
         """Return the outputs of some calls, in the order given, whatever the order in which they are made and end.

@@ -14,7 +14,7 @@ from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import audit_claim
 from audits.black_box.claims import point_claim
 from audits.examination.deadline import Deadline
-from audits.examination.examine_pair import PairWork, examine_pair
+from audits.examination.examine_pair import FEW, PairWork, examine_pair
 from audits.examination.examined import Demand
 from audits.examination.examined_claim import ExaminationOutcome, examine
 from audits.examination.recorded import Recorded
@@ -120,12 +120,24 @@ def test_an_exit_or_an_error_line_of_one_data_set_alone_refutes():
     def errs(self, dataset, n, rng):
         return [Refusal("error #12345678")] * n if dataset is ONE.first else HONEST(self, dataset, n, rng)
 
-    for body in (exits, errs):
+    for body, draws in ((exits, FEW), (errs, 1_000)):  # an exit may cost the start of a process: a few are enough
         found = pair_of(OpenDoor(body, concurrency=8))
         assert refuted(found)
-        assert found.drawn.draws == 1_000
+        assert found.drawn.draws == draws
         assert found.refused[0]
         assert not found.refused[1]
+
+
+def test_where_a_few_draws_do_not_tell_the_rest_is_asked_for():
+    """A pilot of which one data set alone was refused, by chance, as it were: 40 exits and no more."""
+    left = itertools.count()
+    body = ends("exit 3", lambda self, d, n, rng: d is ONE.first and next(left) < 42, HONEST)
+    found = pair_of(OpenDoor(body, concurrency=1))
+    assert found.refused == ("exit 3", "")
+    assert not refuted(found)
+    assert found.drawn.draws == FEW + 1_000
+    test = next(w for w in found.witnesses if w.about == "black box: the claim")
+    assert test.estimate.failure_prob <= 0.5e-4
 
 
 #: Probability of an exit: e times as large for one data set, which epsilon = 1 allows.
