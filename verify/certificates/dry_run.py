@@ -69,7 +69,8 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
         pairs, wanted = loaded.config.budget.examined
         factor, tried = (pairs + BESIDE) / (1 + BESIDE), _one_pair(tried)
         a_draw = 0.0 if outside else _seconds_a_draw(deployment)
-        if outside or a_draw > SLOW or isinstance(deployment.source, DoorSource):
+        alone = isinstance(deployment.source, DoorSource) or loaded.config.budget.sequential
+        if outside or a_draw > SLOW or alone:
             return _drawing_alone(deployment, a_draw, read_seconds, outside=outside)
     with deployment.progress.phase("small runs for an estimate"):
         once = _seconds(lambda: _decided(tried, SMALL[0]))  # imports, and laws that are composed once and kept
@@ -177,11 +178,14 @@ def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, 
     budget = deployment.config.budget
     pairs, draws = budget.examined
     total = 2 * draws * (pairs + BESIDE)
-    total = total if budget.max_draws is None else min(total, budget.max_draws)
+    if budget.max_draws is not None:
+        total = budget.max_draws if budget.sequential else min(total, budget.max_draws)
     audited = [claim for claim in deployment.config.claims if claim.audits_pairs]
     named = [str(claim.name) for claim in audited if claim.everywhere or not outside]
     words = f"examination of {pairs} pairs, {draws:,} draws of each data set"
-    jobs = 1 if isinstance(deployment.source, DoorSource) else deployment.jobs
+    if budget.sequential:
+        words = f"sparing audit, {budget.max_draws:,} draws at most"
+    jobs = 1 if budget.sequential or isinstance(deployment.source, DoorSource) else deployment.jobs
     return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / jobs)
 
 

@@ -29,6 +29,7 @@ from ..config.mechanism_source import Imported, white_box_of
 from ..pages.certificate_plots import record_figures, roc_work
 from .claim_forms import privacy_claim, relation_of, steps_of
 from .claims_imported import examined_dp
+from .claims_sparing import sparing_dp
 from .finding import Check, Decision, Deployment, Finding, Power
 from .pair_audits import PairTask, run_tasks, work_of
 from .remedy import remedies
@@ -49,6 +50,8 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         released = f"{deployment.n_outputs} outputs of {released}"
     sentence = f"{released} is {claim.words} over all data sets in the public domain, {relation}"
     if isinstance(deployment.mechanism, Imported):
+        if deployment.config.budget.sequential:
+            return sparing_dp(deployment, claim, sentence, chosen_by_looking(deployment))
         return examined_dp(deployment, claim, sentence, chosen_by_looking(deployment))
     bound = _bound(deployment, claim)
     privacy = privacy_claim(claim)

@@ -194,41 +194,17 @@ def _more(examination: Examination) -> str:
 
 def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relation: Relation) -> Examination:
     """Return the examination of a claim over all data sets."""
-    section, data = deployment.config.budget, deployment.config.data
+    section = deployment.config.budget
     wanted, draws = examination_size(deployment)
-    domain = deployment.domain
-    public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
-    structured: list[Named] = list(
-        examination_pairs(public, relation, group=claim.group, count=READY * wanted, labels=labels_only(deployment))
-    )
-    named = list(
-        pairs_for(deployment.notes.get("pairs", ()), "replace" if relation is Relation.REPLACE else "add-remove")
-    )
-    own: list[Named] = []
+    structured, named = public_pairs(deployment, claim, relation, READY * wanted)
     own_wanted = min(OWN_PAIRS, wanted)
-    if claim.group == 1:
-        own = list(
-            own_data_pairs(
-                deployment.dataset,
-                relation,
-                own_wanted,
-                n_min=data.n_min,
-                n_max=domain.n_public,
-                labels=labels_only(deployment),
-            )
-        )
+    own = own_pairs(deployment, claim, relation, own_wanted)
     least = DEMANDED[section.profile]
     pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
     draws_needed = min(least.draws, section.draws or least.draws)
     smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
     demand = Demand(max(1, pairs_needed), draws_needed, VISIBLE if smaller else 1.0)
-    pairs: list[Named] = list(structured)
-    if claim.group == 1:
-        pairs[:0] = named
-    if not pairs:
-        raise UserError(
-            "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
-        )
+    pairs = [*named, *structured]
     assert isinstance(deployment.mechanism, Imported)
     compared = wanted + len(pairs) - len(structured)
     with deployment.progress.phase(f"{name}: examination", examination_work(deployment, compared + len(own))) as step:
@@ -243,6 +219,38 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
             demand=demand,
             **conduct(deployment, step),
         )
+
+
+def public_pairs(
+    deployment: Deployment, claim: PrivacyClaim, relation: Relation, count: int
+) -> tuple[list[Named], list[Named]]:
+    """Return at most ``count`` structured pairs of the public domain, and the pairs of the configuration.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    domain, data = deployment.domain, deployment.config.data
+    public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
+    labels = labels_only(deployment)
+    structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=count, labels=labels))
+    words = "replace" if relation is Relation.REPLACE else "add-remove"
+    named: list[Named] = list(pairs_for(deployment.notes.get("pairs", ()), words)) if claim.group == 1 else []
+    if not (structured or named):
+        raise UserError(
+            "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
+        )
+    return structured, named
+
+
+def own_pairs(deployment: Deployment, claim: PrivacyClaim, relation: Relation, wanted: int) -> list[Named]:
+    """Return pairs around the records of the deployment, at most ``wanted``; none for a group."""
+    if claim.group > 1:
+        return []
+    n_min, n_max = deployment.config.data.n_min, deployment.domain.n_public
+    labels = labels_only(deployment)
+    return list(own_data_pairs(deployment.dataset, relation, wanted, n_min=n_min, n_max=n_max, labels=labels))
 
 
 def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, Any]:

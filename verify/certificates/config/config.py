@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from audits.sparing.sparing_audit import LEAST_DRAWS
 from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError
@@ -163,8 +164,10 @@ class BudgetSection(ConfigSection):
 
     @model_validator(mode="after")
     def _enough(self) -> BudgetSection:
-        if self.sequential and self.max_draws is None:
-            raise ValueError("budget.max_draws|given where sequential = true|nothing")
+        if self.sequential and (self.max_draws or 0) < LEAST_DRAWS:
+            raise ValueError(
+                f"budget.max_draws|at least {LEAST_DRAWS} where sequential = true|{self.max_draws or 'nothing'}"
+            )
         if self.max_draws is not None and self.max_draws < 2 * (self.pairs or 1) * (self.draws or 1):
             least = 2 * (self.pairs or 1) * (self.draws or 1)
             raise ValueError(f"budget.max_draws|at least 2 * pairs * draws = {least}|{self.max_draws}")
