@@ -18,7 +18,7 @@ from mechanisms.numerics.ticks import tick
 from ..examination.deadline import Deadline
 from ..streams import StreamKey
 from .calls import generator
-from .guarded_subject import PILOT, PROBE, Call, EncodedSubject, Subject, always_refused, call_plan
+from .guarded_subject import PILOT, Call, EncodedSubject, Subject, always_refused, call_plan
 from .no_answer import NoAnswer, OutOfTime
 from .open_calls import Crew, OpenCall, OpenCalls, open_calls
 from .output_leaves import Refusal
@@ -26,6 +26,8 @@ from .returned import Outputs, WrongRows, joined, outputs_of
 
 #: Calls on a fresh object in a sample of each data set of a pair: each may have a process to start.
 FRESH_IN_PAIR = 2
+#: Calls that show whether a data set is refused: half as many as in this process, since each may have one to start.
+PROBE_OPEN = 6
 #: Seconds between two looks at the clock while calls are open.
 LOOK = 0.05
 #: Share of the failure probability that a sample made as planned may spend; one begun again has the rest.
@@ -133,7 +135,7 @@ class OpenSubject(Subject):
         once, _ = self.of_both(datasets, [Call(1, False)], key.child("once"))
         seen = [always_refused(parts) for parts in once]
         open_ = [i for i, refusal in enumerate(seen) if refusal is not None]
-        more, _ = self.of_both([datasets[i] for i in open_], [Call(1, False)] * (PROBE - 1), key)
+        more, _ = self.of_both([datasets[i] for i in open_], [Call(1, False)] * (PROBE_OPEN - 1), key)
         for i, parts in zip(open_, more, strict=True):
             seen[i] = always_refused(once[i] + parts)
         return seen
