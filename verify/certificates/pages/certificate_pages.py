@@ -31,7 +31,7 @@ from ...engine.rows import Row, number
 from ...messages.words import allowed, figure, interval
 from .certificate_words import METHOD, POWER_WORDS, SEVERITY, TONES, VERDICT_TITLE, badge_of, claim_id, summary_text
 from .examined_pages import examined_blocks, shown_checks, word_callout
-from .first_page import first_page
+from .first_page import asked_by_lines, first_page
 from .plain_names import numbers_in_words
 
 AUTHOR = "pdp-verify"
@@ -67,7 +67,7 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     audience = Audience(header["audience"])
     sections = [_evidence(header, parts)]
     for claim in parts["claim"]:
-        sections += _claim_sections(claim, parts)
+        sections += _claim_sections(header, claim, parts)
     sections += _releases(header, parts)
     sections += [_method(header), _appendix(header)]
     title = TITLES.get(header["verdict"], OTHER_TITLE)
@@ -131,9 +131,12 @@ def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
     return f"{claim['reason']}."
 
 
-def _claim_sections(claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
+def _claim_sections(header: Row, claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
     checks = shown_checks(claim, [row for row in parts["check"] if row["claim"] == claim["claim"]])
-    blocks: list[Block] = [Paragraph(claim["sentence"][0].upper() + claim["sentence"][1:] + ".", TextStyle.LEAD)]
+    first = claim["sentence"][0]
+    as_it_is = asked_by_lines(header) and claim["sentence"].startswith(header["mechanism"])  # http://, rscript
+    lead = (first if as_it_is else first.upper()) + claim["sentence"][1:] + "."
+    blocks: list[Block] = [Paragraph(lead, TextStyle.LEAD)]
     decided = _decided_by(claim, parts)
     facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", decided[0].upper() + decided[1:])]
     facts += [Fact("Conditional on", condition) for condition in claim["conditions"]]
@@ -242,14 +245,15 @@ def _appendix(header: Row) -> Section:
     if "digest" in header["data"]:
         facts.append(Fact("digest of the prepared data", header["data"]["digest"]))
     facts.append(Fact("schema of the record", str(header["schema_version"])))
+    own = asked_by_lines(header) and not header["configuration"]["mechanism"]["reproducible"]
+    again = "asks for other draws, which need not say the same" if own else "writes the same record"
     return Section(
         "Versions, digests, and how to reproduce this",
         2,
         (
             Paragraph(
                 "The record travels inside this PDF as audit.jsonl. With the configuration, the data and these "
-                "versions the first command writes the same record; the second says whether the files of a folder "
-                "belong together."
+                f"versions the first command {again}; the second says whether the files of a folder belong together."
             ),
             Code(f"pdp-verify certify CONFIG.toml --audience {header['audience']}\npdp-verify check DIR"),
             Facts(tuple(facts), small=True),

@@ -349,14 +349,18 @@ def _object(header: Row) -> Iterator[Fact]:
 
 def _mechanism(header: Row) -> str:
     """Return the mechanism with its parameters; of one behind a command or a url, what it is and how it answers."""
-    plain = header["configuration"]["mechanism"]
-    kind = next((words for key, words in DOORS.items() if key in plain), "")
+    plain, kind = header["configuration"]["mechanism"], asked_by_lines(header)
     if not kind:
         return ", ".join([str(plain.get("name", header["mechanism"])), *_parameters(plain)])
     parts = [kind, f"version {plain['version']}" if plain["version"] else "no version given"]
     parts += [] if plain["reproducible"] else ["randomness of its own"]
     parts += ["a timeout is an output"] if plain["timeouts"] == "output" else []
     return f"{header['mechanism']} ({', '.join(parts)})"
+
+
+def asked_by_lines(header: Row) -> str:
+    """Return what a mechanism is that is asked by lines of JSON, a command or a service; empty for any other one."""
+    return next((words for key, words in DOORS.items() if key in header["configuration"]["mechanism"]), "")
 
 
 def _parameters(plain: Row) -> Iterator[str]:

@@ -113,7 +113,9 @@ def test_a_token_is_sent_and_stands_nowhere(tmp_path: Path, capsys: Captured) ->
     holding = [each.name for each in (tmp_path / "out").rglob("*") if each.is_file() and b"31337" in each.read_bytes()]
     assert holding == ["configuration.toml"]
     assert list(subjects(tmp_path / "out" / "curator")) == ["d.toml", server.url, "model.onnx"]
-    assert f"{server.url} (a service, version 2)" in (tmp_path / "out" / "release" / "audit.html").read_text("utf-8")
+    page = (tmp_path / "out" / "release" / "audit.html").read_text("utf-8")
+    assert f"{server.url} (a service, version 2)" in page
+    assert "Http" not in page  # a sentence that begins with a url
 
 
 @pytest.fixture
