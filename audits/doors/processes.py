@@ -19,7 +19,7 @@ from ..subject.returned import WrongRows
 from .channels import BLANK, AnswerLines, IdleEnd, TooLong, out_of_time
 
 #: Seconds that a process has to end by itself once its input ends, and to say how it ended once its output does.
-GRACE, DYING = 0.5, 2.0
+GRACE, DYING = 0.5, 5.0
 #: Most seconds without a look at whether the door was closed, and most bytes that are read at once.
 SLICE, CHUNK_BYTES = 0.25, 1 << 18
 

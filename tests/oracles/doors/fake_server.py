@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -65,7 +66,8 @@ class FakeServer:
         """Close every connection that is open and idle, as a server does after a while."""
         with self.lock:
             for connection in self.connections:
-                connection.shutdown(socket.SHUT_RDWR)
+                with suppress(OSError):  # it is closed already
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def __enter__(self) -> FakeServer:
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
@@ -97,7 +99,11 @@ class FakeHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         fake = self.server_of
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        if not raw.endswith(b"\n"):  # the other side closed the connection
+            self.close_connection = True
+            return
+        request = json.loads(raw)
         with fake.lock:
             fake.requests.append(request)
             fake.open += 1
