@@ -28,7 +28,7 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     domain = {"value": 4} if right else None
     noise = np.random.RandomState(seed % 2**32)
     records = pd.DataFrame({"value": [int(row[0]) for row in X]})
-    begun = MSTGM(epsilon=EPSILON, delta=DELTA, domain=domain, n_iters=50, compress=False, n_jobs=1)
+    begun = MSTGM(epsilon=EPSILON, delta=DELTA, domain=domain, n_iters=10, compress=False, n_jobs=1)
     tables = []
     for _ in range(n_draws):
         model = copy.deepcopy(begun)
