@@ -11,6 +11,7 @@ import io
 import os
 import shutil
 import stat
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,11 +20,25 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, SSP, claim, dp, imported, mechanism, pdp
+from toys.deployments import (
+    CLIPPED,
+    DRAWN,
+    OBJECTIVE,
+    QUICK,
+    REPORT,
+    SCALES,
+    SSP,
+    claim,
+    dp,
+    imported,
+    mechanism,
+    pdp,
+    section,
+)
 
 from mechanisms import Dataset, make_report
 from verify.certificates.config.config import parse
-from verify.certificates.config.config_mechanisms import ImportSection
+from verify.certificates.config.config_section import OwnSection
 from verify.certificates.release import releases
 from verify.cli import invoke
 
@@ -45,7 +60,8 @@ def configuration(mechanism: str, claims: str, *, data: str = "", more: str = ""
 
 ADAPTIVE: dict[str, Any] = {"epsilon": 0.9, "delta": 1e-6}
 IMPORTED = imported("mine.py:Sums") + 'vouched_by = { who = "its author", proof = "10.1000/182" }\n'
-#: Every mechanism of ours, the data-dependent report, and one that is imported.
+ANSWERING = [sys.executable, "-I", "-S", "door.py"]
+#: Every mechanism of ours, the data-dependent report, one that is imported, and one behind a command.
 MECHANISMS = {
     "objective-perturbation": configuration(OBJECTIVE, EVERYONE + RECORDS, data=LABELS),
     "data-dependent report": configuration(
@@ -78,6 +94,9 @@ MECHANISMS = {
         mechanism("subsample-aggregate", n_blocks=5, epsilon=1.0, radius=1.0), EVERYONE + RECORDS
     ),
     "imported": configuration(IMPORTED, EVERYONE + RECORDS).replace("jobs = 1", "jobs = 1\npairs = 2\ndraws = 3000"),
+    "command": configuration(section("[mechanism]", command=ANSWERING), EVERYONE + pdp(0.02))
+    .replace(DRAWN, "")
+    .replace("jobs = 1", "jobs = 1\npairs = 1\ndraws = 100"),
     "z-scores": configuration(OBJECTIVE, COVERAGE + RECORDS, data=LABELS + "standardise = true\n", more=REPORT),
     "squared loss": configuration(OBJECTIVE.replace("logistic", "squared"), COVERAGE + RECORDS, more=REPORT),
     "ranges and an intercept": configuration(
@@ -105,6 +124,15 @@ class Sums:
     def worst_profile(self, x_bound, y_bound):
         return GaussianProfile(y_bound / 8.0)
 '''
+DOOR = """
+import json, random, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    rng = random.Random(request["seed"])
+    for _ in range(request["n_draws"]):
+        print(sum(request["y"]) + rng.gauss(0, 8))
+    sys.stdout.flush()
+"""
 
 
 # --- worlds -----------------------------------------------------------------------------------------------------------
@@ -228,6 +256,7 @@ def seen(folder: Path, text: str, data: str, *options: str, kept: Path | None = 
     (folder / "data.csv").write_text(data, encoding="utf-8")
     (folder / "d.toml").write_text(text, encoding="utf-8")
     (folder / "mine.py").write_text(CODE, encoding="utf-8")
+    (folder / "door.py").write_text(DOOR, encoding="utf-8")
     if kept is not None:
         shutil.copytree(kept, folder / "d.releases")
     return seen_again(folder, *options)
@@ -259,7 +288,7 @@ def constant_releases(text: str) -> Iterator[None]:
     dim = 2 + (config.data.intercept is not None)
     X = np.column_stack([base(5)[:, :2], np.full(5, 0.1)])[:, :dim]
     fixed = Dataset(X, np.where(base(5)[:, 2] > 0, 1.0, -1.0), 1.0, 1.0)
-    if isinstance(config.mechanism, ImportSection):
+    if isinstance(config.mechanism, OwnSection):
         constant = np.array([0.5])
     else:
         constant = config.mechanism.build(dim).draw(fixed, 1, rng=np.random.default_rng(7))[0]

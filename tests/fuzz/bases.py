@@ -39,6 +39,21 @@ def view(output):
     return float(output[0])
 """
 
+#: A command that reads requests and writes answers.
+DOOR = """
+import json, random, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if "csv" in request:
+        total = sum(float(row.split(",")[-1]) for row in open(request["csv"]).read().splitlines()[1:])
+    else:
+        total = sum(request["y"])
+    rng = random.Random(request.get("seed"))
+    for _ in range(request["n_draws"]):
+        print(total + rng.gauss(0, 5))
+    sys.stdout.flush()
+"""
+
 DEPLOYMENT = DATA + OBJECTIVE + DRAWN + REPORT + SCALES + dp(1.0, 1e-4) + claim("report-coverage", level=0.1)
 DEPLOYMENT += pdp(1.0, 1e-4) + QUICK
 
@@ -96,6 +111,7 @@ def _empty(folder: Path, _: bool) -> None:
 def _deployment(folder: Path, _: bool) -> None:
     (folder / "data.csv").write_text(table())
     (folder / "mine.py").write_text(MECHANISMS)
+    (folder / "door.py").write_text(DOOR)
     (folder / "out.json").write_text("[0.1, -0.2]")
     (folder / "proof.txt").write_text("a proof\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any
 
 from hypothesis import strategies as st
@@ -18,6 +19,10 @@ PRIVATE = {"file": "data.csv", "features": ["a", "b"], "target": "y", "x_bound":
 EMBEDDED = {"source": "anes96"}
 BUDGET = {"profile": "quick", "pairs": 2, "draws": 100, "failure_prob": 1e-4, "seed": 3}
 LOSSES = ("logistic", "squared", "poisson", "smoothed-hinge", "pseudo-huber")
+
+#: A command that answers, and a service that does not.
+ANSWERING = [sys.executable, "-I", "-S", "door.py"]
+NOBODY = "http://127.0.0.1:9/release"
 
 MECHANISMS: dict[str, dict[str, Any]] = {
     **{
@@ -87,8 +92,11 @@ MECHANISMS: dict[str, dict[str, Any]] = {
         "parameters": {"sigma": 5.0},
         "vouched_by": {"who": "us", "proof": "10.1561/0400000042"},
     },
+    "command": {"command": ANSWERING, "timeout": 5.0},
+    "service": {"url": NOBODY, "timeout": 5.0},
 }
-IMPORTED = ("draws", "density", "worst")
+DOORS = ("command", "service")
+IMPORTED = ("draws", "density", "worst", "command", "service")
 
 POINT = {"epsilon": 1.0, "delta": 1e-6}
 DP: tuple[dict[str, Any], ...] = (
@@ -131,6 +139,9 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "paper": ("a4", "us-letter"),
     "source": ("anes96",),
     "import": ("mine.py:Draws", "mine.py:Density", "mine.py:Worst", "mine.py:view", "mine.py:None"),
+    "command": (ANSWERING, ["none-such-program"], ["door.py"], [sys.executable, "-c", "1"], []),
+    "url": (NOBODY, "http://127.0.0.1:9/release?token=1", "http://us:them@127.0.0.1:9/", "ftp://127.0.0.1/", "here"),
+    "timeouts": ("stop", "output"),
     "proof": ("proof.txt", "10.1561/0400000042", "https://example.org/proof", "none.txt"),
     "target": ("y", "c", "a", "w"),
     "file": ("out.json", "data.csv"),
@@ -194,6 +205,17 @@ FURTHER: tuple[tuple[tuple[Any, ...], Any], ...] = (
             ("views", ["mine.py:view"]),
             ("n_public", 12),
             ("vouched_by", {"who": "us", "proof": "proof.txt"}),
+            ("concurrency", 3),
+            ("concurrency", 10**6),
+            ("timeout", 1e-3),
+            ("timeout", 1e300),
+            ("timeouts", "output"),
+            ("batch", 1),
+            ("batch", 7),
+            ("data", "csv"),
+            ("reproducible", False),
+            ("version", "2026-11"),
+            ("version", "two\nlines"),
         )
     ),
     *(
@@ -260,7 +282,7 @@ def valid(draw: st.DrawFn) -> dict[str, Any]:
         "coverage": (COVERAGE,),
     }[kind]
     claim = draw(st.sampled_from(claims))
-    embedded = kind != "ex-post" and draw(st.integers(0, 9)) == 0 and "scope" not in claim
+    embedded = kind != "ex-post" and name not in DOORS and draw(st.integers(0, 9)) == 0 and "scope" not in claim
     tree: dict[str, Any] = {"data": dict(EMBEDDED if embedded else PRIVATE), "mechanism": MECHANISMS[name]}
     if name == "objective-poisson" and not embedded:
         tree["data"] |= {"target": "c", "y_bound": 3.0}
@@ -268,6 +290,8 @@ def valid(draw: st.DrawFn) -> dict[str, Any]:
         tree["release"] = draw(st.sampled_from(({"draw": True}, {"file": "out.json"})))
         if embedded:
             tree["release"] = {"draw": True}
+        if name in DOORS:
+            tree["release"] = {"file": "out.json"}
     if kind == "coverage" or (objective and draw(st.integers(0, 4)) == 0):
         tree["report"] = draw(st.sampled_from(REPORTS))
         if "release" not in tree:
@@ -286,7 +310,7 @@ def fitting(tree: dict[str, Any]) -> list[tuple[tuple[Any, ...], Any]]:
             for place, value in own
             if place[0] != "data" or place[1] in ("n_public", "n_min", "standardise")
         ]
-    return [(place, value) for place, value in own if place[0] != "pairs" or "import" in tree["mechanism"]]
+    return [(place, value) for place, value in own if place[0] != "pairs" or "name" not in tree["mechanism"]]
 
 
 @st.composite

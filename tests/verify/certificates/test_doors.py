@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fuzz.calls import unrendered
+from leaks import ANSWERING, MECHANISMS, seen, worlds
 from oracles.doors.fake_server import FakeServer
 from toys.deployments import DATA, claim, section, write_rows
 from toys.processes import PATIENCE, start, until
@@ -129,7 +130,7 @@ def test_enough_noise_of_a_service_is_never_refuted(relation: str, work: Path, s
 
 def test_enough_noise_of_a_command_is_not_refuted(work: Path) -> None:
     """But with probability 1e-4 at most."""
-    assert certify(deployment(command(RIGHT["add-remove"]))) == 3
+    assert certify(deployment(command(RIGHT["add-remove"]), draws=150)) == 3
     assert kept_its_contract()
 
 
@@ -268,3 +269,15 @@ def test_a_service_that_is_down_is_one_clear_line(work: Path, capsys: Captured) 
     assert claim_row()["words"] == "UNDECIDED (not examined)"
     assert not Path("d.draws").exists()
     assert "Traceback" not in printed.out + printed.err
+
+
+# --- private records --------------------------------------------------------------------------------------------------
+
+
+def test_what_everyone_sees_does_not_depend_on_the_records(work: Path, server: FakeServer) -> None:
+    text = MECHANISMS["command"].replace(section("", command=ANSWERING).strip(), f'url = "{server.url}"')
+    base, other = (seen(work / "w", text, worlds()[each]) for each in ("base", "singular"))
+    assert base.code == 3
+    assert server.url in base.err
+    assert base.differences(other) == []
+    assert "d.draws" not in base.files
