@@ -1,4 +1,4 @@
-"""diffprivlib ``GaussianNB``: which classes there are is read off the labels.
+"""diffprivlib 106: which classes there are is read off the labels; reported of logistic regression, here naive Bayes.
 
 ``fit`` takes the classes from the labels, so the one record of a rare class decides whether that class has a mean at
 all. ``partial_fit`` told the classes leaves the mean of an absent one at 0, without noise, so it is no remedy. The
