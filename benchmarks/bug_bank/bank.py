@@ -40,7 +40,9 @@ FIRST_LOOK = 400
 SEED = 1
 #: Seconds that one request may take, and most draws of one.
 TIMEOUT, BATCH = 120.0, 1000
-PEER = ("jax-privacy==2.0.0",)
+#: What the peers' environments hold; dp-recorder itself is on no index, and is run from a checkout.
+JAX_PRIVACY = ("jax-privacy==2.0.0",)
+RECORDER = ("numpy==1.26.4", "pandas==2.3.3", "scikit-learn==1.6.1", "tqdm==4.67.1", "dp-accounting==0.4.4")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,14 @@ class Bug:
     note: str = ""
     recorder: str = ""
     score: tuple[float, ...] = (1.0,)
+
+
+class Steady(CommandMechanism):
+    """A command whose processes are not started anew: these libraries keep nothing, and take seconds to be imported."""
+
+    def fresh(self) -> Steady:
+        """Return itself."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,7 @@ class Row:
     bug: Verdict
     right: Verdict
     right_version: str
-    peer: float | None
+    peers: dict[str, float]
     day: str
 
 
@@ -159,7 +169,7 @@ def judged(
 ) -> tuple[Verdict, list[tuple[Any, Any]]]:
     """Return the verdict of some looks, each (total draws, failure probability), and the rows that they drew."""
     start, done, drawn = time.perf_counter(), 0, []
-    with closing(CommandMechanism(command, timeout=TIMEOUT, batch=BATCH)) as mechanism:
+    with closing(Steady(command, timeout=TIMEOUT, batch=BATCH)) as mechanism:
         subject = subject_of(mechanism)
         encoded = subject.encoded(pair.first, pair.second, key.child("pilot"))
         for number, (total, failure_prob) in enumerate(looks, start=1):
@@ -181,38 +191,56 @@ def _verdict(result: BlackBoxResult, claim: PrivacyClaim, n_draws: int, seconds:
     return Verdict(test.refuted, n_draws, seconds, test.epsilon, test.claimed_delta, low, event)
 
 
-def row(bug: Bug, envs: Path, scripts: Path = HERE / "mechanisms", *, peer: bool = True) -> Row:
-    """Return what is found about one bug, in environments kept under ``envs``."""
+def row(bug: Bug, envs: Path, scripts: Path = HERE / "mechanisms", *, peers: bool = True, recorder: str = "") -> Row:
+    """Return what is found about one bug, in environments kept under ``envs``; ``recorder``: dp-recorder's checkout."""
     python, script = environment(bug.requirements, envs), scripts / f"{bug.id}.py"
     told = described(python, script)
     relation = Relation[bug.relation.upper()]
     claim = stated(told["claim"], relation)
     pair = BlackBoxPair(dataset(told["first"]), dataset(told["second"]), relation, bug.pair, bug.distance)
     key = StreamKey(SEED).child("bug bank", bug.id)
-    wrong, drawn = judged([str(python), str(script), "release"], pair, claim, looks_of(bug), key.child("bug"))
+    command = [str(python), str(script), "release"]
+    wrong, drawn = judged(command, pair, claim, looks_of(bug), key.child("bug"))
     options = ["--right"] if "variant" in bug.right else []
     other = environment(bug.right.get("requirements", bug.requirements), envs)
     once = [(bug.max_draws, FAILURE_PROB)]
     right, _ = judged([str(other), str(script), "release", *options], pair, claim, once, key.child("right"))
-    bound = peer_bound(bug, drawn, wrong.delta, envs) if peer and bug.score else None
+    bounds = canary_bound(bug, drawn, wrong, envs) if peers else {}
+    if peers and recorder:
+        bounds |= recorder_bound(command, told, wrong, envs, recorder)
     version = described(other, script, *options)["version"]
     return Row(
-        bug.id, told["version"], claim.sentence, claim.form, wrong, right, version, bound, date.today().isoformat()
+        bug.id, told["version"], claim.sentence, claim.form, wrong, right, version, bounds, date.today().isoformat()
     )
 
 
-def peer_bound(bug: Bug, drawn: Sequence[tuple[Any, Any]], delta: float, envs: Path) -> float | None:
-    """Return jax-privacy's lower bound on epsilon at ``delta`` from the same draws; None if they are not one score."""
+def canary_bound(bug: Bug, drawn: Sequence[tuple[Any, Any]], wrong: Verdict, envs: Path) -> dict[str, float]:
+    """Return jax-privacy's lower bound on epsilon at the claimed delta from the same draws, if they are one score."""
     sides = [np.concatenate([rows[side] for rows in drawn]) for side in (0, 1)]
-    if sides[0].shape[1] != len(bug.score):
-        return None
+    if not bug.score or sides[0].shape[1] != len(bug.score):
+        return {}
     first, second = (side @ np.array(bug.score) for side in sides)
-    asked = {"first": first.tolist(), "second": second.tolist(), "delta": delta, "failure_prob": FAILURE_PROB}
-    script = HERE / "jax_privacy_peer.py"
-    answer = subprocess.run(
-        [environment(PEER, envs), script], input=json.dumps(asked), check=True, capture_output=True, text=True
-    )
-    return float(json.loads(answer.stdout)["epsilon"])
+    asked = {"first": first.tolist(), "second": second.tolist(), "delta": wrong.delta, "failure_prob": FAILURE_PROB}
+    return asked_of(environment(JAX_PRIVACY, envs), "jax_privacy_peer.py", asked)
+
+
+def recorder_bound(
+    command: Sequence[str], told: dict[str, Any], wrong: Verdict, envs: Path, recorder: str
+) -> dict[str, float]:
+    """Return dp-recorder's lower bound on delta at the claimed epsilon from as many draws of its own."""
+    asked = {name: told[name] for name in ("first", "second")} | {"command": list(command), "checkout": recorder}
+    asked |= {"epsilon": wrong.epsilon, "n_draws": wrong.n_draws, "failure_prob": FAILURE_PROB}
+    return asked_of(environment(RECORDER, envs), "dp_recorder_peer.py", asked)
+
+
+def asked_of(python: Path, script: str, asked: dict[str, Any]) -> dict[str, float]:
+    """Return what a peer answers; nothing where it cannot."""
+    done = subprocess.run([python, HERE / script], input=json.dumps(asked), capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"    {script}: {done.stderr.strip().splitlines()[-1]}", flush=True)
+        return {}
+    answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return answer
 
 
 def kept(file: Path) -> Row:

@@ -8,8 +8,8 @@ from bank import FAILURE_PROB, FIRST_LOOK, Bug, Row, Verdict
 
 HEADER = (
     "| bug | library | relation | claimed | certified | draws | seconds | what is right | certified | draws "
-    "| jax-privacy |",
-    "|---|---|---|---|---|---|---|---|---|---|---|",
+    "| jax-privacy | dp-recorder |",
+    "|---|---|---|---|---|---|---|---|---|---|---|---|",
 )
 
 
@@ -26,7 +26,8 @@ def cells(bug: Bug, found: Row) -> list[str]:
         right(bug, found),
         certified(found, found.right),
         f"{found.right.n_draws:,}",
-        peer(found),
+        canary(found),
+        recorded(found),
     ]
 
 
@@ -63,13 +64,21 @@ def right(bug: Bug, found: Row) -> str:
     return str(bug.right.get("variant", f"{bug.library} {found.right_version}"))
 
 
-def peer(found: Row) -> str:
-    """Return the peer's bound and whether it refutes the point that was attacked."""
-    if found.peer is None:
+def canary(found: Row) -> str:
+    """Return jax-privacy's bound and whether it refutes the point that was attacked."""
+    low = found.peers.get("jax-privacy")
+    if low is None:
         return "-"
-    word = "refuted" if found.peer > found.bug.epsilon else "not refuted"
     at = "" if found.form == "point" else f" at delta {found.bug.delta:.3g}"
-    return f"epsilon ≥ {found.peer:.3f}{at}, {word}"
+    return f"epsilon ≥ {low:.3f}{at}, {'refuted' if low > found.bug.epsilon else 'not refuted'}"
+
+
+def recorded(found: Row) -> str:
+    """Return dp-recorder's bound and whether it refutes the point that was attacked."""
+    low = found.peers.get("dp-recorder")
+    if low is None:
+        return "-"
+    return f"delta ≥ {low:.3g}, {'refuted' if low > found.bug.delta else 'not refuted'}"
 
 
 def paragraph(bug: Bug, found: Row) -> str:

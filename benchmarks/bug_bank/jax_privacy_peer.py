@@ -19,4 +19,4 @@ bounds = [
     CanaryScoreAuditor(inside, outside).epsilon_clopper_pearson(asked["failure_prob"] / 4, asked["delta"])
     for inside, outside in ((first, second), (second, first), (-first, -second), (-second, -first))
 ]
-print(json.dumps({"epsilon": max(map(float, bounds))}))
+print(json.dumps({"jax-privacy": max(map(float, bounds))}))

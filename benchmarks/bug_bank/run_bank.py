@@ -1,7 +1,8 @@
 """A bank of real bugs: each claim is refuted in the version that has the bug, and not in the one that is right.
 
-Run ``python benchmarks/bug_bank/run_bank.py [--only ID ...] [--envs DIR] [--out docs/bug_bank.md]``. Environments are
-made by pip, each once, and kept in DIR with what was found; ``--out`` writes the page from all that DIR holds.
+Run ``python benchmarks/bug_bank/run_bank.py [--only ID ...] [--envs DIR] [--recorder DIR] [--out docs/bug_bank.md]``.
+Environments are made by pip, each once, and kept in ``--envs`` with what was found; ``--out`` writes the page from all
+that is kept there.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from bank_page import cells, page
 ROWS = "rows"
 
 
-def find(bug: Bug, envs: Path) -> None:
+def find(bug: Bug, envs: Path, recorder: str) -> None:
     """Audit one bug, keep what is found, and print it."""
-    found = row(bug, envs)
+    found = row(bug, envs, recorder=recorder)
     keep(found, envs / ROWS / f"{bug.id}.json")
     print(" | ".join(cells(bug, found)), flush=True)
     for side in (found.bug, found.right):
@@ -28,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="ID", help="these bugs (all that are published)")
     parser.add_argument("--envs", type=Path, default=HERE.parents[1] / "build" / "bug_bank")
+    parser.add_argument("--recorder", default="", metavar="DIR", help="a checkout of dp-recorder, which is on no index")
     parser.add_argument("--out", type=Path, help="write the page of the published bugs to this file")
     parser.add_argument("--page-only", action="store_true", help="run nothing: write the page from what is kept")
     args = parser.parse_args()
@@ -37,7 +39,7 @@ def main() -> None:
         parser.error(f"--only must name bugs of bugs.toml ({', '.join(names)}), got {unknown}")
     for bug in bank:
         if not args.page_only and (bug.id in args.only if args.only else bug.published):
-            find(bug, args.envs)
+            find(bug, args.envs, args.recorder)
     if args.out is not None:
         published = [bug for bug in bank if bug.published]
         args.out.write_text(page([(bug, kept(args.envs / ROWS / f"{bug.id}.json")) for bug in published]), "utf-8")

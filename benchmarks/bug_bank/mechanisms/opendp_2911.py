@@ -31,4 +31,5 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     return [select(scores) for _ in range(n_draws)]
 
 
-serve("opendp", first=[[0], [0]], second=[[1], [-1]], claim=claim, release=release)
+if __name__ == "__main__":
+    serve("opendp", first=[[0], [0]], second=[[1], [-1]], claim=claim, release=release)

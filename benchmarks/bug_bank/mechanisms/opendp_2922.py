@@ -27,7 +27,8 @@ def claim(right: bool) -> dict[str, Any]:
 
 def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> list[Any]:
     keys, released = [int(row[0]) for row in X], counts(THRESHOLD + right)
-    return [released(keys).get(7) for _ in range(n_draws)]  # the count of key 7, or null
+    return [released(keys).get(7, 0) for _ in range(n_draws)]  # the count of key 7; 0 where it is not released
 
 
-serve("opendp", first=[], second=[[7]], claim=claim, release=release)
+if __name__ == "__main__":
+    serve("opendp", first=[], second=[[7]], claim=claim, release=release)

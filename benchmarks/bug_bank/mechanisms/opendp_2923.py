@@ -34,4 +34,5 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     return [released(records) for _ in range(n_draws)]
 
 
-serve("opendp", first=EQUAL, second=ONE_LARGER, claim=claim, release=release)
+if __name__ == "__main__":
+    serve("opendp", first=EQUAL, second=ONE_LARGER, claim=claim, release=release)

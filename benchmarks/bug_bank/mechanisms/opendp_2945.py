@@ -35,4 +35,5 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     return [released(frame).collect()["B"].item() for _ in range(n_draws)]
 
 
-serve("opendp", first=[[10]] * 3, second=[[-10]] * 3, claim=claim, release=release)
+if __name__ == "__main__":
+    serve("opendp", first=[[10]] * 3, second=[[-10]] * 3, claim=claim, release=release)

@@ -34,11 +34,12 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     return [[float(number) for number in fit(records)] for _ in range(n_draws)]
 
 
-serve(
-    "opendp",
-    first=[[5.0], *LEVEL, [5.0]],
-    second=[*LEVEL, [5.0]],
-    labels=([-1000.0, *LABELS, 1000.0], [*LABELS, 1000.0]),
-    claim=claim,
-    release=release,
-)
+if __name__ == "__main__":
+    serve(
+        "opendp",
+        first=[[5.0], *LEVEL, [5.0]],
+        second=[*LEVEL, [5.0]],
+        labels=([-1000.0, *LABELS, 1000.0], [*LABELS, 1000.0]),
+        claim=claim,
+        release=release,
+    )
