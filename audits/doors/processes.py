@@ -45,7 +45,7 @@ class Process:
                 list(command), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0
             )
         except OSError as stop:
-            raise NoAnswer(f"the command cannot be started: {stop.strerror} ({command[0]})") from None
+            raise NoAnswer(f"the command cannot be started: {stop.strerror} ({stop.filename or command[0]})") from None
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._in, self._out = self._child.stdin, self._child.stdout
