@@ -128,7 +128,7 @@ def test_nothing_is_drawn_for_a_release_and_nothing_is_reported() -> None:
 
 
 def test_words_that_name_people_and_places_are_short_in_public(tmp_path: Path) -> None:
-    words = ["/home/alice/bin/python3", "-u", "code/mine.py", "--data=/home/alice/x.csv", "a b", "\u001b[2K", "x" * 99]
+    words = ["/srv/alice/bin/python3", "-u", "code/mine.py", "--data=/srv/alice/x.csv", "a b", "\u001b[2K", "x" * 99]
     path = tmp_path / "d.toml"
     path.write_text(text(command=words), encoding="utf-8")
     loaded = load(path)

@@ -143,6 +143,10 @@ def test_a_notebook_asks_a_service_and_leaves_nothing_open(tmp_path: Path) -> No
         assert made.words == {"dp": "UNDECIDED (examined)"} or made.words == {"dp": "UNDECIDED (not examined)"}
         assert made.rows[0]["mechanism"] == server.url
         assert {request["n_draws"] for request in server.requests} <= set(range(1, 101))
+        assert 1 < server.most_open <= 4
+        asked = server.count
+        assert verify.certify(tmp_path / "d.toml", jobs=3).rows == made.rows  # it answers as before, in one process
+        assert (server.count, server.most_open <= 4) == (2 * asked, True)
 
 
 def test_nobody_answers(tmp_path: Path, capsys: Captured, at_once: None) -> None:
