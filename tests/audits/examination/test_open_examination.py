@@ -21,7 +21,7 @@ from audits.examination.recorded import Recorded
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
 from audits.subject.no_answer import CallEnded, NoAnswer
-from audits.subject.open_subject import subject_of
+from audits.subject.open_subject import FIRST_TRY, subject_of
 from audits.subject.output_leaves import Refusal
 from mechanisms import Dataset, NeighbouringPair, Relation
 
@@ -207,20 +207,27 @@ def test_no_answer_ends_the_examination_in_its_own_words_and_what_was_refuted_st
 
 
 def test_a_pair_whose_calls_are_open_when_the_time_comes_is_thrown_away_whole():
-    never, clock = threading.Event(), itertools.count()
+    never = threading.Event()
 
     def body(self, dataset, n, rng):
-        if len(self.log.calls) > 250:
+        if len(self.log.calls) > 150:
             never.wait()
         return HALF(self, dataset, n, rng)
 
+    door = OpenDoor(body, concurrency=4)
     try:
-        found = pair_of(OpenDoor(body, concurrency=4), deadline=Deadline(260.0, lambda: float(next(clock))))
+        found = pair_of(door, deadline=Deadline(1.0, lambda: float(len(door.log.calls) >= 154)))
         assert not found.reached
         assert found.witnesses == ()
         assert found.stopped == ""
     finally:
         never.set()
+
+
+def test_a_sample_that_may_be_begun_again_has_its_share_of_the_failure_probability():
+    found = [pair_of(OpenDoor(HONEST, batch=batch)) for batch in (1, 100)]
+    single, several = (next(w for w in each.witnesses if w.about == "black box: the claim") for each in found)
+    assert several.estimate.failure_prob == pytest.approx(FIRST_TRY * single.estimate.failure_prob)
 
 
 @pytest.mark.parametrize("max_draws", [300, 1_500, 5_000])
