@@ -6,29 +6,41 @@ from collections.abc import Sequence
 
 from bank import FAILURE_PROB, FIRST_LOOK, Bug, Row, Verdict
 
+from audits.subject.guarded_subject import PILOT
+
 HEADER = (
-    "| bug | library | relation | claimed | certified | draws | seconds | what is right | certified | draws "
-    "| jax-privacy | dp-recorder |",
-    "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    "| bug | relation | claimed | the bug: certified | draws | seconds | what is right: certified | draws |",
+    "|---|---|---|---|---|---|---|---|",
+)
+PEERS = (
+    "| bug | claimed, or attacked on a curve | draws | jax-privacy | dp-recorder |",
+    "|---|---|---|---|---|",
 )
 
 
 def cells(bug: Bug, found: Row) -> list[str]:
     """Return the cells of a bug's line."""
     return [
-        f"[{short(bug)}]({bug.issue})",
-        f"{bug.library} {found.version}",
+        f"{bug.library} {found.version}, {link(bug)}",
         relation(bug),
         claimed(found),
         certified(found, found.bug),
         f"{found.bug.n_draws:,}",
         f"{found.bug.seconds:.0f}",
-        right(bug, found),
         certified(found, found.right),
         f"{found.right.n_draws:,}",
-        canary(found),
-        recorded(found),
     ]
+
+
+def peer_cells(bug: Bug, found: Row) -> list[str]:
+    """Return the cells of a bug's line among the peers."""
+    point = f"({found.bug.epsilon:.4g}, {found.bug.delta:.3g})"
+    return [link(bug), point, f"{found.bug.n_draws:,}", canary(found), recorded(found)]
+
+
+def link(bug: Bug) -> str:
+    """Return the bug's name, with where it was reported."""
+    return f"[{short(bug)}]({bug.issue})"
 
 
 def short(bug: Bug) -> str:
@@ -69,8 +81,7 @@ def canary(found: Row) -> str:
     low = found.peers.get("jax-privacy")
     if low is None:
         return "-"
-    at = "" if found.form == "point" else f" at delta {found.bug.delta:.3g}"
-    return f"epsilon ≥ {low:.3f}{at}, {'refuted' if low > found.bug.epsilon else 'not refuted'}"
+    return f"epsilon ≥ {low:.3f}, {'refuted' if low > found.bug.epsilon else 'not refuted'}"
 
 
 def recorded(found: Row) -> str:
@@ -112,32 +123,49 @@ def seen(bug: Bug, verdict: Verdict) -> str:
     return f"Refuted after {verdict.n_draws:,} draws by an event that was seen {words}: {event}."
 
 
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a table."""
+    return "\n".join([*head, *("| " + " | ".join(line) + " |" for line in lines)]) + "\n\n"
+
+
 def page(rows: Sequence[tuple[Bug, Row]]) -> str:
     """Return the page."""
-    table = [*HEADER, *("| " + " | ".join(cells(bug, found)) + " |" for bug, found in rows)]
-    return HEAD + "\n".join(table) + "\n\n## Each of them\n\n" + "\n\n".join(paragraph(*pair) for pair in rows) + "\n"
+    ours, peers = table(HEADER, [cells(*pair) for pair in rows]), table(PEERS, [peer_cells(*pair) for pair in rows])
+    return HEAD + ours + PEERS_HEAD + peers + "## Each of them\n\n" + "\n\n".join(map(paragraph_of, rows)) + "\n"
+
+
+def paragraph_of(pair: tuple[Bug, Row]) -> str:
+    """Return the paragraph of one bug."""
+    return paragraph(*pair)
 
 
 HEAD = f"""# A bank of real bugs
 
-Bugs that were reported in public about libraries of differential privacy, each run in its own environment with the
-version that has it, and held against what the library itself claims. Made by
-`python benchmarks/bug_bank/run_bank.py --out docs/bug_bank.md`, which makes the environments with pip and takes some
-minutes.
+Reports about libraries of differential privacy, each run in its own environment with the version that it is about and
+held against what the library itself claims. Made by `python benchmarks/bug_bank/run_bank.py --out docs/bug_bank.md`,
+which makes the environments with pip and takes some minutes.
 
 The audit sees outputs only: a command answers requests for draws, and the audit looks for an event that the claim
 forbids. It looks after {FIRST_LOOK:,} draws of both data sets together, and whenever their number has doubled. The
 failure probability is {FAILURE_PROB:g} for a bug with all its looks, of which look k has the share 1/(k(k+1)), and as
-much for what is right, at which one look is taken, at all the draws that the bug was allowed. "Certified" is the lower
-bound of the last look: on epsilon at the claimed delta, or, where a whole curve is claimed, on delta at the epsilon
-where the curve was attacked. "Not refuted" supports nothing: this many draws showed no event that the claim forbids.
-What is refuted is the claim in the column "claimed", for the pair that is described, and nothing else about a library.
-Seconds are from two shared processors and include every start of the library's processes. Libraries that draw from the
+much for what is right, at which one look is taken, at all the draws that the bug was allowed; {PILOT} draws of each
+data set that show what outputs look like are counted too. "Certified" is the lower bound of the last look: on epsilon
+at the claimed delta, or, where a whole curve is claimed, on delta at the epsilon where it was attacked. "Not refuted"
+supports nothing: this many draws showed no event that the claim forbids. What is refuted is the claim in the column
+"claimed", for the pair that is described below, and nothing else about a library. Seconds are from two shared
+processors with much else running, and include the start of the library's process. Libraries that draw from the
 operating system cannot be seeded, so their draws and seconds change from run to run.
 
-jax-privacy 2.0.0's canary auditor (Clopper-Pearson, all thresholds, Bonferroni) was given the draws of all looks up to
+"""
+PEERS_HEAD = """## Two peers
+
+jax-privacy 2.0.0's canary auditor (Clopper-Pearson, all thresholds, Bonferroni) is given the draws of all looks up to
 the refutation as scores, at the same failure probability. It is not told which data set has the canary, nor the sign
-of the scores: it is asked all four ways, a quarter of the failure probability each. For a claim of a curve it is asked
-at the point that our audit attacked. "-": the outputs are not one score.
+of the scores: it is asked all four ways, a quarter of the failure probability each. "-": the outputs are not one score.
+
+dp-recorder (commit 85d189e; it is on no package index, and run from a checkout with `--recorder DIR`) is a grey box:
+its first means, the inputs of noise held against their declared sensitivities, needs the library's code to be marked,
+and is named below where it was tried by hand. Here it is given the whole mechanism as one untrusted primitive, for its
+distributional audit, and as many draws of its own. "-": it reads vectors of one length.
 
 """
