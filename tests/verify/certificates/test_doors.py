@@ -107,14 +107,14 @@ def asked(server: FakeServer) -> Counter[str]:
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_half_the_noise_of_a_service_is_refuted(relation: str, work: Path, server: FakeServer) -> None:
     server.change(scale=RIGHT[relation] / 2)
-    assert certify(deployment({"url": server.url}, relation, failure_prob=0.01)) == 1
+    assert certify(deployment({"url": server.url}, relation, failure_prob=0.01, draws=700)) == 1
     assert claim_row()["verdict"] == "FAIL"
     assert not Path("d.draws").exists()
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_half_the_noise_of_a_command_is_refuted(relation: str, work: Path) -> None:
-    assert certify(deployment(command(RIGHT[relation] / 2), relation, failure_prob=0.01)) == 1
+    assert certify(deployment(command(RIGHT[relation] / 2), relation, failure_prob=0.01, draws=500)) == 1
     assert claim_row()["verdict"] == "FAIL"
     assert not Path("d.draws").exists()
 
