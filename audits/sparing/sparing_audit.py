@@ -1,8 +1,8 @@
 """The audit of a mechanism whose draws are dear: a pilot chooses one pair, and bets on it go on until they refute.
 
-``budget.n_draws`` counts every draw. A quarter of them at most is a pilot of all pairs, which chooses the pair on which
-bets promise most and is never bet on. The rest is drawn from that pair in small blocks, by fair coins; each block is
-bet on by what was seen before it. The claim is refuted as soon as the wealth is 1 / ``failure_prob`` (Ville's
+``budget.n_draws`` counts every draw. A quarter of them at most is a pilot of all pairs; it chooses the pair whose two
+data sets are told apart best and is never bet on. The rest is drawn from that pair in small blocks, by fair coins; each
+block is bet on by what was seen before it. The claim is refuted as soon as the wealth is 1 / ``failure_prob`` (Ville's
 inequality), whatever the outputs are. Derivation: ``docs/derivations/sparing.md``.
 """
 
@@ -30,18 +30,21 @@ from ..subject.open_subject import subject_of
 from .sparing_draws import PilotPair, drawn, encoded
 from .sparing_wealth import Player
 
-#: Draws of each data set of every pair in the first round of the pilot, and fewest; the second round has twice as many.
-ROUND, LEAST_ROUND = 6, 3
-#: In the second round of the pilot one of so many pairs is left.
-KEPT_PAIRS = 3
+#: Draws of each data set of every pair in the first round of the pilot, and fewest; how many times that in the second.
+ROUND, LEAST_ROUND, SECOND_ROUND = 6, 3, 3
+#: In the second round of the pilot one of so many pairs is left, and so many at least.
+KEPT_PAIRS, LEAST_PAIRS = 3, 2
 #: Draws of all for each pair and each draw of the first round: the pilot then has a quarter of them at most.
-SPREAD = 16
+SPREAD = 32
 #: Fewest draws of an audit.
 LEAST_DRAWS = 100
 #: Fewest draws of a block, and its share of the draws of the pair so far.
 BLOCK, BLOCK_SHARE = 12, 0.12
 #: A claimed curve is bet against where its delta first falls to these.
 SPARING_DELTAS = (0.3, 0.2, 0.1, 0.01, 1e-3, 1e-6)
+
+#: The claim that outputs say nothing.
+ALIKE = Point(0.0, 0.0, 0.0)
 
 Named = NamedPair | NamedGroupPair
 
@@ -246,7 +249,7 @@ class _Audit:
             of_pair += size
 
     def _chosen(self, pairs: Sequence[Named]) -> PilotPair | None:
-        """Return the pair on which bets promise most, after two rounds of the pilot; None where all are refused."""
+        """Return the pair that is told apart best after two rounds of the pilot; None where all are refused."""
         most = max(1, self._budget.n_draws // (SPREAD * LEAST_ROUND))
         if len(pairs) > most:
             self.spared = f"{len(pairs) - most} of {len(pairs)} pairs of data sets were left out of the pilot"
@@ -257,12 +260,13 @@ class _Audit:
         once = [pilot for pilot in once if not pilot.refused]
         if len(once) < 2:
             return once[0] if once else None
-        best = sorted(once, key=self._promise, reverse=True)[: math.ceil(len(once) / KEPT_PAIRS)]
-        twice = [p.more(self._subject, 2 * n_each, key.child(p.named.name, "again")) for p in best]
+        best = sorted(once, key=self._promise, reverse=True)[: max(LEAST_PAIRS, math.ceil(len(once) / KEPT_PAIRS))]
+        twice = [p.more(self._subject, SECOND_ROUND * n_each, key.child(p.named.name, "again")) for p in best]
         return max(twice, key=self._promise)
 
     def _promise(self, pilot: PilotPair) -> float:
-        return Player(pilot.rows(pilot.layout(self._subject)), self._points).promise
+        """Return how well the two data sets are told apart; few draws say hardly more than that of any claim."""
+        return Player(pilot.rows(pilot.layout(self._subject)), [ALIKE]).promise
 
     def result(self) -> SparingAudit:
         """Return what is known."""

@@ -136,7 +136,7 @@ def _each_stake(sets: Sequence[LabelSets], points: Sequence[Point]) -> Bets:
     place, stake, point = (
         part.ravel() for part in np.meshgrid(range(len(sets)), range(len(STAKES)), range(len(points)), indexing="ij")
     )
-    return Bets(tuple(sets), np.asarray(place), STAKES[stake], np.asarray(point))
+    return Bets(tuple(sets), place.astype(np.int64), STAKES[stake.astype(np.int64)], point.astype(np.int64))
 
 
 def bets_on_learned(past: Pair, points: Sequence[Point]) -> Bets:
@@ -158,4 +158,4 @@ def bets_on_learned(past: Pair, points: Sequence[Point]) -> Bets:
                     sets += [LabelSets(score, forward if f else None, backward if b else None) for f, b in WAYS]
                 share += [stake] * len(WAYS)
                 place += [number] * len(WAYS)
-    return Bets(tuple(sets), np.arange(len(sets)), np.array(share), np.array(place))
+    return Bets(tuple(sets), np.arange(len(sets)), np.array(share), np.array(place, dtype=np.int64))

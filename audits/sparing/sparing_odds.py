@@ -12,9 +12,8 @@ from scipy import special
 
 from mechanisms.data.dataset import FloatArray
 
-from ..black_box.black_box_bet import Pair, Point, ScoreInterval
+from ..black_box.black_box_bet import Pair, Point
 from ..black_box.black_box_scores import MAX_ADDITIVE, Score, fit_additive, fit_hinges, fit_quadratic
-from .sparing_bets import LabelSets
 
 #: The learned log odds are believed to these shares.
 BELIEVED = (0.5, 0.75, 1.0)
@@ -40,14 +39,6 @@ class OddsBets:
         """Which bets there are scores for."""
         of_each = len(BELIEVED) * len(MOST) * self.n_points
         return np.repeat(np.array([score is not None for score in self.scores], dtype=np.bool_), of_each)
-
-    def named(self, bet: int, points: Sequence[Point]) -> tuple[LabelSets | None, Point]:
-        """Return where a bet stakes anything, as sets, and the point that it is against."""
-        rest, point = divmod(bet, self.n_points)
-        of_score, believed = divmod(rest // len(MOST), len(BELIEVED))
-        score, least = self.scores[of_score], points[point].epsilon / BELIEVED[believed]
-        ends = ScoreInterval(least, math.inf), ScoreInterval(-math.inf, -least)
-        return None if score is None else LabelSets(score, *ends), points[point]
 
     def growth(self, draws: Pair, points: Sequence[Point]) -> FloatArray:
         """Return the log of the factor of each bet on some draws."""

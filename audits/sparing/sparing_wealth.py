@@ -58,17 +58,15 @@ class Player:
         return float(special.logsumexp(growth, b=weights))
 
     def best(self) -> tuple[LabelSets | None, Point, Hits]:
-        """Return what the best bet so far is on now, against which point, and how often that happened.
+        """Return what the best bet on sets so far is on now, against which point, and how often that happened.
 
         The counts are of all draws that were bet on; they describe, and the wealth refutes.
         """
         learned = self._learned()
-        place = int(np.argmax(self._weights(learned)[1:]))
-        many: tuple[Bets | OddsBets, ...] = (self._ends, *learned)
-        while place >= len(many[0].there):
-            place -= len(many[0].there)
-            many = many[1:]
-        sets, point = many[0].named(place, self._points)
+        n_ends, n_sets = len(self._ends.place), len(learned[0].place)
+        best = int(np.argmax(self._weights(learned)[1 : 1 + n_ends + n_sets]))
+        bets, place = (self._ends, best) if best < n_ends else (learned[0], best - n_ends)
+        sets, point = bets.named(place, self._points)
         seen = [part[n:] for part, n in zip(self._past, self._n_pilot, strict=True)]
         inside = [0 if sets is None else sets.first_side(sets.score(part)) for part in seen]
         return sets, point, Hits(inside[0], len(seen[0]), inside[1], len(seen[1]))

@@ -9,6 +9,10 @@ nothing. ``audits.white_box.pair_delta`` chooses between audits that are calibra
 reads what is stated, ``mechanisms.reference`` says whom to believe; ``audits.examination.examine_choose`` names the
 pairs, ``audits.examination.examine_caps`` and ``audits.examination.deadline`` leave some of them out;
 ``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was found.
+
+Sparing audits of the same pair (``audits.sparing.sparing_audit``) have series of their own;
+``audits.sparing.sparing_draws``, ``audits.sparing.sparing_bets``, ``audits.sparing.sparing_odds`` and
+``audits.sparing.sparing_wealth`` serve them.
 """
 
 from __future__ import annotations
@@ -17,9 +21,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from audits import Budget, StreamKey
-from audits.black_box.claims import point_claim
+from audits.black_box.claims import PrivacyClaim, point_claim
 from audits.examination.examined_claim import examine
 from audits.search.worst_case import NamedPair
+from audits.sparing.sparing_audit import audit_sparingly
 from mechanisms import BOTH
 
 from ..bank.mutant import FINE, BankMutant
@@ -30,19 +35,38 @@ Law = Gaussian | Laplace | Coin
 LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0), Coin(1.0))
 #: Evaluations of one examination, and of one that is to refute a mutant.
 EXAMINED, REFUTING = 1_000, 50_000
+#: Draws of one sparing audit, and of one that is to refute a mutant.
+SPARED, SPARING = 120, 2_000
+#: By how much noise is too small for sparing audits; 1 is half the noise.
+COARSE = (0.25, 0.5, 1.0, 2.0)
 #: The epsilon of the claim; delta is the exact one.
 EPSILON = 0.7
 
 
+def _claim(law: Law, epsilon: float = EPSILON) -> PrivacyClaim:
+    delta = max(law.profile(PAIR).delta_at(epsilon, direction) for direction in BOTH)
+    return point_claim(epsilon, min(1.0, delta * (1 + 1e-9)))
+
+
 def _refuted(law: Law, claimed: Law, budget: Budget) -> bool:
-    delta = max(claimed.profile(PAIR).delta_at(EPSILON, direction) for direction in BOTH)
-    claim = point_claim(EPSILON, min(1.0, delta * (1 + 1e-9)))
+    claim = _claim(claimed)
     found = examine(law, [NamedPair("the pair", PAIR)], claim, budget)
     return bool(found.refutations or found.violations)
 
 
 def _false_alarm(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
     return _refuted(law, law, Budget(EXAMINED, level, key)), False
+
+
+def _sparing_alarm(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    """The Gaussian claim holds with equality at a point, the others as pure ones."""
+    claim = _claim(law) if isinstance(law, Gaussian) else point_claim(1.0, 0.0)
+    return audit_sparingly(law, [NamedPair("the pair", PAIR)], claim, Budget(SPARED, level, key)).refuted, False
+
+
+def _sparing_laplace(severity: float, budget: Budget) -> bool:
+    pairs = [NamedPair("the pair", PAIR)]
+    return audit_sparingly(Laplace(1.0, severity), pairs, point_claim(1.0, 0.0), budget).refuted
 
 
 def _gaussian(severity: float, budget: Budget) -> bool:
@@ -66,9 +90,21 @@ def examination_series() -> Iterator[AuditSeries]:
             seconds=0.1,
         )
 
+        yield AuditSeries(
+            "sparing audit",
+            law.name,
+            SPARED,
+            one_by_one(partial(_sparing_alarm, law)),
+            halves=False,
+            levels=(0.5, 0.05),
+            seconds=0.15,
+        )
+
 
 def examination_mutants() -> Iterator[BankMutant]:
     """Yield noise that is too small by degrees, with the density of the noise that is claimed."""
+    name = "Laplace noise divided by 1 + s: sparing audit"
+    yield BankMutant(name, COARSE, _sparing_laplace, 1.0, SPARING, "s", "sparing audit", seconds=0.6)
     for name, refute in (("Gaussian", _gaussian), ("Laplace", _laplace)):
         yield BankMutant(
             f"{name} noise divided by 1 + s: examination", FINE, refute, 0.1, REFUTING, "s", "examination", seconds=0.4

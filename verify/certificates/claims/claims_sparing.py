@@ -100,7 +100,7 @@ def _examined(audit: SparingAudit, claim: DPClaim) -> Examined:
         "pairs": pairs,
         "draws": of_pair // 2,
         "refused": [],
-        "visible": 1.0,
+        "visible": None,
         "demand": {"pairs": 1, "draws": audit.n_draws},
         "contract": [],
         "reproducible": None,
