@@ -1,6 +1,6 @@
 """SmartNoise's odometer of equal steps: delta (1 - delta) where the theorem has delta (1 - slack).
 
-500 answers, each the worst that is (0.001, 0.001)-DP, show the record with chance 0.394; the odometer says delta = 0.239.
+500 answers, each the worst that is (0.001, 0.001)-DP, show the record with chance 0.394; the odometer says delta 0.239.
 The right variant gives 270 of them, to which the theorem of Kairouz, Oh and Viswanath gives what the odometer says.
 """
 
