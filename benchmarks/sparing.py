@@ -140,7 +140,7 @@ def alarms(repeats: int) -> Iterator[str]:
         (f"Gaussian, mu = 1: (.5, {delta:.4f})", Sum(normal(1.0)), point_claim(0.5, delta)),
     ):
         logs = [
-            audit_sparingly(mechanism, [WORST], claim, Budget(150, 1e-12, key("alarms", name, i))).log_wealth
+            audit_sparingly(mechanism, [WORST], claim, Budget(100, 1e-12, key("alarms", name, i))).log_wealth
             for i in range(repeats)
         ]
         for level in (0.5, 0.1, 0.01):
