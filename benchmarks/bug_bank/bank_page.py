@@ -21,7 +21,7 @@ PEERS = (
 def cells(bug: Bug, found: Row) -> list[str]:
     """Return the cells of a bug's line."""
     return [
-        f"{bug.library} {found.version}, {link(bug)}",
+        f"{subject(bug, found)}, {link(bug)}",
         relation(bug),
         claimed(found),
         certified(found, found.bug),
@@ -30,6 +30,13 @@ def cells(bug: Bug, found: Row) -> list[str]:
         certified(found, found.right),
         f"{found.right.n_draws:,}",
     ]
+
+
+def subject(bug: Bug, found: Row) -> str:
+    """Return what was drawn from."""
+    if bug.outcome == "not reproduced":
+        return f"not {bug.library} {found.version}, but what is reported"
+    return f"{bug.library} {found.version}"
 
 
 def peer_cells(bug: Bug, found: Row) -> list[str]:
@@ -116,11 +123,17 @@ def seen(bug: Bug, verdict: Verdict) -> str:
     if not verdict.refuted:
         return f"Not refuted at {verdict.n_draws:,} draws."
     event, _, hits = verdict.event.rpartition(": ")
-    if not hits[:1].isdigit():
+    if " against " not in hits:
         return f"Refuted after {verdict.n_draws:,} draws by {verdict.event}."
-    first, _, second = hits.partition(" against ")
+    first, second = (counted(side) for side in hits.split(" against "))
     words = f"in {first} draws of the first data set and in {second} of the second"
     return f"Refuted after {verdict.n_draws:,} draws by an event that was seen {words}: {event}."
+
+
+def counted(hits: str) -> str:
+    """Return hits in words; without the number of draws where labels were dealt out at random and it is not exact."""
+    happened, _, draws = hits.partition(" of ")
+    return hits if int(happened) <= int(draws) else happened
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -155,6 +168,9 @@ supports nothing: this many draws showed no event that the claim forbids. What i
 "claimed", for the pair that is described below, and nothing else about a library. Seconds are from two shared
 processors with much else running, and include the start of the library's process. Libraries that draw from the
 operating system cannot be seeded, so their draws and seconds change from run to run.
+
+An event is a set of outputs that was fixed before the draws that test it, whose counts are given. A "score" is a number
+made of an output that was learned from draws made earlier; the half of the outputs with the largest scores is an event.
 
 """
 PEERS_HEAD = """## Two peers
