@@ -177,11 +177,11 @@ PEERS_HEAD = """## Two peers
 
 jax-privacy 2.0.0's canary auditor (Clopper-Pearson, all thresholds, Bonferroni) is given the draws of all looks up to
 the refutation as scores, at the same failure probability. It is not told which data set has the canary, nor the sign
-of the scores: it is asked all four ways, a quarter of the failure probability each. "-": the outputs are not one score.
+of the scores: it is asked all four ways, a quarter of the failure probability each. "-": outputs are not one score.
 
 dp-recorder (commit 85d189e; it is on no package index, and run from a checkout with `--recorder DIR`) is a grey box:
 its first means, the inputs of noise held against their declared sensitivities, needs the library's code to be marked,
 and is named below where it was tried by hand. Here it is given the whole mechanism as one untrusted primitive, for its
-distributional audit, and as many draws of its own. "-": it reads vectors of one length.
+distributional audit, and as many draws of its own. "-": the outputs are not vectors of one length, or it was not run.
 
 """
