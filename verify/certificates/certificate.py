@@ -28,8 +28,8 @@ from ..messages.errors import UserError
 from .asked import EXIT_CODES, Standing, overall
 from .claims.claims_report import independent_report
 from .claims.finding import Check, Decision, Deployment, Examined, Finding, worst_of
+from .claims.imported.vouched import vouched_by
 from .claims.types import Claim, DPClaim
-from .claims.vouched import vouched_by
 from .config.config import Loaded
 from .config.config_doors import DoorSection
 from .config.door_source import DoorSource

@@ -13,7 +13,7 @@ from audits.black_box.claims import PrivacyClaim
 from audits.stats.multiplicity import look_share
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
-from ..certificates.claims.vouched import Vouched
+from ..certificates.claims.imported.vouched import Vouched
 from ..engine.looks import decided_row
 from ..engine.rows import Row, encode
 from ..engine.worker import one_blas_thread

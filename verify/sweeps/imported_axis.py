@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..certificates.claims.vouched import Vouched
+from ..certificates.claims.imported.vouched import Vouched
 from ..certificates.config.config_errors import one_line
 from ..certificates.config.config_mechanisms import ImportSection
 from ..certificates.config.mechanism_source import MechanismSource, runs_code

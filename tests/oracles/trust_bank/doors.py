@@ -238,7 +238,7 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     from audits.examination.examined import VISIBLE, Demand
     from audits.examination.examined_claim import ExaminationOutcome, examine
     from audits.search.pairs import PublicDomain, examination_pairs
-    from verify.certificates.claims.claims_imported import DEMANDED
+    from verify.certificates.claims.imported.claims_imported import DEMANDED
     from verify.certificates.config.config import EXAMINED
 
     wanted, draws = (entry.budget.get(k, d) for k, d in zip(("pairs", "draws"), EXAMINED[profile], strict=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from toys.deployments import DATA, dp, imported, section, write_uniform
 
-from verify.certificates.claims import claims_imported
+from verify.certificates.claims.imported import claims_imported
 from verify.cli import invoke
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +27,8 @@ def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.
     used: list[int] = []
     runner = claims_imported.runner
     monkeypatch.setattr(
-        "verify.certificates.claims.claims_imported.runner", lambda jobs, step: used.append(jobs) or runner(jobs, step)
+        "verify.certificates.claims.imported.claims_imported.runner",
+        lambda jobs, step: used.append(jobs) or runner(jobs, step),
     )
     for jobs in ("1", "2"):
         assert invoke(["certify", "deployment.toml", "--jobs", jobs, "--out", f"out{jobs}"]) == 0

@@ -28,9 +28,9 @@ from ...kernel.verdict import Outcome, judge
 from ..config.mechanism_source import Imported, white_box_of
 from ..pages.certificate_plots import record_figures, roc_work
 from .claim_forms import privacy_claim, relation_of, steps_of
-from .claims_imported import examined_dp
-from .claims_sparing import sparing_dp
 from .finding import Check, Decision, Deployment, Finding, Power
+from .imported.claims_imported import examined_dp
+from .imported.claims_sparing import sparing_dp
 from .pair_audits import PairTask, run_tasks, work_of
 from .remedy import remedies
 from .types import DPClaim, said

@@ -42,9 +42,9 @@ from ...kernel.verdict import Outcome, judge
 from ..config.mechanism_source import Imported, law_of, white_box_of
 from ..pages.certificate_plots import histogram, roc, roc_work
 from .claims_dp import composed
-from .claims_imported_records import examined_ex_post, examined_pdp
 from .exposed import most_exposed, target_pair, targets_at_the_edge
 from .finding import Check, Deployment, Finding, Power
+from .imported.claims_imported_records import examined_ex_post, examined_pdp
 from .pair_audits import PairTask, run_tasks, work_of
 from .record_losses import dominating_epsilons, ex_post_losses, record_epsilons
 from .types import ExPostClaim, PDPClaim, said

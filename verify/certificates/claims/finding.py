@@ -23,10 +23,10 @@ from ...kernel.verdict import Outcome, Reason, judge
 from ..config.config import Configuration
 from ..config.door_source import DoorSource
 from ..config.mechanism_source import MechanismSource
+from .imported.vouched import Vouched
 from .odds import Odds
 from .remedy import Remedy
 from .types import BY_TYPE
-from .vouched import Vouched
 
 #: Draws of one sampled check of a reference mechanism, by profile.
 DRAWS = {"quick": 2_000, "standard": 10_000, "full": 100_000}

@@ -15,7 +15,7 @@ from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
 from ...messages.errors import UserError
 from ..asked import Asked
-from ..claims.vouched import vouched_by
+from ..claims.imported.vouched import vouched_by
 from ..config.config import Loaded
 from ..config.config_section import OwnSection
 from ..config.mechanism_source import MechanismSource

@@ -22,7 +22,7 @@ from ...messages.damaged import as_written
 from ...runs.publish import drawn_figures
 from ..asked import Asked, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
-from ..claims.vouched import Vouched, is_link
+from ..claims.imported.vouched import Vouched, is_link
 from ..config.config import Configuration, Loaded
 from ..config.config_doors import CommandSection, DoorSection
 from ..config.config_mechanisms import ImportSection

@@ -20,7 +20,7 @@ from audits.examination.examined import Demand, DrawnPair, Enough
 from verify.certificates.asked import Asked, exit_code, overall, waived
 from verify.certificates.certify_call import certify as notebook
 from verify.certificates.claims.finding import Check, Decision, Examined, Finding, Ground, Power
-from verify.certificates.claims.vouched import Vouched, vouched_by
+from verify.certificates.claims.imported.vouched import Vouched, vouched_by
 from verify.certificates.config.config import load
 from verify.certificates.pages.examined_pages import shown_checks
 from verify.cli import invoke

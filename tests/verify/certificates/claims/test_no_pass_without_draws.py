@@ -11,7 +11,7 @@ from audits.examination.examined import Demand, DrawnPair, Enough
 from mechanisms import Dataset, NeighbouringPair
 from verify import certify
 from verify.certificates.claims.finding import ClaimRuling, Decision, Examined, Finding, Ground, VouchedPass
-from verify.certificates.claims.vouched import Vouched
+from verify.certificates.claims.imported.vouched import Vouched
 from verify.plugin.pytest_audit import AuditFailure, Auditor
 
 MECHANISM = '''

@@ -15,9 +15,13 @@ from audits.stated_law.stated_worst import stated_worst
 from mechanisms import BOTH, DataError, NeighbouringPair, Relation
 from mechanisms.data.dataset import row_norms
 
-from ...kernel.statement import Claim, Evidence
-from ...kernel.verdict import Outcome, judge
-from ..config.mechanism_source import Imported
+from ....kernel.statement import Claim, Evidence
+from ....kernel.verdict import Outcome, judge
+from ...config.mechanism_source import Imported
+from ..exposed import most_exposed, target_pair, targets_at_the_edge
+from ..finding import Check, Deployment, Finding, Power
+from ..record_losses import ONE_BY_ONE
+from ..types import ExPostClaim, PDPClaim, said
 from .claims_imported import (
     DEMANDED,
     DRAWS_ALONE,
@@ -29,10 +33,6 @@ from .claims_imported import (
     is_door,
     pair_checks,
 )
-from .exposed import most_exposed, target_pair, targets_at_the_edge
-from .finding import Check, Deployment, Finding, Power
-from .record_losses import ONE_BY_ONE
-from .types import ExPostClaim, PDPClaim, said
 
 SCOPES = {
     "records": "every record in the data",

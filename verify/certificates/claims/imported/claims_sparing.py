@@ -12,14 +12,14 @@ from audits import SparingAudit, audit_sparingly
 from audits.examination.witnesses import of_test
 from reports.row import Figure, Mark, Series
 
-from ...engine.rows import Row
-from ...kernel.statement import Claim, Evidence, Value
-from ..config.mechanism_source import Imported
-from ..pages.certificate_words import CANNOT_CATCH
-from .claim_forms import privacy_claim, relation_of
+from ....engine.rows import Row
+from ....kernel.statement import Claim, Evidence, Value
+from ...config.mechanism_source import Imported
+from ...pages.certificate_words import CANNOT_CATCH
+from ..claim_forms import privacy_claim, relation_of
+from ..finding import Check, Deployment, Examined, Finding, Power
+from ..types import DPClaim
 from .claims_imported import OWN_PAIRS, examination_size, maker, own_pairs, public_pairs
-from .finding import Check, Deployment, Examined, Finding, Power
-from .types import DPClaim
 
 #: What the check is called.
 NAME = "sparing audit"

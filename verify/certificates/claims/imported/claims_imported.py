@@ -25,20 +25,20 @@ from audits.search.pairs import PublicDomain, examination_pairs
 from audits.stated_law.stated_worst import inside, stated_worst
 from mechanisms import BOTH, Relation
 
-from ...engine.rows import Row
-from ...engine.work import mapped
-from ...kernel.evidence import vacuous
-from ...kernel.statement import Claim, Evidence
-from ...kernel.verdict import Outcome, judge
-from ...messages.errors import UserError
-from ..config.door_source import DoorSource
-from ..config.mechanism_source import Imported, MechanismSource
-from ..config.named_pairs import pairs_for
-from ..pages.certificate_words import CANNOT_CATCH
-from .claim_forms import privacy_claim, relation_of
-from .finding import Check, Deployment, Examined, Finding, Power
-from .pair_audits import DIED, ignore
-from .types import DPClaim
+from ....engine.rows import Row
+from ....engine.work import mapped
+from ....kernel.evidence import vacuous
+from ....kernel.statement import Claim, Evidence
+from ....kernel.verdict import Outcome, judge
+from ....messages.errors import UserError
+from ...config.door_source import DoorSource
+from ...config.mechanism_source import Imported, MechanismSource
+from ...config.named_pairs import pairs_for
+from ...pages.certificate_words import CANNOT_CATCH
+from ..claim_forms import privacy_claim, relation_of
+from ..finding import Check, Deployment, Examined, Finding, Power
+from ..pair_audits import DIED, ignore
+from ..types import DPClaim
 
 #: What a profile must have examined before anything may rest on it.
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}

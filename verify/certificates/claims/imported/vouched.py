@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...messages.errors import UserError
+from ....messages.errors import UserError
 
 if TYPE_CHECKING:
-    from ..config.config import Loaded
+    from ...config.config import Loaded
 
 #: A digital object identifier, bare or as people write it.
 DOI = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
