@@ -13,12 +13,24 @@ pairs, ``audits.examination.examine_caps`` and ``audits.examination.deadline`` l
 Sparing audits of the same pair (``audits.sparing.sparing_audit``) have series of their own;
 ``audits.sparing.sparing_draws``, ``audits.sparing.sparing_bets``, ``audits.sparing.sparing_odds`` and
 ``audits.sparing.sparing_wealth`` serve them.
+
+A mechanism whose calls may be open together (``audits.subject.open_calls``) is drawn from in another order
+(``audits.subject.open_subject``): it has a series too, in this process. What carries such calls draws nothing and
+decides nothing: ``audits.doors.command_mechanism`` and ``audits.doors.service_mechanism``, made of
+``audits.doors.open_door``, ``audits.doors.door_identity``, ``audits.doors.request_texts``, ``audits.doors.channels``,
+``audits.doors.processes``, ``audits.doors.connections`` and ``audits.doors.wire``; ``audits.subject.no_answer`` says
+how a call ends without outputs. ``audits.adapters.scikit_learn`` and ``audits.adapters.smartnoise_sql`` are other
+people's mechanisms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim, point_claim
@@ -26,6 +38,7 @@ from audits.examination.examined_claim import examine
 from audits.search.worst_case import NamedPair
 from audits.sparing.sparing_audit import audit_sparingly
 from mechanisms import BOTH
+from mechanisms.data.dataset import FloatArray
 
 from ..bank.mutant import FINE, BankMutant
 from .laws import PAIR, Coin, Gaussian, Laplace
@@ -43,12 +56,31 @@ COARSE = (0.25, 0.5, 1.0, 2.0)
 EPSILON = 0.7
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A law whose calls may be open together, drawn alone: it states no density."""
+
+    law: Law
+    name: ClassVar[str] = "open calls"
+    concurrency: ClassVar[int] = 2
+    batch: ClassVar[int] = 50
+    reproducible: ClassVar[bool] = True
+
+    def fresh(self) -> Opened:
+        """Return itself: there is no process to start."""
+        return self
+
+    def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return independent outputs of the law."""
+        return self.law.draw(dataset, n_draws, rng=rng)
+
+
 def _claim(law: Law, epsilon: float = EPSILON) -> PrivacyClaim:
     delta = max(law.profile(PAIR).delta_at(epsilon, direction) for direction in BOTH)
     return point_claim(epsilon, min(1.0, delta * (1 + 1e-9)))
 
 
-def _refuted(law: Law, claimed: Law, budget: Budget) -> bool:
+def _refuted(law: Law | Opened, claimed: Law, budget: Budget) -> bool:
     claim = _claim(claimed)
     found = examine(law, [NamedPair("the pair", PAIR)], claim, budget)
     return bool(found.refutations or found.violations)
@@ -56,6 +88,10 @@ def _refuted(law: Law, claimed: Law, budget: Budget) -> bool:
 
 def _false_alarm(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
     return _refuted(law, law, Budget(EXAMINED, level, key)), False
+
+
+def _open_alarm(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
+    return _refuted(Opened(law), law, Budget(EXAMINED, level, key)), False
 
 
 def _sparing_alarm(law: Law, level: float, key: StreamKey) -> tuple[bool, bool]:
@@ -88,6 +124,16 @@ def examination_series() -> Iterator[AuditSeries]:
             halves=False,
             levels=(0.5, 0.05),
             seconds=0.1,
+        )
+
+        yield AuditSeries(
+            "examination of open calls",
+            law.name,
+            EXAMINED,
+            one_by_one(partial(_open_alarm, law)),
+            halves=False,
+            levels=(0.5, 0.05),
+            seconds=0.15,
         )
 
         yield AuditSeries(
