@@ -16,8 +16,6 @@ from ..subject.returned import WrongRows
 MOST_BYTES = 1 << 28
 #: White space of JSON.
 BLANK = b" \t\r\n"
-#: Share of a pause before a further attempt where what happened is not a matter of load.
-BRIEF = 0.04
 
 
 class IdleEnd(Exception):
@@ -29,27 +27,23 @@ class IdleEnd(Exception):
 
 
 class Unanswered(Exception):
-    """A request got no answer.
+    """A request did not reach the mechanism, or its time was up.
 
     Parameters
     ----------
     words : str
         What happened, for the one line that says so.
     kind : str
-        What it is where it is taken for an output; nothing where the request did not reach the mechanism.
-    certain : bool
-        Whether it is an output whenever it happens at every attempt.
+        What it is where it is taken for an output; nothing where it never is.
     again : bool
         Whether the same bytes are sent again.
     pause : float
         Fewest seconds that the other side asks to wait.
     """
 
-    def __init__(
-        self, words: str, kind: str = "", *, certain: bool = False, again: bool = True, pause: float = 0.0
-    ) -> None:
+    def __init__(self, words: str, kind: str = "", *, again: bool = True, pause: float = 0.0) -> None:
         super().__init__(words)
-        self.words, self.kind, self.certain, self.again, self.pause = words, kind, certain, again, pause
+        self.words, self.kind, self.again, self.pause = words, kind, again, pause
 
 
 class DoorClosed(NoAnswer):
@@ -66,7 +60,7 @@ class AnswerLines:
     Parameters
     ----------
     most : int
-        Channels that were asked for.
+        Lines that were asked for.
     """
 
     def __init__(self, most: int) -> None:
@@ -148,7 +142,7 @@ class Channels:
         Returns a new channel.
     concurrency : int
     pauses : sequence of float
-        Seconds before each further attempt for a request that got no answer.
+        Seconds before each further attempt for a request that did not reach the mechanism.
     """
 
     def __init__(self, start: Callable[[], Channel], concurrency: int, pauses: Sequence[float]) -> None:
@@ -169,7 +163,7 @@ class Channels:
         request : bytes
             One line of JSON.
         n_draws : int
-            Channels to wait for.
+            Lines to wait for.
         seconds : float
             Time of one attempt.
         fresh : bool
@@ -180,22 +174,20 @@ class Channels:
         CallEnded, WrongRows
             What the mechanism did instead.
         Unanswered
-            The last attempt's; it is certain only where each attempt was.
+            The last attempt's.
         DoorClosed
             If the channels were closed meanwhile.
         """
         state = self._state
         closing = state.closing
         with state.places:
-            certain = True
             for pause in (*self._pauses, None):
                 try:
                     return self._once(closing, request, n_draws, seconds, fresh)
                 except Unanswered as stop:
-                    certain = stop.certain = certain and stop.certain
                     if pause is None or not stop.again:
                         raise
-                    if closing.wait(max(pause * (BRIEF if stop.certain else 1.0), stop.pause)):
+                    if closing.wait(max(pause, stop.pause)):
                         raise DoorClosed("the door was closed") from None
         raise AssertionError  # the last attempt returned or raised
 

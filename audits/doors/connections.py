@@ -15,8 +15,8 @@ from ..subject.no_answer import CallEnded
 from .channels import AnswerLines, IdleEnd, TooLong, Unanswered, out_of_time
 from .wire import short_digest
 
-#: Statuses that say nothing about the request: it is sent again.
-BUSY = (429, 502, 503, 504)
+#: Statuses that say that the request did not reach the mechanism, and those that say so or that its answer was lost.
+BUSY, GATEWAY = (429, 503), (502, 504)
 #: Most seconds that a service may ask us to wait, most bytes read at once, and most bytes of an error that count.
 MOST_PAUSE, CHUNK_BYTES, ERROR_BYTES = 30.0, 1 << 18, 1 << 20
 HEADERS = {"Content-Type": "application/json", "User-Agent": "pdp-verify"}
@@ -31,14 +31,17 @@ class Connection:
     ----------
     url : SplitResult
         Of http or https.
+    retried : tuple of int
+        Statuses after which the request is sent again.
     """
 
-    def __init__(self, url: SplitResult) -> None:
+    def __init__(self, url: SplitResult, retried: tuple[int, ...] = BUSY) -> None:
         secure = url.scheme == "https"
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._http = kind(url.hostname or "", url.port or (443 if secure else 80))
         self._target = quote(url.path or "/", safe=SAFE) + (f"?{quote(url.query, safe=SAFE)}" if url.query else "")
         self._timed: TimedSocket | None = None
+        self._retried = retried
 
     def ask(self, request: bytes, n_draws: int, until: float) -> list[bytes]:
         """Return the lines that the service answers.
@@ -48,23 +51,19 @@ class Connection:
         WrongRows
             If there are more lines than draws.
         CallEnded
-            If the status says that the request failed; the body of such an answer counts as its text.
+            If the status says that the request failed (the body of such an answer counts as its text), or the
+            connection was closed after anything was sent.
         IdleEnd
-            If the service had closed the connection since the last answer.
+            If the service had closed the connection since the last answer, before anything was sent.
         Unanswered
-            If it does not accept, closes the connection or says that it is busy; or if the moment comes first.
+            If it does not accept or says that it is busy; or if the moment comes first.
         """
         answer = AnswerLines(n_draws)
-        used = self._connected(until)
+        self._connect(until)
         try:
             with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it read everything
                 self._http.request("POST", self._target, request, HEADERS)
             response = self._http.getresponse()
-        except (OSError, http.client.HTTPException) as stop:
-            if used and isinstance(stop, ConnectionError):  # RemoteDisconnected is one
-                raise IdleEnd("the service closed the connection") from None
-            raise _lost(stop, until, answer, n_draws) from None
-        try:
             body = self._body(response, answer)
         except (OSError, http.client.HTTPException) as stop:
             raise _lost(stop, until, answer, n_draws) from None
@@ -72,17 +71,17 @@ class Connection:
             raise CallEnded("too long") from None
         if response.will_close:
             self._hang_up()
-        _judge(response, body)
+        self._judge(response, body)
         answer.finish()
         return answer.whole
 
-    def _connected(self, until: float) -> bool:
-        """Connect where that is needed; return whether the connection was used before."""
+    def _connect(self, until: float) -> None:
+        """Connect where that is needed."""
         if self._timed is not None:
             if not self._timed.quiet():
                 raise IdleEnd("the service closed the connection")
             self._timed.until = until
-            return True
+            return
         self._http.timeout = max(0.001, until - time.monotonic())
         try:
             self._http.connect()
@@ -91,7 +90,6 @@ class Connection:
             raise Unanswered(f"the service does not accept connections ({words})") from None
         self._timed = TimedSocket(self._http.sock, until)
         self._http.sock = self._timed
-        return False
 
     def _body(self, response: http.client.HTTPResponse, answer: AnswerLines) -> bytes:
         """Read the whole body: into lines where it is an answer, otherwise its beginning is returned."""
@@ -104,6 +102,15 @@ class Connection:
         if response.length:  # the connection ended before what was announced
             raise http.client.IncompleteRead(b"")
         return kept
+
+    def _judge(self, response: http.client.HTTPResponse, body: bytes) -> None:
+        """Raise what a status other than success says."""
+        if response.status in range(200, 300):
+            return
+        kind = f"HTTP {response.status}"
+        if response.status in self._retried:
+            raise Unanswered(f"the service answered {kind} every time", kind, pause=_asked_pause(response))
+        raise CallEnded(kind + (f" #{short_digest(body)}" if body.strip() else ""))
 
     def hang_up(self) -> None:
         """Close the connection."""
@@ -129,28 +136,17 @@ class Connection:
         self._hang_up()
 
 
-def _judge(response: http.client.HTTPResponse, body: bytes) -> None:
-    """Raise what a status other than success says."""
-    status = response.status
-    if status in range(200, 300):
-        return
-    if status in BUSY:
-        kind = f"HTTP {status}"
-        raise Unanswered(f"the service answered {kind} every time", kind, pause=_asked_pause(response))
-    raise CallEnded(f"HTTP {status}" + (f" #{short_digest(body)}" if body.strip() else ""))
-
-
 def _asked_pause(response: http.client.HTTPResponse) -> float:
     """Return the seconds that a service asks to wait, as far as we are willing to."""
     asked = response.headers.get("Retry-After", "").strip()
     return min(float(asked), MOST_PAUSE) if asked.isdecimal() else 0.0
 
 
-def _lost(stop: Exception, until: float, answer: AnswerLines, n_draws: int) -> Unanswered:
-    """Return what a broken exchange is: out of time, or a connection closed without a whole answer."""
+def _lost(stop: Exception, until: float, answer: AnswerLines, n_draws: int) -> Unanswered | CallEnded:
+    """Return what a broken exchange is: out of time, or a connection closed without a whole answer, an output."""
     if isinstance(stop, TimeoutError) and time.monotonic() >= until - 0.01:
         return out_of_time(answer, n_draws)
-    return Unanswered("the service closed the connection without an answer", "closed", certain=True)
+    return CallEnded("closed")
 
 
 class TimedSocket:

@@ -110,7 +110,7 @@ class OpenDoor:
 
     def _ended(self, stop: Unanswered, n_draws: int) -> str:
         """Raise ``CallEnded`` where no answer is an output; otherwise return why the audit ends."""
-        if stop.kind and (stop.certain or self.timeouts == "output"):
+        if stop.kind and self.timeouts == "output":
             raise CallEnded(stop.kind) from None
         if stop.kind != "timeout":
             return stop.words

@@ -6,13 +6,13 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 
 from .channels import Channels
-from .connections import Connection
+from .connections import BUSY, GATEWAY, Connection
 from .door_identity import checked_url, service_identity, shown_url
 from .open_door import DoorMechanism, OpenDoor, check_terms
 from .request_texts import RequestTexts
 from .wire import AnswerCache
 
-#: Seconds before each further attempt for a request that got no answer.
+#: Seconds before each further attempt for a request that did not reach the mechanism.
 PAUSES = (0.05, 0.25, 1.25)
 
 
@@ -29,7 +29,8 @@ class ServiceMechanism(DoorMechanism):
     timeout : float
         Seconds that one request may take.
     timeouts : {"stop", "output"}
-        Whether a request that takes longer ends the audit as not examined, or is an output.
+        Whether a request that takes longer ends the audit as not examined, or is an output. With "output" so are the
+        statuses 502 and 504, which may come after the request had reached the mechanism.
     batch : int
         Most draws of one request.
     reproducible : bool
@@ -59,8 +60,9 @@ class ServiceMechanism(DoorMechanism):
         object.__setattr__(self, "_door", self._open())
 
     def _open(self) -> OpenDoor:
+        retried = BUSY if self.timeouts == "output" else BUSY + GATEWAY
         return OpenDoor(
-            Channels(partial(Connection, checked_url(self.url)), self.concurrency, PAUSES),
+            Channels(partial(Connection, checked_url(self.url), retried), self.concurrency, PAUSES),
             partial(service_identity, self.url, self.version),
             RequestTexts(in_files=self.data == "csv"),
             self.batch,

@@ -27,7 +27,9 @@ class Switches:
         line that is no JSON), "short" (one line fewer), "long" (one line more), "half" (the answer breaks off), "500",
         "503", "raw" (no noise), "drip" (a byte at a time), "late" (one more line after the answer).
     rate : float
-        Probability of the fault where it can happen.
+        Probability of the fault on data sets that have the poison.
+    elsewhere : float
+        Probability of the fault on the others.
     pause : float
         Seconds that every request takes.
     shape : str
@@ -40,6 +42,7 @@ class Switches:
     poison: float = float("nan")
     fault: str = ""
     rate: float = 1.0
+    elsewhere: float = 0.0
     pause: float = 0.0
     shape: str = "number"
     seeded: bool = True
@@ -60,7 +63,8 @@ def fault_of(request: dict[str, Any], switches: Switches, rng: random.Random) ->
     if not switches.fault:
         return ""
     poisoned = switches.poison == float("inf") or switches.poison in responses(request)
-    return switches.fault if poisoned and rng.random() < switches.rate else ""
+    rate = switches.rate if poisoned else switches.elsewhere
+    return switches.fault if rate and rng.random() < rate else ""
 
 
 def answer(request: dict[str, Any], switches: Switches, fault: str, rng: random.Random) -> list[str]:
