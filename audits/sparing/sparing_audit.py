@@ -134,8 +134,9 @@ def audit_sparingly(
 ) -> SparingAudit:
     """Return whether draws refute a claim, from as few of ``budget.n_draws`` as that takes.
 
-    Every draw is a call of its own. The draws must be independent of each other, as the claim has it: nothing here
-    looks for a mechanism whose calls remember each other.
+    Every draw is a call of its own, and calls are made in the order of the coins. What a call remembers of how many
+    came before it then falls on both data sets alike; a mechanism that remembers data of calls before, or their
+    outputs, is outside of the claim, and nothing here looks for it.
 
     Parameters
     ----------
@@ -146,11 +147,13 @@ def audit_sparingly(
     claim : PrivacyClaim
         A point, or a curve, which is bet against at a few of its points.
     budget : Budget
-        All draws (at least 100), failure probability and random stream; the result is a function of it.
+        All draws (at least 100), failure probability and random stream; the result is a function of it where the
+        mechanism takes its noise from ``rng``.
     views : sequence of callables
         See ``Subject``: what is read from an output that shows nothing of itself.
     make : callable, optional
-        Gives a pristine mechanism; by default copies are made of ``mechanism``.
+        Gives a pristine mechanism, for each block of draws and some calls of it. By default every call is made on
+        ``mechanism`` itself and nothing is copied: copies would repeat the noise of a generator that it holds.
     deadline : Deadline, optional
         No call is begun after it; what was bet on by then counts.
 
@@ -184,7 +187,7 @@ def audit_sparingly(
     (True, True)
     """
     _check(pairs, claim, budget)
-    subject = subject_of(mechanism, fresh=make, views=views, deadline=deadline)
+    subject = subject_of(mechanism, fresh=make or (lambda: mechanism), views=views, deadline=deadline)
     audit = _Audit(subject, claim, budget)
     try:
         audit.run(pairs)

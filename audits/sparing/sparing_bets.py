@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.black_box_bet import Counted, Pair, Point, ScoreInterval
 from ..black_box.black_box_families import FAMILIES, column_score
+from ..black_box.black_box_results import Hits
 from ..black_box.black_box_scores import Score
 
 #: Stakes, as shares of the largest one allowed.
@@ -26,6 +27,25 @@ STAKES = np.array([0.25, 0.5, 0.75, 0.95])
 END_LEVELS, MAX_COLUMNS = (0.5, 0.65, 0.8, 0.95), 12
 
 IntArray = NDArray[np.int64]
+
+
+class Scored:
+    """Scores of draws of both data sets: each distinct output is scored once, in one call that is blind to labels.
+
+    A sum of products may differ in its last bit with the number of rows and the place among them; equal outputs scored
+    apart could so be told apart by their label.
+    """
+
+    def __init__(self, draws: Pair) -> None:
+        rows = np.ascontiguousarray(np.concatenate(draws))
+        whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
+        _, at, place = np.unique(whole, return_index=True, return_inverse=True)
+        self._rows, self._place, self._n_first = rows[at], place, len(draws[0])
+
+    def __call__(self, score: Score) -> Pair:
+        """Return the scores of the draws of either data set, in their order."""
+        scores = score(self._rows)[self._place] if len(self._rows) else np.empty(0)
+        return scores[: self._n_first], scores[self._n_first :]
 
 
 @dataclass(frozen=True)
@@ -50,9 +70,21 @@ class LabelSets:
         one, two = (self._sides(of) for of in scores)
         return one[0] + two[1], one[1] + two[0]
 
-    def first_side(self, scores: FloatArray) -> int:
-        """Return how many draws lie where "first" is bet on; where only "second" is, there."""
-        return self._sides(scores)[0 if self.forward is not None else 1]
+    def better_way(self, scores: Pair, share: float, point: Point) -> LabelSets:
+        """Return the sets with that way alone which won more on some draws, if it was ever right."""
+        gain, loss = math.log1p(share * math.exp(-point.epsilon)), math.log1p(-share)
+
+        def won(way: LabelSets) -> tuple[bool, float]:
+            right, wrong = way.right_and_wrong(scores)
+            return right > 0, right * gain + wrong * loss
+
+        ways = replace(self, backward=None), replace(self, forward=None)
+        return max((way for way in ways if way.forward is not None or way.backward is not None), key=won)
+
+    def hits(self, scores: Pair) -> Hits:
+        """Return how many draws of either data set lie where anything is bet."""
+        (n, m), (p, q) = (len(of) for of in scores), (sum(self._sides(of)) for of in scores)
+        return Hits(p, n, q, m)
 
     def _sides(self, scores: FloatArray) -> tuple[int, int]:
         """Return how many draws are taken for one of the first data set, and for one of the second."""
@@ -82,13 +114,13 @@ class Bets:
 
     def growth(self, draws: Pair, points: Sequence[Point]) -> FloatArray:
         """Return the log of the factor of each bet on some draws; 0 where there are no sets to bet on."""
-        scored: dict[int, Pair] = {}
+        scores_of, scored = Scored(draws), dict[int, Pair]()
         told = np.full((len(self.sets), 2), math.nan)
         for place, sets in enumerate(self.sets):
             if sets is None:
                 continue
             if id(sets.score) not in scored:
-                scored[id(sets.score)] = sets.score(draws[0]), sets.score(draws[1])
+                scored[id(sets.score)] = scores_of(sets.score)
             told[place] = sets.right_and_wrong(scored[id(sets.score)])
         right, wrong = told[self.place].T
         gain, loss, price = self._logs(points)
@@ -144,10 +176,10 @@ def bets_on_learned(past: Pair, points: Sequence[Point]) -> Bets:
     sets: list[LabelSets | None] = []
     share: list[float] = []
     place: list[int] = []
-    enough = min(len(past[0]), len(past[1])) > 1
+    enough, scores_of = min(len(past[0]), len(past[1])) > 1, Scored(past)
     for family in FAMILIES:
         score = family.fit(*past) if enough else None
-        counted = None if score is None else Counted.of(score(past[0]), score(past[1]))
+        counted = None if score is None else Counted.of(*scores_of(score))
         for number, point in enumerate(points):
             for stake in STAKES.tolist():
                 gain, loss = math.log1p(stake * math.exp(-point.epsilon)), math.log1p(-stake)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -16,10 +16,11 @@ from ..black_box.black_box_bet import Pair
 from ..search.pairs import NamedGroupPair
 from ..search.worst_case import NamedPair
 from ..streams import StreamKey
-from ..subject.guarded_subject import Call, Subject, always_refused, call_plan
+from ..subject.calls import Handed, guarded
+from ..subject.guarded_subject import Subject, always_refused, call_plan
 from ..subject.open_calls import OpenCall
 from ..subject.open_subject import OpenSubject
-from ..subject.outputs import Layout
+from ..subject.outputs import WHOLE, Layout
 from ..subject.returned import Outputs
 
 Sides = tuple[list[Outputs], list[Outputs]]
@@ -28,21 +29,31 @@ Sides = tuple[list[Outputs], list[Outputs]]
 def drawn(subject: Subject, members: Sequence[Any], coins: NDArray[np.bool_], key: StreamKey) -> Sides:
     """Return a draw of the first data set for each coin that says so, and one of the second for each other coin.
 
-    Where calls may be open together they begin in the order of the coins, so that load falls on both data sets alike.
+    Calls are made, or begin where they may be open together, in the order of the coins: load, and what calls share with
+    each other, falls on both data sets alike. How many of them are on fresh objects does not depend on the coins.
     """
+    seeds = key.child("calls").rng().integers(2**63, size=len(coins)).tolist()
+    places = [0 if coin else 1 for coin in coins]
     if isinstance(subject, OpenSubject):
-        seeds = key.child("calls").rng().integers(2**63, size=len(coins)).tolist()
-        wanted = [OpenCall(members[0 if coin else 1], 1, False, seed) for coin, seed in zip(coins, seeds, strict=True)]
+        wanted = [OpenCall(members[place], 1, False, seed) for place, seed in zip(places, seeds, strict=True)]
         parts = subject.ask(wanted, None).parts
-        of = [[part for part, coin in zip(parts, coins, strict=True) if coin == side] for side in (True, False)]
-        return list(chain(*of[0])), list(chain(*of[1]))
-    n_first = int(coins.sum())
-    plans: tuple[list[Call], ...] = tuple(list(call_plan(n, one_by_one=True)) for n in (n_first, len(coins) - n_first))
-    first, second = (
-        subject.made(member, plan, key.child(name).rng())
-        for member, plan, name in zip(members, plans, ("first", "second"), strict=True)
-    )
-    return first, second
+    else:
+        parts = _in_turn(subject, members, places, seeds)
+    first, second = ([part for part, at in zip(parts, places, strict=True) if at == place] for place in (0, 1))
+    return list(chain(*first)), list(chain(*second))
+
+
+def _in_turn(
+    subject: Subject, members: Sequence[Any], places: Sequence[int], seeds: Sequence[int]
+) -> list[list[Outputs]]:
+    """Return the outputs of calls that are made one after the other, on one used object but for a few."""
+    plan = call_plan(len(places), one_by_one=True)
+    with guarded():
+        used, handed = subject.new(), [Handed(member) for member in members]
+        return [
+            subject.call(subject.new() if planned.fresh else used, handed[place], 1, seed)
+            for planned, place, seed in zip(plan, places, seeds, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -71,8 +82,11 @@ class PilotPair:
         return PilotPair(self.named, self.first + first, self.second + second)
 
     def layout(self, subject: Subject) -> Layout:
-        """Return the columns of outputs, learned from the pilot alone."""
-        return Layout.learn([*self.first, *self.second], views=subject.views)
+        """Return the columns of outputs, learned from the pilot alone; at least one, outputs without numbers too."""
+        layout = Layout.learn([*self.first, *self.second], views=subject.views)
+        if layout.structure is None or layout.n_numbers:
+            return layout
+        return replace(layout, structure=None, columns=(WHOLE,))
 
     def rows(self, layout: Layout) -> Pair:
         """Return the pilot as float rows."""

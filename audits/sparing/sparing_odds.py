@@ -14,6 +14,7 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.black_box_bet import Pair, Point
 from ..black_box.black_box_scores import MAX_ADDITIVE, Score, fit_additive, fit_hinges, fit_quadratic
+from .sparing_bets import Scored
 
 #: The learned log odds are believed to these shares.
 BELIEVED = (0.5, 0.75, 1.0)
@@ -43,11 +44,12 @@ class OddsBets:
     def growth(self, draws: Pair, points: Sequence[Point]) -> FloatArray:
         """Return the log of the factor of each bet on some draws."""
         grown: list[float] = []
+        scores_of = Scored(draws)
         for score in self.scores:
             if score is None:
                 grown += [0.0] * (len(BELIEVED) * len(MOST) * self.n_points)
                 continue
-            first, second = score(draws[0]), score(draws[1])
+            first, second = scores_of(score)
             grown += [
                 odds_growth(believed * first, most, point, first=True)
                 + odds_growth(believed * second, most, point, first=False)

@@ -11,7 +11,7 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.black_box_bet import Pair, Point
 from ..black_box.black_box_results import Hits
-from .sparing_bets import Bets, LabelSets, bets_on_ends, bets_on_learned
+from .sparing_bets import Bets, LabelSets, Scored, bets_on_ends, bets_on_learned
 from .sparing_odds import OddsBets, bets_on_odds
 
 #: Prior weight of keeping the wealth in hand, of the bets on ends, of those on learned sets, and by learned odds.
@@ -60,16 +60,20 @@ class Player:
     def best(self) -> tuple[LabelSets | None, Point, Hits]:
         """Return what the best bet on sets so far is on now, against which point, and how often that happened.
 
-        The counts are of all draws that were bet on; they describe, and the wealth refutes.
+        Of a bet both ways, the way that won more. The counts are of all draws that were bet on; they describe, and the
+        wealth refutes.
         """
         learned = self._learned()
         n_ends, n_sets = len(self._ends.place), len(learned[0].place)
         best = int(np.argmax(self._weights(learned)[1 : 1 + n_ends + n_sets]))
         bets, place = (self._ends, best) if best < n_ends else (learned[0], best - n_ends)
         sets, point = bets.named(place, self._points)
-        seen = [part[n:] for part, n in zip(self._past, self._n_pilot, strict=True)]
-        inside = [0 if sets is None else sets.first_side(sets.score(part)) for part in seen]
-        return sets, point, Hits(inside[0], len(seen[0]), inside[1], len(seen[1]))
+        first, second = (part[n:] for part, n in zip(self._past, self._n_pilot, strict=True))
+        if sets is None:
+            return None, point, Hits(0, len(first), 0, len(second))
+        scores = Scored((first, second))(sets.score)
+        way = sets.better_way(scores, float(bets.share[place]), point)
+        return way, point, way.hits(scores)
 
     def _learned(self) -> Learned:
         return bets_on_learned(self._past, self._points), bets_on_odds(self._past, self._points)

@@ -12,14 +12,16 @@ from oracles.audits.open_doors import OpenDoor, laplace
 from oracles.audits.sparing import bet_on_odds, bet_on_sets, excess, expected_factor, log_growth
 
 from audits import Budget, NamedPair, StreamKey, audit_sparingly, gaussian_dp_claim, point_claim
-from audits.black_box.black_box_bet import Point
-from audits.black_box.black_box_families import FAMILIES
+from audits.black_box.black_box_bet import Point, ScoreInterval
+from audits.black_box.black_box_families import FAMILIES, NamedScore, column_score
 from audits.examination.deadline import Deadline
 from audits.sparing.sparing_audit import LEAST_DRAWS, LEAST_ROUND, SPREAD
-from audits.sparing.sparing_bets import STAKES, bets_on_ends, bets_on_learned
+from audits.sparing.sparing_bets import STAKES, LabelSets, Scored, bets_on_ends, bets_on_learned
+from audits.sparing.sparing_draws import drawn
 from audits.sparing.sparing_odds import BELIEVED, MOST, bets_on_odds
 from audits.sparing.sparing_wealth import Player
 from audits.subject.no_answer import NoAnswer
+from audits.subject.open_subject import subject_of
 from mechanisms import Dataset, NeighbouringPair, Relation
 from mechanisms.data.neighbours import UnsupportedRelation
 
@@ -45,6 +47,28 @@ class Sum:
         self.asked += n_draws
         values = dataset.y.sum() + self.scale * rng.laplace(size=n_draws)
         return [self.after(value) for value in values]
+
+
+class OwnGenerator(Sum):
+    """The same with a generator of its own, which goes on from call to call."""
+
+    def __init__(self, scale=1.0):
+        super().__init__(scale)
+        self.generator = np.random.default_rng(11)
+
+    def draw(self, dataset, n_draws, *, rng):
+        return super().draw(dataset, n_draws, rng=self.generator)
+
+
+class CallNumber:
+    """Which call it is, from 0."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def draw(self, dataset, n_draws, *, rng):
+        self.calls += 1
+        return np.full((n_draws, 1), self.calls - 1.0)
 
 
 def sample(rng, n, gap):
@@ -114,6 +138,32 @@ def test_the_wealth_of_a_player_is_a_mixture_decided_before_the_draws():
     assert len(learned[0].share) == len(FAMILIES) * len(POINTS) * len(STAKES) * 3
 
 
+def test_equal_outputs_have_equal_scores_whatever_their_label():
+    """Sums of products differ in the last bit with the number of rows; atoms must not be told apart by that."""
+    rng = np.random.default_rng(5)
+    atoms, weights = rng.normal(size=(6, 40)), rng.normal(size=40)
+    places = rng.integers(6, size=64)
+    for n_first in (0, 1, 5, 63):
+        draws = atoms[places[:n_first]], atoms[places[n_first:]]
+        scores = np.concatenate(Scored(draws)(NamedScore("a sum of products", lambda rows: rows @ weights)))
+        np.testing.assert_allclose(scores, atoms[places] @ weights, rtol=1e-12)
+        assert len(np.unique(scores)) == 6
+    assert [len(part) for part in Scored((atoms[:0], atoms[:0]))(column_score(0, 40))] == [0, 0]
+
+
+def test_of_a_bet_both_ways_the_one_that_won_is_shown():
+    above, below = ScoreInterval(3.0, math.inf), ScoreInterval(-math.inf, -3.0)
+    both = LabelSets(column_score(0, 1), above, below)
+    none, some = np.zeros(9), np.array([0.0, -4.0, -5.0, 0.0])
+    for scores, shown, hits in (((none, some), below, "0 of 9 against 2 of 4"), ((-some, none), above, "2 of 4 ag")):
+        way = both.better_way(scores, 0.5, POINTS[0])
+        assert {way.forward, way.backward} == {shown, None}
+        assert str(way.hits(scores)).startswith(hits)
+    losing = np.array([4.0, 4.0, 4.0, 0.0])
+    assert both.better_way((losing, np.append(losing, -4.0)), 0.95, POINTS[0]).forward is None
+    assert LabelSets(column_score(0, 1), above, None).better_way((none, none), 0.5, POINTS[0]).forward is above
+
+
 @pytest.mark.parametrize("rows", [np.full((6, 1), np.nan), np.full((6, 1), np.inf), np.full((6, 3), 2.0)])
 def test_outputs_that_say_nothing_earn_nothing(rows):
     player = Player((rows, rows), POINTS)
@@ -133,16 +183,64 @@ def test_a_quarter_of_the_noise_is_refuted_on_the_pair_that_shows_it(after):
     assert [log for _, log in audit.wealth[:-1]] == [log for _, log in audit.wealth if log < -math.log(LEVEL)]
 
 
-def test_the_right_noise_is_not_refuted_and_no_draw_is_made_beyond_the_budget():
-    """Null: Laplace noise at exactly epsilon 1; level 1e-4, 3 audits of 200 draws."""
-    for seed in range(3):
-        mechanism = Sum(1.0)
+@pytest.mark.parametrize("kind", [Sum, OwnGenerator])
+def test_the_right_noise_is_not_refuted_and_no_draw_is_made_beyond_the_budget(kind):
+    """Null: Laplace noise at exactly epsilon 1, from \\``rng\\`` or its own generator; level 1e-4, 2 audits each."""
+    for seed in range(2):
+        mechanism = kind(1.0)
         audit = audit_sparingly(mechanism, pairs([1.0, 0.5]), CLAIM, Budget(200, LEVEL, StreamKey(seed)))
         assert not audit.refuted
         assert audit.p_value > LEVEL
         assert audit.n_draws == audit.wealth[-1][0] == 200
         assert audit.wealth[0][0] <= 50
         assert "NOT_REFUTED" in repr(audit)
+
+
+def test_too_little_noise_of_its_own_generator_is_refuted():
+    audit = audit_sparingly(OwnGenerator(0.25), pairs([1.0]), CLAIM, Budget(800, LEVEL, StreamKey(2)))
+    assert audit.refuted
+
+
+def test_what_calls_share_is_no_label():
+    """Null: the output says which call it was, and nothing of the data; level 1e-4, an audit of 300 draws."""
+    audit = audit_sparingly(CallNumber(), pairs([1.0]), CLAIM, Budget(300, LEVEL, StreamKey(3)))
+    assert not audit.refuted
+    assert audit.n_draws == 300
+
+
+@pytest.mark.parametrize("n_first", [0, 3, 10])
+def test_calls_are_made_in_the_order_of_the_coins_and_as_many_on_fresh_objects(n_first):
+    made = []
+
+    class Seen(Sum):
+        def __init__(self):
+            made.append(self)
+            super().__init__()
+
+    shared = CallNumber()
+    coins = np.random.default_rng(n_first).permutation(np.arange(10) < n_first)
+    members = pairs([1.0])[0].pair.first, pairs([1.0])[0].pair.second
+    numbers = drawn(subject_of(shared, fresh=lambda: shared), members, coins, StreamKey(1))
+    assert [[float(x[0]) for x in (part.values if hasattr(part, "values") else part)] for part in numbers[0]] == [
+        [float(i)] for i in np.flatnonzero(coins)
+    ]
+    assert len(numbers[1]) == 10 - n_first
+    drawn(subject_of(Seen(), fresh=Seen), members, coins, StreamKey(1))
+    assert len(made) == 4
+    assert sum(one.asked for one in made) == 10
+
+
+@pytest.mark.parametrize("leak", [False, True])
+def test_outputs_without_numbers_are_one_output(leak):
+    class Empty:
+        def draw(self, dataset, n_draws, *, rng):
+            if leak and dataset.y.sum() > 0.5:
+                raise ArithmeticError
+            return np.zeros((n_draws, 0))
+
+    audit = audit_sparingly(Empty(), pairs([1.0]), CLAIM, Budget(150, LEVEL, StreamKey(1)))
+    assert audit.refuted is leak
+    assert audit.n_draws == 150 or leak
 
 
 def test_a_curve_is_attacked_where_it_is_weak():
@@ -174,7 +272,7 @@ def test_where_everything_is_refused_nothing_is_bet():
     assert audit.n_draws < 50
 
 
-@pytest.mark.parametrize(("n_pairs", "n_draws"), [(1, LEAST_DRAWS), (2, LEAST_DRAWS), (2, 220), (3, 300), (5, 200)])
+@pytest.mark.parametrize(("n_pairs", "n_draws"), [(1, LEAST_DRAWS), (2, 220), (5, 200)])
 def test_the_pilot_has_a_quarter_of_the_draws_at_most(n_pairs, n_draws):
     named = pairs(np.linspace(0.1, 1.0, n_pairs))
     audit = audit_sparingly(Sum(), named, CLAIM, Budget(n_draws, LEVEL, StreamKey(3)))
