@@ -51,7 +51,8 @@ def n_labels(n_each: int) -> int:
 class BlindTest:
     """The best order of the outputs against one claimed point; ``labels`` say "this direction's P" along it.
 
-    ``share`` is that of the line's level. ``whole`` means that the order has no meaning and only the counts have.
+    ``share`` is that of the line's level. ``whole`` means that the order has no meaning and only the counts have. Of
+    ``n_labels`` coins ``n_own`` say "this direction's P".
     """
 
     point: Point
@@ -60,6 +61,7 @@ class BlindTest:
     labels: BoolArray
     share: float
     n_labels: int
+    n_own: int
     whole: bool
 
     def p_value(self, epsilon: float | None = None, more: float = 0.0) -> float:
@@ -139,7 +141,7 @@ def label_test(
     outputs = np.concatenate([first[:n_first], second[: total - n_first]])
     labels = np.arange(total) < n_first
     runs = [Run(event, share, whole, labels[at]) for event, share, whole, at in _orders(outputs, rng.random(total))]
-    return [_best(point, runs, total, len(points)) for point in points]
+    return [_best(point, runs, (n_first, total - n_first), len(points)) for point in points]
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Run:
     labels: BoolArray
 
 
-def _best(point: Point, runs: Sequence[Run], total: int, n_points: int) -> BlindTest:
+def _best(point: Point, runs: Sequence[Run], coins: tuple[int, int], n_points: int) -> BlindTest:
     tests = [
         BlindTest(
             point,
@@ -160,7 +162,8 @@ def _best(point: Point, runs: Sequence[Run], total: int, n_points: int) -> Blind
             run.event,
             run.labels if forward else ~run.labels,
             run.share / (2 * n_points),
-            total,
+            sum(coins),
+            coins[0] if forward else coins[1],
             run.whole,
         )
         for forward in (True, False)

@@ -38,6 +38,12 @@ DECIMALS, BINARY_DIGITS = 10, 30
 MANY_DIGITS = 40.0
 #: A number written with some digits may be off by its own rounding, and by this at most.
 DIGIT_TOLERANCE = 1e-5
+#: Significant bits of double precision, and of the shorter formats: bfloat16, half and single precision.
+DOUBLE, SHORTER = 53, (8, 11, 24)
+#: Numbers of a floating-point format use all of its bits in two binades at least, each in this share of the outputs.
+FULL_SHARE = 0.05
+#: Bits between the digits of which a histogram is made and the last bit of a format shorter than double precision.
+SPARE_BITS = 10
 #: Cells of a histogram of digits or of quantiles.
 CELLS = 20
 #: Most columns that are read one by one, and that enter triples of signs; rows that choose between columns.
@@ -123,17 +129,41 @@ def fit_distance(first: FloatArray, second: FloatArray) -> Score:
     return NamedScore(_words("distance from the median", column, first), partial(_of_column, features, column))
 
 
-def n_digits(values: FloatArray, base: int) -> FloatArray:
+def significant_bits(values: FloatArray) -> int:
+    """Return the significant bits of the floating-point format that values were made in: 8, 11, 24, or 53.
+
+    A format shorter than double precision shows in that no value has more bits than it, and that values of different
+    binades have just as many. On a grid of fixed width, however coarse, only those of one binade, the uppermost, have
+    the most bits; such values count as double precision, and their grid is read.
+    """
+    mantissas, exponents = np.frexp(values[np.isfinite(values)])
+    for bits in SHORTER:
+        scaled = np.ldexp(mantissas, bits)
+        if (scaled == np.rint(scaled)).all():
+            _, counts = np.unique(exponents[scaled % 2 == 1], return_counts=True)
+            return bits if (counts >= FULL_SHARE * len(values)).sum() >= 2 else DOUBLE
+    return DOUBLE
+
+
+def _bits_of_columns(first: FloatArray, second: FloatArray, most: int) -> list[int]:
+    """Return the significant bits of each of the first ``most`` columns, blind to which data set a value came from."""
+    columns = range(min(first.shape[1], most))
+    return [significant_bits(np.concatenate([first[:, column], second[:, column]])) for column in columns]
+
+
+def n_digits(values: FloatArray, base: int, bits: int = DOUBLE) -> FloatArray:
     """Return the least number of digits after the point that writes each value, to rounding; ``MANY_DIGITS`` if more.
 
-    NaN and infinities have no digits and get -1.
+    NaN and infinities have no digits and get -1. The rounding is that of numbers of ``bits`` significant bits; digits
+    that it reaches within ``DIGIT_TOLERANCE`` are not read, for the last bits show the data set whatever the law is.
     """
+    rounding = 4e-16 * 2.0 ** (DOUBLE - bits)
     result = np.full(len(values), MANY_DIGITS)
     usual = np.isfinite(values)
     kept = np.where(usual & (np.abs(values) < LARGEST), values, 0.5 / LARGEST)
     for digits in range(DECIMALS if base == 10 else BINARY_DIGITS, -1, -1):
         scaled = kept * float(base) ** digits
-        tolerance = 4e-16 * np.abs(scaled)
+        tolerance = rounding * np.abs(scaled)
         result[(np.abs(scaled - np.rint(scaled)) <= tolerance) & (tolerance < DIGIT_TOLERANCE)] = digits
     result[~usual] = -1.0
     return result
@@ -141,25 +171,32 @@ def n_digits(values: FloatArray, base: int) -> FloatArray:
 
 def fit_digits(base: int, first: FloatArray, second: FloatArray) -> Score:
     """Return the number of decimals, or of binary digits, of one coordinate."""
-    features = partial(n_digits, base=base)
-    column = _best_column(first, second, features)
+    bits, column = _bits_of_columns(first, second, MAX_COLUMNS), 0
+
+    def digits(sample: FloatArray) -> FloatArray:
+        return np.column_stack([n_digits(sample[:COLUMN_ROWS, i], base, of) for i, of in enumerate(bits)])
+
+    if len(bits) > 1:
+        column = _best_column(digits(first), digits(second), numbers)
+    features = partial(n_digits, base=base, bits=bits[column])
     name = "number of decimals" if base == 10 else "number of binary digits"
     return NamedScore(_words(name, column, first), partial(_of_column, features, column))
 
 
-def _digit_cell(scale: float, values: FloatArray) -> NDArray[np.intp]:
-    part = np.mod(np.where(np.abs(values) < 1e15, values, 0.0) * scale, 1.0)
+def _digit_cell(scale: float, bits: int, values: FloatArray) -> NDArray[np.intp]:
+    most = 1e15 if bits == DOUBLE else 2.0 ** (bits - SPARE_BITS) / scale
+    part = np.mod(np.where(np.abs(values) < most, values, 0.0) * scale, 1.0)
     return np.asarray((part * CELLS).astype(np.intp) % CELLS)
 
 
 def fit_digit_histogram(first: FloatArray, second: FloatArray) -> Score:
     """Return the log odds of the digits at the place where two samples differ most: frac(x 10^j / 2) or frac(x 2^j)."""
-    columns = [0] if first.shape[1] == 1 else range(min(first.shape[1], 4))
+    bits = _bits_of_columns(first, second, 4)
     scales = [10.0**j / 2 for j in range(7)] + [2.0**j for j in range(9)]
     best, best_place = -1.0, (0, 1.0, np.zeros(CELLS))
     with np.errstate(invalid="ignore"):
-        for column, scale in itertools.product(columns, scales):
-            cells = (_digit_cell(scale, sample[:, column]) for sample in (first, second))
+        for column, scale in itertools.product(range(len(bits)), scales):
+            cells = (_digit_cell(scale, bits[column], sample[:, column]) for sample in (first, second))
             one, two = (np.bincount(cell, minlength=CELLS) + 0.5 for cell in cells)
             one, two = one / one.sum(), two / two.sum()
             gap = float(((one - two) ** 2 / (one + two)).sum())
@@ -169,7 +206,7 @@ def fit_digit_histogram(first: FloatArray, second: FloatArray) -> Score:
 
     def score(outputs: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):
-            return np.asarray(odds[_digit_cell(scale, outputs[:, column])])
+            return np.asarray(odds[_digit_cell(scale, bits[column], outputs[:, column])])
 
     return NamedScore(_words(f"digits of the output times {scale:g}", column, first), score)
 

@@ -202,10 +202,10 @@ class BlindLine:
         """Return the bounds of the point with the smallest p-value."""
         test = min(self.tests, key=lambda t: t.p_value())
         point, (p, q) = test.point, test.hits
-        claimed, n = point.delta(test.forward), test.n_labels // 2
+        claimed, n, m = point.delta(test.forward), test.n_own, test.n_labels - test.n_own
         low, epsilon = _beyond(test, claimed, level)
-        hits = Hits(p, n, q, n) if test.forward else Hits(q, n, p, n)
-        value = (p - math.exp(min(point.epsilon, 700.0)) * q) / max(n, 1)
+        hits = Hits(p, n, q, m) if test.forward else Hits(q, m, p, n)
+        value = p / max(n, 1) - math.exp(min(point.epsilon, 700.0)) * q / max(m, 1)
         method = "black box, label-blind betting, all draws"
         return LineBounds(point.epsilon, claimed, low, value, epsilon, test.forward, test.event, hits, method)
 

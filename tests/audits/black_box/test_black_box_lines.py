@@ -18,7 +18,7 @@ from audits.black_box.black_box_bet import Counted, Counts, Point, bet_against
 from audits.black_box.black_box_blind import label_test, log_evidence
 from audits.black_box.black_box_events import FixedEvent, PointTradeOff, RankEvent, delta_lower, epsilon_lower
 from audits.black_box.black_box_families import n_digits
-from audits.black_box.black_box_lines import BETTING_SHARE, BLIND_SHARE, RANK_SHARE
+from audits.black_box.black_box_lines import BETTING_SHARE, BLIND_SHARE, RANK_SHARE, BlindLine
 from audits.black_box.black_box_results import BlackBoxOutcome
 from audits.black_box.black_box_samples import Choice, count_event
 from audits.black_box.black_box_scores import RawScore
@@ -67,6 +67,19 @@ def test_a_run_without_a_miss_needs_23_hits_at_epsilon_1():
         return math.exp(log_evidence(np.ones(hits, dtype=bool), True, 1.0, 0.0, 1000))
 
     assert p_value(23) <= 1e-3 < p_value(22) < 1.1e-3
+
+
+def test_the_hits_of_the_label_blind_line_are_of_the_coins_of_each_side():
+    """An atom of one data set alone: half of the coins show it, which are not exactly half of them."""
+    for seed, swapped in ((0, False), (1, True)):
+        rng = np.random.default_rng(seed)
+        pair = [np.full((200, 1), math.pi), rng.laplace(size=(200, 1))]
+        line = BlindLine(tuple(label_test(*(pair[::-1] if swapped else pair), [Point(1.0, 0.0, 0.0)], rng)))
+        found = line.bounds(1e-3)
+        hits = found.hits
+        assert hits.of_first + hits.of_second == line.tests[0].n_labels
+        assert (hits.first, hits.second) == ((0, hits.of_second) if swapped else (hits.of_first, 0))
+        assert found.delta_value == 1.0
 
 
 def ties_by_place(scores, ties):
