@@ -9,7 +9,7 @@ from bank import FAILURE_PROB, FIRST_LOOK, Bug, Row, Verdict
 from audits.subject.guarded_subject import PILOT
 
 HEADER = (
-    "| bug | relation | claimed | the bug: certified | draws | seconds | what is right: certified | draws |",
+    "| bug | relation | claimed | as reported: certified | draws | seconds | what is right: certified | draws |",
     "|---|---|---|---|---|---|---|---|",
 )
 PEERS = (
@@ -24,7 +24,7 @@ def cells(bug: Bug, found: Row) -> list[str]:
         f"{subject(bug, found)}, {link(bug)}",
         relation(bug),
         claimed(found),
-        certified(found, found.bug),
+        reported(bug, found),
         f"{found.bug.n_draws:,}",
         f"{found.bug.seconds:.0f}",
         certified(found, found.right),
@@ -76,6 +76,11 @@ def certified(found: Row, verdict: Verdict) -> str:
     if found.form == "point":
         return f"epsilon ≥ {verdict.low:.3f}, {word}"
     return f"delta ≥ {verdict.low:.3f} at epsilon {verdict.epsilon:.3g} ({verdict.delta:.3f} allowed), {word}"
+
+
+def reported(bug: Bug, found: Row) -> str:
+    """Return what was certified about the bug, and that it is no violation where it is none."""
+    return ("no violation: " if bug.outcome == "no violation" else "") + certified(found, found.bug)
 
 
 def right(bug: Bug, found: Row) -> str:
@@ -165,9 +170,10 @@ much for what is right, at which one look is taken, at all the draws that the bu
 data set that show what outputs look like are counted too. "Certified" is the lower bound of the last look: on epsilon
 at the claimed delta, or, where a whole curve is claimed, on delta at the epsilon where it was attacked. "Not refuted"
 supports nothing: this many draws showed no event that the claim forbids. What is refuted is the claim in the column
-"claimed", for the pair that is described below, and nothing else about a library. Seconds are from two shared
-processors with much else running, and include the start of the library's process. Libraries that draw from the
-operating system cannot be seeded, so their draws and seconds change from run to run.
+"claimed", for the pair that is described below, and nothing else about a library: a pair is made to show one thing, and
+says nothing of the data that people have. Seconds are from two shared processors with much else running, and include
+the start of the library's process. Libraries that draw from the operating system cannot be seeded, so their draws and
+seconds change from run to run.
 
 An event is a set of outputs that was fixed before the draws that test it, whose counts are given. A "score" is a number
 made of an output that was learned from draws made earlier; the half of the outputs with the largest scores is an event.

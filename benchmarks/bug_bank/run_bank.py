@@ -35,14 +35,20 @@ def main() -> None:
     args = parser.parse_args()
     bank = bugs()
     names = [bug.id for bug in bank]
-    for unknown in sorted(set(args.only or ()) - set(names)):
-        parser.error(f"--only must name bugs of bugs.toml ({', '.join(names)}), got {unknown}")
-    for bug in bank:
-        if not args.page_only and (bug.id in args.only if args.only else bug.published):
-            find(bug, args.envs, args.recorder)
+    unknown = sorted(set(args.only or ()) - set(names))
+    if unknown:
+        parser.exit(2, f"--only must name bugs of bugs.toml ({', '.join(names)}), got {', '.join(unknown)}\n")
+    chosen = [bug for bug in bank if not args.page_only and (bug.id in args.only if args.only else bug.published)]
+    files = [(bug, args.envs / ROWS / f"{bug.id}.json") for bug in bank if bug.published]
+    missing = [bug.id for bug, file in files if bug not in chosen and not file.exists()]
+    if args.out is not None and missing:
+        parser.exit(
+            2, f"--out needs a row for every published bug, and {args.envs} has none for {', '.join(missing)}\n"
+        )
+    for bug in chosen:
+        find(bug, args.envs, args.recorder)
     if args.out is not None:
-        published = [bug for bug in bank if bug.published]
-        args.out.write_text(page([(bug, kept(args.envs / ROWS / f"{bug.id}.json")) for bug in published]), "utf-8")
+        args.out.write_text(page([(bug, kept(file)) for bug, file in files]), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
-"""diffprivlib 104: ``KMeans`` and a cluster without records.
+"""diffprivlib 104, its second point: ``LinearRegression`` centres X and y each for the slice set aside for both.
 
-Such a cluster is passed over, so its centre stays where it began, and the beginning is told from an update: with two
-features of widths 100 and 1 every first centre has exactly 0.5 in the second, an update never has. Record 2 alone at
-age 100 keeps the second cluster alive; moved to 0 it leaves the cluster empty.
+With d features, 1/(d + 1) of epsilon is set aside for the intercept; the mean of X spends that much and the mean of y
+as much again, so that all together spends 1 + 1/(d + 1) of epsilon: 1.5 for one feature.
 
-The right variant (ours: none is released) updates every cluster, with half of epsilon, since a record that moves from
-one cluster to another changes two counts and two sums.
+A noisy mean is clamped to the bounds. With upper bounds 0 the intercept is 0 exactly where both means were clamped
+there, so the output is whether it is, and the coefficient where it is. There the lower bound is the wider one of what
+is left, and the error of issue 105, which looks at that one alone, is none.
+
+The right variant (ours: none is released) gives half of the slice to each mean.
+
+Where the other error leaves the square no noise and it is 0, the objective has no least value and the optimiser is slow
+to say so: there the coefficient is NaN instead. The intercept is not 0 there, so no output is another one for it.
 """
 
 from __future__ import annotations
@@ -13,36 +18,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from diffprivlib.mechanisms import GeometricFolded, LaplaceBoundedDomain
-from diffprivlib.models import KMeans
+from diffprivlib.models import LinearRegression, linear_regression
 from lines import Rows, serve
+from scipy.optimize import OptimizeResult, minimize
 
 EPSILON = 1.0
-BOUNDS = ([0.0, 0.0], [100.0, 1.0])
 
 
-class EveryCluster(KMeans):
-    """k-means in which a cluster without records gets its noisy count and sum like any other."""
+def least(objective: Any, start: Any, **settings: Any) -> Any:
+    """Return scipy's result, or NaN where the objective is a line."""
+    if np.array_equal(objective(start)[1], objective(start + 1.0)[1]):
+        return OptimizeResult(x=np.full(start.shape, np.nan))
+    return minimize(objective, start, **settings)
 
-    def _update_centers(self, X: Any, centers: Any, labels: Any, dims: int, total_iters: int, random_state: Any) -> Any:
-        of_count, of_sum = self._split_epsilon(dims, total_iters)
-        counts = GeometricFolded(
-            epsilon=of_count, sensitivity=1, lower=0.5, upper=float("inf"), random_state=random_state
-        )
-        for cluster in range(self.n_clusters):
-            members = X[labels == cluster]
-            count = counts.randomise(len(members))
-            for i in range(dims):
-                low, high = self.bounds[0][i], self.bounds[1][i]
-                noise = LaplaceBoundedDomain(
-                    epsilon=of_sum,
-                    sensitivity=max(abs(low), abs(high)),
-                    lower=count * low,
-                    upper=count * high,
-                    random_state=random_state,
-                )
-                centers[cluster, i] = noise.randomise(float(members[:, i].sum())) / count
-        return centers
+
+linear_regression.minimize = least
+
+
+class HalfEach(LinearRegression):
+    """Linear regression whose two means share the slice."""
+
+    @staticmethod
+    def _preprocess_data(X: Any, y: Any, *, epsilon: float, **settings: Any) -> Any:
+        return LinearRegression._preprocess_data(X, y, epsilon=epsilon / 2, **settings)
 
 
 def claim(right: bool) -> dict[str, Any]:
@@ -50,19 +48,19 @@ def claim(right: bool) -> dict[str, Any]:
 
 
 def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> list[list[float]]:
-    noise = np.random.RandomState(seed % 2**32)
-    make, epsilon = (EveryCluster, EPSILON / 2) if right else (KMeans, EPSILON)
-    fitted = (
-        make(n_clusters=2, epsilon=epsilon, bounds=BOUNDS, random_state=noise).fit(np.array(X)) for _ in range(n_draws)
-    )
-    return [[float(value) for value in model.cluster_centers_.ravel()] for model in fitted]
+    noise = np.random.RandomState(seed % 2**32)  # one stream for all the fits of a request
+    make = HalfEach if right else LinearRegression
+    model = make(epsilon=EPSILON, bounds_X=(-1.0, 0.0), bounds_y=(-1.0, 0.0), random_state=noise)
+    fitted = (model.fit(np.array(X), np.array(y)) for _ in range(n_draws))
+    return [[1.0, float(each.coef_[0])] if each.intercept_ == 0.0 else [0.0, 0.0] for each in fitted]
 
 
 if __name__ == "__main__":
     serve(
         "diffprivlib",
-        first=[[0.0, 0.5], [100.0, 0.5]],
-        second=[[0.0, 0.5], [0.0, 0.5]],
+        first=[[0.0]],
+        second=[[-1.0]],
+        labels=([0.0], [-1.0]),
         claim=claim,
         release=release,
     )
