@@ -23,6 +23,7 @@ from ..estimate import Budget
 from .contract_tests import Exact, independent, more_repeats, row_ids, same_law
 from .guarded_subject import Call, Subject
 from .open_calls import open_calls
+from .open_subject import FIRST_TRY
 from .output_leaves import Refusal
 from .outputs import Layout
 
@@ -90,7 +91,7 @@ class Conduct:
     reproducible : bool
         Whether the same ``rng`` gave the same outputs.
     one_by_one : bool
-        Whether rows of one call depend on each other, so that every draw must be a call of its own.
+        Whether every draw must be a call of its own, since rows of one call are not known to be independent.
     global_generators : bool
         Whether it took numbers from a global generator.
     writes : bool
@@ -214,19 +215,14 @@ def contract_findings(
         ``n_draws`` counts all evaluations; ``failure_prob`` is spent on three tests in equal shares.
     """
     datasets = _datasets(pairs, budget.n_draws)
-    n_each = budget.n_draws // max(1, len(datasets))
-    drawn = [
-        _sample(subject, dataset, n_each, budget.part(f"data set {i}"))
-        for i, dataset in enumerate(datasets)
-        if n_each >= FEWEST
-    ]
-    samples = [sample for sample in drawn if sample is not None]
-    n, share = sum(len(sample.rows) for sample in samples), budget.failure_prob / 3
+    samples, spent = _samples(subject, datasets, budget)
+    n, share = sum(len(sample.rows) for sample in samples), budget.failure_prob * spent / 3
     seeds = _finding("outputs do not repeat from call to call", _repeated_calls(samples), share, n)
     rows = _finding("rows of one call are independent", _dependent_rows(samples), share, n)
     sizes = _finding("one law whatever the call", _other_laws(samples), share, n)
     repeats, uses_globals = _watch(subject, datasets, budget)
-    conduct = Conduct(repeats, rows.violated, uses_globals, subject.ledger.wrote)
+    dependent = rows.outcome is not ContractOutcome.OK
+    conduct = Conduct(repeats, dependent, uses_globals, subject.ledger.wrote)
     return (seeds, rows, sizes, *_facts(subject, conduct)), conduct
 
 
@@ -240,15 +236,35 @@ def _datasets(pairs: Sequence[Any], n_draws: int) -> list[Any]:
     return distinct[: max(1, n_draws // (2 * FEWEST))]
 
 
-def _sample(subject: Subject, dataset: Any, n_draws: int, budget: Budget) -> Sample | None:
-    """Return a sample by the plan; None of a data set that is always refused."""
-    door = open_calls(subject.mechanism)
-    plan = CallPlan.of(n_draws) if door is None else CallPlan.of_open(n_draws, door.batch)
-    parts = subject.made(dataset, plan.calls, budget.key.rng(), max(FIRST_CALLS))
-    if all(isinstance(part, list) and all(isinstance(output, Refusal) for output in part) for part in parts):
-        return None
-    layout = Layout.learn(parts, types=False)
-    return Sample(np.concatenate([layout.encode(part) for part in parts]), plan)
+def _samples(subject: Subject, datasets: Sequence[Any], budget: Budget) -> tuple[list[Sample], float]:
+    """Return samples of the data sets that are not always refused, and the share of the failure probability of tests.
+
+    Where calls may be open together and one for several draws could not be made, all are begun again in single calls.
+    """
+    n_each, door = budget.n_draws // max(1, len(datasets)), open_calls(subject.mechanism)
+    if n_each < FEWEST:
+        return [], 1.0
+    if door is None or door.batch == 1:
+        plan = CallPlan.of(n_each) if door is None else CallPlan.of_open(n_each, 1)
+        return _drawn(subject, datasets, plan, budget) or [], 1.0
+    samples = _drawn(subject, datasets, CallPlan.of_open(n_each, door.batch), budget)
+    if samples is not None:
+        return samples, FIRST_TRY
+    return _drawn(subject, datasets, CallPlan.of_open(n_each, 1), budget.part("one by one")) or [], 1 - FIRST_TRY
+
+
+def _drawn(subject: Subject, datasets: Sequence[Any], plan: CallPlan, budget: Budget) -> list[Sample] | None:
+    """Return samples by the plan; None where it was not kept to, since a call for several draws could not be made."""
+    samples: list[Sample] = []
+    for i, dataset in enumerate(datasets):
+        rng = budget.part(f"data set {i}").key.rng()
+        parts = subject.made(dataset, plan.calls, rng, max(FIRST_CALLS), again=False)
+        if not parts:
+            return None
+        if not all(isinstance(part, list) and all(isinstance(output, Refusal) for output in part) for part in parts):
+            layout = Layout.learn(parts, types=False)
+            samples.append(Sample(np.concatenate([layout.encode(part) for part in parts]), plan))
+    return samples
 
 
 def _finding(name: str, p_values: PValues, level: float, n_draws: int) -> ContractFinding:
@@ -381,8 +397,17 @@ def _facts(subject: Subject, conduct: Conduct) -> tuple[ContractFinding, ...]:
         ),
     )
     declared = door is not None and not door.reproducible
+    outside = (
+        fact(
+            "a call for several draws is answered",
+            ledger.ended,
+            "one ended without an answer, which is allowed: draws were made one by one",
+            "every one was",
+            counts=False,
+        ),
+    )
     return (
-        *(inside if door is None else ()),  # what happens in another process is not seen
+        *(inside if door is None else outside),  # what happens in another process is not seen
         fact(
             "the same rng gives the same outputs",
             not conduct.reproducible,

@@ -52,6 +52,8 @@ class Ledger:
         Whether a call wrote to the data set that it was given.
     wrong_rows : int
         Calls that returned another number of outputs than was asked for.
+    ended : bool
+        Whether a call for several draws raised, where calls may be open together.
     used_rng, used_globals : bool
         Whether a call that was watched took numbers from ``rng``, and from a global generator.
     fastest : float
@@ -61,6 +63,7 @@ class Ledger:
     evaluations: int = 0
     wrote: bool = False
     wrong_rows: int = 0
+    ended: bool = False
     used_rng: bool = False
     used_globals: bool = False
     fastest: float = math.inf
@@ -219,8 +222,10 @@ class Subject:
         """Return outputs by the plan of calls, in the order of the calls."""
         return joined(self.made(dataset, list(call_plan(n_draws, one_by_one=one_by_one, width=width)), seeds))
 
-    def made(self, dataset: Any, calls: Sequence[Call], rng: np.random.Generator, n_first: int = 0) -> list[Outputs]:
-        """Return the outputs of some calls, which are made one after the other; ``n_first`` of them come first."""
+    def made(
+        self, dataset: Any, calls: Sequence[Call], rng: np.random.Generator, n_first: int = 0, *, again: bool = True
+    ) -> list[Outputs]:
+        """Return the outputs of some calls, made one after the other: ``n_first`` first, ``again`` in any case."""
         parts: list[Outputs] = []
         with guarded():
             used, handed = self.new(), Handed(dataset)

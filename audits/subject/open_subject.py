@@ -78,17 +78,21 @@ class OpenSubject(Subject):
         """Return the mechanism as it begins."""
         return self.door.fresh()
 
-    def made(self, dataset: Any, calls: Sequence[Call], rng: np.random.Generator, n_first: int = 0) -> list[Outputs]:
+    def made(
+        self, dataset: Any, calls: Sequence[Call], rng: np.random.Generator, n_first: int = 0, *, again: bool = True
+    ) -> list[Outputs]:
         """Return the outputs of some calls: ``n_first`` of them are made first, the others in random order.
 
-        Of a data set that refuses each of the first ones nothing more is asked.
+        Of a data set that refuses each of the first ones nothing more is asked. A call for several draws that could
+        not be made is made draw by draw, or, without ``again``, all calls are made and no outputs come back.
         """
         seeds = rng.integers(2**63, size=len(calls)).tolist()
         wanted = [OpenCall(dataset, *call, seed) for call, seed in zip(calls, seeds, strict=True)]
         first = self.ask(wanted[:n_first], None).parts
         if n_first and always_refused(list(chain(*first))) is not None:
             return list(chain(*first))
-        return list(chain(*first, *self.ask(wanted[n_first:], rng).parts))
+        rest = self.ask(wanted[n_first:], rng, again=again, to_the_end=True)
+        return list(chain(*first, *rest.parts)) if again or rest.whole else []
 
     def sample(
         self, dataset: Any, n_draws: int, seeds: np.random.Generator, *, one_by_one: bool = False, width: int = 1
@@ -161,7 +165,14 @@ class OpenSubject(Subject):
         few_first = not whole and (refusals[0] is None) != (refusals[1] is None)
         return OpenSource(self, (first, second), *self._layout(pilots), refusals, (None, None), alone, few_first)
 
-    def ask(self, wanted: Sequence[OpenCall], order: np.random.Generator | None, *, again: bool = True) -> Made:
+    def ask(
+        self,
+        wanted: Sequence[OpenCall],
+        order: np.random.Generator | None,
+        *,
+        again: bool = True,
+        to_the_end: bool = False,
+    ) -> Made:
         """Return the outputs of some calls, in the order given, whatever the order in which they are made and end.
 
         Parameters
@@ -171,14 +182,17 @@ class OpenSubject(Subject):
             Decides in which order they are begun; None for the one given.
         again : bool
             Whether a call for several draws that raises, or returns another number of outputs, is made draw by draw.
-            Otherwise no call is begun after it, and no outputs come back.
+            Otherwise no outputs come back.
+        to_the_end : bool
+            Whether the other calls are made all the same then, so that the books do not depend on how many were open;
+            otherwise no call is begun after it.
 
         Raises
         ------
         OutOfTime
             When the time comes, whatever is open then; ``NoAnswer`` where nothing is known of an answer.
         """
-        ended = self._in_turn(wanted, order, until_failure=not again)
+        ended = self._in_turn(wanted, order, until_failure=not (again or to_the_end))
         failed = [i for i, outcome in enumerate(ended) if isinstance(outcome, Exception) and wanted[i].n_draws > 1]
         if failed and not again:
             return Made([], whole=False)
@@ -229,7 +243,9 @@ class OpenSubject(Subject):
                 tick(n_draws)
                 if isinstance(outcome, BaseException) and not isinstance(outcome, Exception):
                     raise outcome
-                self.ledger.wrong_rows += isinstance(outcome, WrongRows)
+                wrong = isinstance(outcome, WrongRows)
+                self.ledger.wrong_rows += wrong
+                self.ledger.ended |= n_draws > 1 and isinstance(outcome, Exception) and not wrong
                 if until_failure and n_draws > 1 and isinstance(outcome, Exception):
                     waiting.clear()
                 yield place, outcome

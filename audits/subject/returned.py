@@ -115,8 +115,8 @@ def _array(array: np.ndarray[Any, Any]) -> Outputs:
     if np.ma.isMaskedArray(array) or array.dtype.kind not in "biufc":
         return as_outputs(list(array)) if array.ndim < 2 or array.dtype.names else [list(row) for row in array]
     shape = array.shape[1:]
-    values = exact_floats(array.reshape(len(array), -1))
-    if values is None:
+    values = exact_floats(array.reshape(len(array), -1)) if array.size else None
+    if values is None:  # or rows without a number
         return list(array)
     paths = tuple(f"[{i}]" for i in range(values.shape[1]))
     structure = row_structure(shape) + ("c" if array.dtype.kind == "c" else "")
@@ -132,8 +132,10 @@ def _frame(frame: pd.DataFrame) -> Outputs:
     if not all(_numeric(column.dtype) for column in named.values()):
         columns = [column.tolist() for column in named.values()]
         return [Row(zip(named, row, strict=True)) for row in zip(*columns, strict=True)]
+    if not named:
+        return [Row() for _ in range(len(frame))]
     columns_as_floats = [exact_floats(column.to_numpy()[:, None]) for column in named.values()]
-    if not named or any(column is None for column in columns_as_floats):
+    if any(column is None for column in columns_as_floats):
         return [Row(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
     parts = [column for column in columns_as_floats if column is not None]
     paths = tuple(f".{name}{i or ''}" for name, part in zip(named, parts, strict=True) for i in range(part.shape[1]))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from audits import Budget, StreamKey
@@ -258,3 +260,25 @@ def test_a_stated_profile_that_the_draws_contradict_is_a_false_word() -> None:
     about = {witness.about for _, witness in found.refutations}
     assert "stated profile" in about
     assert all(witness.consistent for _, witness in found.refutations)
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [lambda n: np.zeros((n, 0)), lambda n: np.zeros((n, 2, 0), dtype=int), lambda n: pd.DataFrame(index=range(n))],
+)
+def test_outputs_without_a_number_are_one_constant(empty: Callable[[int], Any]) -> None:
+    class Still:
+        name = "still"
+
+        def __init__(self, at: int | None) -> None:
+            self.at = at
+
+        def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+            still = self.at is None or dataset.n_records == self.at
+            return empty(n_draws) if still else rng.standard_normal((n_draws, 1))
+
+    constant = examine(Still(None), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
+    assert constant.outcome is ExaminationOutcome.EXAMINED
+    assert not constant.violations
+    leak = examine(Still(PAIRS[0].pair.first.n_records), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
+    assert leak.outcome is ExaminationOutcome.REFUTED

@@ -239,6 +239,22 @@ def test_no_more_draws_are_made_than_asked_for(max_draws):
     assert "pairs" in found.missing
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_where_nobody_knows_whether_rows_are_independent_each_draw_is_a_call(seed):
+    """Null: epsilon 1 for each output of a door that gives one noise for a whole call, at 1e-4 in each of 5 runs.
+
+    100 draws of one call would be 100 copies of one output. So few draws do not show it: the contract is not tried.
+    """
+    shared = OpenDoor(lambda self, d, n, rng: HONEST(self, d, 1, rng) * n, concurrency=2)
+    found = run(shared, seed=seed, n_draws=8_000, max_draws=500)
+    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert [finding.outcome.name for finding in found.contract[:3]] == ["NOT_TRIED"] * 3
+    half = OpenDoor(HALF, concurrency=2)
+    found = run(half, seed=seed, failure_prob=0.01, n_draws=8_000, max_draws=500)
+    assert found.outcome is ExaminationOutcome.REFUTED
+    assert sum(n for _, n in half.log.calls) <= 500
+
+
 def test_no_text_of_a_mechanism_about_private_data_is_shown():
     secret = f"row {0.123456} is odd"
 

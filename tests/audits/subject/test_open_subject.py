@@ -341,7 +341,26 @@ def test_an_honest_door_keeps_the_contract_whatever_slows_its_calls():
     for body, batch, reproducible in itertools.product((laplace(1.0), late, refusing), (1, 100), (True, False)):
         findings, conduct = outcomes(body, batch=batch, reproducible=reproducible, concurrency=8)
         assert not any(finding.violated for finding in findings)
-        assert not conduct.one_by_one
+        assert conduct.one_by_one == (findings[1].outcome is ContractOutcome.NOT_TRIED)
+        assert conduct.one_by_one == (batch == 1 or body is refusing)
+        ended = next(finding for finding in findings if finding.name == "a call for several draws is answered")
+        assert ended.words.startswith("one ended") == (batch == 100 and body is refusing)
+        assert all(finding.failure_prob <= 0.1e-5 for finding in findings if batch == 100 and body is refusing)
+
+
+def test_a_contract_sample_of_which_a_call_ended_is_begun_again_in_single_calls():
+    """The books do not depend on how many calls were open when it ended; 16 calls come first each time."""
+    body = ends("exit 3", lambda self, d, n, rng: (rng.random(n) < 0.02).any(), laplace(1.0))
+    runs = []
+    for concurrency in (1, 8):
+        door = OpenDoor(body, concurrency=concurrency, pause=1e-4)
+        subject = subject_of(door)
+        runs.append((contract_findings(subject, [PAIR], Budget(1200, 1e-5, KEY)), subject.ledger))
+        sizes = [n for _, n in door.log.calls]
+        begun = 1 + max(i for i, n in enumerate(sizes) if n >= 10)
+        assert begun <= 600 < sizes[begun:].count(1)
+        assert sum(sizes) <= 2 * 1200 + 2 * 3 * (3 + 3)
+    assert runs[0] == runs[1]
 
 
 def test_what_happens_in_another_process_is_not_reported():

@@ -28,6 +28,7 @@ from verify.certificates.asked import Asked, exit_code
 from verify.certificates.certificate import decide, read_deployment, record_rows
 from verify.certificates.certify_call import certify
 from verify.certificates.claims.finding import Decision, Deployment, Ground
+from verify.certificates.claims.imported.claims_imported import examined_row
 from verify.certificates.config.config import load
 from verify.cli import invoke
 from verify.messages.errors import UserError
@@ -234,6 +235,15 @@ def test_the_command_exits_with_3_whatever_is_allowed(
     claims = [row for row in map(json.loads, record.splitlines()) if row["kind"] == "claim"]
     assert [row["reason"] for row in claims] == ["not reached (budget.max_seconds = 1e-09)"] * 2
     assert invoke(["check", "out/curator"]) == 0
+
+
+def test_where_nobody_answered_no_budget_is_named(work: Path) -> None:
+    words = "a request for 1 draw got no answer in 60 s (mechanism.timeout)"
+    found = examine(Moment(Clock()), PAIRS[:1], CLAIM, Budget(200, 1e-4, StreamKey(1)))
+    deployment = deployment_of(write(work, MINE, "max_seconds = 60\nmax_draws = 5000"))
+    for stopped, ends in ((words, words), ("", "(budget.max_seconds = 60)")):
+        cut = replace(found, unreached=f"no pair of data sets was reached: {words}", stopped=stopped)
+        assert examined_row(cut, deployment, "add").missing.endswith(ends)
 
 
 def test_a_stop_that_was_not_reached_changes_no_row(work: Path) -> None:

@@ -352,9 +352,10 @@ def examined_row(examination: Examination, deployment: Deployment, relation: str
     """Return what was examined, for the verdict, the record and the page."""
     compared = [pair for pair in examination.pairs if not pair.skipped]
     missing, budget = examination.missing, deployment.config.budget
-    if examination.unreached and budget.max_seconds is not None:
+    spent = missing and not examination.stopped  # where nobody answered no budget would help
+    if spent and examination.unreached and budget.max_seconds is not None:
         missing += f" (budget.max_seconds = {budget.max_seconds:g})"
-    elif missing and budget.max_draws is not None:
+    elif spent and budget.max_draws is not None:
         missing += f" (budget.max_draws = {budget.max_draws})"
     row: Row = {
         "relation": "one record replaced" if relation == "replace" else "one record added or removed",
