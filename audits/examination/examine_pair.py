@@ -24,6 +24,7 @@ from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside
 from ..subject.guarded_subject import PILOT, EncodedSubject
+from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
@@ -65,7 +66,7 @@ class PairWork:
     worst : StatedProfile or None
         What the mechanism states about every pair, to be held against this one.
     one_by_one : bool
-        Whether rows of one call depend on each other, so that every draw must be a call of its own.
+        Whether every draw must be a call of its own, since rows of one call are not known to be independent.
     make : callable or None
         Gives pristine mechanisms; None to copy ``mechanism``.
     shared : bool
@@ -110,6 +111,8 @@ class PairExamination:
         Whether the pair was examined before the deadline; otherwise nothing is known of it.
     stopped : str
         Why nobody answered, where it was that and not the deadline; empty otherwise.
+    miscounted : bool
+        Whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows.
     """
 
     name: str
@@ -122,6 +125,7 @@ class PairExamination:
     skipped: bool = False
     reached: bool = True
     stopped: str = ""
+    miscounted: bool = False
 
 
 def examine_pair(work: PairWork) -> PairExamination:
@@ -172,7 +176,18 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
-    return PairExamination(work.name, work.private, (*witnesses, *law), drawn, (refused[0], refused[1]), why, visible)
+    subject = encoded.subject
+    miscounted = open_calls(subject.mechanism) is not None and subject.ledger.wrong_rows > 0
+    return PairExamination(
+        work.name,
+        work.private,
+        (*witnesses, *law),
+        drawn,
+        (refused[0], refused[1]),
+        why,
+        visible,
+        miscounted=miscounted,
+    )
 
 
 def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tuple[list[Witness], str, float]:
