@@ -15,8 +15,9 @@ from ..subject.no_answer import CallEnded
 from .channels import AnswerLines, IdleEnd, TooLong, Unanswered, out_of_time
 from .wire import short_digest
 
-#: Statuses that say that the request did not reach the mechanism, and those that say so or that its answer was lost.
-BUSY, GATEWAY = (429, 503), (502, 504)
+#: The status of an answer, and those after which a request may be sent again.
+OK = 200
+BUSY = (429, 502, 503, 504)
 #: Most seconds that a service may ask us to wait, most bytes read at once, and most bytes of an error that count.
 MOST_PAUSE, CHUNK_BYTES, ERROR_BYTES = 30.0, 1 << 18, 1 << 20
 HEADERS = {"Content-Type": "application/json", "User-Agent": "pdp-verify"}
@@ -93,7 +94,7 @@ class Connection:
 
     def _body(self, response: http.client.HTTPResponse, answer: AnswerLines) -> bytes:
         """Read the whole body: into lines where it is an answer, otherwise its beginning is returned."""
-        good, kept = response.status in range(200, 300), b""
+        good, kept = response.status == OK, b""
         while raw := response.read(CHUNK_BYTES):
             if good:
                 answer.add(raw)
@@ -105,7 +106,7 @@ class Connection:
 
     def _judge(self, response: http.client.HTTPResponse, body: bytes) -> None:
         """Raise what a status other than success says."""
-        if response.status in range(200, 300):
+        if response.status == OK:
             return
         kind = f"HTTP {response.status}"
         if response.status in self._retried:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import hashlib
 import io
 import json
@@ -11,8 +12,10 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 import weakref
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,8 @@ import numpy as np
 
 #: Data sets whose texts are kept at hand.
 AT_HAND = 16
+#: How our folders of records are called, and the seconds after which one that nobody holds is a dead process's.
+PREFIX, SETTLED = "pdp-verify-records-", 60.0
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,9 @@ class RecordFiles:
     def path(self, digest: str, X: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Path:
         """Return the file of some records, columns ``x1`` to ``xd`` and ``y`` under a header."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="pdp-verify-"))  # mode 0700
-            self._remove = weakref.finalize(self, _remove_folder, self._folder, os.getpid())
+            _sweep(Path(tempfile.gettempdir()))
+            self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # mode 0700
+            self._remove = weakref.finalize(self, _remove_folder, self._folder, os.getpid(), _held(self._folder))
         path = self._folder / f"{digest[:32]}.csv"
         if not path.exists():
             text = io.StringIO()
@@ -127,9 +133,34 @@ class RecordFiles:
         self._folder = self._remove = None
 
 
-def _remove_folder(folder: Path, owner: int) -> None:
+def _held(folder: Path) -> int | None:
+    """Return a descriptor that holds a folder until it is closed or its process ends; None where another one does."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _sweep(place: Path) -> None:
+    """Remove what killed processes of ours have left behind: folders that nobody holds, after a minute."""
+    for folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if folder.lstat().st_uid != os.getuid() or time.time() - folder.lstat().st_mtime < SETTLED:
+                continue
+            descriptor = _held(folder)
+            if descriptor is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(descriptor)
+
+
+def _remove_folder(folder: Path, owner: int, held: int | None) -> None:
     if os.getpid() == owner:  # a forked process leaves it to its parent
         shutil.rmtree(folder, ignore_errors=True)
+    if held is not None:
+        os.close(held)
 
 
 def _cell(value: Any) -> Any:

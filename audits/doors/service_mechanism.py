@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 
 from .channels import Channels
-from .connections import BUSY, GATEWAY, Connection
+from .connections import BUSY, Connection
 from .door_identity import checked_url, service_identity, shown_url
 from .open_door import DoorMechanism, OpenDoor, check_terms
 from .request_texts import RequestTexts
@@ -60,7 +60,7 @@ class ServiceMechanism(DoorMechanism):
         object.__setattr__(self, "_door", self._open())
 
     def _open(self) -> OpenDoor:
-        retried = BUSY if self.timeouts == "output" else BUSY + GATEWAY
+        retried = () if self.timeouts == "output" else BUSY
         return OpenDoor(
             Channels(partial(Connection, checked_url(self.url), retried), self.concurrency, PAUSES),
             partial(service_identity, self.url, self.version),

@@ -2,6 +2,9 @@
 
 A request is one line of JSON, an answer one line of JSON for each draw. Equal JSON values are equal outputs; how they
 are spelt (white space, blank lines, ``2`` or ``2.0``) is not looked at.
+
+A number is a float where float64 holds it, or where its text has no more digits than float64 can tell apart; another
+one keeps its exact value. A list of one thing is another value than the thing.
 """
 
 from __future__ import annotations
@@ -9,13 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
-from ..subject.output_leaves import Refusal
+from ..subject.output_leaves import Refusal, shown
 from ..subject.returned import WrongRows
 
+#: Digits of a decimal number that float64 tells apart from its neighbours, whatever the number.
+TOLD_APART = 17
 #: Seeds are whole numbers below this, which every JSON reader holds.
 SEEDS = 2**53
 
@@ -34,6 +41,10 @@ class AnswerCache(Protocol):
     def put(self, key: str, lines: list[str]) -> None:
         """Keep lines under a key; called from several threads."""
         ...
+
+
+class Single(list[Any]):
+    """A list of one thing, which is not taken for the thing."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +90,13 @@ def _count(number: int, name: str) -> str:
 def read_line(line: bytes, *, public: bool = False) -> Any:
     """Return the output that one line holds.
 
-    A number is a float unless float64 does not hold it: then it is a whole number. ``{"error": "text"}`` is a refusal,
-    another one for each text. What is no JSON (a name that stands twice in an object included) is a ``PlainLine``.
+    A number is a float unless float64 does not hold it: then it is a whole number or a ``Decimal``.
+    ``{"error": "text"}`` is a refusal, another one for each text. What is no JSON (a name that stands twice in an
+    object included) is a ``PlainLine``.
     """
     try:
-        value = _DECODER.decode(line.decode("utf-8"))
+        text = line.decode("utf-8")
+        value = _singles((_EXACT if _LONG.search(text) else _DECODER).decode(text))
     except (ValueError, RecursionError):
         return PlainLine(line.decode("utf-8", "surrogateescape"))
     if isinstance(value, dict) and list(value) == ["error"] and isinstance(value["error"], str):
@@ -100,6 +113,21 @@ def _whole(text: str) -> float | int:
     return rounded if math.isfinite(rounded) and int(rounded) == value else value
 
 
+def _real(text: str) -> float | Decimal:
+    value, exact = float(text), Decimal(text)
+    if math.isfinite(value) and (len(exact.as_tuple().digits) <= TOLD_APART or exact == Decimal(value)):
+        return value
+    return exact
+
+
+def _singles(value: Any) -> Any:
+    """Return a value whose lists of one thing are marked."""
+    if isinstance(value, list):
+        inner = [_singles(item) if isinstance(item, list | dict) else item for item in value]
+        return Single(inner) if len(inner) == 1 else inner
+    return {name: _singles(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     read = dict(pairs)
     if len(read) < len(pairs):
@@ -108,11 +136,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(parse_int=_whole, object_pairs_hook=_object)
+_EXACT = json.JSONDecoder(parse_int=_whole, parse_float=_real, object_pairs_hook=_object)
+#: What a number must have in its text if it is not simply a float.
+_LONG = re.compile(r"[\d.]{19}|[eE][+-]?\d{3}")
 
 
 def _refusal(text: str, public: bool) -> Refusal:
     lines = text.strip().splitlines() if public else []
-    return Refusal(f"error #{short_digest(text.encode('utf-8', 'surrogatepass'))}", lines[0][:200] if lines else "")
+    return Refusal(f"error #{short_digest(text.encode('utf-8', 'surrogatepass'))}", shown(lines[0]) if lines else "")
 
 
 def short_digest(raw: bytes) -> str:

@@ -39,6 +39,8 @@ from .witnesses import Weight, Witness
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05
+#: What is said where answers and draws cannot be told to belong together.
+MISCOUNTED = "some answers had more or fewer lines than draws were asked for"
 Run = Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]
 
 
@@ -118,6 +120,8 @@ class Examination(Result):
         cut, lacks = self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
         if cut:
             return f"{cut}; {lacks}" if lacks else cut
+        if any(pair.miscounted for pair in self.pairs):
+            return MISCOUNTED
         if not lacks:
             return "too few draws to see whether they are independent" if self.untried else ""
         refusals = sorted({reason for pair in self.skipped for reason in pair.refused})

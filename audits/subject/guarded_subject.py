@@ -19,7 +19,7 @@ from ..streams import StreamKey
 from ..white_box.draws import CHUNK
 from .calls import Handed, generator, global_state, guarded, reseed_globals
 from .no_answer import CallEnded, OutOfTime
-from .output_leaves import Refusal
+from .output_leaves import Refusal, shown
 from .outputs import Layout
 from .returned import Outputs, WrongRows, joined, outputs_of
 
@@ -170,7 +170,7 @@ class Subject:
     def _refusal(self, stop: Exception, *, public: bool) -> Refusal:
         lines = str(stop).strip().splitlines() if public else []
         kind = stop.kind if isinstance(stop, CallEnded) else type(stop).__name__
-        return Refusal(kind, lines[0][:200] if lines else "")
+        return Refusal(kind, shown(lines[0]) if lines else "")
 
     def watched(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> tuple[Any, bool, bool]:
         """Return the outputs of one call, or its refusal, and whether it used ``rng``, and a global generator."""

@@ -53,6 +53,11 @@ class Refusal:
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
 
 
+def shown(line: str) -> str:
+    """Return the beginning of a line of a message, without what a terminal would obey or no file could hold."""
+    return "".join(char if char.isprintable() else "?" for char in line[:200])
+
+
 class Row(dict[str, Any]):
     """One row of a data frame that a call returned with a row for each output."""
 
@@ -326,7 +331,10 @@ def _members(output: Any) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     if isinstance(output, pd.DataFrame | pd.Series):
         yield _frame_members(output)
     elif isinstance(output, Mapping):
-        yield "mapping", sorted(((f".{_key(key)}", value) for key, value in output.items()), key=lambda item: item[0])
+        yield (
+            "mapping",
+            sorted(((f".{_quoted(_key(key))}", value) for key, value in output.items()), key=lambda item: item[0]),
+        )
     elif isinstance(output, tuple) and hasattr(output, "_fields"):
         yield type(output).__name__, [(f".{n}", v) for n, v in zip(output._fields, output, strict=True)]
     elif isinstance(output, Set):
@@ -355,6 +363,11 @@ def _frame_members(output: Any) -> tuple[str, list[tuple[str, Any]]]:
 
 def _key(key: Any) -> str:
     return key if isinstance(key, str) else f"{type(key).__name__} {_ADDRESS.sub('', repr(key))}"
+
+
+def _quoted(key: str) -> str:
+    """Return a key that cannot be mistaken for several of them, nor for what follows it in a path."""
+    return key if key.isidentifier() else repr(key)
 
 
 def _order(parts: Parts) -> tuple[bool, tuple[float, ...], float]:

@@ -130,7 +130,7 @@ class Layout:
         return not self.types or types in self.types
 
     def _row(self, part: Parts) -> list[float]:
-        if part.structure == self.structure and self._knows(part.types):
+        if part.structure == self.structure and len(part.leaves) == self.n_numbers and self._knows(part.types):
             row = [leaf.value for leaf in part.leaves]
         else:
             row = [part.whole(types=bool(self.types))] * self.n_numbers

@@ -21,6 +21,8 @@ GIVEN = {
     *("BlackBoxClaim", "Budget", "NamedPair", "PrivacyClaim", "PublicDomain", "StreamKey"),
     *("AdaptiveGame", "FiniteStep", "MomentFilter", "NaturalFilter"),  # a game, and who plays it
     "ScoredMechanism",  # a mechanism of its own
+    *("CommandMechanism", "ServiceMechanism"),  # mechanisms behind a line of JSON
+    *("DiffprivlibModel", "DiffprivlibTool", "OpenDPMeasurement", "SklearnEstimator", "SmartNoiseSQL"),
 }
 #: A cell that no result may show.
 CELL = 0.123456

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,7 @@ from audits import CommandMechanism, ServiceMechanism
 from audits.black_box.black_box_pairs import RawDataset
 from audits.doors.door_identity import command_files, command_identity
 from audits.doors.open_door import occurrences_of, recalled
-from audits.doors.request_texts import RequestTexts
+from audits.doors.request_texts import PREFIX, RequestTexts
 from audits.subject.no_answer import CallEnded, NoAnswer, ProcessExited
 from audits.subject.returned import WrongRows
 from mechanisms import Dataset
@@ -207,3 +209,26 @@ def test_texts_are_made_once_for_the_last_few_data_sets(monkeypatch: pytest.Monk
         texts.of(dataset)
     assert texts.of(made[0]) is not first
     assert texts.of(made[0]) == first
+
+
+def test_records_that_a_killed_run_left_are_removed_by_a_later_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    one = RequestTexts(in_files=True)
+    one.of(Dataset([[1.0]], [1.0], 1.0, 1.0))
+    (held,) = tmp_path.iterdir()
+    left, young, other = (tmp_path / name for name in (PREFIX + "left", PREFIX + "young", "other"))
+    for folder in (left, young, other):
+        folder.mkdir()
+        (folder / "a.csv").write_text("x1,y\n")
+    for folder in (held, left, other):
+        os.utime(folder, (1.0, 1.0))
+    two = RequestTexts(in_files=True)
+    two.of(Dataset([[1.0]], [1.0], 1.0, 1.0))
+    assert not left.exists()
+    assert len(list(tmp_path.iterdir())) == 4  # the two that are held, the young one, and what is not ours
+    assert held.exists()
+    one.close()
+    two.close()
+    assert set(tmp_path.iterdir()) == {young, other}

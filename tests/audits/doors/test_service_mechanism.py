@@ -139,10 +139,7 @@ def test_what_a_service_does_instead_of_answering(
     [
         ("hang", "timeout", 1),
         ("drip", "timeout", 1),
-        ("429", "HTTP 429", 4),
-        ("503", "HTTP 503", 4),
-        ("502", "HTTP 502 #355ead9d", 1),
-        ("504", "HTTP 504 #355ead9d", 1),
+        *((status, f"HTTP {status} #355ead9d", 1) for status in ("429", "502", "503", "504")),
     ],
 )
 def test_what_load_may_have_done_is_an_output_where_that_is_asked_for(
@@ -169,6 +166,13 @@ def test_an_error_line_is_a_refusal_and_another_text_another_end(server: FakeSer
         ends.add(stop.value.kind)
     assert len(ends) == 3
     assert "HTTP 500" in ends
+
+
+def test_an_answer_has_one_status() -> None:
+    """A service that tells data sets apart by 200 and 201 gives no answer with the latter."""
+    head = b"HTTP/1.1 201 X\r\nContent-Length: 2\r\n\r\n1\n"
+    with raw_server(head) as (url, _), pytest.raises(CallEnded, match=r"^HTTP 201 #"):
+        ServiceMechanism(url).draw(CLEAN, 1, rng=rng())
 
 
 @pytest.mark.parametrize("refusals", [[503], [429, 504], [502, 503, 503]])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from audits.doors.channels import AnswerLines, TooLong
 from audits.doors.wire import PlainLine, read_answer, read_line
 from audits.subject.output_leaves import Refusal, take_apart
+from audits.subject.outputs import Layout
 from audits.subject.returned import Block, WrongRows, outputs_of
 
 
@@ -26,7 +29,10 @@ from audits.subject.returned import Block, WrongRows, outputs_of
         (b"9007199254740993", 9007199254740993),
         (b"9007199254740992", 9007199254740992.0),
         (b"100000000000000000000", 1e20),
-        (b"1e400", math.inf),
+        (b"1e400", Decimal("1e400")),
+        (b"0.10000000000000000001", Decimal("0.10000000000000000001")),
+        (b"0.1000000000000000055511151231257827021181583404541015625", 0.1),
+        (b"0.10000000000000000", 0.1),
         (b"-Infinity", -math.inf),
         (b"[1, [2]]", [1.0, [2.0]]),
         (b'{"a": 1, "b": null}', {"a": 1.0, "b": None}),
@@ -40,6 +46,31 @@ from audits.subject.returned import Block, WrongRows, outputs_of
 def test_a_line_of_json_is_its_value(line: bytes, value: Any) -> None:
     assert read_line(line) == value
     assert type(read_line(line)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (b"5.5", b"[5.5]"),
+        (b"[[1.5], 2.5]", b"[1.5, [2.5]]"),
+        (b'{"p": 5.5}', b'{"p": [5.5]}'),
+        (b"0.10000000000000000001", b"0.10000000000000000002"),
+        (b"1e400", b"1e500"),
+        (b'{"p": 1.5, "q:(1,),.r": 2.5}', b'{"p:(1,),.q": 1.5, "r": 2.5}'),
+        (b'{"p": 1.5, "q": 2.5}', b'{"p:(1,),.q": 2.5}'),
+        (b'{"p": "text"}', b'{"p length": 4}'),
+    ],
+)
+def test_different_values_are_different_outputs(first: bytes, second: bytes) -> None:
+    assert take_apart(read_line(first)).whole() != take_apart(read_line(second)).whole()
+    both = outputs_of([read_line(first), read_line(second)] * 30, 60)
+    rows = Layout.learn([both]).encode(both)
+    assert len(np.unique(rows, axis=0)) == 2
+
+
+def test_what_an_error_says_is_shown_without_what_a_terminal_obeys() -> None:
+    refusal = read_line(rb'{"error": "\u001b[2Kall is well \ud800"}', public=True)
+    assert refusal.reason == "?[2Kall is well ?"
 
 
 def test_nan_is_read() -> None:

@@ -16,13 +16,14 @@ from audits.black_box.claims import point_claim
 from audits.examination.deadline import Deadline
 from audits.examination.examine_pair import FEW, PairWork, examine_pair
 from audits.examination.examined import Demand
-from audits.examination.examined_claim import ExaminationOutcome, examine
+from audits.examination.examined_claim import MISCOUNTED, ExaminationOutcome, examine
 from audits.examination.recorded import Recorded
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
 from audits.subject.no_answer import CallEnded, NoAnswer
 from audits.subject.open_subject import FIRST_TRY, subject_of
 from audits.subject.output_leaves import Refusal
+from audits.subject.returned import WrongRows
 from mechanisms import Dataset, NeighbouringPair, Relation
 
 CLAIM = point_claim(1.0, 0.0)
@@ -272,3 +273,20 @@ def test_no_text_of_a_mechanism_about_private_data_is_shown():
             shown = f"{found!r} {found.pairs} {found.missing} {found.contract}"
             assert "0.123456" not in shown
             assert kind in shown
+
+
+def test_a_door_that_miscounts_was_not_examined_and_may_be_refuted():
+    """Whose line is whose nobody knows: what a late line says may have been taken for another data set's output."""
+
+    def miscounts(law):
+        def body(self, dataset, n_draws, rng):
+            if rng.random() < 0.2:
+                raise WrongRows("got 2 lines for 1 draw")
+            return law(self, dataset, n_draws, rng)
+
+        return body
+
+    found = run(OpenDoor(miscounts(HONEST)))
+    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.missing == MISCOUNTED
+    assert run(OpenDoor(miscounts(laplace(0.25)))).outcome is ExaminationOutcome.REFUTED

@@ -18,7 +18,7 @@ from audits.examination.examine_caps import LEARNED
 from audits.examination.examine_choose import Named
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import VISIBLE, Demand, DrawnPair
-from audits.examination.examined_claim import Examination, examine
+from audits.examination.examined_claim import MISCOUNTED, Examination, examine
 from audits.examination.witnesses import StatedProfile, Weight, Witness
 from audits.search.data_pairs import own_data_pairs
 from audits.search.pairs import PublicDomain, examination_pairs
@@ -187,6 +187,8 @@ def _more(examination: Examination) -> str:
         return "Let the mechanism answer every request (mechanism.timeout, mechanism.batch)."
     if examination.unreached:
         return "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
+    if examination.missing == MISCOUNTED:
+        return "A line for each draw, and no other: what else is written belongs on standard error."
     if examination.spared:
         return "Let it draw more (budget.max_draws)."
     return "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
@@ -352,7 +354,8 @@ def examined_row(examination: Examination, deployment: Deployment, relation: str
     """Return what was examined, for the verdict, the record and the page."""
     compared = [pair for pair in examination.pairs if not pair.skipped]
     missing, budget = examination.missing, deployment.config.budget
-    spent = missing and not examination.stopped  # where nobody answered no budget would help
+    # where nobody answered, or nobody knows what, no budget would help
+    spent = missing and not examination.stopped and missing != MISCOUNTED
     if spent and examination.unreached and budget.max_seconds is not None:
         missing += f" (budget.max_seconds = {budget.max_seconds:g})"
     elif spent and budget.max_draws is not None:
