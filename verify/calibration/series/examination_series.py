@@ -113,38 +113,20 @@ def _laplace(severity: float, budget: Budget) -> bool:
     return _refuted(Laplace(1.0, severity), Laplace(1.0), budget)
 
 
+#: Name of a series, what makes a repetition of it, its draws, and about how many seconds these take.
+SERIES = (
+    ("examination of a pair", _false_alarm, EXAMINED, 0.1),
+    ("examination of open calls", _open_alarm, EXAMINED, 0.15),
+    ("sparing audit", _sparing_alarm, SPARED, 0.15),
+)
+
+
 def examination_series() -> Iterator[AuditSeries]:
     """Yield the series of whole examinations."""
     for law in LAWS:
-        yield AuditSeries(
-            "examination of a pair",
-            law.name,
-            EXAMINED,
-            one_by_one(partial(_false_alarm, law)),
-            halves=False,
-            levels=(0.5, 0.05),
-            seconds=0.1,
-        )
-
-        yield AuditSeries(
-            "examination of open calls",
-            law.name,
-            EXAMINED,
-            one_by_one(partial(_open_alarm, law)),
-            halves=False,
-            levels=(0.5, 0.05),
-            seconds=0.15,
-        )
-
-        yield AuditSeries(
-            "sparing audit",
-            law.name,
-            SPARED,
-            one_by_one(partial(_sparing_alarm, law)),
-            halves=False,
-            levels=(0.5, 0.05),
-            seconds=0.15,
-        )
+        for name, alarm, n_draws, seconds in SERIES:
+            repeat = one_by_one(partial(alarm, law))
+            yield AuditSeries(name, law.name, n_draws, repeat, halves=False, levels=(0.5, 0.05), seconds=seconds)
 
 
 def examination_mutants() -> Iterator[BankMutant]:
