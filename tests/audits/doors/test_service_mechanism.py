@@ -9,7 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def raw_server(*replies: bytes, read: bool = True) -> Iterator[tuple[str, list[b
                 connection, _ = listening.accept()
             except OSError:
                 return
-            with connection:
+            with connection, suppress(ConnectionError):  # whoever asked may have gone
                 heads.append(connection.recv(1 << 16) if read else b"")
                 connection.sendall(reply)
                 connection.shutdown(socket.SHUT_WR)
