@@ -1,4 +1,4 @@
-"""One connection to a service: a request is a POST, all of which has one time limit, whatever drips."""
+"""One connection to a service: a request is a POST, all of it within one time limit once connected, whatever drips."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ class Connection:
         return kept
 
     def _judge(self, response: http.client.HTTPResponse, body: bytes) -> None:
-        """Raise what a status other than success says."""
+        """Raise what a status other than 200 says."""
         if response.status == OK:
             return
         kind = f"HTTP {response.status}"
         if response.status in self._retried:
-            raise Unanswered(f"the service answered {kind} every time", kind, pause=_asked_pause(response))
+            raise Unanswered(f"the service answered {kind} every time", pause=_asked_pause(response))
         raise CallEnded(kind + (f" #{short_digest(body)}" if body.strip() else ""))
 
     def hang_up(self) -> None:

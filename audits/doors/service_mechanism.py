@@ -30,7 +30,7 @@ class ServiceMechanism(DoorMechanism):
         Seconds that one request may take.
     timeouts : {"stop", "output"}
         Whether a request that takes longer ends the audit as not examined, or is an output. With "output" so are the
-        statuses 502 and 504, which may come after the request had reached the mechanism.
+        statuses 429, 502, 503 and 504, after which a request is sent again otherwise.
     batch : int
         Most draws of one request.
     reproducible : bool

@@ -3,8 +3,8 @@
 A request is one line of JSON, an answer one line of JSON for each draw. Equal JSON values are equal outputs; how they
 are spelt (white space, blank lines, ``2`` or ``2.0``) is not looked at.
 
-A number is a float where float64 holds it, or where its text has no more digits than float64 can tell apart; another
-one keeps its exact value. A list of one thing is another value than the thing.
+A number is a float where it is that float, or what a float is written as; another one keeps its exact value. A list of
+one thing is another value than the thing.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from typing import Any, Protocol
 from ..subject.output_leaves import Refusal, shown
 from ..subject.returned import WrongRows
 
-#: Digits of a decimal number that float64 tells apart from its neighbours, whatever the number.
-TOLD_APART = 17
 #: Seeds are whole numbers below this, which every JSON reader holds.
 SEEDS = 2**53
 
@@ -97,7 +95,7 @@ def read_line(line: bytes, *, public: bool = False) -> Any:
     try:
         text = line.decode("utf-8")
         value = _singles((_EXACT if _LONG.search(text) else _DECODER).decode(text))
-    except (ValueError, RecursionError):
+    except (ValueError, ArithmeticError, RecursionError):  # an exponent that is beyond all numbers included
         return PlainLine(line.decode("utf-8", "surrogateescape"))
     if isinstance(value, dict) and list(value) == ["error"] and isinstance(value["error"], str):
         return _refusal(value["error"], public)
@@ -115,9 +113,8 @@ def _whole(text: str) -> float | int:
 
 def _real(text: str) -> float | Decimal:
     value, exact = float(text), Decimal(text)
-    if math.isfinite(value) and (len(exact.as_tuple().digits) <= TOLD_APART or exact == Decimal(value)):
-        return value
-    return exact
+    written = (Decimal(value), Decimal(repr(value)), Decimal(f"{value:.17g}"))
+    return value if exact in written else exact
 
 
 def _singles(value: Any) -> Any:
@@ -137,8 +134,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _DECODER = json.JSONDecoder(parse_int=_whole, object_pairs_hook=_object)
 _EXACT = json.JSONDecoder(parse_int=_whole, parse_float=_real, object_pairs_hook=_object)
-#: What a number must have in its text if it is not simply a float.
-_LONG = re.compile(r"[\d.]{19}|[eE][+-]?\d{3}")
+#: What a number has in its text that may not be a float: more than 15 digits, or a large exponent.
+_LONG = re.compile(r"[\d.]{17}|[eE][+-]?\d{3}")
 
 
 def _refusal(text: str, public: bool) -> Refusal:

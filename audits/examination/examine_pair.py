@@ -23,7 +23,7 @@ from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside
-from ..subject.guarded_subject import PILOT, EncodedSubject
+from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..white_box.exact import exact_delta
@@ -176,8 +176,6 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
-    subject = encoded.subject
-    miscounted = open_calls(subject.mechanism) is not None and subject.ledger.wrong_rows > 0
     return PairExamination(
         work.name,
         work.private,
@@ -186,8 +184,13 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         (refused[0], refused[1]),
         why,
         visible,
-        miscounted=miscounted,
+        miscounted=has_miscounted(encoded.subject),
     )
+
+
+def has_miscounted(subject: Subject) -> bool:
+    """Return whether answers of a door had another number of lines than draws."""
+    return open_calls(subject.mechanism) is not None and subject.ledger.wrong_rows > 0
 
 
 def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tuple[list[Witness], str, float]:

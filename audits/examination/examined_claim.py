@@ -33,7 +33,7 @@ from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
 from .examine_caps import Cap
 from .examine_choose import Named, accepted, boundary, searched
-from .examine_pair import STILL, PairExamination, PairWork, examine_pair
+from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
 from .witnesses import Weight, Witness
 
@@ -77,6 +77,8 @@ class Examination(Result):
         Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
     conduct : Conduct
         How the mechanism behaves: whether it repeats under one seed, and whether rows of one call are independent.
+    miscounted : bool
+        Whether a door's answers had another number of lines than draws before any pair was compared.
     """
 
     mechanism: str
@@ -91,6 +93,7 @@ class Examination(Result):
     spared: str = ""
     stopped: str = ""
     cut_in_public: tuple[str, str] = ("", "")
+    miscounted: bool = False
 
     @property
     def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
@@ -120,7 +123,7 @@ class Examination(Result):
         cut, lacks = self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
         if cut:
             return f"{cut}; {lacks}" if lacks else cut
-        if any(pair.miscounted for pair in self.pairs):
+        if self.miscounted or any(pair.miscounted for pair in self.pairs):
             return MISCOUNTED
         if not lacks:
             return "too few draws to see whether they are independent" if self.untried else ""
@@ -321,11 +324,17 @@ def examine(
 
     works = [work(named) for named in [*chosen, *(item for item in more if item is not None)]]
     results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
-    reached = tuple(item for item in results if item.reached)
+    reached = [item for item in results if item.reached]
     unreached, stopped = _cut(results)
     in_public = _cut([item for item in results if not item.private])
-    found = replace(blank, unreached=unreached, stopped=stopped, cut_in_public=in_public)
-    return replace(found, pairs=(*reached, *skipped), contract=contract, conduct=conduct)
+    found = replace(
+        blank,
+        pairs=(*reached, *skipped),
+        contract=contract,
+        conduct=conduct,
+        miscounted=has_miscounted(subject),
+    )
+    return replace(found, unreached=unreached, stopped=stopped, cut_in_public=in_public)
 
 
 def _cut(results: Sequence[PairExamination]) -> tuple[str, str]:

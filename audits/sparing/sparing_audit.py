@@ -73,6 +73,8 @@ class SparingAudit(Result):
         Draws asked for, all together.
     unreached, spared : str
         Why it stopped before its draws were spent, and what was left out of the pilot; empty where nothing was.
+    cut : bool
+        Whether it was time, or an answer that did not come, that stopped it: gone on with, it may say more.
     """
 
     mechanism: str
@@ -85,6 +87,7 @@ class SparingAudit(Result):
     n_draws: int
     unreached: str = ""
     spared: str = ""
+    cut: bool = False
 
     @property
     def log_wealth(self) -> float:
@@ -192,6 +195,7 @@ def audit_sparingly(
     try:
         audit.run(pairs)
     except OutOfTime as stop:
+        audit.cut = True
         audit.unreached = str(stop) or "the time was up before the draws were spent"
     return audit.result()
 
@@ -222,6 +226,7 @@ class _Audit:
         self._player: Player | None = None
         self._wealth: list[tuple[int, float]] = []
         self.unreached = self.spared = ""
+        self.cut = False
 
     @property
     def _used(self) -> int:
@@ -288,4 +293,5 @@ class _Audit:
             self._used,
             self.unreached,
             self.spared,
+            self.cut,
         )

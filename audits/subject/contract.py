@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -258,7 +259,8 @@ def _drawn(subject: Subject, datasets: Sequence[Any], plan: CallPlan, budget: Bu
     samples: list[Sample] = []
     for i, dataset in enumerate(datasets):
         rng = budget.part(f"data set {i}").key.rng()
-        parts = subject.made(dataset, plan.calls, rng, max(FIRST_CALLS), again=False)
+        singles = sum(1 for _ in takewhile(lambda call: call.n_draws == 1, plan.calls))
+        parts = subject.made(dataset, plan.calls, rng, min(singles, max(FIRST_CALLS)), again=False)
         if not parts:
             return None
         if not all(isinstance(part, list) and all(isinstance(output, Refusal) for output in part) for part in parts):

@@ -14,7 +14,6 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -251,7 +250,12 @@ def _real(output: Any, path: str, leaves: list[Leaf]) -> bool:
 def _exact_text(output: Any) -> str:
     if isinstance(output, int | np.integer):
         return hex(int(output))
-    return str(Fraction(output)) if isinstance(output, Decimal | Fraction) else repr(output)
+    if isinstance(output, Decimal) and output.is_finite():  # equal numbers alike; no power of ten is worked out
+        sign, digits, exponent = output.as_tuple()
+        text = "".join(map(str, digits))
+        shorter = text.rstrip("0")
+        return f"{sign} {shorter.lstrip('0')} {int(exponent) + len(text) - len(shorter)}"
+    return repr(output)
 
 
 def _array(output: np.ndarray[Any, Any], path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:

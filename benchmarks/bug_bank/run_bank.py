@@ -1,4 +1,4 @@
-"""A bank of real bugs: each claim is refuted in the version that has the bug, and not in the one that is right.
+"""A bank of real bugs: whether draws refute each claim in the version that it is reported of, and what is right.
 
 Run ``python benchmarks/bug_bank/run_bank.py [--only ID ...] [--envs DIR] [--recorder DIR] [--out docs/bug_bank.md]``.
 Environments are made by pip, each once, and kept in ``--envs`` with what was found; ``--out`` writes the page from all

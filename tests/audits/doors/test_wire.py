@@ -33,6 +33,10 @@ from audits.subject.returned import Block, WrongRows, outputs_of
         (b"0.10000000000000000001", Decimal("0.10000000000000000001")),
         (b"0.1000000000000000055511151231257827021181583404541015625", 0.1),
         (b"0.10000000000000000", 0.1),
+        (b"0.29999999999999999", 0.3),
+        (b"3.0000000000000001", Decimal("3.0000000000000001")),
+        (b"1e-400", Decimal("1e-400")),
+        (b"0.0000e-400", 0.0),
         (b"-Infinity", -math.inf),
         (b"[1, [2]]", [1.0, [2.0]]),
         (b'{"a": 1, "b": null}', {"a": 1.0, "b": None}),
@@ -56,6 +60,10 @@ def test_a_line_of_json_is_its_value(line: bytes, value: Any) -> None:
         (b'{"p": 5.5}', b'{"p": [5.5]}'),
         (b"0.10000000000000000001", b"0.10000000000000000002"),
         (b"1e400", b"1e500"),
+        (b"1e-400", b"0"),
+        (b"1e999999999", b"1e999999998"),
+        (b"1e9999999999999999999", b"1e9999999999999999998"),
+        (b"0.30000000000000001", b"0.3"),
         (b'{"p": 1.5, "q:(1,),.r": 2.5}', b'{"p:(1,),.q": 1.5, "r": 2.5}'),
         (b'{"p": 1.5, "q": 2.5}', b'{"p:(1,),.q": 2.5}'),
         (b'{"p": "text"}', b'{"p length": 4}'),
@@ -66,6 +74,11 @@ def test_different_values_are_different_outputs(first: bytes, second: bytes) -> 
     both = outputs_of([read_line(first), read_line(second)] * 30, 60)
     rows = Layout.learn([both]).encode(both)
     assert len(np.unique(rows, axis=0)) == 2
+
+
+def test_equal_decimals_are_equal_outputs_and_none_is_worked_out() -> None:
+    ones = [take_apart(read_line(line)).whole() for line in (b"1e999999999", b"10e999999998", b"1.0e999999999")]
+    assert len(set(ones)) == 1
 
 
 def test_what_an_error_says_is_shown_without_what_a_terminal_obeys() -> None:

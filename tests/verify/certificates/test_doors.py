@@ -128,9 +128,10 @@ def test_enough_noise_of_a_service_is_never_refuted(relation: str, work: Path, s
         assert kept_its_contract()
 
 
-def test_enough_noise_of_a_command_is_not_refuted(work: Path) -> None:
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_enough_noise_of_a_command_is_not_refuted(work: Path, relation: str) -> None:
     """But with probability 1e-4 at most."""
-    assert certify(deployment(command(RIGHT["add-remove"]), draws=150)) == 3
+    assert certify(deployment(command(RIGHT[relation]), relation, draws=150)) == 3
     assert kept_its_contract()
 
 

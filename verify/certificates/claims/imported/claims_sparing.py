@@ -106,7 +106,7 @@ def _examined(audit: SparingAudit, claim: DPClaim) -> Examined:
         "reproducible": None,
         "cannot_catch": list(CANNOT_CATCH),
     }
-    return Examined(None, f"{missing} (budget.sequential)", row, cut=bool(audit.unreached))
+    return Examined(None, f"{missing} (budget.sequential)", row, cut=audit.cut)
 
 
 def _figure(name: str, audit: SparingAudit) -> Figure:
