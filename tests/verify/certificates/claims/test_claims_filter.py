@@ -139,6 +139,13 @@ def test_a_budget_that_no_game_can_spend_is_undecided(tmp_path: Path) -> None:
     assert rows(found, "claim")[0]["reason"].startswith("no game can be played")
 
 
+def test_a_mu_whose_square_is_no_number_is_refused(tmp_path: Path) -> None:
+    text = mechanism("filtered-dp-sgd", **TRAINING, filter="renyi", order=8, budget=0.5)
+    text += section("[[claims]]", type="filter", kind="gaussian", mu=1e300, delta=1e-5)
+    with pytest.raises(UserError, match=r"mu must be between 1e-12 and 1e\+12"):
+        decided(tmp_path, text)
+
+
 def test_a_filter_that_draws_nothing_is_asked_nothing_else(tmp_path: Path) -> None:
     told = "claims.type must be filter for a filter that draws nothing, got claims.type=dp"
     with pytest.raises(UserError, match=told):

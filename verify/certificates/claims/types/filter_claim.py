@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from mechanisms.parameters import Positive
+
 from .claim_section import ClaimSection, said
 
 if TYPE_CHECKING:
@@ -53,9 +55,7 @@ class FilterClaim(ClaimSection):
     budget: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         default=None, description="What each record may spend at that order, in nats."
     )
-    mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="Of Gaussian differential privacy of the whole."
-    )
+    mu: Positive | None = Field(default=None, description="Of Gaussian differential privacy of the whole.")
     delta: float = Field(ge=1e-100, le=1 - 1e-9, description="At which the epsilon that follows is stated.")
 
     @model_validator(mode="after")
