@@ -117,3 +117,11 @@ def test_the_page_names_each_published_bug_and_no_other() -> None:
 def test_no_entry_is_there_twice() -> None:
     assert len({bug.id for bug in BUGS}) == len(BUGS)
     assert sum(bug.published for bug in BUGS) >= 10
+
+
+def test_a_script_that_answers_nothing_is_not_called_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        sys.modules[__name__], "TOY", TOY.replace("    return [len(X)", "    raise SystemExit(3)\n    return [len(X)")
+    )
+    with pytest.raises(RuntimeError, match="must answer, got exit 3 for every draw"):
+        toy_row(tmp_path, monkeypatch)

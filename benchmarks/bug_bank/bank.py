@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import subprocess
 import time
 import tomllib
@@ -167,11 +168,19 @@ def looks_of(bug: Bug) -> list[tuple[int, float]]:
 def judged(
     command: Sequence[str], pair: BlackBoxPair, claim: PrivacyClaim, looks: Sequence[tuple[int, float]], key: StreamKey
 ) -> tuple[Verdict, list[tuple[Any, Any]]]:
-    """Return the verdict of some looks, each (total draws, failure probability), and the rows that they drew."""
+    """Return the verdict of some looks, each (total draws, failure probability), and the rows that they drew.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no output of either data set: such a script is broken, and nothing it claims is refuted by that.
+    """
     start, done, drawn = time.perf_counter(), 0, []
     with closing(Steady(command, timeout=TIMEOUT, batch=BATCH)) as mechanism:
         subject = subject_of(mechanism)
         encoded = subject.encoded(pair.first, pair.second, key.child("pilot"))
+        if all(encoded.refusals):
+            raise RuntimeError(f"{shlex.join(command)} must answer, got {encoded.refusals[0]} for every draw")
         for number, (total, failure_prob) in enumerate(looks, start=1):
             budget = Budget(total - done, failure_prob, key.child(f"look {number}"))
             recorded = Recorded(encoded, pair, budget.n_draws // 2, budget.key.child("sample"))
