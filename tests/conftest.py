@@ -19,6 +19,15 @@ settings.register_profile("exploring", max_examples=1000, deadline=None, databas
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+#: What ``--quick`` keeps of each file: so many test functions, the first case of each.
+QUICK = 2
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the quick tier, for environments in which the whole suite has already passed in another."""
+    parser.addoption("--quick", action="store_true", help=f"of each file the first {QUICK} tests, one case of each")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Search further where the slow tests run, unless a profile was asked for."""
     asked: str | None = config.getoption("--hypothesis-profile", None)
@@ -55,10 +64,24 @@ def keep() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let every property test be one of the slow tests too."""
+    """Let every property test be one of the slow tests too; keep the quick tier alone where it is asked for."""
     for item in items if slow_tests(config) else ():
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("slow")
+    if config.getoption("--quick"):
+        kept = quick_tier(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+def quick_tier(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return of each file the first fast test functions, and the first case of each."""
+    seen: dict[str, dict[str, pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            file, _, name = item.nodeid.partition("::")
+            seen.setdefault(file, {}).setdefault(name.partition("[")[0], item)
+    return {item for functions in seen.values() for item in list(functions.values())[:QUICK]}
 
 
 def slow_tests(config: pytest.Config) -> bool:
