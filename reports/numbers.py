@@ -48,6 +48,21 @@ def format_number(value: float, digits: int = 4, *, rounding: str = "nearest", t
     return _text(_significant(_decimal(value), digits, rounding), typographic, keep_zeros=False)
 
 
+def digits_that_differ(first: float, second: float, *, typographic: bool = False) -> tuple[str, str]:
+    """Return two numbers to as many digits, at least four, as tell them apart.
+
+    Examples
+    --------
+    >>> digits_that_differ(0.01, 0.0100000001), digits_that_differ(1.0, 2.0)
+    (('0.01', '0.0100000001'), ('1', '2'))
+    """
+    for digits in range(4, 18):
+        texts = [format_number(value, digits, typographic=typographic) for value in (first, second)]
+        if texts[0] != texts[1]:
+            break
+    return texts[0], texts[1]
+
+
 def format_interval(value: float, low: float, high: float, *, typographic: bool = False) -> str:
     """Return ``value [low, high]`` with two significant digits of the width, the bounds rounded outwards.
 

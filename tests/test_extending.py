@@ -92,12 +92,14 @@ class LengthClaim(ClaimSection):
 
     def finding(self, deployment: Deployment) -> Finding:
         """Compare with the dimension of the data."""
-        from ..finding import Check, Finding, Power
+        from audits.verdict import CheckRole
+
+        from ..finding import Check, Finding
 
         dim = float(deployment.dataset.dim)
         claim = Claim("numbers in the output", self.is_, self.is_, self.is_)
         evidence = Evidence(claim, exact=Estimate.proved(dim, dim, "counted"))
-        check = Check("length", Power.DECIDES, evidence, False, "counted")
+        check = Check("length", CheckRole.DECIDES, evidence, False, "counted")
         sentence = f"the output has {self.is_} numbers"
         return Finding(str(self.name), self.type, sentence, "all data sets", False, (check,))
 '''

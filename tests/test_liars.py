@@ -15,9 +15,10 @@ from toys.liars import AROUND, LIES, PROTOCOLS, TOLD, liar, members, wrapped
 
 from audits import Budget, StreamKey, exposure
 from audits.black_box.claims import point_claim
-from audits.examination.examined_claim import ExaminationOutcome, examine
+from audits.examination.examined_claim import examine
 from audits.rare.importance import audit_rare_lower
 from audits.search.worst_case import NamedPair
+from audits.verdict import Decision
 from audits.white_box.pair_delta import sampled_delta
 from mechanisms import (
     Direction,
@@ -120,7 +121,7 @@ def test_the_fixture_does_not_hold(name: str) -> None:
 def test_a_notebook_does_not_support_it(name: str) -> None:
     claim = point_claim(EPSILON, DELTA, (PAIR.relation,))
     found = examine(strangers(name), [NamedPair("the pair", PAIR)], claim, Budget(4_000, 1e-4, StreamKey(2)))
-    assert (found.outcome, found.reference) == (ExaminationOutcome.REFUTED, False)
+    assert (found.ruling().decision, found.reference) == (Decision.FAIL, False)
     assert untold()
 
 

@@ -6,7 +6,6 @@ import ast
 import json
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
@@ -105,32 +104,6 @@ def test_rooms_do_not_import_the_command_line() -> None:
     assert wrong == []
 
 
-#: Folders whose files are statements, one a numbered statement of the paper.
-PAPER_FOLDERS = {f"verify/papers/{paper.name}" for paper in papers()}
-#: Modules that a folder may hold beside its ``__init__``.
-LARGEST_FOLDER = 14
-
-
-def modules() -> Iterator[Path]:
-    """Yield the modules of the four rooms, without the faces of folders and the statement files."""
-    for path in files(".py", folders=ROOMS):
-        if path.stem != "__init__" and shown(path.parent) not in PAPER_FOLDERS:
-            yield path
-
-
-def twice(names: Iterator[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the names that stand in several places, with the places."""
-    places: dict[str, list[str]] = {}
-    for name, place in names:
-        places.setdefault(name, []).append(place)
-    return {name: where for name, where in places.items() if len(where) > 1}
-
-
-def test_a_folder_is_small_enough_to_be_read() -> None:
-    sizes = Counter(shown(path.parent) for path in modules())
-    assert {folder: size for folder, size in sizes.items() if size > LARGEST_FOLDER} == {}
-
-
 def test_every_folder_says_what_it_knows() -> None:
     """In the first sentence of its ``__init__``."""
     silent = []
@@ -140,24 +113,6 @@ def test_every_folder_says_what_it_knows() -> None:
         if not words or not words.partition("\n\n")[0].rstrip().endswith((".", "?")):
             silent.append(shown(folder))
     assert silent == []
-
-
-def test_no_two_modules_have_one_name() -> None:
-    assert twice((path.stem, shown(path)) for path in modules()) == {}
-
-
-def test_no_two_public_classes_have_one_name() -> None:
-    classes = (
-        (node.name, shown(path))
-        for path in files(".py", folders=ROOMS)
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
-    assert twice(classes) == {}
-
-
-def test_a_name_that_stands_twice_is_noticed() -> None:
-    assert twice(iter([("a", "x"), ("b", "y"), ("a", "z")])) == {"a": ["x", "z"]}
 
 
 def test_no_file_is_called_utils() -> None:

@@ -26,12 +26,14 @@ from ..stated_law.stated_worst import inside
 from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
+from ..verdict import CheckRole, Decision, Stated, Terms, decide
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
 from .deadline import Deadline, OutOfTime
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .witnesses import Note, StatedProfile, Weight, Witness, of_test
+from .violation import likely_cause
+from .witnesses import Note, StatedProfile, Witness, of_test
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
 BLACK_BOX = 50
@@ -43,8 +45,12 @@ LAW, DELTA = 0.3, 0.2
 STOPS = "the draws stop where the stated density goes on"
 #: Why a density was not compared where every draw is the same; other pairs may tell.
 STILL = "the stated density could not be compared with the draws, which do not vary"
+#: What tests of the stated law are about, and what else of it they rest on, where that is not the density alone.
+TESTED = {"stated loss": (Stated.LOSS,), "stated profile": (Stated.PROFILE, Stated.DENSITY)}
 #: The stated worst case is compared with the draws at these multiples of the claimed epsilon.
 MULTIPLES = (0.25, 0.5, 1.0, 2.0)
+#: Multiples of the claimed epsilon at which delta by the stated law is looked at too, to say how large epsilon is.
+BEYOND = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,8 @@ class PairExamination:
         Whether the pair was examined before the deadline; otherwise nothing is known of it.
     stopped : str
         Why nobody answered, where it was that and not the deadline; empty otherwise.
+    cause : str
+        The likely cause where the claim is refuted, read off the draws; empty where they tell none.
     miscounted : bool
         Whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows.
     """
@@ -126,6 +134,13 @@ class PairExamination:
     reached: bool = True
     stopped: str = ""
     miscounted: bool = False
+    cause: str = ""
+
+
+def refutes_the_claim(found: PairExamination) -> bool:
+    """Return whether the claim is refuted on this pair, by draws alone or by a statement that they do not refute."""
+    results = [witness.result(found.name) for witness in found.witnesses]
+    return decide(results, Terms(external=True)).decision is Decision.FAIL
 
 
 def examine_pair(work: PairWork) -> PairExamination:
@@ -156,7 +171,7 @@ def _examined(work: PairWork) -> PairExamination:
         return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), whys, skipped=True)
     if encoded.few_first and work.budget.n_draws > 2 * FEW:
         few = _questioned(replace(work, budget=work.budget.part("few", share=0.5, n_draws=2 * FEW)), encoded)
-        if any(witness.refutes for witness in few.witnesses):
+        if refutes_the_claim(few):
             return few
         work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob / 2))
     return _questioned(work, encoded)
@@ -176,7 +191,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
-    return PairExamination(
+    found = PairExamination(
         work.name,
         work.private,
         (*witnesses, *law),
@@ -186,6 +201,9 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         visible,
         miscounted=has_miscounted(encoded.subject),
     )
+    if not refutes_the_claim(found):
+        return found
+    return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused))
 
 
 def has_miscounted(subject: Subject) -> bool:
@@ -257,9 +275,9 @@ def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
     for words, audit in audits.items():
         part = budget.part(words, share=1 / len(audits), n_draws=_n_for(words, work))
         if words.startswith("range"):
-            yield law_witness(f"stated {words}", audit(part), Weight.REPORTS)
+            yield law_witness(f"stated {words}", audit(part), None)
         else:
-            yield law_witness(f"stated law: {words}", audit(part))
+            yield law_witness(f"stated law: {words}", audit(part), *TESTED.get(words, (Stated.DENSITY,)))
 
 
 def _n_for(words: str, work: PairWork) -> int:
@@ -277,14 +295,15 @@ class _Stated:
 def _loss(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
     """Yield the test of a stated loss without a density: it can refute the loss, and never vouch for it."""
     budget = work.budget.part("law", share=LAW)
-    yield law_witness("stated loss: ratio of the two", audit_loss(_Stated(recorded.view(inner)), work.pair, budget))
+    audit = audit_loss(_Stated(recorded.view(inner)), work.pair, budget)
+    yield law_witness("stated loss: ratio of the two", audit, Stated.LOSS)
 
 
-def law_witness(about: str, audit: LawAudit, weight: Weight = Weight.REFUTES) -> Witness:
-    """Return the witness of a test of a stated law: the sharpest of its tests."""
+def law_witness(about: str, audit: LawAudit, tests: Stated | None, *rests_on: Stated) -> Witness:
+    """Return the witness of a test of a stated law: the sharpest of its tests; it decides nothing without ``tests``."""
     worst = audit.worst
     notes: dict[str, Note] = {"event": worst.event}
-    if weight is Weight.REFUTES:
+    if tests is not None:
         notes["compared"] = float(audit.examined)
     return of_test(
         about,
@@ -294,7 +313,9 @@ def law_witness(about: str, audit: LawAudit, weight: Weight = Weight.REFUTES) ->
         refuted=audit.refuted,
         words=worst.words,
         notes=notes,
-        weight=weight,
+        role=CheckRole.REPORTS if tests is None else CheckRole.STATES,
+        tests=tests,
+        rests_on=rests_on,
     )
 
 
@@ -313,8 +334,12 @@ def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) 
         top = max(claim.epsilon, 1e-3)
         stated = [(m * top, max(work.worst.delta_at(m * top, d) for d in BOTH)) for m in MULTIPLES]
     asked = claimed + [(e, d, "worst_profile") for e, d in stated if math.isfinite(d) and d < 1]
+    beyond = [m * claim.epsilon for m in BEYOND] if claim.curve is None else []
     view = recorded.view(inner)
-    audit = audit_tails(view, work.pair, [e for e, _, _ in asked], work.budget.part("delta", share=DELTA))
+    audit = audit_tails(view, work.pair, [*(e for e, _, _ in asked), *beyond], work.budget.part("delta", share=DELTA))
+    exceeded = [e for e in (claim.epsilon, *beyond) if claim.curve is None and audit.delta(e).low > claim.delta]
+    if exceeded:
+        yield _epsilon_by_law(max(exceeded), claim.delta, audit.delta(max(exceeded)))
     knows = isinstance(work.pair, NeighbouringPair) and callable(getattr(inner, "profile", None))
     profile = view.profile(work.pair) if knows else None
     for epsilon, allowed, whose in asked:
@@ -323,17 +348,30 @@ def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) 
         if exact is not None and (exact.high < sampled.low or exact.low > sampled.high):
             yield _contradicted(epsilon, exact, sampled)
             continue
-        decides = whose == "the claim" and (exact is not None or not covered)
+        claimed_here = whose == "the claim"
+        decides = claimed_here and (exact is not None or not covered)
         yield Witness(
             "exact law, as stated" if exact is not None else "delta by the stated law",
-            Weight.DECIDES if decides else Weight.REFUTES,
+            CheckRole.DECIDES if decides else CheckRole.REFUTES if claimed_here else CheckRole.STATES,
             f"delta at epsilon {epsilon:.4g} against {whose}, worse direction",
             0.0,
             allowed * (1 + 1e-9),
             exact,
             sampled,
             "delta by the stated law, which the draws of both data sets were held against",
+            tests=None if claimed_here else Stated.WORST_CASE,
+            rests_on=(Stated.DENSITY,) if exact is None else (Stated.DENSITY, Stated.PROFILE),
         )
+
+
+def _epsilon_by_law(least: float, delta: float, sampled: Estimate) -> Witness:
+    """Return the largest epsilon tried at which delta by the stated law exceeds the claimed one."""
+    bound = Estimate(least, least, math.inf, sampled.failure_prob, sampled.n_draws, sampled.method)
+    quantity = f"epsilon at delta {delta:.3g}, from below"
+    rests_on = (Stated.DENSITY,)
+    return Witness(
+        "epsilon by the stated law", CheckRole.REPORTS, quantity, 0.0, math.inf, None, bound, rests_on=rests_on
+    )
 
 
 def _contradicted(epsilon: float, exact: Estimate, sampled: Estimate) -> Witness:
@@ -341,7 +379,17 @@ def _contradicted(epsilon: float, exact: Estimate, sampled: Estimate) -> Witness
     gap = Estimate(0.0, 0.0, 0.0, sampled.failure_prob, sampled.n_draws, sampled.method)
     words = f"the stated profile says {exact.value:.4g}, the draws say {sampled.low:.4g} to {sampled.high:.4g}"
     quantity = f"whether the stated profile agrees with the draws at epsilon {epsilon:.4g} (0 no, 1 yes)"
-    return Witness("stated profile", Weight.REFUTES, quantity, 1.0, 1.0, sampled=gap, words=words)
+    return Witness(
+        "stated profile",
+        CheckRole.STATES,
+        quantity,
+        1.0,
+        1.0,
+        sampled=gap,
+        words=words,
+        tests=Stated.PROFILE,
+        rests_on=(Stated.DENSITY,),
+    )
 
 
 def _covered(worst: StatedProfile, claim: PrivacyClaim) -> Witness:
@@ -350,11 +398,18 @@ def _covered(worst: StatedProfile, claim: PrivacyClaim) -> Witness:
     if claim.curve is not None:
         exact = Estimate.proved(0.0, 0.0, "closed form, as stated")
         quantity = "whether worst_profile exceeds the claimed curve (0 no, 1 yes)"
-        return Witness("stated worst case", Weight.DECIDES, quantity, 0.0, 0.0, exact, words=words)
+        return _stated_worst(quantity, 0.0, exact, words)
     high = max(worst.delta_bracket(claim.epsilon, direction).high for direction in BOTH)
     exact = Estimate.proved(0.0, high, "worst_profile, as stated")
     quantity = f"delta at epsilon {claim.epsilon:.4g} against the claim, worse direction"
-    return Witness("stated worst case", Weight.DECIDES, quantity, 0.0, claim.delta, exact, words=words)
+    return _stated_worst(quantity, claim.delta, exact, words)
+
+
+def _stated_worst(quantity: str, allowed: float, exact: Estimate, words: str) -> Witness:
+    rests_on = (Stated.WORST_CASE,)
+    return Witness(
+        "stated worst case", CheckRole.DECIDES, quantity, 0.0, allowed, exact, words=words, rests_on=rests_on
+    )
 
 
 def _claimed_epsilons(claim: PrivacyClaim) -> list[float]:
@@ -369,9 +424,9 @@ def _black_box(pair: Any, claim: PrivacyClaim, view: RecordedView, budget: Budge
     audit = black_box_audit(view, pair, claim.black_box(), budget)
     yield _claim_witness(audit)
     allowed = claim.epsilon if claim.curve is None else math.inf
-    yield _bound_witness("black box: epsilon", Weight.REFUTES, audit.epsilon, allowed)
+    yield _bound_witness("black box: epsilon", CheckRole.REFUTES, audit.epsilon, allowed)
     if audit.floating_point is not None:
-        yield _bound_witness("black box: floating-point grid", Weight.REPORTS, audit.floating_point, math.inf)
+        yield _bound_witness("black box: floating-point grid", CheckRole.REPORTS, audit.floating_point, math.inf)
 
 
 def _claim_witness(audit: BlackBoxResult) -> Witness:
@@ -391,8 +446,8 @@ def _claim_witness(audit: BlackBoxResult) -> Witness:
     )
 
 
-def _bound_witness(about: str, weight: Weight, bound: LowerBound, allowed: float) -> Witness:
+def _bound_witness(about: str, role: CheckRole, bound: LowerBound, allowed: float) -> Witness:
     estimate = bound.estimate
     value = replace(estimate, value=max(estimate.value, estimate.low))
     words = bound.event
-    return Witness(about, weight, f"epsilon at delta {bound.delta:.3g}, from below", 0.0, allowed, None, value, words)
+    return Witness(about, role, f"epsilon at delta {bound.delta:.3g}, from below", 0.0, allowed, None, value, words)

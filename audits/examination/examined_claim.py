@@ -9,9 +9,10 @@ PASS. Derivations: ``docs/derivations/black_box.md``, ``stated_law.md`` and ``co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from mechanisms import NeighbouringPair
@@ -28,6 +29,7 @@ from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contra
 from ..subject.guarded_subject import Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
+from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, misstatements, sound
 from ..white_box.exact import exact_delta
 from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
@@ -35,22 +37,16 @@ from .examine_caps import Cap
 from .examine_choose import Named, accepted, boundary, searched
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
-from .witnesses import Weight, Witness
+from .violation import Violation, claimed_words, least_epsilon
+from .witnesses import Witness
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05
+#: Why nothing supports a claim about a mechanism whose density was not compared with its draws.
+DRAWS_ALONE = "draws alone can refute and never support"
 #: What is said where answers and draws cannot be told to belong together.
 MISCOUNTED = "some answers had more or fewer lines than draws were asked for"
 Run = Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]
-
-
-class ExaminationOutcome(Enum):
-    """What an examination says about a claim. It never says that the claim holds over all data sets."""
-
-    REFUTED = "refuted: the numbers that refute are beside it"
-    SUPPORTED = "supported on the pairs examined, by a law that their draws were held against"
-    EXAMINED = "examined: nothing was found, and nothing can support the claim"
-    NOT_EXAMINED = "not examined: too little could be looked at"
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,10 +91,33 @@ class Examination(Result):
     cut_in_public: tuple[str, str] = ("", "")
     miscounted: bool = False
 
+    @cached_property
+    def results(self) -> tuple[CheckResult, ...]:
+        """Every witness of every pair as the verdict sees it."""
+        return tuple(witness.result(pair.name) for pair in self.pairs for witness in pair.witnesses)
+
+    @cached_property
+    def misstated(self) -> tuple[Stated, ...]:
+        """What the mechanism states about itself and its draws refute: numbers that rest on it are void."""
+        return misstatements(self.results)
+
     @property
     def refutations(self) -> tuple[tuple[PairExamination, Witness], ...]:
-        """Every witness that refutes, with its pair."""
-        return tuple((pair, witness) for pair in self.pairs for witness in pair.witnesses if witness.refutes)
+        """Every sound witness that refutes the claim, with its pair."""
+        return self._failed((CheckRole.DECIDES, CheckRole.REFUTES))
+
+    @property
+    def misstatements(self) -> tuple[tuple[PairExamination, Witness], ...]:
+        """Every sound witness that refutes what the mechanism states about itself, with its pair."""
+        return self._failed((CheckRole.STATES,))
+
+    def _failed(self, roles: tuple[CheckRole, ...]) -> tuple[tuple[PairExamination, Witness], ...]:
+        both = ((pair, witness) for pair in self.pairs for witness in pair.witnesses)
+        return tuple(
+            (pair, witness)
+            for pair, witness in both
+            if witness.role in roles and witness.refutes and sound(witness.result(pair.name), self.misstated)
+        )
 
     @property
     def skipped(self) -> tuple[PairExamination, ...]:
@@ -156,23 +175,25 @@ class Examination(Result):
         return next((reason for reason in telling if reason), "") if telling else STILL
 
     @property
-    def outcome(self) -> ExaminationOutcome:
-        """What all of it says about the claim on these pairs."""
-        if self.refutations:
-            return ExaminationOutcome.REFUTED
-        if self.missing:
-            return ExaminationOutcome.NOT_EXAMINED
-        compared = [pair for pair in self.pairs if not pair.skipped]
-        decided = all(
-            any(w.weight is Weight.DECIDES for w in pair.witnesses)
-            and all(w.holds for w in pair.witnesses if w.weight is Weight.DECIDES)
-            for pair in compared
+    def obstacle(self) -> str:
+        """What keeps the claim open although nothing refutes it; empty where nothing does."""
+        if self.violations:
+            return f"{self.violations[0].name}: {self.violations[0].words}"
+        return f"{self.law}: {DRAWS_ALONE}" if self.law else ""
+
+    def terms(self, *, attested: bool, obstacle: str = "") -> Terms:
+        """Return what is demanded of a PASS; ``attested``: whether somebody vouches for the stated law."""
+        return Terms(
+            external=not self.reference,
+            missing=self.missing,
+            obstacle=self.obstacle or obstacle,
+            enough=self.enough,
+            attested=attested,
         )
-        return (
-            ExaminationOutcome.SUPPORTED
-            if decided and not self.law and not self.violations
-            else ExaminationOutcome.EXAMINED
-        )
+
+    def ruling(self, *, attested: bool = False) -> Ruling:
+        """Return the verdict on the claim on these pairs alone; it speaks about no other data set."""
+        return decide(self.results, self.terms(attested=attested))
 
     def public(self) -> Examination:
         """Return the part that does not depend on private records."""
@@ -180,10 +201,24 @@ class Examination(Result):
         pairs = tuple(pair for pair in self.pairs if not pair.private)
         return replace(self, pairs=pairs, unreached=unreached, stopped=stopped)
 
+    @cached_property
+    def violation(self) -> Violation | None:
+        """The refuted claim in numbers, on the pair that shows the largest epsilon; None where it is not refuted."""
+        if not self.refutations or self.claim is None:
+            return None
+        bounds = [(pair, least_epsilon(self._sound(pair))) for pair, _ in self.refutations]
+        pair, least = max(bounds, key=lambda each: -math.inf if math.isnan(each[1]) else each[1])
+        cause = self.violations[0].words if self.violations else pair.cause
+        claim = self.claim
+        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, pair.name, cause)
+
+    def _sound(self, pair: PairExamination) -> list[Witness]:
+        return [witness for witness in pair.witnesses if sound(witness.result(pair.name), self.misstated)]
+
     def entries(self) -> dict[str, Any]:
         """Return what is shown, by name."""
         return {
-            "outcome": self.outcome,
+            "verdict": self.ruling().words,
             "mechanism": self.mechanism,
             "claim": "" if self.claim is None else self.claim.sentence,
             "pairs compared": len(self.drawn),
@@ -257,7 +292,7 @@ def examine(
     Returns
     -------
     Examination
-        Its ``outcome`` never says that the claim holds over all data sets.
+        Its ``ruling`` speaks about these pairs, never about all data sets.
 
     Raises
     ------
@@ -386,7 +421,7 @@ def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budg
         sampled = sampled_delta(mechanism, pair, claim.epsilon, budget)
     witness = Witness(
         "own law",
-        Weight.DECIDES,
+        CheckRole.DECIDES,
         "delta at the claimed epsilon, worse direction",
         0.0,
         claim.delta,
@@ -405,5 +440,5 @@ def _known_curve(mechanism: Mechanism, named: Named, claim: PrivacyClaim, pair: 
     low, high = {True: (0.0, 0.0), False: (1.0, 1.0), None: (0.0, 1.0)}[inside]
     exact = Estimate.proved(low, high, "closed form")
     quantity = "whether the law exceeds the claimed curve (0 no, 1 yes)"
-    witness = Witness("own law", Weight.DECIDES, quantity, 0.0, 0.0, exact, words="the law of a reference mechanism")
+    witness = Witness("own law", CheckRole.DECIDES, quantity, 0.0, 0.0, exact, words="the law of a reference mechanism")
     return PairExamination(named.name, False, (witness,), DrawnPair(named.name, 0, 0), visible=0.0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
 from mechanisms.base import Bracket, Direction
 
 from ..estimate import Estimate
+from ..verdict import CheckOutcome, CheckResult, CheckRole, Stated
 
 Note = str | float | int
 
@@ -24,14 +24,6 @@ class StatedProfile(Protocol):
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
         """Return a proved enclosure of it."""
         ...
-
-
-class Weight(Enum):
-    """What a witness can do to the claim."""
-
-    DECIDES = "can support the claim on this pair, and refute it"
-    REFUTES = "can refute, and never support"
-    REPORTS = "decides nothing"
 
 
 @dataclass(frozen=True)
@@ -52,10 +44,14 @@ class Witness:
         The event, or how the number was made, in words.
     notes : mapping
         Numbers beside it (hits on each side, p-value, direction).
+    tests : Stated or None
+        The statement of the mechanism about itself that a witness of role ``STATES`` is about.
+    rests_on : tuple of Stated
+        The statements that the number was computed with.
     """
 
     about: str
-    weight: Weight
+    role: CheckRole
     quantity: str
     low: float
     high: float
@@ -63,6 +59,8 @@ class Witness:
     sampled: Estimate | None = None
     words: str = ""
     notes: Mapping[str, Note] = field(default_factory=dict)
+    tests: Stated | None = None
+    rests_on: tuple[Stated, ...] = ()
 
     def __post_init__(self) -> None:
         if self.exact is None and self.sampled is None:
@@ -88,10 +86,21 @@ class Witness:
 
     @property
     def refutes(self) -> bool:
-        """Whether no value of the interval is allowed, and this witness may say so."""
-        if self.weight is Weight.REPORTS:
-            return False
-        return not self.consistent or self.estimate.high < self.low or self.estimate.low > self.high
+        """Whether no value of the interval is allowed, and this witness may say so of the claim or of a statement."""
+        return self.role is not CheckRole.REPORTS and self.outcome in (CheckOutcome.FAILS, CheckOutcome.INCONSISTENT)
+
+    @property
+    def outcome(self) -> CheckOutcome:
+        """How the interval lies to what is allowed."""
+        if not self.consistent:
+            return CheckOutcome.INCONSISTENT
+        if self.estimate.high < self.low or self.estimate.low > self.high:
+            return CheckOutcome.FAILS
+        return CheckOutcome.HOLDS if self.holds else CheckOutcome.OPEN
+
+    def result(self, pair: str) -> CheckResult:
+        """Return the witness as the verdict sees it, named after what it is about and the pair."""
+        return CheckResult(f"{self.about}: {pair}", self.role, self.outcome, "", self.tests, self.rests_on)
 
 
 def of_test(
@@ -103,11 +112,22 @@ def of_test(
     refuted: bool,
     words: str,
     notes: Mapping[str, Note] | None = None,
-    weight: Weight = Weight.REFUTES,
+    role: CheckRole = CheckRole.REFUTES,
+    tests: Stated | None = None,
+    rests_on: tuple[Stated, ...] = (),
 ) -> Witness:
     """Return the witness of a test at ``level``: its p-value is allowed to be anything above the level."""
     value = min(p_value, level * (1 - 1e-12)) if refuted else max(p_value, level)
     exact = Estimate(value, value, value, level, n_draws, "exact test")
     return Witness(
-        about, weight, "p-value of the null hypothesis", level, 1.0, sampled=exact, words=words, notes=notes or {}
+        about,
+        role,
+        "p-value of the null hypothesis",
+        level,
+        1.0,
+        sampled=exact,
+        words=words,
+        notes=notes or {},
+        tests=tests,
+        rests_on=rests_on,
     )

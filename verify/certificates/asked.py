@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from audits.verdict import Decision, Ground
+
 from ..engine.rows import Row
-from .claims.finding import Decision, Ground, worst_of
+from .claims.finding import worst_of
 from .previous import NOTHING_BEFORE, Previous
 
 #: The decision on a claim and what it rests on.
 Standing = tuple[Decision, Ground]
 EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
-WEAKEST_FIRST = (Ground.NOT_EXAMINED, Ground.NONE, Ground.EXAMINED, Ground.VOUCHED, Ground.SIMULATED, Ground.PROVED)
+WEAKEST_FIRST = (
+    Ground.MISSTATED,
+    Ground.NOT_EXAMINED,
+    Ground.NONE,
+    Ground.EXAMINED,
+    Ground.VOUCHED,
+    Ground.SIMULATED,
+    Ground.PROVED,
+)
 
 
 @dataclass(frozen=True)
@@ -45,9 +55,13 @@ def unmet(found: Sequence[Standing], asked: Asked) -> bool:
 
 
 def waived(found: Sequence[Standing], asked: Asked) -> bool:
-    """Return whether the verdict is UNDECIDED, and may be: it was allowed, and nothing was left unexamined."""
+    """Return whether the verdict is UNDECIDED, and may be: it was allowed, and every claim was examined."""
     open_claims = worst_of([decision for decision, _ in found]) is Decision.UNDECIDED
-    return asked.undecided and open_claims and all(ground is not Ground.NOT_EXAMINED for _, ground in found)
+    return (
+        asked.undecided
+        and open_claims
+        and not {Ground.NOT_EXAMINED, Ground.MISSTATED} & {ground for _, ground in found}
+    )
 
 
 def exit_code(found: Sequence[Standing], asked: Asked) -> int:

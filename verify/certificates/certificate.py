@@ -13,6 +13,7 @@ import numpy as np
 from audits.doors.wire import AnswerCache
 from audits.examination.deadline import Deadline
 from audits.subject.no_answer import NoAnswer
+from audits.verdict import Decision
 from mechanisms import GaussianProfile, Mechanism
 from mechanisms.capabilities import worst_case_of
 from mechanisms.objective.perturbed_solver import SolverError
@@ -23,11 +24,10 @@ from ..engine.progress import SILENT, Phases
 from ..engine.record import SCHEMA_VERSIONS
 from ..engine.rows import Row, dumps, encode, evidence_row
 from ..engine.versions import header
-from ..kernel.verdict import judge
 from ..messages.errors import UserError
 from .asked import EXIT_CODES, Standing, overall
 from .claims.claims_report import independent_report
-from .claims.finding import Check, Decision, Deployment, Examined, Finding, worst_of
+from .claims.finding import Check, Deployment, Examined, Finding, worst_of
 from .claims.imported.vouched import vouched_by
 from .claims.types import Claim, DPClaim
 from .config.config import Loaded
@@ -347,7 +347,10 @@ def _claim_row(finding: Finding, *, names: bool) -> Row:
         "verdict": ruling.decision.name,
         "ground": ruling.ground.value,
         "words": ruling.words,
-        "reason": ruling.reason,
+        "reason": ruling.why,
+        "check": ruling.check,
+        "says": finding.sentence_of_verdict,
+        "violation": None if finding.violation is None else encode(vars(finding.violation)),
         "vouched": None if finding.vouched is None else finding.vouched.row(names=names),
         "examination": encode(finding.examination),
         "scope": finding.scope,
@@ -360,7 +363,7 @@ def _claim_row(finding: Finding, *, names: bool) -> Row:
 
 
 def _check_row(finding: Finding, check: Check, *, draws: bool) -> Row:
-    outcome, reason = judge(check.evidence)
+    outcome, reason = check.judged
     look = evidence_row(check.evidence, outcome, reason)
     if not draws:
         for witness in (look["exact"], look["sampled"]):
@@ -370,7 +373,7 @@ def _check_row(finding: Finding, check: Check, *, draws: bool) -> Row:
         "kind": "check",
         "claim": finding.name,
         "check": check.name,
-        "power": check.power.name,
+        "power": check.role.name,
         "words": check.words,
         "private": check.private,
     } | {("about" if key == "claim" else key): value for key, value in look.items()}

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from audits.results import Result
+from audits.verdict import Decision
 from reports.row import Audience
 
 from ..engine.rows import Row
 from ..engine.worker import one_blas_thread
 from ..messages.errors import UserError
 from .certificate import Certificate, decide, read_deployment, record_rows
-from .claims.finding import Decision
 from .claims.types import BY_TYPE
 from .config.config import Configuration, Loaded, load
 from .stored_answers import kept_answers
@@ -44,7 +44,7 @@ class Certification(Result):
     @property
     def claims(self) -> dict[str, Decision]:
         """The verdict on each claim that the audience may see, by the claim's name."""
-        return {finding.name: finding.decided[0] for finding in self.certificate.visible(self.audience)}
+        return {finding.name: finding.verdict.decision for finding in self.certificate.visible(self.audience)}
 
     @property
     def words(self) -> dict[str, str]:

@@ -190,11 +190,13 @@ def _say_before(before: Before, request: Request) -> int:
 
 def recorded_line(row: Row, *, names: bool) -> str:
     """Return the line of a verdict from the record; ``names``: whether it may say who vouches."""
+    from ..messages.verdict_words import verdict_said
+
     line = f"\n{'':<24} {row['advice']}" if row["advice"] else ""
     if row["ground"] == "vouched":
         word = row["vouched"]
         line = f"; on the word of {word['who']} ({word['proof']})" if names else "; on somebody's word"
-    return f"{row['claim']:<24} {row['words']:<24} {row['reason']}{line}"
+    return f"{row['claim']:<24} {row['words']:<24} {verdict_said(row)}{line}"
 
 
 def verdict_line(finding: Finding, *, names: bool) -> str:
@@ -202,10 +204,10 @@ def verdict_line(finding: Finding, *, names: bool) -> str:
     ruling, line = finding.verdict, ""
     if ruling.decision.name != "PASS" and finding.advice:
         line = f"\n{'':<24} {finding.advice}"
-    if ruling.vouched is not None:
-        word = ruling.vouched.vouched
+    if ruling.ground.name == "VOUCHED" and finding.vouched is not None:
+        word = finding.vouched
         line = f"; on the word of {word.who} ({word.proof})" if names else "; on somebody's word"
-    return f"{finding.name:<24} {ruling.words:<24} {ruling.reason}{line}"
+    return f"{finding.name:<24} {ruling.words:<24} {finding.sentence_of_verdict}{line}"
 
 
 def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int:

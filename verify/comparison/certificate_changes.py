@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from audits.verdict import CheckRole, Ground
+
 from ..certificates.asked import WEAKEST_FIRST
-from ..certificates.claims.finding import Ground, Power
 from ..engine.rows import Row, number
 from .changes import RecordChange, Turn, more_is, one, paired
 from .compared_record import ComparedRecord
@@ -22,7 +23,7 @@ FORM = ("type", "profile", "relation", "metric")
 LARGER_IS_LESS = ("epsilon", "delta", "mu", "rho", "at_most", "level")
 SMALLER_IS_LESS = ("group", "alpha", "at_least", "probability")
 #: What a check can do to its claim, least first.
-POWERS = [power.name for power in reversed(Power)]
+POWERS = [role.name for role in reversed(CheckRole)]
 #: For whom a claim about the records speaks, fewest first.
 SCOPES = ("target", "records", "everyone")
 #: Keys of the budget that cap what is examined; without one, nothing is capped.

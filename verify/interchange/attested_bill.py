@@ -16,6 +16,7 @@ from ..certificates.asked import asked_of
 from ..certificates.folder.attestation import as_json, result_of
 from ..engine.rows import Row
 from ..messages.errors import UserError
+from ..messages.verdict_words import verdict_said
 
 if TYPE_CHECKING:
     from cyclonedx.model.bom import Bom
@@ -175,7 +176,7 @@ def _mapped(row: Row, header: Row) -> dict[str, Any]:
     return {
         "requirement": _requirement(row),
         ("counterClaims" if row["verdict"] == "FAIL" else "claims"): [_ref(row)],
-        "conformance": {**score, "rationale": f"{row['words']}: {row['reason']}"},
+        "conformance": {**score, "rationale": f"{row['words']}: {verdict_said(row)}"},
         "confidence": {"rationale": ground},
     }
 
@@ -189,7 +190,7 @@ def _claim(row: Row) -> dict[str, Any]:
         "bom-ref": _ref(row),
         "target": ARTEFACT,
         "predicate": f"{prefix}{row['sentence']}",
-        "reasoning": f"{row['reason']}. About {row['scope']}{conditions}.",
+        "reasoning": f"{verdict_said(row).removesuffix('.')}. About {row['scope']}{conditions}.",
         **supported,
     }
 

@@ -16,6 +16,7 @@ from ..engine.record import Record
 from ..engine.rows import Row
 from ..messages.errors import UserError
 from ..messages.texts import read_text
+from ..messages.verdict_words import verdict_said
 from .sarif_log import SarifProblem
 
 LEVELS = {"FAILED": "error", "WARNED": "warning"}
@@ -83,7 +84,7 @@ def certificate_problems(rows: Sequence[Row], places: ClaimPlaces) -> list[Sarif
         name, kind = row["claim"], row["type"]
         title = (BY_TYPE[kind].__doc__ or kind).partition("\n")[0]
         about = f"{title} What a PASS promises: {BY_TYPE[kind].promise}"
-        message = f"{name}: {row['words']} ({row['reason']}). Claimed: {row['sentence']}.{advice}"
+        message = f"{name}: {row['words']} ({verdict_said(row).removesuffix('.')}). Claimed: {row['sentence']}.{advice}"
         place = places.file, places.line(name)
         problems.append(SarifProblem(kind, title, about, OF_CLAIMS, level, message, f"claim {name}", *place))
     return problems

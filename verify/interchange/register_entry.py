@@ -14,6 +14,7 @@ from typing import Any
 from ..certificates.folder.attestation import as_json
 from ..engine.rows import Row
 from ..messages.errors import UserError
+from ..messages.verdict_words import verdict_said
 
 RELATIONS = {"add-remove": "one data set has {k} more than the other", "replace": "{k} replaced by others"}
 #: The registry's word for the form of a claim, and the parameters that it has a field for.
@@ -60,7 +61,7 @@ def register_entry(rows: Sequence[Row], *, digest: str) -> bytes:
         "implementation": {
             "mechanisms": _mechanism(header),
             "justification": f"Decided by pdp-verify {header['versions']['pdp-verify']}: "
-            + "; ".join(f"{row['claim']}: {row['words']}, {row['reason']}" for row in told)
+            + "; ".join(f"{row['claim']}: {row['words']}, {verdict_said(row)}" for row in told)
             + f". SHA-256 of the record: {digest}",
         },
     }

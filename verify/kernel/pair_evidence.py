@@ -13,13 +13,15 @@ from typing import Any
 from audits import Budget
 from audits.black_box.claims import PrivacyClaim, point_claim
 from audits.examination.examined import VISIBLE, Demand
-from audits.examination.examined_claim import Examination, ExaminationOutcome, examine
-from audits.examination.witnesses import Weight, Witness
+from audits.examination.examined_claim import Examination, examine
+from audits.examination.witnesses import Witness
 from audits.search.worst_case import NamedPair
+from audits.verdict import CheckRole, Decision, Ground
 from mechanisms import BOTH, ExactLaw, PrivacyProfile
 from mechanisms.laws.proved_profile import proved_profile
 from mechanisms.reference import is_reference
 
+from ..messages.verdict_words import least_change, said
 from .evidence import vacuous
 from .measure import Measure
 from .statement import Claim, Evidence, Observer, Value
@@ -27,9 +29,11 @@ from .statement import Claim, Evidence, Observer, Value
 #: Draws of each data set below which a pair counts as examined only where the leak that can be seen is small.
 DRAWS = 10_000
 QUANTITY = "delta at the claimed epsilon, worse direction"
-BLACK_BOX = "no finite test: outputs alone can refute a claim and never support it"
-NOBODY = "no finite test: nobody vouches for the stated law (vouched_by)"
+NO_FINITE_TEST = "no finite test: "
 NOT_EXAMINED = "not examined: "
+MISSTATED = "its own statement is refuted: "
+#: How the reason of an open verdict begins, by its ground.
+REASONS = {Ground.NOT_EXAMINED: NOT_EXAMINED, Ground.MISSTATED: MISSTATED}
 
 
 def examine_one(
@@ -79,7 +83,7 @@ def pair_evidence(
     claim = claim or point_claim(epsilon, delta, (pair.relation,))
     found = examine_one(mechanism, pair, claim, budget, views=views)
     if not is_reference(mechanism):
-        return _imported(found, shown, vouched=vouched)
+        return _external(found, shown, vouched=vouched)
     witness = found.pairs[0].witnesses[0]
     if claim.curve is not None:
         return _evidence_of(witness, shown, "")
@@ -97,23 +101,25 @@ def law_notes(profile: PrivacyProfile, epsilon: float, delta: float) -> dict[str
     }
 
 
-def _imported(found: Examination, claim: Claim, *, vouched: bool) -> Evidence:
-    if found.refutations:
-        pair, witness = found.refutations[0]
-        return _evidence_of(witness, claim, "refused by the mechanism" if any(pair.refused) else "")
-    if found.missing:
-        return Evidence(claim, reason=NOT_EXAMINED + found.missing)
-    if found.violations:
-        worst = found.violations[0]
-        return Evidence(claim, reason=f"no finite test: {worst.name}: {worst.words}")
-    (pair,) = found.pairs
-    deciding = [witness for witness in pair.witnesses if witness.weight is Weight.DECIDES]
-    if not deciding:
-        return Evidence(claim, reason=BLACK_BOX)
-    if found.outcome is ExaminationOutcome.SUPPORTED and not vouched:
-        return Evidence(claim, reason=NOBODY)
-    decided = _evidence_of(next((w for w in deciding if not w.holds), deciding[0]), claim, "")
-    return replace(decided, notes={**decided.notes, "smallest leak seen": found.visible})
+def _external(found: Examination, claim: Claim, *, vouched: bool) -> Evidence:
+    """Return the verdict of an examination as evidence: its one sentence, and the number that decided."""
+    ruling = found.ruling(attested=vouched)
+    sentence = said(ruling, found.violation)
+    if ruling.decision is Decision.FAIL:
+        _, witness = found.refutations[0]
+        change = "" if found.violation is None else f" {least_change(found.violation)}"
+        return _evidence_of(witness, claim, sentence + change)
+    (pair,) = found.pairs or (None,)
+    if ruling.decision is Decision.PASS and pair is not None:
+        witness = next(w for w in pair.witnesses if w.role is CheckRole.DECIDES)
+        decided = _evidence_of(witness, claim, "")
+        return replace(
+            decided, notes={**decided.notes, "smallest leak seen": found.visible, "ground": ruling.ground.value}
+        )
+    if ruling.ground is Ground.EXAMINED and ruling.check and pair is not None:  # more draws may decide it
+        witness = next(w for w in pair.witnesses if w.result(pair.name).name == ruling.check and not w.holds)
+        return _evidence_of(witness, claim, "")
+    return Evidence(claim, reason=REASONS.get(ruling.ground, NO_FINITE_TEST) + sentence)
 
 
 def _evidence_of(witness: Witness, claim: Claim, reason: str) -> Evidence:

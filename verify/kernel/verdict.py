@@ -37,6 +37,7 @@ class Reason(Enum):
     NONE = ""
     BUDGET = "budget: the interval straddles the edge of what is allowed"
     NO_FINITE_TEST = "no finite test"
+    MISSTATED = "its own statement is refuted: the mechanism is not what it says about itself"
     DATA_MISSING = "data missing"
     READING = "reading: the text has readings that differ"
     INCONSISTENT = "inconsistent: the exact value lies outside the Monte Carlo interval (a defect of ours)"

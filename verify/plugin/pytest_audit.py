@@ -10,14 +10,16 @@ from typing import Any
 
 from audits import StreamKey
 from audits.black_box.claims import PrivacyClaim
+from audits.examination.examined_claim import DRAWS_ALONE
 from audits.stats.multiplicity import look_share
+from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
 from ..certificates.claims.imported.vouched import Vouched
 from ..engine.looks import decided_row
 from ..engine.rows import Row, encode
 from ..engine.worker import one_blas_thread
-from ..kernel.pair_evidence import BLACK_BOX, NOBODY, NOT_EXAMINED, pair_evidence
+from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, pair_evidence
 from ..kernel.shares import CaseShare
 from ..kernel.verdict import Outcome, Reason
 from ..messages.errors import UserError
@@ -138,7 +140,7 @@ class Auditor:
     def _judge(self, row: Row) -> None:
         outcome = Outcome[row["outcome"]]
         sound = not row["error"] and row["reason"] not in (Reason.INCONSISTENT.name, Reason.UNCONFIRMED.name)
-        sound = sound and not row["detail"].startswith(NOT_EXAMINED)
+        sound = sound and not row["detail"].startswith((NOT_EXAMINED, MISSTATED))
         if sound and outcome in EXPECTATIONS[row["expect"]]:
             return
         epsilon, delta = row["params"]["epsilon"], row["params"]["delta"]
@@ -151,9 +153,9 @@ class Auditor:
 
 
 def _way_out(row: Row) -> str:
-    if row["detail"] == BLACK_BOX:
+    if row["detail"].endswith((DRAWS_ALONE, NO_SUPPORT)):
         return "; expect='not refuted' is all that outputs alone can give"
-    if row["detail"] == NOBODY:
+    if row["detail"].endswith(NOBODY):
         return "; name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}"
     if row["detail"].startswith(NOT_EXAMINED):
         return "" if NOT_REACHED in row["detail"] else "; more draws may examine it (--privacy-draws)"

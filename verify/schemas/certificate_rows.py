@@ -154,6 +154,18 @@ class OddsPart(TypedDict):
 
 
 @row_part
+class ViolationPart(TypedDict):
+    """A refuted claim in numbers: the true epsilon at ``delta`` is at least ``epsilon``."""
+
+    claimed: str
+    epsilon: Number
+    delta: Number
+    failure_prob: Number
+    pair: str
+    cause: str
+
+
+@row_part
 class ClaimRow(TypedDict):
     """A claim and its verdict."""
 
@@ -165,6 +177,9 @@ class ClaimRow(TypedDict):
     ground: str
     words: str
     reason: str
+    check: NotRequired[str]
+    says: NotRequired[str]
+    violation: NotRequired[ViolationPart | None]
     vouched: dict[str, str] | None
     examination: dict[str, Any] | None
     scope: str
@@ -182,7 +197,7 @@ class CheckRow(SeenPart):
     kind: Literal["check"]
     claim: str
     check: str
-    power: Literal["DECIDES", "REFUTES", "AGREES", "REPORTS"]
+    power: Literal["DECIDES", "REFUTES", "STATES", "AGREES", "REPORTS"]
     words: str
     private: bool
     about: ClaimPart | None

@@ -37,6 +37,7 @@ ReasonName = Literal[
     "BUDGET",
     "NO_FINITE_TEST",
     "DATA_MISSING",
+    "MISSTATED",
     "READING",
     "INCONSISTENT",
     "UNCONFIRMED",

@@ -12,7 +12,6 @@ from audits import Budget, StreamKey
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.objective.perturbed_solver import SolverError
 from mechanisms.recipes import LABELS
-from mechanisms.reference import is_reference
 
 from ..engine.looks import Looks, decided_row, died_row
 from ..engine.rows import Row, dumps, encode, word_of
@@ -114,7 +113,7 @@ def decide_cell(cell: Cell, shared: Shared) -> Row:
     key = StreamKey(shared.seed).child("sweep", cell_name(cell))
     decided = decided_row(partial(check_cell, cell, shared), n_draws=n_draws, share=half, key=key)
     about = {"kind": "cell", "cell": encode(dict(cell)), "n_draws": n_draws, "failure_prob": spent}
-    return about | decided | {"ground": _ground(cell, shared, decided)}
+    return about | decided | {"ground": _ground(decided)}
 
 
 def decide(shared: Shared, cell: Cell) -> tuple[str, str]:
@@ -180,12 +179,11 @@ def _draws(cell: Cell, shared: Shared) -> int:
     return 0 if RECIPES[cell["mechanism"]].exact else shared.n_draws
 
 
-def _ground(cell: Cell, shared: Shared, found: Mapping[str, Any]) -> str:
+def _ground(found: Mapping[str, Any]) -> str:
     """Return what a claim that holds rests on: a law that is ``proved`` here, or one that is ``vouched`` for."""
     if found["outcome"] != "HOLDS":
         return ""
-    own = shared.imported.get(cell["mechanism"])
-    return "proved" if own is None or is_reference(own.make()) else "vouched"
+    return str(found["notes"].get("ground", "proved"))
 
 
 def _no_claim(cell: Cell, reason: str) -> Evidence:

@@ -13,10 +13,11 @@ import pytest
 from audits import Budget, StreamKey
 from audits.black_box.claims import gaussian_dp_claim, group_claim, point_claim
 from audits.examination.examined import Demand, DrawnPair, Enough, shortfall
-from audits.examination.examined_claim import ExaminationOutcome, examine
-from audits.examination.witnesses import Weight, Witness
+from audits.examination.examined_claim import examine
+from audits.examination.witnesses import Witness
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
+from audits.verdict import CheckRole, Decision, Ground, Stated
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair, PosteriorSampling, Relation
 from mechanisms.data.neighbours import UnsupportedRelation
 from mechanisms.reference import is_reference
@@ -75,7 +76,7 @@ def run(mechanism: Any, **more: Any) -> Any:
 
 def test_an_honest_mechanism_is_examined_and_its_law_was_compared() -> None:
     found = run(Moment())
-    assert found.outcome in (ExaminationOutcome.EXAMINED, ExaminationOutcome.SUPPORTED)
+    assert found.ruling(attested=True).ground in (Ground.EXAMINED, Ground.VOUCHED)
     assert found.law == ""
     assert found.missing == ""
     assert not found.violations
@@ -87,9 +88,12 @@ def test_an_honest_mechanism_is_examined_and_its_law_was_compared() -> None:
     assert all(math.isfinite(low) for low in lows)
 
 
-@pytest.mark.parametrize("drawn", [0.0, 0.5, 4.0])
-def test_noise_that_is_less_than_stated_is_refuted(drawn: float) -> None:
-    assert run(Moment(drawn=drawn)).outcome is ExaminationOutcome.REFUTED
+@pytest.mark.parametrize(("drawn", "refuted"), [(0.0, True), (0.5, True), (4.0, False)])
+def test_noise_that_is_less_than_stated_is_refuted(drawn: float, refuted: bool) -> None:
+    """The statement always, and the claim where its draws show it."""
+    found = run(Moment(drawn=drawn))
+    assert Stated.DENSITY in found.misstated
+    assert found.ruling().words == ("FAIL" if refuted else "UNDECIDED (its own statement is refuted)")
 
 
 def test_a_worst_case_that_is_stated_too_small_is_refuted() -> None:
@@ -98,18 +102,19 @@ def test_a_worst_case_that_is_stated_too_small_is_refuted() -> None:
             return GaussianProfile(0.01)
 
     found = run(Boastful(1.0))
-    assert any("worst_profile" in witness.quantity for _, witness in found.refutations)
+    assert found.misstated == (Stated.WORST_CASE,)
+    assert any("worst_profile" in witness.quantity for _, witness in found.misstatements)
 
 
 def test_draws_alone_support_nothing() -> None:
     found = run(DrawsOnly())
-    assert found.outcome is ExaminationOutcome.EXAMINED
+    assert found.ruling(attested=True).ground is Ground.EXAMINED
     assert "log_density" in found.law
 
 
 def test_what_refuses_everything_was_not_examined() -> None:
     found = run(Silent())
-    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_EXAMINED
     assert found.enough is None
     assert "ValueError: no" in found.missing
     assert len(found.skipped) == len(PAIRS)
@@ -125,7 +130,7 @@ def test_where_a_mechanism_begins_to_accept_two_neighbours_are_told_apart() -> N
     inside = examine(
         Refusing(), examination_pairs(domain, Relation.ADD, count=24), point_claim(1.0, 1e-2), budget(), wanted=2
     )
-    assert inside.outcome is not ExaminationOutcome.REFUTED
+    assert inside.ruling().decision is not Decision.FAIL
     assert not inside.skipped
 
 
@@ -134,17 +139,17 @@ def test_groups_and_curves_are_claims_like_others() -> None:
     for sigma, outcome in ((20.0, False), (1.0, True)):
         claim = group_claim(point_claim(1.0, 1e-2), 3)
         found = examine(Moment(sigma), groups, claim, budget(), wanted=1)
-        assert (found.outcome is ExaminationOutcome.REFUTED) is outcome
+        assert (found.ruling().decision is Decision.FAIL) is outcome
     for mu, refuted in ((0.5, False), (0.05, True)):
         found = examine(Moment(2.0), PAIRS, gaussian_dp_claim(mu), budget(20_000), wanted=1)
-        assert (found.outcome is ExaminationOutcome.REFUTED) is refuted
+        assert (found.ruling().decision is Decision.FAIL) is refuted
 
 
 def test_a_reference_mechanism_answers_by_its_own_law() -> None:
     data = Dataset(np.array([[0.6], [-0.8], [0.3]]), np.array([1.0, -1.0, 0.2]), 1.0, 1.0, public=True)
     pair = NamedPair("one", NeighbouringPair.remove(data, 0))
     found = examine(PosteriorSampling(0.5, 1.0), [pair], point_claim(3.0, 1e-2), budget())
-    assert found.outcome is ExaminationOutcome.SUPPORTED
+    assert found.ruling().ground is Ground.PROVED
     (witness,) = found.pairs[0].witnesses
     assert witness.exact is not None
     assert witness.sampled is not None
@@ -186,7 +191,7 @@ def test_enough_cannot_be_made_from_less() -> None:
 
 def test_a_witness_needs_an_estimate() -> None:
     with pytest.raises(ValueError, match="an estimate"):
-        Witness("nobody", Weight.REFUTES, "nothing", 0.0, 1.0)
+        Witness("nobody", CheckRole.REFUTES, "nothing", 0.0, 1.0)
 
 
 def test_the_same_budget_gives_the_same_examination() -> None:
@@ -206,7 +211,7 @@ def test_draws_never_exceed_the_cap() -> None:
 
     found = run(Counted(), max_draws=6_000)
     assert sum(calls) <= 6_000
-    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_EXAMINED
 
 
 def test_a_class_that_only_says_it_is_ours_is_examined() -> None:
@@ -216,7 +221,7 @@ def test_a_class_that_only_says_it_is_ours_is_examined() -> None:
         pass
 
     Borrowed.__module__ = "mechanisms.linear.posterior_sampling"
-    assert run(Borrowed()).outcome is ExaminationOutcome.NOT_EXAMINED
+    assert run(Borrowed()).ruling().ground is Ground.NOT_EXAMINED
     real = PosteriorSampling(0.5, 1.0)
     assert is_reference(real)
     object.__setattr__(real, "draw", lambda dataset, n_draws, *, rng: np.zeros((n_draws, 1)))
@@ -234,7 +239,7 @@ def test_what_counts_as_drawn_was_drawn() -> None:
 
     six = next(named for named in PAIRS if named.pair.first.n_records == 6 and named.pair.second.n_records == 7)
     found = examine(OneSide(), [six], point_claim(1.0, 1e-2), budget())
-    assert found.outcome is ExaminationOutcome.REFUTED
+    assert found.ruling().decision is Decision.FAIL
     (pair,) = found.pairs
     assert (pair.drawn.first, pair.drawn.second) == (2_000, 0)
     assert found.enough is None
@@ -247,7 +252,7 @@ def test_a_reference_gives_no_enough_and_is_examined_when_it_is_not_to_be_believ
     assert examine(mechanism, [pair], point_claim(3.0, 1e-2), budget()).enough is None
     examined = examine(mechanism, [pair], point_claim(3.0, 1e-2), budget(20_000), believe=False)
     assert examined.contract
-    assert examined.outcome is not ExaminationOutcome.REFUTED
+    assert examined.ruling().decision is not Decision.FAIL
     assert examined.enough is not None
 
 
@@ -257,9 +262,9 @@ def test_a_stated_profile_that_the_draws_contradict_is_a_false_word() -> None:
             return GaussianProfile(1e-6)
 
     found = run(Lying(0.5))
-    about = {witness.about for _, witness in found.refutations}
-    assert "stated profile" in about
-    assert all(witness.consistent for _, witness in found.refutations)
+    assert Stated.PROFILE in found.misstated
+    assert "stated profile" in {witness.about for _, witness in found.misstatements}
+    assert all(witness.consistent for _, witness in (*found.refutations, *found.misstatements))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +283,7 @@ def test_outputs_without_a_number_are_one_constant(empty: Callable[[int], Any]) 
             return empty(n_draws) if still else rng.standard_normal((n_draws, 1))
 
     constant = examine(Still(None), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
-    assert constant.outcome is ExaminationOutcome.EXAMINED
+    assert constant.ruling(attested=True).ground is Ground.EXAMINED
     assert not constant.violations
     leak = examine(Still(PAIRS[0].pair.first.n_records), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
-    assert leak.outcome is ExaminationOutcome.REFUTED
+    assert leak.ruling().decision is Decision.FAIL

@@ -16,7 +16,7 @@ from audits.black_box.claims import point_claim
 from audits.examination.deadline import Deadline
 from audits.examination.examine_pair import FEW, PairWork, examine_pair
 from audits.examination.examined import Demand
-from audits.examination.examined_claim import MISCOUNTED, ExaminationOutcome, examine
+from audits.examination.examined_claim import MISCOUNTED, examine
 from audits.examination.recorded import Recorded
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
@@ -24,6 +24,7 @@ from audits.subject.no_answer import CallEnded, NoAnswer
 from audits.subject.open_subject import FIRST_TRY, subject_of
 from audits.subject.output_leaves import Refusal
 from audits.subject.returned import WrongRows
+from audits.verdict import Decision, Ground
 from mechanisms import Dataset, NeighbouringPair, Relation
 
 CLAIM = point_claim(1.0, 0.0)
@@ -51,7 +52,7 @@ def test_the_record_is_the_same_for_any_concurrency(scale):
     found = [run(OpenDoor(laplace(scale), concurrency=c, pause=1e-4)) for c in (1, 8)]
     assert found[0].pairs == found[1].pairs
     assert found[0].contract == found[1].contract
-    assert found[0].outcome is (ExaminationOutcome.EXAMINED if scale == 1.0 else ExaminationOutcome.REFUTED)
+    assert found[0].ruling().decision is (Decision.UNDECIDED if scale == 1.0 else Decision.FAIL)
     assert not found[0].missing
 
 
@@ -60,7 +61,7 @@ def test_the_record_is_the_same_for_any_concurrency(scale):
 def test_honest_doors_are_not_refuted(seed, batch):
     """Null: epsilon 1, met with equality, at 1e-4 in each of 6 runs."""
     found = run(OpenDoor(HONEST, concurrency=8, batch=batch), seed=seed)
-    assert found.outcome is ExaminationOutcome.EXAMINED
+    assert found.ruling(attested=True).ground is Ground.EXAMINED
     assert not found.violations
     assert not found.stopped
 
@@ -70,7 +71,7 @@ def test_half_the_noise_is_refuted_whatever_the_batch_and_where_nothing_repeats(
     own = np.random.default_rng(1)  # one call at a time draws from it
     door = OpenDoor(lambda self, d, n, rng: HALF(self, d, n, own), batch=batch, concurrency=1, reproducible=False)
     found = run(door)
-    assert found.outcome is ExaminationOutcome.REFUTED
+    assert found.ruling().decision is Decision.FAIL
     assert not found.conduct.reproducible
 
 
@@ -198,13 +199,13 @@ def test_no_answer_ends_the_examination_in_its_own_words_and_what_was_refuted_st
     found = run(door)
     assert found.stopped == words
     assert found.unreached.endswith(f"of 2 pairs of data sets were not reached: {words}")
-    assert found.outcome is ExaminationOutcome.REFUTED
+    assert found.ruling().decision is Decision.FAIL
     assert len(found.pairs) == 1
     assert words in found.missing
     asked = itertools.count(10**6)
     found = run(OpenDoor(body))
     assert found.unreached == f"no pair of data sets was reached: {words}"
-    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_EXAMINED
 
 
 def test_a_pair_whose_calls_are_open_when_the_time_comes_is_thrown_away_whole():
@@ -236,7 +237,7 @@ def test_no_more_draws_are_made_than_asked_for(max_draws):
     door = OpenDoor(HONEST, concurrency=8)
     found = run(door, n_draws=8_000, max_draws=max_draws)
     assert sum(n for _, n in door.log.calls) <= max_draws
-    assert found.outcome is not ExaminationOutcome.REFUTED
+    assert found.ruling().decision is not Decision.FAIL
     assert "pairs" in found.missing
 
 
@@ -248,11 +249,11 @@ def test_where_nobody_knows_whether_rows_are_independent_each_draw_is_a_call(see
     """
     shared = OpenDoor(lambda self, d, n, rng: HONEST(self, d, 1, rng) * n, concurrency=2)
     found = run(shared, seed=seed, n_draws=8_000, max_draws=500)
-    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_EXAMINED
     assert [finding.outcome.name for finding in found.contract[:3]] == ["NOT_TRIED"] * 3
     half = OpenDoor(HALF, concurrency=2)
     found = run(half, seed=seed, failure_prob=0.01, n_draws=8_000, max_draws=500)
-    assert found.outcome is ExaminationOutcome.REFUTED
+    assert found.ruling().decision is Decision.FAIL
     assert sum(n for _, n in half.log.calls) <= 500
 
 
@@ -287,6 +288,6 @@ def test_a_door_that_miscounts_was_not_examined_and_may_be_refuted():
         return body
 
     found = run(OpenDoor(miscounts(HONEST)))
-    assert found.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_EXAMINED
     assert found.missing == MISCOUNTED
-    assert run(OpenDoor(miscounts(laplace(0.25)))).outcome is ExaminationOutcome.REFUTED
+    assert run(OpenDoor(miscounts(laplace(0.25)))).ruling().decision is Decision.FAIL

@@ -11,9 +11,9 @@ from oracles.toy_mechanisms import toy_pair
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examine_pair import STOPS, PairWork, examine_pair
-from audits.examination.witnesses import Weight
 from audits.stated_law.stated_law import audit_law, stated
 from audits.stated_law.stated_law_range import Fill, Outward, Push, Reach, Swell, audit_range, payoffs
+from audits.verdict import CheckRole
 from verify.calibration.series.laws import PAIR
 
 LEVEL, DRAWS = 1e-6, 20_000
@@ -137,7 +137,7 @@ def test_an_examination_is_not_supported_by_a_law_that_is_cut_off(says: bool) ->
     found = examine_pair(work)
     ranges = [witness for witness in found.witnesses if witness.about.startswith("stated range")]
     assert [witness.about for witness in ranges] == ["stated range: first data set", "stated range: second data set"]
-    assert all(witness.weight is Weight.REPORTS and not witness.refutes for witness in ranges)
+    assert all(witness.role is CheckRole.REPORTS and not witness.refutes for witness in ranges)
     assert found.law == ("" if says else STOPS)
     assert not any(witness.refutes for witness in found.witnesses)
 

@@ -236,7 +236,7 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     """Examine it in Python, with the sizes of certify's profile; PASS where its law is supported on the pairs."""
     from audits import Budget, StreamKey
     from audits.examination.examined import VISIBLE, Demand
-    from audits.examination.examined_claim import ExaminationOutcome, examine
+    from audits.examination.examined_claim import examine
     from audits.search.pairs import PublicDomain, examination_pairs
     from verify.certificates.claims.imported.claims_imported import DEMANDED
     from verify.certificates.config.config import EXAMINED
@@ -258,12 +258,12 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         wanted=wanted,
         demand=own if entry.budget else least,
     )
-    outcome = {ExaminationOutcome.REFUTED: "FAIL", ExaminationOutcome.SUPPORTED: "PASS"}.get(found.outcome, "UNDECIDED")
+    outcome = found.ruling(attested=True).decision.name
     if found.refutations:
         pair, witness = found.refutations[0]
         return outcome, f"{witness.about}: {pair.name}: {witness.words}", DRAWN[0]
     broken = "; ".join(f"{each.name}: {each.words}" for each in found.violations)
-    return outcome, found.missing or broken or found.law or found.outcome.value, DRAWN[0]
+    return outcome, found.missing or broken or found.law or found.ruling(attested=True).words, DRAWN[0]
 
 
 DOORS: dict[str, Callable[[Entry, int, str], tuple[str, str, int]]] = {

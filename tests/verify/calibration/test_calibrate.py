@@ -40,7 +40,18 @@ from verify.messages.errors import UserError
 from verify.schemas.lines import checkers
 
 #: Modules of ``audits`` that serve others, which are calibrated.
-PIECES = {"estimate", "results", "draws", "streams", "pilot", "proposals", "black_box_samples", "black_box_scores"}
+PIECES = {
+    "estimate",
+    "results",
+    "draws",
+    "streams",
+    "pilot",
+    "proposals",
+    "black_box_samples",
+    "black_box_scores",
+    "verdict",
+    "violation",
+}
 #: The standard profile of the betting intervals alone: some seconds of work.
 BETTING = """
 from verify.calibration import calibration_run as run

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import verify
+from audits.verdict import Decision
 from reports.row import Audience
-from verify.certificates.claims.finding import Decision
 from verify.certificates.config.config import load
 from verify.cli import invoke
 from verify.messages.errors import UserError

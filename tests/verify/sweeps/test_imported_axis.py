@@ -119,7 +119,7 @@ def test_without_vouching_and_without_a_law_nothing_holds(tmp_path: Path) -> Non
     assert "nobody vouches" in unvouched["detail"]
     found = row(grid(tmp_path, code=CODE + SILENT))
     assert (found["outcome"], found["ground"]) == ("UNDECIDED", "")
-    assert "outputs alone" in found["detail"]
+    assert "draws alone" in found["detail"]
 
 
 @pytest.mark.parametrize("parameters", ["{ sigma = 0.5 }", "{ sigma = 6.0, drawn = 0.05 }"])

@@ -12,7 +12,9 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.black_box.claims import PrivacyClaim, implied_by
+from audits.examination.violation import Violation, claimed_words
 from audits.search.worst_case import NamedPair, adversarial_pairs
+from audits.verdict import CheckRole, Decision
 from audits.white_box.pair_delta import sampled_delta
 from audits.white_box.tails import audit_tails
 from mechanisms import GaussianProfile, Mechanism, WhiteBox
@@ -24,15 +26,15 @@ from reports.row import Figure, Mark, Series, Style
 
 from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence, Value
-from ...kernel.verdict import Outcome, judge
+from ...kernel.verdict import Outcome
 from ..config.mechanism_source import Imported, white_box_of
 from ..pages.certificate_plots import record_figures, roc_work
 from .claim_forms import privacy_claim, relation_of, steps_of
-from .finding import Check, Decision, Deployment, Finding, Power
+from .finding import Check, Deployment, Finding
 from .imported.claims_imported import examined_dp
 from .imported.claims_sparing import sparing_dp
 from .pair_audits import PairTask, run_tasks, work_of
-from .remedy import remedies
+from .remedy import largest_exceeded, least_epsilon_proved, least_noise, left_over, remedies
 from .types import DPClaim, said
 
 #: Records of the structured pairs, and how many of these are simulated.
@@ -86,7 +88,11 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         chosen,
         tuple(figures),
     )
-    if way_out or finding.decided[0] is Decision.PASS:
+    if finding.verdict.decision is Decision.PASS:
+        return replace(finding, left_over=_left_over(deployment, claim, bound))
+    if finding.verdict.decision is Decision.FAIL:
+        finding = replace(finding, violation=_violation(deployment, claim, privacy, worst))
+    if way_out:
         return finding
     found = remedies(deployment, claim, partial(_proved_for, deployment))
     words = [each.words for each in found]
@@ -95,14 +101,41 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
     return replace(finding, remedy=found, advice=" ".join(words) or finding.advice)
 
 
+def _violation(deployment: Deployment, claim: DPClaim, privacy: PrivacyClaim, worst: WorstPair | None) -> Violation:
+    """Return a refuted claim in numbers: the largest epsilon, to three digits, that the worst pairs found exceed."""
+    epsilon, delta = privacy.epsilon, privacy.delta
+
+    def exceeded(at: float) -> bool:
+        pair = worst_pair_of(deployment.mechanism, deployment.domain, at, delta)
+        return pair is not None and pair.delta.low > delta
+
+    least = math.nan
+    if claim.relation != "replace" and worst is not None and worst.delta.low > delta:
+        least = largest_exceeded(epsilon, exceeded)
+    words = "" if worst is None else worst.words.rstrip(".")
+    return Violation(claimed_words(privacy), least, delta, 0.0, words)
+
+
+def _left_over(deployment: Deployment, claim: DPClaim, bound: Bound | None) -> str:
+    """Return what a proved PASS leaves over: the least epsilon that the same bound proves, the least noise."""
+    if bound is None or claim.profile is not None:
+        return ""
+    epsilon, delta = claim.point
+
+    def holds_at(at: float) -> bool:
+        return _proved_for(deployment, deployment.mechanism, claim.model_copy(update={"epsilon": at}))
+
+    spare = "" if deployment.mu_report else least_noise(deployment, claim, partial(_proved_for, deployment))
+    return f"Proved: {left_over(least_epsilon_proved(epsilon, holds_at), delta)}{spare}"
+
+
 def _proved_for(deployment: Deployment, mechanism: Mechanism, claim: DPClaim) -> bool:
     """Return whether the check that decides holds for another mechanism or claim on the same domain."""
     other = replace(deployment, mechanism=mechanism)
     bound = _bound(other, claim)
     if bound is not None and bound.within is not None and claim.profile is None:
         return not vacuous(*claim.point) and bound.within(*claim.point)
-    check = _worst_case(other, claim, bound, None)
-    return judge(check.evidence)[0] is Outcome.HOLDS
+    return _worst_case(other, claim, bound, None).judged[0] is Outcome.HOLDS
 
 
 def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
@@ -188,7 +221,11 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, wor
     )
     numbers = dict(worst.numbers) | {"pair": worst.words} if worst else {}
     return Check(
-        "worst case over all data sets", Power.DECIDES, Evidence(shown, exact, found=numbers, notes=notes), False, words
+        "worst case over all data sets",
+        CheckRole.DECIDES,
+        Evidence(shown, exact, found=numbers, notes=notes),
+        False,
+        words,
     )
 
 
@@ -200,7 +237,7 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
     if worst is not None and worst.delta.low > privacy.delta:
         excess = Estimate.proved(worst.delta.low - privacy.delta, 1.0, "ball arithmetic; the worst pair found")
         numbers = dict(worst.numbers) | {"pair": worst.words}
-        return Check(name, Power.DECIDES, Evidence(shown, excess, found=numbers), False, worst.words)
+        return Check(name, CheckRole.DECIDES, Evidence(shown, excess, found=numbers), False, worst.words)
     inside = False
     if bound is not None and claim.profile == "table":
         inside = all(bound.delta_at(epsilon, delta) <= delta for epsilon, delta in claim.points or [])
@@ -216,9 +253,9 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
     if inside:
         assert bound is not None
         exact = Estimate.proved(0.0, 0.0, f"closed form; {bound.statement}")
-        return Check(name, Power.DECIDES, Evidence(shown, exact), False, bound.sentence)
+        return Check(name, CheckRole.DECIDES, Evidence(shown, exact), False, bound.sentence)
     reason = "no finite test: nothing proved lies below the whole claimed curve"
-    return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
+    return Check(name, CheckRole.DECIDES, Evidence(shown, reason=reason), False, words)
 
 
 def chosen_by_looking(deployment: Deployment) -> tuple[str, str]:
@@ -280,7 +317,7 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
     exact = Estimate.proved(worst.delta.low, worst.delta.high, "ball arithmetic")
     shown = Claim("delta of the worst pair found at the claimed epsilon", 0.0, privacy.delta, privacy.epsilon)
     evidence = Evidence(shown, exact=exact, sampled=sampled, reason=reason)
-    return Check("the worst pair, simulated", Power.AGREES, evidence, False, worst.words)
+    return Check("the worst pair, simulated", CheckRole.AGREES, evidence, False, worst.words)
 
 
 def _structured(deployment: Deployment) -> list[NamedPair]:

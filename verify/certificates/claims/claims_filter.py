@@ -6,6 +6,7 @@ import math
 
 from audits import Estimate
 from audits.games.filter_examination import FilterFaultError, Found, examine_filter
+from audits.verdict import CheckRole
 from mechanisms.capabilities import Bound, worst_case_of, worst_pair_of
 from mechanisms.filters.privacy_filters import most_spent
 from mechanisms.filters.worst_spending import Spender, least_mu, least_renyi
@@ -15,7 +16,7 @@ from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence
 from ..config.mechanism_source import Imported
 from .claims_dp import chosen_by_looking
-from .finding import Check, Deployment, Examined, Finding, Power
+from .finding import Check, Deployment, Examined, Finding
 from .types import FilterClaim
 
 SCOPE = "every pair of neighbouring data sets in the public domain, and every analyst"
@@ -79,12 +80,12 @@ def _spending(deployment: Deployment, claim: FilterClaim, bound: Bound | None) -
     low = 0.0 if spender is None else min(share * spender.spent, high)
     if math.isinf(high) and low <= allowed:
         reason = f"no finite test: nothing proved bounds {'mu' if claim.mu else 'the Renyi divergence at this order'}"
-        return Check(name, Power.DECIDES, Evidence(shown, reason=reason), False, words)
+        return Check(name, CheckRole.DECIDES, Evidence(shown, reason=reason), False, words)
     method = "ball arithmetic; below: one record alone; above: " + (bound.statement if bound else "nothing")
     found = _numbers(spender) if low > allowed else {}
     exact = Estimate.proved(low, high, method)
     notes = {"rests on": bound.statement if bound else "nothing"}
-    return Check(name, Power.DECIDES, Evidence(shown, exact, found=found, notes=notes), False, words)
+    return Check(name, CheckRole.DECIDES, Evidence(shown, exact, found=found, notes=notes), False, words)
 
 
 def _empty(claim: FilterClaim) -> bool:
@@ -112,7 +113,7 @@ def _implied(deployment: Deployment, claim: FilterClaim) -> list[Check]:
     exact = Estimate.proved(worst.delta.low, max(worst.delta.low, worst.delta.high), "ball arithmetic")
     found = dict(worst.numbers) | {"pair": worst.words}
     evidence = Evidence(shown, exact, found=found)
-    return [Check("the worst pair at the epsilon that follows", Power.REFUTES, evidence, False, worst.words)]
+    return [Check("the worst pair at the epsilon that follows", CheckRole.REFUTES, evidence, False, worst.words)]
 
 
 def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Finding:
@@ -160,4 +161,4 @@ def _game_check(found: Found) -> Check:
     shown = Claim(found.quantity, 0.0, found.allowed, found.allowed)
     exact = Estimate.proved(found.value.low, found.value.high, "rational arithmetic, every analyst")
     evidence = Evidence(shown, exact, found={"the worst analyst": found.words} if found.refutes else {})
-    return Check(f"adaptive games: {found.quantity}", Power.REFUTES, evidence, False)
+    return Check(f"adaptive games: {found.quantity}", CheckRole.REFUTES, evidence, False)

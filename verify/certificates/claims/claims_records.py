@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from audits import Budget, Estimate
+from audits.verdict import CheckRole
 from audits.white_box.draws import LARGE, thinned
 from audits.white_box.exact import exact_delta
 from mechanisms import (
@@ -43,7 +44,7 @@ from ..config.mechanism_source import Imported, law_of, white_box_of
 from ..pages.certificate_plots import histogram, roc, roc_work
 from .claims_dp import composed
 from .exposed import most_exposed, target_pair, targets_at_the_edge
-from .finding import Check, Deployment, Finding, Power
+from .finding import Check, Deployment, Finding
 from .imported.claims_imported_records import examined_ex_post, examined_pdp
 from .pair_audits import PairTask, run_tasks, work_of
 from .record_losses import dominating_epsilons, ex_post_losses, record_epsilons
@@ -86,8 +87,8 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
 
 def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> Finding:
     """Return the finding with the figures of a claim about records."""
-    if claim.scope != "records" or not claim.delta > 0:
-        return finding
+    if claim.scope != "records" or not claim.delta > 0 or finding.verdict.misstated:
+        return finding  # no figure shows numbers of a law that its own draws refute
     if isinstance(deployment.mechanism, DominatingRecords) and is_reference(deployment.mechanism):
         with deployment.progress.phase(f"{claim.name}: what no record exceeds", deployment.dataset.n_records):
             dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)  # kept for the figure
@@ -144,7 +145,7 @@ def _pair_checks(
         claim.delta,
         budget,
         deployment.private,
-        Power.REFUTES if law is None or several else Power.DECIDES,
+        CheckRole.REFUTES if law is None or several else CheckRole.DECIDES,
         words,
     )
     with deployment.progress.phase(f"{claim.name}: the pair and its draws", work_of([task])):
@@ -167,7 +168,7 @@ def _several_check(
     exact = Estimate.proved(min(one.low, high), high, "ball arithmetic; below: one output; above: composition")
     evidence = Evidence(_delta_claim(claim, pair.relation), exact, notes={"outputs": n})
     words = f"{n} outputs were drawn, and all of them count: their exact laws are composed."
-    return Check(f"exact law of {name}, {n} outputs", Power.DECIDES, evidence, deployment.private, words)
+    return Check(f"exact law of {name}, {n} outputs", CheckRole.DECIDES, evidence, deployment.private, words)
 
 
 def _beside_a_proof(budget: Budget, n_records: int) -> tuple[Budget, str]:
@@ -206,12 +207,14 @@ def _proved_check(deployment: Deployment, claim: PDPClaim, whose: Dataset) -> Ch
         bound = worst_case_of(mechanism, domain)
     shown = _delta_claim(claim, Relation.REMOVE)
     if bound is None:
-        return Check("proved bound", Power.DECIDES, Evidence(shown, reason="no finite test"), deployment.private)
+        return Check("proved bound", CheckRole.DECIDES, Evidence(shown, reason="no finite test"), deployment.private)
     bound = composed(bound, deployment.n_outputs)
     bound = bound.least(lambda part: part.delta_at(claim.epsilon, claim.delta))
     exact = Estimate.proved(0.0, bound.delta_at(claim.epsilon, claim.delta), f"ball arithmetic; {bound.statement}")
     evidence = Evidence(shown, exact, notes={"x_norm": longest})
-    return Check("proved bound for records of this length", Power.DECIDES, evidence, deployment.private, bound.sentence)
+    return Check(
+        "proved bound for records of this length", CheckRole.DECIDES, evidence, deployment.private, bound.sentence
+    )
 
 
 def _delta_claim(claim: PDPClaim, relation: Relation) -> Claim:
@@ -239,7 +242,7 @@ def _everyone(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
     low = min(low, high)
     exact = Estimate.proved(low, high, "ball arithmetic; below: searched targets; above: " + words)
     evidence = Evidence(_delta_claim(claim, Relation.ADD), exact, found={"pair": where} if where else {})
-    yield Check("everyone who may be added", Power.DECIDES, evidence, deployment.private, words)
+    yield Check("everyone who may be added", CheckRole.DECIDES, evidence, deployment.private, words)
     if dataset.n_records and not (isinstance(mechanism, CoversRecords) and is_reference(mechanism)):
         yield from _pdp_checks(deployment, claim.model_copy(update={"scope": "records"}))
 
@@ -327,7 +330,7 @@ def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
             (Mark("x", claim.epsilon, "claimed"), Mark("x", -claim.epsilon, "claimed")),
         )
         figures = ((deployment.private, figure),)
-    check = Check("all records at the released output", Power.DECIDES, evidence, deployment.private)
+    check = Check("all records at the released output", CheckRole.DECIDES, evidence, deployment.private)
     finding = Finding(
         str(claim.name),
         claim.type,

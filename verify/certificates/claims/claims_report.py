@@ -9,6 +9,7 @@ import numpy as np
 
 from audits import Estimate
 from audits.stats.coverage import audit_coverage
+from audits.verdict import CheckRole
 from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PrivacyReport, ReportScales
 from mechanisms.capabilities import Reportable, coefficients_of
 from mechanisms.data.dataset import FloatArray, row_norms
@@ -19,7 +20,7 @@ from reports.row import Figure
 
 from ...kernel.statement import Claim, Evidence, Observer
 from ...kernel.statement_plots import coverage_figure
-from .finding import Check, Deployment, Finding, Power
+from .finding import Check, Deployment, Finding
 from .types import CoverageClaim, UtilityClaim
 
 #: Failure probabilities at which the figure shows the coverage.
@@ -47,7 +48,7 @@ def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
     )
     method = "union bound over the events behind the report (RW21-T10.3, lower inequality, corrected)"
     proof = Evidence(shown, Estimate.proved(0.0, promised, method), notes={"rho": scales.failure_prob})
-    checks = [Check("proved failure probability of the bound", Power.DECIDES, proof, False)]
+    checks = [Check("proved failure probability of the bound", CheckRole.DECIDES, proof, False)]
     public = _public_data(deployment)
     checks.append(_simulated(deployment, claim, public, False, "simulated: public structured data"))
     if deployment.dataset.n_records:
@@ -105,7 +106,7 @@ def _simulated(deployment: Deployment, claim: CoverageClaim, dataset: Dataset, p
     with deployment.progress.phase(f"{claim.name}: {name}", budget.n_draws):
         audit = audit_coverage(lambda n, rng: _failures(deployment, dataset, scales, n, rng), budget)
     shown = Claim("probability that one given person's bound fails", 0.0, claim.level, claim.level)
-    return Check(name, Power.REFUTES, Evidence(shown, sampled=audit.joint), private)
+    return Check(name, CheckRole.REFUTES, Evidence(shown, sampled=audit.joint), private)
 
 
 def _coverage_draws(deployment: Deployment) -> int:
@@ -156,7 +157,7 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
     )
     with deployment.progress.phase(f"{claim.name}: simulated releases", budget.n_draws):
         evidence = Evidence(shown, sampled=audit_coverage(good, budget).joint)
-    checks = [Check("simulated releases", Power.DECIDES, evidence, deployment.private)]
+    checks = [Check("simulated releases", CheckRole.DECIDES, evidence, deployment.private)]
     if deployment.released is not None:
         value = float(quality(deployment, claim, coefficients(deployment, deployment.released[None]))[0])
         low, high = (floor, math.inf) if claim.metric == "accuracy" else (0.0, floor)
@@ -164,7 +165,7 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
         assert high is not None
         released = Claim(f"{claim.metric} of the released coefficients", low, high, value)
         exact = Estimate(value, value, value, 0.0, 0, "float64, all records")
-        checks.append(Check("the released output", Power.REFUTES, Evidence(released, exact), deployment.private))
+        checks.append(Check("the released output", CheckRole.REFUTES, Evidence(released, exact), deployment.private))
     return Finding(
         str(claim.name),
         claim.type,

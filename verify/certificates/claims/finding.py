@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from audits import Budget, StreamKey
 from audits.examination.deadline import Deadline
 from audits.examination.examined import Enough
+from audits.examination.violation import Violation
+from audits.verdict import CheckOutcome, CheckResult, CheckRole, Decision, Ruling, Stated, Terms, decide
 from mechanisms import Dataset, Mechanism
 from mechanisms.capabilities import Domain
 from mechanisms.data.dataset import FloatArray
 from mechanisms.releases.privacy_report import PrivacyReport
+from reports.numbers import digits_that_differ
 from reports.row import Figure
 
 from ...engine.progress import SILENT, Phases
 from ...engine.rows import Row
 from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge
+from ...messages.verdict_words import said
 from ..config.config import Configuration
 from ..config.door_source import DoorSource
 from ..config.mechanism_source import MechanismSource
@@ -30,78 +34,47 @@ from .types import BY_TYPE
 
 #: Draws of one sampled check of a reference mechanism, by profile.
 DRAWS = {"quick": 2_000, "standard": 10_000, "full": 100_000}
-
-
-class Decision(Enum):
-    """The verdict on a claim."""
-
-    PASS = "pass: the claim is supported"
-    FAIL = "fail: a counterexample was found and confirmed"
-    UNDECIDED = "undecided: neither supported nor refuted"
-
-
-class Ground(Enum):
-    """What a verdict rests on."""
-
-    PROVED = "proved"
-    VOUCHED = "vouched"
-    SIMULATED = "simulated"
-    EXAMINED = "examined"
-    NOT_EXAMINED = "not examined"
-    NONE = ""
-
-
-class Power(Enum):
-    """What the outcome of a check can do to its claim."""
-
-    DECIDES = "decides: it can support the claim, and refute it"
-    REFUTES = "searches: it can refute the claim, and never support it"
-    AGREES = "cross-checks: two witnesses of one number must agree"
-    REPORTS = "reports: it decides nothing"
-
-
-@dataclass(frozen=True)
-class VouchedPass:
-    """What a PASS of an imported mechanism is made of: draws of enough pairs, and somebody's word for the rest.
-
-    ``Enough`` cannot be made from fewer draws than were demanded, so neither can this.
-    """
-
-    enough: Enough
-    vouched: Vouched
-
-
-@dataclass(frozen=True)
-class ClaimRuling:
-    """The verdict on a claim, what it rests on, and the reason in words."""
-
-    decision: Decision
-    ground: Ground
-    reason: str
-    vouched: VouchedPass | None = None
-
-    def __post_init__(self) -> None:
-        passed, vouched = self.decision is Decision.PASS, self.ground is Ground.VOUCHED
-        if passed and self.ground not in (Ground.PROVED, Ground.VOUCHED, Ground.SIMULATED):
-            raise ValueError(f"a PASS must be proved, vouched for or simulated, got ground={self.ground.value!r}")
-        if vouched != (self.vouched is not None) or (vouched and not passed):
-            raise ValueError("a PASS on somebody's word must carry the examination and the word, and only it may")
-
-    @property
-    def words(self) -> str:
-        """The verdict as it is printed: ``PASS (proved)``, ``UNDECIDED (not examined)``, ``FAIL``."""
-        return self.decision.name + (f" ({self.ground.value})" if self.ground is not Ground.NONE else "")
+#: The outcome of a case -> that of a check; outside its domain a check decides nothing.
+OUTCOMES = {
+    Outcome.HOLDS: CheckOutcome.HOLDS,
+    Outcome.FAILS: CheckOutcome.FAILS,
+    Outcome.UNDECIDED: CheckOutcome.OPEN,
+    Outcome.OUT_OF_DOMAIN: CheckOutcome.OPEN,
+}
 
 
 @dataclass(frozen=True)
 class Check:
-    """One piece of evidence. ``private``: it depends on records that may not be published."""
+    """One piece of evidence.
+
+    Attributes
+    ----------
+    private : bool
+        Whether it depends on records that may not be published.
+    tests, rests_on
+        As in ``audits.verdict.CheckResult``: what the mechanism states about itself.
+    """
 
     name: str
-    power: Power
+    role: CheckRole
     evidence: Evidence
     private: bool
     words: str = ""
+    tests: Stated | None = None
+    rests_on: tuple[Stated, ...] = ()
+
+    @cached_property
+    def judged(self) -> tuple[Outcome, Reason]:
+        """The outcome, and why it is undecided."""
+        return judge(self.evidence)
+
+    @cached_property
+    def result(self) -> CheckResult:
+        """The check as the verdict sees it."""
+        outcome, reason = self.judged
+        known = CheckOutcome.INCONSISTENT if reason is Reason.INCONSISTENT else OUTCOMES[outcome]
+        why = self.evidence.reason or _between(self, reason)
+        return CheckResult(self.name, self.role, known, why, self.tests, self.rests_on)
 
 
 @dataclass(frozen=True)
@@ -155,6 +128,10 @@ class Finding:
         The changes that were proved to bring it to a PASS.
     odds : Odds or None
         What the claim means to somebody who guesses.
+    violation : Violation or None
+        The numbers of a FAIL.
+    left_over : str
+        What a PASS leaves over, in a sentence.
     """
 
     name: str
@@ -174,6 +151,8 @@ class Finding:
     unreached: str = ""
     remedy: tuple[Remedy, ...] = ()
     odds: Odds | None = None
+    violation: Violation | None = None
+    left_over: str = ""
 
     def with_odds(self, odds: Odds | None) -> Finding:
         """Return the finding, and what the public sees of it, with what the claim means."""
@@ -194,60 +173,35 @@ class Finding:
         """What was examined, as a row for the page; None for a reference mechanism."""
         return self.examined.row if self.examined is not None else None
 
-    @property
-    def decided(self) -> tuple[Decision, str]:
-        """Return the verdict and its reason in words."""
-        return self.verdict.decision, self.verdict.reason
+    @cached_property
+    def verdict(self) -> Ruling:
+        """The verdict, what it rests on, and why."""
+        missing = self.unreached
+        if self.imported and not missing:
+            missing = "nothing was drawn" if self.examined is None else self.examined.missing
+        terms = Terms(
+            external=self.imported,
+            simulated=BY_TYPE[self.type].simulated,
+            missing=missing,
+            obstacle=self.forced,
+            enough=None if self.examined is None else self.examined.enough,
+            attested=self.vouched is not None,
+        )
+        return decide([check.result for check in self.checks], terms)
 
-    @property
-    def verdict(self) -> ClaimRuling:
-        """Return the verdict, what it rests on, and its reason in words."""
-        judged = [(check, *judge(check.evidence)) for check in self.checks if check.power is not Power.REPORTS]
-        for check, _, reason in judged:
-            if reason is Reason.INCONSISTENT:
-                return ClaimRuling(Decision.FAIL, Ground.NONE, f"{check.name}: {reason.value}")
-        for check, outcome, _ in judged:
-            if outcome is Outcome.FAILS and check.power is not Power.AGREES:
-                return ClaimRuling(Decision.FAIL, Ground.NONE, check.name)
-        if self.unreached:
-            return ClaimRuling(Decision.UNDECIDED, Ground.NOT_EXAMINED, self.unreached)
-        if self.imported and (self.examined is None or self.examined.missing):
-            missing = self.examined.missing if self.examined is not None else "nothing was drawn"
-            return ClaimRuling(Decision.UNDECIDED, Ground.NOT_EXAMINED, missing)
-        if self.forced:
-            return self._open(self.forced)
-        deciding = [(check, outcome, reason) for check, outcome, reason in judged if check.power is Power.DECIDES]
-        if deciding and all(outcome is Outcome.HOLDS for _, outcome, _ in deciding):
-            return self._passed("; ".join(check.name for check, _, _ in deciding))
-        still = next(((c, r) for c, o, r in deciding if o is not Outcome.HOLDS), None)
-        if still is None:
-            return self._open("no check can support this claim")
-        open_check, why = still
-        return self._open(f"{open_check.name}: {open_check.evidence.reason or _between(open_check, why)}")
-
-    def _open(self, reason: str) -> ClaimRuling:
-        return ClaimRuling(Decision.UNDECIDED, Ground.EXAMINED if self.imported else Ground.NONE, reason)
-
-    def _passed(self, reason: str) -> ClaimRuling:
-        if BY_TYPE[self.type].simulated:  # how good the output is, not how private
-            return ClaimRuling(Decision.PASS, Ground.SIMULATED, reason)
-        if not self.imported:
-            return ClaimRuling(Decision.PASS, Ground.PROVED, reason)
-        if self.vouched is None:
-            return self._open("nobody vouches for the law of the imported mechanism (mechanism.vouched_by)")
-        assert self.examined is not None
-        if self.examined.enough is None:
-            return self._open("too little was examined")
-        return ClaimRuling(Decision.PASS, Ground.VOUCHED, reason, VouchedPass(self.examined.enough, self.vouched))
+    @cached_property
+    def sentence_of_verdict(self) -> str:
+        """What is said of the verdict everywhere: terminal, page 1, HTML, JUnit and SARIF."""
+        return said(self.verdict, self.violation, self.left_over)
 
 
 def _between(check: Check, why: Reason) -> str:
-    """Return why a check is open; for exact evidence, which no draws would help, by its ends."""
+    """Return why a check is open; for exact evidence, which no draws would help, by the end that is too large."""
     exact, most = check.evidence.exact, check.evidence.claim.high
     if why is not Reason.BUDGET or exact is None or exact.high <= most:
         return why.value
-    ends = f"between {exact.low:.4g} and {exact.high:.4g}, and at most {most:.4g} is claimed"
-    return f"neither proved nor refuted: the exact value lies {ends}"
+    bound, limit = digits_that_differ(exact.high, most)
+    return f"what is known is at most {bound}, and at most {limit} is claimed: neither proved nor refuted"
 
 
 @dataclass(frozen=True, eq=False)

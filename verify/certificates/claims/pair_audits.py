@@ -9,6 +9,7 @@ from functools import partial
 from numpy.linalg import LinAlgError
 
 from audits import Budget
+from audits.verdict import CheckRole
 from mechanisms import NeighbouringPair, WhiteBox
 from mechanisms.objective.perturbed_solver import SolverError
 
@@ -16,7 +17,7 @@ from ...engine.looks import look_twice
 from ...engine.work import mapped
 from ...kernel.pair_evidence import QUANTITY, pair_evidence
 from ...kernel.statement import Claim, Evidence, Observer
-from .finding import Check, Power
+from .finding import Check
 
 #: Why there is no test where the process that drew it ended every time.
 DIED = "the worker process died every time"
@@ -33,7 +34,7 @@ class PairTask:
     delta: float
     budget: Budget
     private: bool
-    power: Power = Power.REFUTES
+    role: CheckRole = CheckRole.REFUTES
     words: str = ""
 
 
@@ -75,7 +76,7 @@ def run_task(task: PairTask) -> Check:
 
 
 def _check(task: PairTask, evidence: Evidence) -> Check:
-    return Check(task.name, task.power, evidence, task.private, task.words)
+    return Check(task.name, task.role, evidence, task.private, task.words)
 
 
 def _no_test(task: PairTask, why: object) -> Check:

@@ -143,6 +143,87 @@ def _of_claim(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remedy | 
     return None if found is None else Remedy("claim", (Change(name, now, found[name]),))
 
 
+def least_epsilon_proved(claimed: float, holds: Callable[[float], bool]) -> float:
+    """Return the least epsilon at which a bound that holds at the claimed one still does, rounded up.
+
+    ``holds`` must not be true below a place where it is false; the claimed epsilon is returned where nothing less is.
+    """
+    if holds(0.0):
+        return 0.0
+    low, high = 0.0, claimed
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    rounded = float(format_number(high, DIGITS, rounding="up"))
+    return rounded if rounded < claimed and holds(rounded) else claimed
+
+
+def largest_exceeded(claimed: float, exceeded: Callable[[float], bool]) -> float:
+    """Return an epsilon, to three digits downwards, at which a claimed delta is still exceeded as at ``claimed``."""
+    low = high = max(claimed, SMALLEST)
+    for _ in _doublings():
+        high *= 2
+        if not exceeded(high):
+            break
+        low = high
+    else:
+        return math.inf
+    while high > low * (1 + 0.5 * 10.0**-DIGITS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if exceeded(middle) else (low, middle)
+    rounded = float(format_number(low, DIGITS, rounding="down"))
+    return max(rounded, claimed)
+
+
+def least_noise(deployment: Deployment, claim: DPClaim, holds: Holds) -> str:
+    """Return the least protection, in the mechanism's own parameters, that the deciding bound still proves."""
+    section = deployment.config.mechanism
+    if not isinstance(section, Parameters):
+        return ""
+    for way in section.protection:
+        if any(getattr(section, name) is None for name in way):
+            continue
+        now = {name: float(getattr(section, name)) for name in way}
+
+        def proved(values: Mapping[str, float]) -> bool:
+            try:
+                moved = type(section).model_validate(section.model_dump() | dict(values))
+                return holds(moved.build(deployment.dataset.dim), claim)
+            except (ValidationError, UserError, ValueError, ArithmeticError):
+                return False
+
+        found = _least_along(now, way, proved)
+        if found is not None and found != now:
+            each = (f"{name} {format_number(value)} (now {format_number(now[name])})" for name, value in found.items())
+            return f" The least noise that would do: {', '.join(each)}."
+    return ""
+
+
+def _least_along(
+    now: Mapping[str, float], way: Mapping[str, int], proved: Callable[[Mapping[str, float]], bool]
+) -> dict[str, float] | None:
+    """Return the values farthest back along a way at which what is proved now still is, rounded to the safe side."""
+
+    def at(log_factor: float) -> dict[str, float]:
+        return {name: value * 2.0 ** (-way[name] * log_factor) for name, value in now.items()}
+
+    high = next((float(step) for step in _doublings() if not proved(at(step))), None)
+    if high is None:
+        return None
+    low = high - 1
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if proved(at(middle)) else (low, middle)
+    rounded = {name: _outward(value, way[name]) for name, value in at(low).items()}
+    return rounded if proved(rounded) else None
+
+
+def left_over(epsilon: float, delta: float) -> str:
+    """Return what a bound proves beyond the claim, in a sentence."""
+    at = f" at delta {format_number(delta)}" if delta else ""
+    return f"the same bound gives epsilon {format_number(epsilon, DIGITS, rounding='up')}{at}."
+
+
 def nearest(
     now: Mapping[str, float], way: Mapping[str, int], proved: Callable[[Mapping[str, float]], bool]
 ) -> dict[str, float] | None:

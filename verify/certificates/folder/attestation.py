@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from audits.verdict import Ground
 from reports.row import Audience
 
 from ...engine.rows import Row
 from ..asked import Asked, asked_of, standings, unmet, waived
-from ..claims.finding import Ground
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"

@@ -19,6 +19,7 @@ from reports.row import Audience
 from ...engine.record import checked_rows, other_version
 from ...engine.rows import Row, encode
 from ...messages.damaged import as_written
+from ...messages.verdict_words import verdict_said
 from ...runs.publish import drawn_figures
 from ..asked import Asked, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
@@ -222,7 +223,7 @@ def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
         if row["kind"] == "claim":
             own = [f"{c['check']}: {c['outcome'].lower()}" for c in checks if c["claim"] == row["claim"]]
             verdict = row["words"].replace(row["verdict"], row["verdict"].lower())
-            message = "\n".join([f"{verdict}: {row['sentence']} ({row['reason']})", *own])
+            message = "\n".join([f"{verdict}: {row['sentence']} ({verdict_said(row).removesuffix('.')})", *own])
             status = STATUS[result_of(row, asked_of(rows[0]))]
             cases.append(JUnitCase(row["claim"], f"certify.{row['type']}", status, message))
     return cases

@@ -28,6 +28,7 @@ from reports.row import (
 )
 
 from ...engine.rows import Row, number
+from ...messages.verdict_words import verdict_said
 from ...messages.words import allowed, figure, interval
 from .certificate_words import METHOD, POWER_WORDS, SEVERITY, TONES, VERDICT_TITLE, badge_of, claim_id, summary_text
 from .examined_pages import examined_blocks, shown_checks, word_callout
@@ -123,12 +124,16 @@ def _method(header: Row) -> Section:
 def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
     """Return the deciding check's numbers in words, or the reason where no check decided."""
     for row in parts["check"]:
-        if row["claim"] == claim["claim"] and row["check"] == claim["reason"]:
+        if (
+            row["claim"] == claim["claim"]
+            and row["check"] == claim.get("check", claim["reason"])
+            and (row["exact"] or row["sampled"])
+        ):
             about, witness = row["about"], row["exact"] or row["sampled"]
             value = _exact(row["exact"]) if row["exact"] else interval(witness, typographic=True)
             words = f"{row['check']} ({about['quantity']})"
             return f"{words}: {allowed(about, typographic=True)} is allowed, found {value}."
-    return f"{claim['reason']}."
+    return f"{verdict_said(claim).removesuffix('.')}."
 
 
 def _claim_sections(header: Row, claim: Row, parts: dict[str, list[Row]]) -> list[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audits.verdict import Ground
 from reports.row import Badge, Tone
 
 from ...engine.rows import Row
@@ -14,6 +15,8 @@ VERDICT_TITLE = {
     "PASS (simulated)": "PASS (simulated): every claim is supported, at least one of them by simulation",
     "FAIL": "FAIL: a claim is refuted",
     "UNDECIDED (examined)": "UNDECIDED (examined): nothing was found against a claim, and it is not supported",
+    "UNDECIDED (its own statement is refuted)": "UNDECIDED (its own statement is refuted): what the mechanism states "
+    "about itself is not what it does",
     "UNDECIDED (not examined)": "UNDECIDED (not examined): too little was examined for a claim",
     "UNDECIDED": "UNDECIDED: a claim is neither supported nor refuted",
 }
@@ -27,6 +30,7 @@ CANNOT_CATCH = (
 POWER_WORDS = {
     "DECIDES": "can support and refute",
     "REFUTES": "can refute, never support",
+    "STATES": "tests what the mechanism states about itself, never the claim",
     "AGREES": "two witnesses of one number must agree",
     "REPORTS": "decides nothing",
 }
@@ -40,6 +44,8 @@ METHOD = (
     "somebody named for the rest.",
     "FAIL means a counterexample: a pair of neighbouring data sets whose divergence, enclosed in ball arithmetic or "
     "confirmed on fresh draws, exceeds what is claimed.",
+    "UNDECIDED (its own statement is refuted): draws refute the density, loss, profile or worst case that the "
+    "mechanism states, and not the claim. No number that rests on such a statement is shown.",
     "UNDECIDED means neither; the reason and the way out are given. Draws alone can refute and never support. "
     "'Examined' says that enough was drawn and nothing was found, 'not examined' that too little was drawn to say "
     "even that.",
@@ -76,12 +82,14 @@ def left_out(header: Row) -> str:
 
 def reader_words(header: Row) -> str:
     """Return the executive summary's first sentence."""
+    misstated = header["words"].endswith(f"({Ground.MISSTATED.value})")
     return {
         "PASS": "The deployment may be described with the claims below, to the people named in each, under the "
         "conditions listed.",
         "FAIL": "The deployment must not go out with these claims: at least one of them is false, and the "
         "counterexample is in this document.",
-        "UNDECIDED": "The deployment has not been shown to keep all of its claims; nothing was found that breaks them.",
+        "UNDECIDED": "The deployment has not been shown to keep all of its claims; nothing was found that breaks them."
+        + (" What the mechanism states about itself is not what it does." if misstated else ""),
     }[header["verdict"]]
 
 

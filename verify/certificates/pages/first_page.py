@@ -10,6 +10,7 @@ from reports.numbers import format_count, format_number, format_probability
 from reports.row import Block, Fact, Facts, Paragraph, Reference, Scale, Table, TextStyle
 
 from ...engine.rows import Row, number
+from ...messages.verdict_words import verdict_said
 from ...messages.words import allowed, figure
 from ..claims.types import BY_TYPE
 from .certificate_words import CANNOT_CATCH, SEVERITY, badge_of, claim_id, left_out
@@ -50,6 +51,7 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
     full = len(claims) > 1 or header["imported"] or "previous" in header
     facts = [
         *_since(header),
+        *_said(claims),
         *_counterexamples(claims, parts),
         *_ways_out(claims),
         *_scope(header, parts),
@@ -137,8 +139,10 @@ def _found(claim: Row, parts: Parts) -> str:
         return "Nothing was found against it" if against else "–"
     witness = row["exact"] or row["sampled"]
     if "p-value" in row["about"]["quantity"]:
-        value, level = (figure(each, 3, typographic=True) for each in (witness["value"], row["about"]["low"]))
-        return f"P-value {value}, where one below {level} refutes"
+        violation = claim.get("violation")
+        if violation is None:
+            return "–"
+        return f"Epsilon at least {format_number(number(violation['epsilon']), 3, rounding='down', typographic=True)}"
     found = _range(witness)
     what = next((word for key, word in FOUND.items() if key in row["about"]["quantity"]), "")
     return f"{what} {found}, where {allowed(row['about'], typographic=True)} is allowed".strip()
@@ -211,22 +215,24 @@ def odds_words(odds: Row, *, kept: bool, name: str = "") -> str:
     )
 
 
+def _said(claims: Sequence[Row]) -> Iterator[Fact]:
+    """Yield the one sentence of each verdict; of several claims, of the first that fails."""
+    told = claims if len(claims) == 1 else [claim for claim in claims if claim["verdict"] == "FAIL"][:1]
+    for claim in told:
+        text = verdict_said(claim)
+        yield Fact(f"Verdict ({claim['claim']})" if len(claims) > 1 else "Verdict", f"{text.removesuffix('.')}.")
+
+
 def _counterexamples(claims: Sequence[Row], parts: Parts) -> Iterator[Fact]:
-    """Yield what refutes the first claim that fails: the check, its pair and its event; nothing beside many claims."""
+    """Yield the numbers of the pair that refutes the first claim that fails; nothing beside many claims."""
     failed = [claim for claim in claims if claim["verdict"] == "FAIL"]
     for claim in failed[:1] if len(claims) <= WITH_SCALE else []:
         row = _deciding(claim, parts)
-        if row is None:
+        if row is None or not row["found"]:
             continue
-        found = numbers_in_words(row["found"], of_a_pair=True) if row["found"] else _event(row)
+        found = numbers_in_words(row["found"], of_a_pair=True)
         name = f" ({claim['claim']})" if len(claims) > 1 else ""
-        yield Fact(f"Refuted by{name}", f"{row['check']}" + (f": {found.removesuffix('.')}." if found else "."))
-
-
-def _event(check: Row) -> str:
-    """Return a check's words without the pair of data sets that its name ends with."""
-    pair, _, rest = str(check["words"]).partition(". ")
-    return rest if check["check"].endswith(pair) else str(check["words"])
+        yield Fact(f"Refuted by{name}", f"{row['check']}: {found.removesuffix('.')}.")
 
 
 def _ways_out(claims: Sequence[Row]) -> Iterator[Fact]:

@@ -17,9 +17,10 @@ import pytest
 
 from audits import Estimate
 from audits.examination.examined import Demand, DrawnPair, Enough
+from audits.verdict import CheckRole, Decision, Ground
 from verify.certificates.asked import Asked, exit_code, overall, waived
 from verify.certificates.certify_call import certify as notebook
-from verify.certificates.claims.finding import Check, Decision, Examined, Finding, Ground, Power
+from verify.certificates.claims.finding import Check, Examined, Finding
 from verify.certificates.claims.imported.vouched import Vouched, vouched_by
 from verify.certificates.config.config import load
 from verify.certificates.pages.examined_pages import shown_checks
@@ -69,7 +70,7 @@ def finding(deployment: Any, claim: Any) -> Finding:
     """An imported mechanism's finding that passes if somebody vouches."""
     shown = Claim("largest delta", 0.0, 1e-6, 1.0)
     check = Check(
-        "its stated law", Power.DECIDES, Evidence(shown, Estimate.proved(0.0, 1e-9, "by hand")), private=False
+        "its stated law", CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, 1e-9, "by hand")), private=False
     )
     return Finding(
         str(claim.name),

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_labelled
 
+from audits.verdict import Decision
 from mechanisms import GaussianProfile
 from verify.certificates.certificate import read_deployment
 from verify.certificates.certify_call import Certification, certify
-from verify.certificates.claims.finding import Decision
 from verify.certificates.config.config import load
 from verify.cli import invoke
 
@@ -99,8 +99,8 @@ def test_an_open_claim_says_between_what_it_lies(tmp_path: Path) -> None:
     found = decided(tmp_path, dp(0.5, 1e-5), **LOGISTIC)
     assert found.words == {"dp": "UNDECIDED"}
     reason = rows(found, "claim")[0]["reason"]
-    assert "neither proved nor refuted: the exact value lies between" in reason
-    assert reason.endswith("and at most 1e-05 is claimed")
+    assert "what is known is at most " in reason
+    assert reason.endswith("and at most 1e-5 is claimed: neither proved nor refuted")
     assert "budget" not in reason
 
 
@@ -132,7 +132,7 @@ def test_two_outputs_cost_more_than_one(tmp_path: Path) -> None:
     bounds = []
     for n_outputs in (1, 2):
         found = deployment.config.claims[0].finding(replace(deployment, n_outputs=n_outputs))
-        assert found.decided[0] is Decision.PASS
+        assert found.verdict.decision is Decision.PASS
         assert found.checks[0].evidence.exact is not None
         bounds.append(found.checks[0].evidence.exact.high)
     assert bounds[0] < bounds[1] / 10
@@ -153,10 +153,10 @@ def test_a_second_output_counts_for_the_records_too(tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text(text, encoding="utf-8")
     deployment, _ = read_deployment(load(tmp_path / "d.toml"), jobs=1)
     for each in deployment.config.claims:
-        assert each.finding(deployment).decided[0] is Decision.PASS
+        assert each.finding(deployment).verdict.decision is Decision.PASS
         found = each.finding(replace(deployment, n_outputs=2))
         assert found.sentence.startswith("2 outputs of DP-SGD")
-        assert found.decided[0] is (Decision.PASS if str(each.name).endswith("two") else Decision.UNDECIDED)
+        assert found.verdict.decision is (Decision.PASS if str(each.name).endswith("two") else Decision.UNDECIDED)
 
 
 def test_what_does_not_apply_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

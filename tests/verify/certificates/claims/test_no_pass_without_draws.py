@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from audits.examination.examined import Demand, DrawnPair, Enough
+from audits.verdict import CheckRole, Decision, Ground, Ruling
 from mechanisms import Dataset, NeighbouringPair
 from verify import certify
-from verify.certificates.claims.finding import ClaimRuling, Decision, Examined, Finding, Ground, VouchedPass
+from verify.certificates.claims.finding import Examined, Finding
 from verify.certificates.claims.imported.vouched import Vouched
 from verify.plugin.pytest_audit import AuditFailure, Auditor
 
@@ -119,35 +120,34 @@ def test_the_fixture_does_not_hold_where_nothing_could_be_drawn() -> None:
 
 
 def test_a_ruling_cannot_be_a_pass_without_its_grounds() -> None:
-    vouched = VouchedPass(ENOUGH, VOUCHED)
-    assert ClaimRuling(Decision.PASS, Ground.VOUCHED, "x", vouched).words == "PASS (vouched)"
-    for decision, ground, passed in (
+    assert Ruling(Decision.PASS, Ground.VOUCHED, "x", enough=ENOUGH).words == "PASS (vouched)"
+    for decision, ground, enough in (
         (Decision.PASS, Ground.VOUCHED, None),
         (Decision.PASS, Ground.EXAMINED, None),
         (Decision.PASS, Ground.NONE, None),
-        (Decision.PASS, Ground.PROVED, vouched),
-        (Decision.UNDECIDED, Ground.VOUCHED, vouched),
-        (Decision.FAIL, Ground.VOUCHED, vouched),
+        (Decision.PASS, Ground.PROVED, ENOUGH),
+        (Decision.UNDECIDED, Ground.VOUCHED, ENOUGH),
+        (Decision.FAIL, Ground.VOUCHED, ENOUGH),
     ):
         with pytest.raises(ValueError, match="PASS"):
-            ClaimRuling(decision, ground, "x", passed)
+            Ruling(decision, ground, "x", enough=enough)
 
 
 @pytest.mark.parametrize("kind", ["dp", "pdp", "ex-post"])
 def test_a_finding_about_an_imported_mechanism_never_rests_on_nothing(kind: str) -> None:
     """Whatever is left out - the examination, its draws, the word - it is no PASS."""
     from audits import Estimate
-    from verify.certificates.claims.finding import Check, Power
+    from verify.certificates.claims.finding import Check
     from verify.kernel.statement import Claim, Evidence
 
     holds = Evidence(Claim("delta", 0.0, 1.0, 1.0), Estimate.proved(0.0, 0.0, "stated"))
-    check = Check("stated worst case", Power.DECIDES, holds, False)
+    check = Check("stated worst case", CheckRole.DECIDES, holds, False)
 
     def finding(examined: Examined | None, word: Vouched | None) -> Finding:
         return Finding("c", kind, "s", "all", False, (check,), imported=True, examined=examined, vouched=word)
 
     assert finding(Examined(ENOUGH, "", {}), VOUCHED).verdict.words == "PASS (vouched)"
     assert finding(Examined(ENOUGH, "", {}), None).verdict.words == "UNDECIDED (examined)"
-    assert finding(Examined(None, "", {}), VOUCHED).verdict.words == "UNDECIDED (examined)"
+    assert finding(Examined(None, "", {}), VOUCHED).verdict.words == "UNDECIDED (not examined)"
     assert finding(Examined(None, "too few", {}), VOUCHED).verdict.words == "UNDECIDED (not examined)"
     assert finding(None, VOUCHED).verdict.words == "UNDECIDED (not examined)"

@@ -17,8 +17,9 @@ import pytest
 from audits import Budget, Estimate, StreamKey
 from audits.black_box.claims import point_claim
 from audits.examination.examined_claim import examine
-from audits.examination.witnesses import Weight, Witness
+from audits.examination.witnesses import Witness
 from audits.search.worst_case import NamedPair
+from audits.verdict import CheckRole
 from audits.white_box.tails import audit_tails
 from mechanisms import (
     Dataset,
@@ -78,7 +79,7 @@ def notebook(mechanism: Any, pair: NeighbouringPair, budget: Budget) -> list[Wit
     """Return the witnesses that decide, as a user of ``examine`` gets them."""
     claim = point_claim(EPSILON, DELTA, (pair.relation,))
     found = examine(mechanism, [NamedPair("the pair", pair)], claim, budget)
-    return [witness for witness in found.pairs[0].witnesses if witness.weight is Weight.DECIDES]
+    return [witness for witness in found.pairs[0].witnesses if witness.role is CheckRole.DECIDES]
 
 
 def row_ends(row: Any, name: str) -> tuple[float, float, float]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_labelled
 
+from audits.verdict import Decision, Ground
 from verify.certificates.certificate import read_deployment
-from verify.certificates.claims.finding import Decision, Deployment, Ground
+from verify.certificates.claims.finding import Deployment
 from verify.certificates.config.config import load
 
 MECHANISM = mechanism("gaussian-output", lam=1.0, sigma=2.0)
@@ -44,7 +45,7 @@ def read(folder: Path, text: str) -> Deployment:
 def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
     deployment = read(tmp_path, MECHANISM + claim("pdp", scope=scope, epsilon=1.0, delta=1e-5))
     section = deployment.config.claims[0]
-    assert section.finding(deployment).decided[0] is Decision.PASS
+    assert section.finding(deployment).verdict.decision is Decision.PASS
     checks = [section.finding(replace(deployment, n_outputs=n)).checks[0].evidence.exact for n in (1, 2)]
     one, two = (check for check in checks if check is not None)
     assert two.high > max(2 * one.high, one.low)
@@ -55,7 +56,7 @@ def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
     ]
     for delta, verdict in ends:
         found = section.model_copy(update={"delta": delta}).finding(replace(deployment, n_outputs=2))
-        assert found.decided[0] is verdict, delta
+        assert found.verdict.decision is verdict, delta
 
 
 def test_an_imported_mechanism_is_examined_for_one_output(tmp_path: Path) -> None:
@@ -63,5 +64,5 @@ def test_an_imported_mechanism_is_examined_for_one_output(tmp_path: Path) -> Non
     for each in deployment.config.claims:
         assert each.finding(deployment).verdict.ground is Ground.VOUCHED
         found = each.finding(replace(deployment, n_outputs=2))
-        assert found.decided[0] is Decision.UNDECIDED
-        assert "2 outputs were drawn" in found.decided[1]
+        assert found.verdict.decision is Decision.UNDECIDED
+        assert "2 outputs were drawn" in found.verdict.why

@@ -19,15 +19,16 @@ from audits.black_box.claims import point_claim
 from audits.examination.deadline import Deadline, OutOfTime
 from audits.examination.examine_caps import LEAST, Cap
 from audits.examination.examined import Demand
-from audits.examination.examined_claim import Examination, ExaminationOutcome, examine
+from audits.examination.examined_claim import Examination, examine
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.subject.guarded_subject import Subject
+from audits.verdict import Decision, Ground
 from mechanisms import Dataset, Relation
 from reports.row import Audience
 from verify.certificates.asked import Asked, exit_code
 from verify.certificates.certificate import decide, read_deployment, record_rows
 from verify.certificates.certify_call import certify
-from verify.certificates.claims.finding import Decision, Deployment, Ground
+from verify.certificates.claims.finding import Deployment
 from verify.certificates.claims.imported.claims_imported import examined_row
 from verify.certificates.config.config import load
 from verify.cli import invoke
@@ -80,14 +81,14 @@ def test_pairs_that_were_done_are_kept_as_they_are_and_the_rest_is_not_reached()
     assert cut.pairs == whole.pairs[: len(cut.pairs)]  # the same draws, shares and numbers
     assert cut.missing == f"{4 - len(cut.pairs)} of 4 pairs of data sets were not reached"
     assert cut.enough is None  # though the demand of one pair was met
-    assert cut.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert cut.ruling().ground is Ground.NOT_EXAMINED
 
 
 def test_a_failure_found_before_the_stop_is_a_failure() -> None:
     clock = Clock()
     cut = run(Moment(clock, sigma=0.05), Deadline(2_500.0, clock))
     assert cut.unreached
-    assert cut.outcome is ExaminationOutcome.REFUTED
+    assert cut.ruling().decision is Decision.FAIL
 
 
 @pytest.mark.parametrize("seconds", [0.0, 10.0, 100.0])
@@ -97,7 +98,7 @@ def test_a_stop_before_the_first_pair_leaves_nothing(seconds: float) -> None:
     cut = run(mechanism, Deadline(seconds, clock))
     assert cut.pairs == ()
     assert cut.unreached == "no pair of data sets was reached"
-    assert cut.outcome is ExaminationOutcome.NOT_EXAMINED
+    assert cut.ruling().ground is Ground.NOT_EXAMINED
     assert mechanism.asked[0] <= seconds + 1
 
 
@@ -159,7 +160,7 @@ def test_a_cap_shrinks_draws_then_pilots_then_pairs() -> None:
 
 def test_a_leak_is_still_found_under_a_tight_cap() -> None:
     mechanism = Moment(Clock(), sigma=0.01)
-    assert run(mechanism, max_draws=700).outcome is ExaminationOutcome.REFUTED
+    assert run(mechanism, max_draws=700).ruling().decision is Decision.FAIL
     assert mechanism.asked[0] <= 700
 
 
@@ -201,7 +202,7 @@ def test_a_claim_that_was_not_begun_is_not_reached_and_the_one_before_stands(wor
     assert first.verdict.decision is Decision.PASS
     assert second.verdict.decision is Decision.UNDECIDED
     assert second.verdict.ground is Ground.NOT_EXAMINED
-    assert second.verdict.reason == "not reached (budget.max_seconds = 60)"
+    assert second.verdict.why == "not reached (budget.max_seconds = 60)"
     for asked in (Asked(), Asked(undecided=True), Asked(proved=True)):
         assert exit_code(cut.standings(Audience.CURATOR), asked) == 3
 
@@ -217,10 +218,11 @@ def test_an_examination_that_was_cut_names_the_stop(work: Path) -> None:
     cut = decide(deployment_of(path, Deadline(1_000.0, Late())))
     ruling = cut.findings[0].verdict
     assert ruling.ground is Ground.NOT_EXAMINED
-    assert "pairs of data sets were not reached" in ruling.reason
-    assert ruling.reason.endswith("(budget.max_seconds = 60)")
+    assert "pairs of data sets were not reached" in ruling.why
+    assert ruling.why.endswith("(budget.max_seconds = 60)")
     rows = record_rows(cut, Audience.CURATOR, load(path))
-    assert json.dumps(rows).count("budget.max_seconds = 60") == 2  # both claims say so
+    claims = [row for row in rows if row["kind"] == "claim"]
+    assert ["budget.max_seconds = 60" in row["reason"] for row in claims] == [True, True]  # both claims say so
 
 
 @pytest.mark.parametrize("mechanism", [SSP, MINE])
@@ -254,7 +256,7 @@ def test_a_stop_that_was_not_reached_changes_no_row(work: Path) -> None:
 
 def test_a_cap_is_named_in_the_reason(work: Path) -> None:
     found = certify(write(work, MINE, "max_draws = 600")).certificate
-    reason = found.findings[0].verdict.reason
+    reason = found.findings[0].verdict.why
     assert "pairs of data sets were left out" in reason
     assert reason.endswith("(budget.max_draws = 600)")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from audits.verdict import Decision
 from verify.certificates.certify_call import certify
-from verify.certificates.claims.finding import Decision
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]

@@ -10,12 +10,13 @@ import pytest
 from toys.deployments import DATA, QUICK, mechanism, pdp, write_rows
 
 from audits import Budget, StreamKey
+from audits.verdict import CheckRole, Decision
 from audits.white_box import draws, pair_delta
 from audits.white_box.draws import FEWEST, LARGE, thinned
 from audits.white_box.pair_delta import WORTH, sampled_delta
 from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation
 from verify.certificates.certificate import decide, read_deployment
-from verify.certificates.claims.finding import DRAWS, Decision, Finding, Power
+from verify.certificates.claims.finding import DRAWS, Finding
 from verify.certificates.config.config import load
 from verify.certificates.pages.certificate_plots import ROC_DRAWS
 
@@ -59,7 +60,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def simulated(finding: Finding) -> tuple[int, str]:
     """Return the draws of the simulated check, and its words."""
-    (check,) = [each for each in finding.checks if each.power is Power.REFUTES]
+    (check,) = [each for each in finding.checks if each.role is CheckRole.REFUTES]
     assert check.evidence.sampled is not None
     return check.evidence.sampled.n_draws, check.words
 
@@ -67,7 +68,7 @@ def simulated(finding: Finding) -> tuple[int, str]:
 def test_beside_a_bound_that_holds_draws_are_fewer_and_the_record_says_so(work: Path) -> None:
     finding = found(work, epsilon=2.0)
     assert finding.verdict.decision is Decision.PASS
-    assert finding.verdict.reason == "proved bound for records of this length"
+    assert finding.verdict.why == "proved bound for records of this length"
     n_draws, words = simulated(finding)
     assert n_draws == DRAWS["quick"] // 10
     assert words.startswith("200 instead of 2,000 draws")

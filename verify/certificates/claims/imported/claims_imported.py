@@ -19,27 +19,32 @@ from audits.examination.examine_choose import Named
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import VISIBLE, Demand, DrawnPair
 from audits.examination.examined_claim import MISCOUNTED, Examination, examine
-from audits.examination.witnesses import StatedProfile, Weight, Witness
+from audits.examination.witnesses import StatedProfile, Witness
 from audits.search.data_pairs import own_data_pairs
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.stated_law.stated_worst import inside, stated_worst
+from audits.verdict import CheckRole, Stated, sound
 from mechanisms import BOTH, Relation
 
 from ....engine.rows import Row
 from ....engine.work import mapped
 from ....kernel.evidence import vacuous
 from ....kernel.statement import Claim, Evidence
-from ....kernel.verdict import Outcome, judge
+from ....kernel.verdict import Outcome
 from ....messages.errors import UserError
+from ....messages.verdict_words import least_change, misstated
 from ...config.door_source import DoorSource
 from ...config.mechanism_source import Imported, MechanismSource
 from ...config.named_pairs import pairs_for
 from ...pages.certificate_words import CANNOT_CATCH
 from ..claim_forms import privacy_claim, relation_of
-from ..finding import Check, Deployment, Examined, Finding, Power
+from ..finding import Check, Deployment, Examined, Finding
 from ..pair_audits import DIED, ignore
+from ..remedy import least_epsilon_proved, left_over
 from ..types import DPClaim
 
+#: What a check of the stated worst case rests on, and how far its delta may round beyond the claim.
+WORST, STATED_ROUNDING = (Stated.WORST_CASE,), 1e-9
 #: What a profile must have examined before anything may rest on it.
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
 #: Pairs around the user's own data.
@@ -48,8 +53,6 @@ OWN_PAIRS = 3
 READY = 4
 #: Pairs that an examination may add: one that a search finds, and the edge of what is refused.
 SEARCHED = 2
-POWERS = {Weight.DECIDES: Power.DECIDES, Weight.REFUTES: Power.REFUTES, Weight.REPORTS: Power.REPORTS}
-DRAWS_ALONE = "draws alone can refute and never support"
 
 
 def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
@@ -61,7 +64,7 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
     worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group)
     examination = _examination(deployment, str(claim.name), privacy, relation)
     stated = _worst_case(privacy, worst, relation, trouble)
-    covered, vouched = judge(stated.evidence)[0] is Outcome.HOLDS, deployment.notes.get("vouched")
+    covered, vouched = stated.judged[0] is Outcome.HOLDS, deployment.notes.get("vouched")
 
     def finding(part: Examination) -> Finding:
         return Finding(
@@ -70,13 +73,15 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
             sentence,
             "every pair of neighbouring data sets in the public domain",
             False,
-            (stated, *pair_checks(part, over_all=True)),
+            (sound_or_void(stated, part), *pair_checks(part, over_all=True)),
             (*_conditions(worst), *deployment.notes.get("conditions", ())),
             chosen[1] or advice(part, worst, vouched=vouched is not None, covered=covered, door=is_door(deployment)),
-            chosen[0] or _open_reason(part, worst, trouble) or deployment.one_output,
+            chosen[0] or part.obstacle or (trouble if worst is None else "") or deployment.one_output,
             imported=True,
             examined=examined_row(part, deployment, claim.relation),
             vouched=vouched,
+            violation=part.violation,
+            left_over=least_stated(worst, privacy),
         )
 
     # reasons and advice are formed again for the public: they name pairs, and bounds seen on them
@@ -97,18 +102,21 @@ def _worst_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Rela
             relation=relation,
         )
         if worst is None:
-            return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
+            return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
         high = max(worst.delta_bracket(claim.epsilon, d).high for d in BOTH)
-        return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests)
+        high = claim.delta if claim.delta < high <= claim.delta * (1 + STATED_ROUNDING) else high
+        return Check(
+            name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests, None, WORST
+        )
     shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
     covered = inside(worst, claim)
     if covered is None:
         why = trouble or "whether worst_profile lies below the whole claimed curve cannot be decided"
-        return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+        return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
     if not covered:
         why = "worst_profile exceeds the claim"
-        return Check(name, Power.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
-    return Check(name, Power.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests)
+        return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    return Check(name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests, None, WORST)
 
 
 def _conditions(worst: StatedProfile | None) -> tuple[str, ...]:
@@ -119,13 +127,17 @@ def _conditions(worst: StatedProfile | None) -> tuple[str, ...]:
     )
 
 
-def _open_reason(examination: Examination, worst: StatedProfile | None, trouble: str) -> str:
-    """Return what keeps the claim undecided although nothing refutes it; empty where nothing does."""
-    if examination.violations:
-        return f"{examination.violations[0].name}: {examination.violations[0].words}"
-    if examination.law:
-        return f"{examination.law}: {DRAWS_ALONE}"
-    return trouble if worst is None else ""
+def least_stated(worst: StatedProfile | None, claim: PrivacyClaim) -> str:
+    """Return what a PASS leaves over: the least epsilon at the claimed delta that ``worst_profile`` states."""
+    if worst is None or claim.curve is not None:
+        return ""
+    stated = worst
+
+    def inside_at(epsilon: float) -> bool:
+        return max(stated.delta_bracket(epsilon, direction).high for direction in BOTH) <= claim.delta * (1 + 1e-9)
+
+    least = least_epsilon_proved(claim.epsilon, inside_at)
+    return f"No violation was found, and the stated worst case lies inside the claim: {left_over(least, claim.delta)}"
 
 
 def epsilon_seen(examination: Examination) -> float:
@@ -160,7 +172,10 @@ def advice(
                 "The mechanism refuses one of two neighbouring data sets, which tells them apart. If the least number "
                 "of records is public, say so (data.n_min)."
             )
-        return f"Refuted on: {pair.name}. More noise, a larger epsilon, or a mechanism that does what it states."
+        assert examination.violation is not None
+        return least_change(examination.violation)
+    if examination.misstated:
+        return misstated(examination.misstated)
     low = epsilon_seen(examination)
     certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
     seen = f"No violation found{certified}. " if examination.drawn else ""
@@ -336,18 +351,26 @@ def _died(work: PairWork) -> PairExamination:
 
 def pair_checks(examination: Examination, *, over_all: bool) -> list[Check]:
     """Return the checks of every pair; over all data sets a single pair can refute and never support."""
-    return [witness_check(pair, witness, over_all=over_all) for pair in examination.pairs for witness in pair.witnesses]
+    both = ((pair, witness) for pair in examination.pairs for witness in pair.witnesses)
+    return [sound_or_void(witness_check(pair, witness, over_all=over_all), examination) for pair, witness in both]
+
+
+def sound_or_void(check: Check, examination: Examination) -> Check:
+    """Return a check, without its number where that rests on a statement that the draws refute."""
+    if sound(check.result, examination.misstated):
+        return check
+    reason = "no finite test: it rests on a statement that the draws refute"
+    return replace(check, evidence=Evidence(check.evidence.claim, reason=reason))
 
 
 def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -> Check:
     """Return a witness as a check of the certificate."""
-    power = POWERS[witness.weight]
-    if over_all and power is Power.DECIDES:
-        power = Power.REFUTES
+    role = CheckRole.REFUTES if over_all and witness.role is CheckRole.DECIDES else witness.role
     shown = Claim(witness.quantity, witness.low, witness.high, witness.high)
     evidence = Evidence(shown, witness.exact, witness.sampled, notes=dict(witness.notes))
     words = f"{pair.name}. {witness.words}" if witness.words else pair.name
-    return Check(f"{witness.about}: {pair.name}", power, evidence, pair.private, words)
+    name = f"{witness.about}: {pair.name}"
+    return Check(name, role, evidence, pair.private, words, witness.tests, witness.rests_on)
 
 
 def examined_row(examination: Examination, deployment: Deployment, relation: str) -> Examined:

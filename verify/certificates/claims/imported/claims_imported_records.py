@@ -12,19 +12,19 @@ from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination, examine
 from audits.search.worst_case import NamedPair
 from audits.stated_law.stated_worst import stated_worst
+from audits.verdict import CheckRole, Stated
 from mechanisms import BOTH, DataError, NeighbouringPair, Relation
 from mechanisms.data.dataset import row_norms
 
 from ....kernel.statement import Claim, Evidence
-from ....kernel.verdict import Outcome, judge
+from ....kernel.verdict import Outcome
 from ...config.mechanism_source import Imported
 from ..exposed import most_exposed, target_pair, targets_at_the_edge
-from ..finding import Check, Deployment, Finding, Power
+from ..finding import Check, Deployment, Finding
 from ..record_losses import ONE_BY_ONE
 from ..types import ExPostClaim, PDPClaim, said
 from .claims_imported import (
     DEMANDED,
-    DRAWS_ALONE,
     advice,
     conduct,
     examination_size,
@@ -32,6 +32,7 @@ from .claims_imported import (
     examined_row,
     is_door,
     pair_checks,
+    sound_or_void,
 )
 
 SCOPES = {
@@ -46,12 +47,12 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
     privacy = point_claim(claim.epsilon, claim.delta)
     examination = _examination(deployment, str(claim.name), _pairs(deployment, claim), privacy)
     checks = pair_checks(examination, over_all=claim.scope != "target")
-    forced = _open(examination)
+    forced = examination.obstacle
     vouched, way_out, covered = deployment.notes.get("vouched"), "", True
     if claim.scope != "target":
         cover, why = _cover(deployment, claim)
-        outcome, covered = judge(cover.evidence)[0], not why
-        checks.insert(0, cover)
+        outcome, covered = cover.judged[0], not why
+        checks.insert(0, sound_or_void(cover, examination))
         forced = forced or why
         if outcome is not Outcome.HOLDS and covered and not examination.refutations:
             way_out = "A larger epsilon, or more noise."
@@ -69,6 +70,7 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
         imported=True,
         examined=examined_row(examination, deployment, "add-remove"),
         vouched=vouched,
+        violation=examination.violation,
     )
 
 
@@ -76,11 +78,12 @@ def examined_ex_post(deployment: Deployment, claim: ExPostClaim, check: Check, f
     """Return the finding of ex-post losses that the mechanism states, its law held against its draws."""
     pairs = _records(deployment, examination_size(deployment)[0])
     examination = _examination(deployment, str(claim.name), pairs, None)
+    check = sound_or_void(replace(check, rests_on=(Stated.DENSITY, Stated.LOSS)), examination)
     return replace(
         finding,
         checks=(check, *pair_checks(examination, over_all=True)),
         conditions=_conditions(deployment),
-        forced=_open(examination),
+        forced=examination.obstacle,
         imported=True,
         examined=examined_row(examination, deployment, "add-remove"),
         vouched=deployment.notes.get("vouched"),
@@ -94,12 +97,6 @@ def _conditions(deployment: Deployment) -> tuple[str, ...]:
     if data.chosen_from_data:
         conditions.append(f"{', '.join(data.chosen_from_data)} taken as public constants")
     return tuple(conditions)
-
-
-def _open(examination: Examination) -> str:
-    if examination.violations:
-        return f"{examination.violations[0].name}: {examination.violations[0].words}"
-    return f"{examination.law}: {DRAWS_ALONE}" if examination.law else ""
 
 
 def _pairs(deployment: Deployment, claim: PDPClaim) -> list[NamedPair]:
@@ -168,8 +165,10 @@ def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
         profiles, words = [mechanism.profile(pair) for pair in pairs], "profile of every record, as stated"
     if not profiles:
         why = f"no finite test: {trouble}: whoever was not examined is not covered"
-        return Check("everyone else", Power.DECIDES, Evidence(shown, reason=why), deployment.private, why), why
+        return Check("everyone else", CheckRole.DECIDES, Evidence(shown, reason=why), deployment.private, why), why
     brackets = [profile.delta_bracket(claim.epsilon, direction) for profile in profiles for direction in BOTH]
     low = max(bracket.low for bracket in brackets) if claim.scope == "records" and len(profiles) > 1 else 0.0
     exact = Estimate.proved(low, max(bracket.high for bracket in brackets), words)
-    return Check("everyone else", Power.DECIDES, Evidence(shown, exact), deployment.private, words), ""
+    rests_on = (Stated.WORST_CASE,) if len(profiles) == 1 else (Stated.PROFILE,)
+    evidence = Evidence(shown, exact)
+    return Check("everyone else", CheckRole.DECIDES, evidence, deployment.private, words, None, rests_on), ""

@@ -10,6 +10,7 @@ import math
 
 from audits import SparingAudit, audit_sparingly
 from audits.examination.witnesses import of_test
+from audits.verdict import CheckRole
 from reports.row import Figure, Mark, Series
 
 from ....engine.rows import Row
@@ -17,7 +18,7 @@ from ....kernel.statement import Claim, Evidence, Value
 from ...config.mechanism_source import Imported
 from ...pages.certificate_words import CANNOT_CATCH
 from ..claim_forms import privacy_claim, relation_of
-from ..finding import Check, Deployment, Examined, Finding, Power
+from ..finding import Check, Deployment, Examined, Finding
 from ..types import DPClaim
 from .claims_imported import OWN_PAIRS, examination_size, maker, own_pairs, public_pairs
 
@@ -66,12 +67,12 @@ def _check(audit: SparingAudit) -> Check:
     seen = of_test(NAME, audit.p_value, audit.failure_prob, audit.n_draws, refuted=audit.refuted, words=audit.event)
     shown = Claim(seen.quantity, seen.low, seen.high, seen.high)
     if not audit.wealth:
-        return Check(NAME, Power.REFUTES, Evidence(shown, reason=f"no finite test: {audit.unreached}"), False)
+        return Check(NAME, CheckRole.REFUTES, Evidence(shown, reason=f"no finite test: {audit.unreached}"), False)
     notes: dict[str, Value] = {"draws": audit.n_draws, "pair": audit.pair}
     if audit.point is not None:
         notes |= {"epsilon": audit.point.epsilon}
     words = f"{audit.pair}. After {audit.n_draws:,} draws in all, bets on {audit.event or 'nothing'}"
-    return Check(NAME, Power.REFUTES, Evidence(shown, None, seen.sampled, notes=notes), False, words)
+    return Check(NAME, CheckRole.REFUTES, Evidence(shown, None, seen.sampled, notes=notes), False, words)
 
 
 def _advice(audit: SparingAudit) -> str:
