@@ -253,7 +253,7 @@ class DecimalsOfData(Sum):
 
 
 @dataclass(frozen=True)
-class OwnDegree(Noisy):
+class OwnWeights(Noisy):
     """Noise divided by the square root of the effective number of records, read off the data's own weights |x|."""
 
     def centre(self, dataset):
@@ -265,7 +265,7 @@ class OwnDegree(Noisy):
 
 
 @dataclass(frozen=True)
-class Stationary(Noisy):
+class OwnLargestEntry(Noisy):
     """A moment whose columns are scaled by the data's own largest entry, "which everybody knows"."""
 
     def centre(self, dataset):
@@ -279,33 +279,37 @@ PURE = {"delta": 0.0}
 LAPLACE = {"ratio": 1.0, "laplace": True}
 GAUSS = {"type": "gaussian-dp", "mu": 0.5}
 ROWS = [
-    ("labels-or-numbers", LabelsOrNumbers, {}, {}, "thirty labels of -1 are counted as 0 until a number comes"),
-    ("whole-numbers", WholeNumbers, {}, {}, "whole noise for whole numbers: the answer is whole or not"),
-    ("running-totals", RunningTotals, {}, {}, "ascending responses are differenced"),
-    ("min-max", MinMax, {}, {}, "a response outside the others' range rescales all"),
-    ("median-deviation-zero", RobustScores, {}, {}, "half of the responses equal: the scale goes from 1 to their own"),
-    ("own-codes", OwnCodes, {}, {}, "one more distinct value among 200 records"),
-    ("constant-dropped", ConstantDropped, {}, {}, "a constant column of many records"),
-    ("sparse-dropped", SparseColumns, {}, {}, "a column just at nine zeros in ten"),
-    ("odd-halved", OddHalved, LAPLACE, PURE, "the parity chooses the lower or the upper half"),
-    ("fewer-noise-from-1000", FewerFrom, {}, {}, "noise of a sampling that is not done, from 1000 records on"),
-    ("fewer-noise-from-4000", FewerFrom, {"many": 4000}, {}, "the same from 4000 records on"),
-    ("fewer-noise-gdp", FewerFrom, {"ratio": 2.0, "many": 300}, GAUSS, "the same, as Gaussian privacy"),
-    ("count-in-uint8", Wrapped, {}, {}, "255 becomes 0"),
-    ("count-in-int8", Wrapped, {**LAPLACE, "signed": True}, PURE, "127 becomes -128"),
+    ("labels-or-numbers", LabelsOrNumbers, {}, {},
+     "thirty labels of -1 are counted as 0 until a number comes; p 1, q 2e-4"),
+    ("whole-numbers", WholeNumbers, {}, {}, "whole noise for whole numbers: the answer is whole or not; p 1, q 0"),
+    ("running-totals", RunningTotals, {}, {}, "ascending responses are differenced; p .99, q .0038"),
+    ("min-max", MinMax, {}, {}, "a response outside the others' range rescales all; p 1.00, q 2e-4"),
+    ("median-deviation-zero", RobustScores, {}, {},
+     "half of the responses equal: the scale goes from 1 to their own; p .50, q .07"),
+    ("own-codes", OwnCodes, {}, {}, "one more distinct value among 200 records; p 1, q 0"),
+    ("constant-dropped", ConstantDropped, {}, {}, "a constant column of many records; p .93, q .02"),
+    ("sparse-dropped", SparseColumns, {}, {}, "a column just at nine zeros in ten; p .58, q .07"),
+    ("odd-halved", OddHalved, LAPLACE, PURE, "the parity chooses the lower or the upper half; p 1.00, q 0"),
+    ("fewer-noise-from-1000", FewerFrom, {}, {},
+     "noise of a sampling that is not done, from 1000 records on; p .27, q .06"),
+    ("fewer-noise-from-4000", FewerFrom, {"many": 4000}, {}, "the same from 4000 records on; p .08, q .02"),
+    ("fewer-noise-gdp", FewerFrom, {"ratio": 2.0, "many": 300}, GAUSS, "the same, as Gaussian privacy; p .69, q .16"),
+    ("count-in-uint8", Wrapped, {}, {}, "255 becomes 0; p 1, q 0"),
+    ("count-in-int8", Wrapped, {**LAPLACE, "signed": True}, PURE, "127 becomes -128; p 1.00, q 0"),
     ("sum-in-int16-of-hundredths", Wrapped, {"units": 100, "bits": 16, "signed": True, "count": False}, {},
-     "327.67 becomes -327.68"),
+     "327.67 becomes -327.68; p 1, q 0"),
     ("sum-in-int16-of-sixteenths", Wrapped, {"units": 16, "bits": 16, "signed": True, "count": False}, {},
-     "2048 becomes -2048"),
-    ("half-precision-sum", HalfPrecision, {}, {}, "multiples of 4 or 8 from 4096 and 8192 on"),
-    ("half-precision-overflow", HalfPrecision, {"units": 100.0}, {}, "beyond 655.04 there is nothing"),
-    ("padded-to-power-of-two", Padded, {}, {}, "the scale changes at a power of two"),
-    ("small-cells", SmallCells, {}, {}, "a cell goes from 0 to 5"),
-    ("small-cells-20", SmallCells, {**LAPLACE, "least": 20}, PURE, "a cell goes from 0 to 20"),
-    ("per-cent", PerCent, {}, {}, "small responses are scaled by a hundred until a larger one comes"),
-    ("missing-codes", MissingCodes, {}, {}, "five of a hundred negatives are codes or numbers"),
-    ("log-where-spread", LogWhereSpread, {}, {}, "one large response takes the logarithm of all"),
-    ("decimals-of-data", DecimalsOfData, {}, {}, "one response with two decimals ends the rounding of all"),
-    ("own-weights", OwnDegree, {}, {}, "noise divided by the data's own total length"),
-    ("own-largest-entry", Stationary, {}, {}, "a large row rescales many small ones"),
+     "2048 becomes -2048; p 1, q 0"),
+    ("half-precision-sum", HalfPrecision, {}, {}, "multiples of 4 or 8 from 4096 and 8192 on; p .66, q .07"),
+    ("half-precision-overflow", HalfPrecision, {"units": 100.0}, {}, "beyond 655.04 there is nothing; p 1, q 0"),
+    ("padded-to-power-of-two", Padded, {}, {}, "the scale changes at a power of two; p 1, q 0"),
+    ("small-cells", SmallCells, {}, {}, "a cell goes from 0 to 5; p .38, q .07"),
+    ("small-cells-20", SmallCells, {**LAPLACE, "least": 20}, PURE, "a cell goes from 0 to 20; p 1.00, q 0"),
+    ("per-cent", PerCent, {}, {}, "small responses are scaled by a hundred until a larger one comes; p 1, q 0"),
+    ("missing-codes", MissingCodes, {}, {}, "five of a hundred negatives are codes or numbers; p .50, q .08"),
+    ("log-where-spread", LogWhereSpread, {}, {}, "one large response takes the logarithm of all; p 1, q 1e-5"),
+    ("decimals-of-data", DecimalsOfData, {}, {},
+     "one response with two decimals ends the rounding of all; p .98, q .0054"),
+    ("own-weights", OwnWeights, {}, {}, "noise divided by the data's own total length; p .29, q .04"),
+    ("own-largest-entry", OwnLargestEntry, {}, {}, "a large row rescales many small ones; p 1, q 7e-5"),
 ]  # fmt: skip
