@@ -31,6 +31,11 @@ from . import (
     sensitivity,
     state,
     structured,
+    wrong_positions,
+    wrong_scales,
+    wrong_sensitivity,
+    wrong_shapes,
+    wrong_statistics,
 )
 
 #: What the numbers of the classes stand for.
@@ -44,6 +49,11 @@ CLASSES = {
     6: "state, batch and seed",
     8: "structured outputs and curves",
     9: "digits, grids and gaps",
+    10: "regression and matrices with an assumed sensitivity",
+    11: "order statistics, means and trees with an assumed sensitivity",
+    12: "type, scale or number read off the data",
+    13: "rare shapes of data",
+    14: "position of a record",
 }
 ORDERS = np.concatenate([np.linspace(1.01, 4, 60), np.linspace(4.5, 64, 120)])
 
@@ -165,7 +175,10 @@ def _entries(module: ModuleType) -> list[Entry]:
 
 BROKEN = tuple(
     entry
-    for module in (nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits)
+    for module in (
+        *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
+        *(wrong_sensitivity, wrong_statistics, wrong_scales, wrong_shapes, wrong_positions),
+    )
     for entry in _entries(module)
 )
 HONEST = tuple(_entries(honest))

@@ -185,10 +185,23 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
 
 def leak_of(name: str) -> Leak:
     """Return the leak of a broken mechanism."""
-    from . import leaks_drawn, leaks_outputs, leaks_sensitivity
+    from . import (
+        leaks_drawn,
+        leaks_outputs,
+        leaks_sensitivity,
+        leaks_wrong_positions,
+        leaks_wrong_scales,
+        leaks_wrong_sensitivity,
+        leaks_wrong_shapes,
+        leaks_wrong_statistics,
+    )
 
     entry = ENTRIES[name]
-    for module in (leaks_drawn, leaks_sensitivity, leaks_outputs):
+    for module in (
+        *(leaks_drawn, leaks_sensitivity, leaks_outputs),
+        *(leaks_wrong_sensitivity, leaks_wrong_statistics, leaks_wrong_scales, leaks_wrong_shapes),
+        leaks_wrong_positions,
+    ):
         if name in module.LEAKS:
             found: Leak = module.LEAKS[name](entry)
             return found
