@@ -31,6 +31,8 @@ from . import (
     sensitivity,
     state,
     structured,
+    wrong_noise,
+    wrong_state,
 )
 
 #: What the numbers of the classes stand for.
@@ -44,6 +46,8 @@ CLASSES = {
     6: "state, batch and seed",
     8: "structured outputs and curves",
     9: "digits, grids and gaps",
+    20: "remembered from one data set to the next",
+    21: "noise of few states",
 }
 ORDERS = np.concatenate([np.linspace(1.01, 4, 60), np.linspace(4.5, 64, 120)])
 
@@ -165,7 +169,10 @@ def _entries(module: ModuleType) -> list[Entry]:
 
 BROKEN = tuple(
     entry
-    for module in (nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits)
+    for module in (
+        *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
+        *(wrong_state, wrong_noise),
+    )
     for entry in _entries(module)
 )
 HONEST = tuple(_entries(honest))
