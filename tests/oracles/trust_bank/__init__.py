@@ -31,6 +31,7 @@ from . import (
     sensitivity,
     state,
     structured,
+    wrong_composition,
     wrong_noise,
     wrong_state,
 )
@@ -48,6 +49,7 @@ CLASSES = {
     9: "digits, grids and gaps",
     20: "remembered from one data set to the next",
     21: "noise of few states",
+    22: "composition and accounting",
 }
 ORDERS = np.concatenate([np.linspace(1.01, 4, 60), np.linspace(4.5, 64, 120)])
 
@@ -171,7 +173,7 @@ BROKEN = tuple(
     entry
     for module in (
         *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
-        *(wrong_state, wrong_noise),
+        *(wrong_state, wrong_noise, wrong_composition),
     )
     for entry in _entries(module)
 )
