@@ -34,6 +34,7 @@ from . import (
     wrong_composition,
     wrong_noise,
     wrong_state,
+    wrong_training,
 )
 
 #: What the numbers of the classes stand for.
@@ -50,6 +51,7 @@ CLASSES = {
     20: "remembered from one data set to the next",
     21: "noise of few states",
     22: "composition and accounting",
+    23: "noisy training with something exact on the way",
 }
 ORDERS = np.concatenate([np.linspace(1.01, 4, 60), np.linspace(4.5, 64, 120)])
 
@@ -173,7 +175,7 @@ BROKEN = tuple(
     entry
     for module in (
         *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
-        *(wrong_state, wrong_noise, wrong_composition),
+        *(wrong_state, wrong_noise, wrong_composition, wrong_training),
     )
     for entry in _entries(module)
 )

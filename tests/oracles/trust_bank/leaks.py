@@ -201,10 +201,26 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
 
 def leak_of(name: str) -> Leak:
     """Return the leak of a broken mechanism."""
-    from . import leaks_composition, leaks_drawn, leaks_noise, leaks_outputs, leaks_sensitivity, leaks_state
+    from . import (
+        leaks_composition,
+        leaks_drawn,
+        leaks_noise,
+        leaks_outputs,
+        leaks_sensitivity,
+        leaks_state,
+        leaks_training,
+    )
 
     entry = ENTRIES[name]
-    for module in (leaks_drawn, leaks_sensitivity, leaks_outputs, leaks_state, leaks_noise, leaks_composition):
+    for module in (
+        leaks_drawn,
+        leaks_sensitivity,
+        leaks_outputs,
+        leaks_state,
+        leaks_noise,
+        leaks_composition,
+        leaks_training,
+    ):
         if name in module.LEAKS:
             found: Leak = module.LEAKS[name](entry)
             return found

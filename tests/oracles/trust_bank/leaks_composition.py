@@ -125,7 +125,7 @@ def questions(entry: Entry) -> Leak:
     def event(outputs: list) -> np.ndarray:
         return ((table(outputs) == 1) == EVEN).all(axis=1)
 
-    return Leak(one_or_none(entry), event, n=20_000, p=mass(2.0), q=mass(0.0))
+    return Leak(one_or_none(entry), event, n=20_000, p=mass(1.0), q=mass(0.0))
 
 
 def majority(entry: Entry) -> Leak:

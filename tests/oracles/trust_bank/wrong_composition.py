@@ -206,7 +206,7 @@ class StillAbove(Pure):
         signs = np.where(np.arange(10) % 2 == 0, 1.0, -1.0)
         moment = float((dataset.X[:, 0] * dataset.y).sum())
         threshold = rng.laplace(scale=2.0, size=(n_draws, 1))
-        return (2 * moment * signs + rng.laplace(scale=4.0, size=(n_draws, 10)) >= threshold).astype(float)
+        return (moment * signs + rng.laplace(scale=4.0, size=(n_draws, 10)) >= threshold).astype(float)
 
 
 class ProposeTest(Pure):
