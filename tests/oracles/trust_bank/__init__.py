@@ -33,6 +33,7 @@ from . import (
     structured,
     wrong_composition,
     wrong_noise,
+    wrong_outputs,
     wrong_state,
     wrong_training,
 )
@@ -52,6 +53,7 @@ CLASSES = {
     21: "noise of few states",
     22: "composition and accounting",
     23: "noisy training with something exact on the way",
+    24: "something exact in or around an answer",
 }
 ORDERS = np.concatenate([np.linspace(1.01, 4, 60), np.linspace(4.5, 64, 120)])
 
@@ -175,7 +177,7 @@ BROKEN = tuple(
     entry
     for module in (
         *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
-        *(wrong_state, wrong_noise, wrong_composition, wrong_training),
+        *(wrong_state, wrong_noise, wrong_composition, wrong_training, wrong_outputs),
     )
     for entry in _entries(module)
 )

@@ -202,6 +202,7 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
 def leak_of(name: str) -> Leak:
     """Return the leak of a broken mechanism."""
     from . import (
+        leaks_answers,
         leaks_composition,
         leaks_drawn,
         leaks_noise,
@@ -213,13 +214,8 @@ def leak_of(name: str) -> Leak:
 
     entry = ENTRIES[name]
     for module in (
-        leaks_drawn,
-        leaks_sensitivity,
-        leaks_outputs,
-        leaks_state,
-        leaks_noise,
-        leaks_composition,
-        leaks_training,
+        *(leaks_drawn, leaks_sensitivity, leaks_outputs),
+        *(leaks_state, leaks_noise, leaks_composition, leaks_training, leaks_answers),
     ):
         if name in module.LEAKS:
             found: Leak = module.LEAKS[name](entry)
