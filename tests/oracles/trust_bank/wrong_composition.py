@@ -354,7 +354,7 @@ ROWS = [
     ("shuffled", Shuffled, {}, {**PRIME, "relation": "replace"}, "alone in the crowd: the loss is 3"),
     ("decimal-logarithm", Normal, {"drawn": math.sqrt(LOG / math.log(10))}, RARE, "log10 for the natural logarithm"),
     ("forgotten-2", Normal, {"drawn": math.sqrt(LOG / 2)}, RARE, "the 2 under the root is forgotten"),
-    ("delta-as-thousandth", Normal, {"drawn": math.sqrt(2 * math.log(1.25e3))}, {}, "noise for delta .001"),
+    ("delta-as-thousandth", Normal, {"drawn": math.sqrt(2 * math.log(1.25e3))}, RARE, "noise for delta .001"),
     ("root-of-sigma", Normal, {"drawn": math.sqrt(4.25)}, {}, "the root of sigma for sigma"),
     ("classical-at-8", Normal, {"drawn": math.sqrt(2 * math.log(25)) / 8, "believed": 0.4}, LARGE, "beyond epsilon 1"),
     ("delta-each-query", Normal, {"copies": 10}, {}, "ten answers at (1, 1e-6) each"),
