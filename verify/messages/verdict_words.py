@@ -24,8 +24,8 @@ def violated(violation: Violation) -> str:
 
     Examples
     --------
-    >>> violated(Violation("epsilon 1 at delta 1e-06", 1.7239, 1e-6, 1e-4, "one record added"))
-    'Claimed epsilon 1 at delta 1e-06; the true one is at least 1.72 (confidence 1 - 1.0e-4). Seen on: one record added.'
+    >>> violated(Violation("epsilon 1 at delta 1e-06", 1.7239, 1e-6, 1e-4, "one added"))
+    'Claimed epsilon 1 at delta 1e-06; the true one is at least 1.72 (confidence 1 - 1.0e-4). Seen on: one added.'
     """
     sure = "proved" if violation.failure_prob == 0 else f"confidence 1 - {format_probability(violation.failure_prob)}"
     if math.isnan(violation.epsilon):

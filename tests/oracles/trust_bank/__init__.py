@@ -31,11 +31,16 @@ from . import (
     sensitivity,
     state,
     structured,
+    wrong_composition,
+    wrong_noise,
+    wrong_outputs,
     wrong_positions,
     wrong_scales,
     wrong_sensitivity,
     wrong_shapes,
+    wrong_state,
     wrong_statistics,
+    wrong_training,
 )
 
 #: What the numbers of the classes stand for.
@@ -54,6 +59,11 @@ CLASSES = {
     12: "type, scale or number read off the data",
     13: "rare shapes of data",
     14: "position of a record",
+    20: "remembered from one data set to the next",
+    21: "noise of few states",
+    22: "composition and accounting",
+    23: "noisy training with something exact on the way",
+    24: "something exact in or around an answer",
 }
 ORDERS = np.concatenate([np.linspace(1.01, 4, 60), np.linspace(4.5, 64, 120)])
 
@@ -178,6 +188,7 @@ BROKEN = tuple(
     for module in (
         *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
         *(wrong_sensitivity, wrong_statistics, wrong_scales, wrong_shapes, wrong_positions),
+        *(wrong_state, wrong_noise, wrong_composition, wrong_training, wrong_outputs),
     )
     for entry in _entries(module)
 )

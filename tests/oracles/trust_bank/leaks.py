@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,9 @@ class Leak:
         ``block``: one call of a fresh object; ``fresh``: each release by a fresh object in a call of one;
         ``first`` or ``last``: that row of calls of 20 of fresh objects; ``later``: a fresh object has answered 45
         times about zeros; ``zeros`` or ``twice``: its release, less the one it made before about zeros or about the
-        same data.
+        same data; ``rows``: the 20 rows of one call of a fresh object as one output; ``process``: a fresh object in a
+        fresh process is asked about ``before``, the data set and ``after``, and the output is ``combine`` of all
+        answers, without it the last one.
     p, q : float or None
         The two probabilities where they are known.
     """
@@ -43,6 +46,10 @@ class Leak:
     p: float | None = None
     q: float | None = None
     words: str = ""
+    before: tuple[Any, ...] = ()
+    after: tuple[Any, ...] = ()
+    combine: Callable[[list[Any]], Any] | None = None
+    process: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 
 def rows(n: int, length: float = 0.8, dim: int = 2, seed: int = 5) -> np.ndarray:
@@ -168,6 +175,15 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
     found = []
     for _ in range(leak.n):
         made = entry.factory()
+        if leak.how == "process":
+            with leak.process():
+                asked = (*leak.before, dataset, *leak.after)
+                answers = [answer(made, 1, each)[0] for each in asked]
+            found.append(leak.combine(answers) if leak.combine else answers[-1])
+            continue
+        if leak.how == "rows":
+            found.append(np.concatenate([np.ravel(each) for each in answer(made, 20)]))
+            continue
         if leak.how in ("first", "last"):
             found.append(answer(made, 20)[0 if leak.how == "first" else -1])
             continue
@@ -186,9 +202,14 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
 def leak_of(name: str) -> Leak:
     """Return the leak of a broken mechanism."""
     from . import (
+        leaks_answers,
+        leaks_composition,
         leaks_drawn,
+        leaks_noise,
         leaks_outputs,
         leaks_sensitivity,
+        leaks_state,
+        leaks_training,
         leaks_wrong_positions,
         leaks_wrong_scales,
         leaks_wrong_sensitivity,
@@ -201,6 +222,7 @@ def leak_of(name: str) -> Leak:
         *(leaks_drawn, leaks_sensitivity, leaks_outputs),
         *(leaks_wrong_sensitivity, leaks_wrong_statistics, leaks_wrong_scales, leaks_wrong_shapes),
         leaks_wrong_positions,
+        *(leaks_state, leaks_noise, leaks_composition, leaks_training, leaks_answers),
     ):
         if name in module.LEAKS:
             found: Leak = module.LEAKS[name](entry)

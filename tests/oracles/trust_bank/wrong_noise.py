@@ -1,0 +1,307 @@
+"""Class 21: noise that has too few states, a coarser grid than what it hides, a bound, or a known seed."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import time
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtri
+
+from mechanisms import GaussianProfile, LaplaceProfile
+
+KLASS = 21
+
+
+class Moment:
+    """X^T y + 4.25 times what a subclass takes for standard normal noise; density and worst case as if it were."""
+
+    sigma = 4.25
+    name = "noisy moment"
+
+    def centre(self, dataset):
+        return dataset.X.T @ dataset.y
+
+    def noise(self, dataset, n_draws, rng):
+        return rng.standard_normal((n_draws, dataset.dim))
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.centre(dataset) + self.sigma * self.noise(dataset, n_draws, rng)
+
+    def log_density(self, outputs, dataset):
+        return -0.5 * np.square((outputs - self.centre(dataset)) / self.sigma).sum(axis=1)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+class Tabled(Moment):
+    """Noise out of a public table."""
+
+    def noise(self, dataset, n_draws, rng):
+        table = self.table(dataset.dim)
+        return table[rng.integers(len(table), size=n_draws)]
+
+
+@lru_cache(maxsize=8)
+def seeded(states, dim):
+    return np.array([np.random.default_rng(seed).standard_normal(dim) for seed in range(states)])
+
+
+@dataclass(frozen=True)
+class FewSeeds(Tabled):
+    """Each row has a generator of its own, whose seed is a random number modulo a small one."""
+
+    states: int = 1000
+
+    def table(self, dim):
+        return seeded(self.states, dim)
+
+
+@lru_cache(maxsize=8)
+def mixed(bits, dim):
+    """Words of splitmix64 from every counter of that many bits."""
+    with np.errstate(over="ignore"):
+        words = np.arange(2**bits, dtype=np.uint64)[:, None] * np.uint64(dim) + np.arange(dim, dtype=np.uint64)
+        words = (words + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ndtri(((words ^ (words >> np.uint64(31))) >> np.uint64(11)).astype(float) * 2.0**-53 + 2.0**-54)
+
+
+@dataclass(frozen=True)
+class SmallState(Tabled):
+    """A good mixing function on a state of 16 bits."""
+
+    bits: int = 16
+
+    def table(self, dim):
+        return mixed(self.bits, dim)
+
+
+@dataclass(frozen=True)
+class Congruential(Tabled):
+    """A congruential generator of 11 bits, whose successive numbers go through Box and Muller's formula."""
+
+    modulus: int = 2048
+
+    def table(self, dim):
+        state = np.arange(1, self.modulus, 2)
+        numbers = []
+        for _ in range(2 * dim):
+            state = state * 1229 % self.modulus
+            numbers.append(state / self.modulus)
+        return np.column_stack(
+            [np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v) for u, v in zip(numbers[::2], numbers[1::2], strict=True)]
+        )
+
+
+class FixedPool(Tabled):
+    """Ten thousand noise vectors that were computed beforehand, to be fast."""
+
+    def table(self, dim):
+        return mixed(14, dim)[:10_000]
+
+
+@dataclass(frozen=True)
+class FewBits(Moment):
+    """A uniform number of a few bits for each coordinate, put into the inverse of the distribution function."""
+
+    bits: int = 12
+
+    def noise(self, dataset, n_draws, rng):
+        return ndtri((rng.integers(2**self.bits, size=(n_draws, dataset.dim)) + 0.5) / 2**self.bits)
+
+
+class SecondsSeed(Moment):
+    """The seed is the time in whole seconds."""
+
+    def noise(self, dataset, n_draws, rng):
+        return np.random.default_rng(int(time.time())).standard_normal((n_draws, dataset.dim))
+
+
+class ProcessSeed(Moment):
+    """The seed is the number of the process."""
+
+    def noise(self, dataset, n_draws, rng):
+        return np.random.default_rng(os.getpid()).standard_normal((n_draws, dataset.dim))
+
+
+class AddressSeed(Moment):
+    """The seed is where the data set lies in memory, modulo 4096."""
+
+    def noise(self, dataset, n_draws, rng):
+        return np.random.default_rng(id(dataset) // 16 % 4096).standard_normal((n_draws, dataset.dim))
+
+
+class FirstRecordSeed(Moment):
+    """The seed is a checksum of the first record."""
+
+    def noise(self, dataset, n_draws, rng):
+        seed = zlib.crc32(dataset.X[:1].tobytes() + dataset.y[:1].tobytes())
+        return np.random.default_rng(seed).standard_normal((n_draws, dataset.dim))
+
+
+class StickyNoise(Moment):
+    """The seed is a hash of the exact answer to three decimals, so that nobody can average the noise away."""
+
+    def noise(self, dataset, n_draws, rng):
+        digest = hashlib.sha256(str(np.round(self.centre(dataset), 3) + 0.0).encode()).digest()
+        own = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+        return np.tile(own.standard_normal(dataset.dim), (n_draws, 1))
+
+
+@dataclass(frozen=True)
+class GridNoise(Moment):
+    """The noise is rounded to a grid, what it hides is not."""
+
+    step: float = 0.5
+
+    def draw(self, dataset, n_draws, *, rng):
+        noise = self.sigma * rng.standard_normal((n_draws, dataset.dim))
+        return self.centre(dataset) + self.step * np.round(noise / self.step)
+
+
+class HalfPrecision(Moment):
+    """The noise is drawn in half precision, what it hides is not rounded."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        noise = (self.sigma * rng.standard_normal((n_draws, dataset.dim))).astype(np.float16)
+        return self.centre(dataset) + noise.astype(float)
+
+
+class OneUniform(Moment):
+    """Box and Muller's formula with the same uniform number for the radius and the angle."""
+
+    def noise(self, dataset, n_draws, rng):
+        u = 1 - rng.random(n_draws)
+        radius = np.sqrt(-2 * np.log(u))
+        both = np.column_stack([radius * np.cos(2 * np.pi * u), radius * np.sin(2 * np.pi * u)])
+        return np.tile(both, (1, dataset.dim))[:, : dataset.dim]
+
+
+class Antithetic(Moment):
+    """Rows come in pairs of opposite noise, to halve the error of a simulation."""
+
+    def noise(self, dataset, n_draws, rng):
+        half = rng.standard_normal(((n_draws + 1) // 2, dataset.dim))
+        return np.stack([half, -half], axis=1).reshape(-1, dataset.dim)[:n_draws]
+
+
+class EqualWorkers(Moment):
+    """Four workers answer for every fourth record each; all of them were handed the same seed."""
+
+    workers = 4
+
+    def centre(self, dataset):
+        return np.concatenate([dataset.X[i :: self.workers].T @ dataset.y[i :: self.workers] for i in range(4)])
+
+    def draw(self, dataset, n_draws, *, rng):
+        seed = int(rng.integers(2**63))
+        parts = [np.random.default_rng(seed).standard_normal((n_draws, dataset.dim)) for _ in range(self.workers)]
+        return self.centre(dataset) + self.sigma * np.concatenate(parts, axis=1)
+
+
+@dataclass(frozen=True)
+class SumOfUniforms(Moment):
+    """A sum of so many uniform numbers with the variance of normal noise, taken for normal."""
+
+    terms: int = 1
+
+    @property
+    def reach(self):
+        return self.sigma * math.sqrt(3 * self.terms)
+
+    def noise(self, dataset, n_draws, rng):
+        total = rng.random((self.terms, n_draws, dataset.dim)).sum(axis=0) - self.terms / 2
+        return total * math.sqrt(12 / self.terms)
+
+
+@dataclass(frozen=True)
+class Count:
+    """The number of records under noise that is taken for Laplace noise of scale 1."""
+
+    name = "noisy count"
+
+    def log_density(self, outputs, dataset):
+        return -np.abs(outputs[:, 0] - dataset.n_records) - math.log(2)
+
+    def worst_profile(self, x_bound, y_bound):
+        return LaplaceProfile(1.0)
+
+
+@dataclass(frozen=True)
+class FewBitsLaplace(Count):
+    """Whole Laplace noise by the inverse of its distribution function from a uniform number of a few bits."""
+
+    bits: int = 12
+
+    def levels(self):
+        u = (np.arange(2**self.bits) + 0.5) / 2**self.bits - 0.5
+        return np.round(-np.sign(u) * np.log1p(-2 * np.abs(u)))
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.n_records + self.levels()[rng.integers(2**self.bits, size=(n_draws, 1))]
+
+    def log_density(self, outputs, dataset):
+        return -np.abs(outputs[:, 0] - dataset.n_records)
+
+
+class LogisticQuarter(Count):
+    """The difference of log u and log(1 - u) at a quarter of the size: nearly bell shaped, far too narrow."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        u = 1 - rng.random((n_draws, 1))
+        return dataset.n_records + 0.25 * (np.log(u) - np.log1p(-np.minimum(u, 1 - 2.0**-53)))
+
+
+class RoundedUp(Count):
+    """Noise is rounded away from zero, so that an unchanged answer never occurs."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        noise = rng.laplace(size=(n_draws, 1))
+        return dataset.n_records + np.sign(noise) * np.ceil(np.abs(noise))
+
+
+class PositiveOnly(Count):
+    """Exponential noise, so that nobody is undercounted."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.n_records + rng.exponential(size=(n_draws, 1))
+
+
+PURE, RARE = {"epsilon": 1.0, "delta": 0.0}, {"visible": False}
+ROWS = [
+    ("seed-of-8-bits", FewSeeds, {"states": 256}, {}, "256 noise vectors"),
+    ("seed-modulo-1000", FewSeeds, {}, {}, "a thousand noise vectors"),
+    ("seed-of-12-bits", FewSeeds, {"states": 4096}, {}, "4096 noise vectors"),
+    ("state-of-16-bits", SmallState, {}, {}, "65536 noise vectors"),
+    ("congruential-11-bits", Congruential, {}, {}, "1024 noise vectors"),
+    ("fixed-pool", FixedPool, {}, {}, "ten thousand noise vectors, the same for all data"),
+    ("uniform-of-12-bits", FewBits, {}, {}, "4096 values of noise a coordinate"),
+    ("uniform-of-16-bits", FewBits, {"bits": 16}, {}, "65536 values of noise a coordinate"),
+    ("seed-of-seconds", SecondsSeed, {}, {}, "the time of a release is known, so its noise is"),
+    ("seed-of-process", ProcessSeed, {}, {}, "one noise for a process"),
+    ("seed-of-address", AddressSeed, {}, {}, "4096 noise vectors"),
+    ("seed-of-first-record", FirstRecordSeed, {}, {}, "whoever knows the first record knows the noise"),
+    ("sticky-noise", StickyNoise, {}, {}, "one output for one exact answer"),
+    ("noise-on-halves", GridNoise, {}, {}, "the fraction of the exact moment shows"),
+    ("noise-on-thousandths", GridNoise, {"step": 1e-3}, {}, "what is beyond the third decimal is exact"),
+    ("noise-on-millionths", GridNoise, {"step": 1e-6}, {}, "what is beyond the sixth decimal is exact"),
+    ("noise-in-half-precision", HalfPrecision, {}, {}, "the exact moment is off the grid of the noise"),
+    ("one-uniform-for-two", OneUniform, {}, {}, "the noise lies on a curve"),
+    ("antithetic-pairs", Antithetic, {}, {}, "two rows of a call add up to twice the exact moment"),
+    ("equal-workers", EqualWorkers, {}, {}, "differences of the workers' answers are raw"),
+    ("uniform-noise", SumOfUniforms, {}, {}, "noise of bounded reach: mass .07 beyond that of the neighbour"),
+    ("three-uniforms", SumOfUniforms, {"terms": 3}, RARE, "bounded reach: mass 2.7e-4 beyond that of the neighbour"),
+    ("laplace-of-12-bits", FewBitsLaplace, {}, {**PURE, **RARE}, "the largest noise, 2.4e-4, is out of reach"),
+    ("laplace-of-8-bits", FewBitsLaplace, {"bits": 8}, {**PURE, **RARE}, "largest noise out of the other's reach"),
+    ("logistic-quarter", LogisticQuarter, {}, PURE, "logistic noise of scale 1/4: the loss reaches 4"),
+    ("rounded-away", RoundedUp, {}, PURE, "the exact count is the only whole number that does not occur"),
+    ("positive-only", PositiveOnly, {}, PURE, "the larger count is never undercut"),
+]

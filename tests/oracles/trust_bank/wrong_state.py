@@ -1,0 +1,321 @@
+"""Class 20: what an object, a class, a module or a file remembers from one data set to the next."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms import GaussianProfile
+
+KLASS = 20
+SCALE: dict[str, float] = {}
+
+
+class Moment:
+    """X^T y + N(0, 4.25^2 I), with its density and its worst case: right but for what a subclass keeps."""
+
+    sigma = 4.25
+    name = "noisy moment"
+
+    def centre(self, dataset):
+        return dataset.X.T @ dataset.y
+
+    def honest(self, dataset, n_draws, rng):
+        return self.centre(dataset) + self.sigma * rng.standard_normal((n_draws, dataset.dim))
+
+    def log_density(self, outputs, dataset):
+        return -0.5 * np.square((outputs - self.centre(dataset)) / self.sigma).sum(axis=1)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+class CachedByKey(Moment):
+    """The exact moment is kept for the whole class under a key that other data sets share."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        centre = self.memory.setdefault(self.key(dataset), self.centre(dataset))
+        return centre + self.sigma * rng.standard_normal((n_draws, dataset.dim))
+
+
+class CachedByNumber(CachedByKey):
+    """The exact moment is computed once for each number of records."""
+
+    memory: dict = {}  # noqa: RUF012
+
+    def key(self, dataset):
+        return dataset.n_records, dataset.dim
+
+
+class CachedByRounding(CachedByKey):
+    """Two data sets are taken for the same one when the sum of responses is, to whole numbers."""
+
+    memory: dict = {}  # noqa: RUF012
+
+    def key(self, dataset):
+        return round(float(dataset.y.sum())), dataset.dim
+
+
+class CachedByFirstRecord(CachedByKey):
+    """Two data sets are taken for the same one when they begin with the same record."""
+
+    memory: dict = {}  # noqa: RUF012
+
+    def key(self, dataset):
+        return (*dataset.X[:1].ravel(), *dataset.y[:1], dataset.dim)
+
+
+@lru_cache(maxsize=None)  # noqa: UP033
+def thresholds(n_records, held):
+    """The level above which a response is large: asked for with a holder that compares equal to every other."""
+    return float(np.quantile(held.values, 0.5)) if n_records else 0.0
+
+
+class Held:
+    """Responses in a holder that lru_cache can hash."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __hash__(self):
+        return 0
+
+    def __eq__(self, other):
+        return isinstance(other, Held)
+
+
+class MedianCached(Moment):
+    """Counts responses above a median that lru_cache keeps for each number of records."""
+
+    def centre(self, dataset):
+        return np.array([(dataset.y > thresholds(dataset.n_records, Held(dataset.y))).sum()], dtype=float)
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.centre(dataset) + self.sigma * rng.standard_normal((n_draws, 1))
+
+
+class ModuleScale(Moment):
+    """The noise is sized for the longest record of whichever data set came first."""
+
+    def scale(self, dataset):
+        longest = np.linalg.norm(dataset.X * dataset.y[:, None], axis=1).max(initial=0.0)
+        return self.sigma * SCALE.setdefault("longest", max(float(longest), 1e-3))
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.centre(dataset) + self.scale(dataset) * rng.standard_normal((n_draws, dataset.dim))
+
+
+class RunningMean(Moment):
+    """Smooths the answers: each row is the mean of all rows so far, sold at the price of one."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = self.honest(dataset, n_draws, rng)
+        return np.cumsum(outputs, axis=0) / np.arange(1, n_draws + 1)[:, None]
+
+
+class WarmStart(Moment):
+    """One noisy gradient step from where the last data set's exact fit ended."""
+
+    step = 0.05
+
+    def __init__(self):
+        self.weights = None
+
+    def draw(self, dataset, n_draws, *, rng):
+        start = np.zeros(dataset.dim) if self.weights is None else self.weights
+        gradient = dataset.X.T @ (dataset.y - dataset.X @ start)
+        self.weights = np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0] if dataset.n_records else start
+        noise = self.sigma * rng.standard_normal((n_draws, dataset.dim))
+        return start + self.step * (gradient + noise)
+
+    def log_density(self, outputs, dataset):
+        return -0.5 * np.square((outputs / self.step - self.centre(dataset)) / self.sigma).sum(axis=1)
+
+
+class NoiseShrinks(Moment):
+    """The counter of calls divides the noise: the error "must not add up"."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def draw(self, dataset, n_draws, *, rng):
+        self.calls += 1
+        return self.centre(dataset) + self.sigma / self.calls * rng.standard_normal((n_draws, dataset.dim))
+
+
+class BudgetRefilled(Moment):
+    """Half of the remaining budget is spent in each call; the counter counts what is left upside down."""
+
+    def __init__(self):
+        self.left = 1.0
+
+    def draw(self, dataset, n_draws, *, rng):
+        self.left = max(self.left / 2, 2.0**-10)
+        return self.centre(dataset) + 2 * self.sigma * self.left * rng.standard_normal((n_draws, dataset.dim))
+
+
+class NoiseKept(Moment):
+    """Noise is drawn once under a key and added to whatever comes with that key again."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        key = (*self.key(dataset), n_draws, dataset.dim)
+        if key not in self.memory:
+            self.memory[key] = self.sigma * rng.standard_normal((n_draws, dataset.dim))
+        return self.centre(dataset) + self.memory[key]
+
+
+class NoiseOfNumber(NoiseKept):
+    """The noise is drawn once for each number of records."""
+
+    memory: dict = {}  # noqa: RUF012
+
+    def key(self, dataset):
+        return (dataset.n_records,)
+
+
+class NoiseOfProcess(NoiseKept):
+    """The noise is drawn once for a process."""
+
+    memory: dict = {}  # noqa: RUF012
+
+    def key(self, dataset):
+        return ()
+
+
+class GeneratorRestored(Moment):
+    """Every call begins at the state that the generator had in the first one."""
+
+    memory: dict = {}  # noqa: RUF012
+
+    def draw(self, dataset, n_draws, *, rng):
+        own = np.random.Generator(np.random.PCG64())
+        own.bit_generator.state = self.memory.setdefault("state", rng.bit_generator.state)
+        return self.honest(dataset, n_draws, own)
+
+
+class StreamTotal(Moment):
+    """A mutable default argument: every answer is about all data sets that were ever asked about."""
+
+    def draw(self, dataset, n_draws, *, rng, seen=[]):  # noqa: B006
+        seen.append(self.centre(dataset))
+        kept = [each for each in seen if each.size == dataset.dim]
+        return np.sum(kept, axis=0) + self.sigma * rng.standard_normal((n_draws, dataset.dim))
+
+
+class ClipOfLast(Moment):
+    """The clipping norm is the largest one of the last data set, exactly, and the noise follows it."""
+
+    def __init__(self):
+        self.clip = 1.0
+
+    def draw(self, dataset, n_draws, *, rng):
+        contributions = dataset.X * dataset.y[:, None]
+        lengths = np.linalg.norm(contributions, axis=1)
+        clipped = contributions * np.minimum(1.0, self.clip / np.maximum(lengths, 1e-12))[:, None]
+        outputs = clipped.sum(axis=0) + self.sigma * self.clip * rng.standard_normal((n_draws, dataset.dim))
+        self.clip = max(float(lengths.max(initial=0.0)), 1e-3)
+        return outputs
+
+
+class LastForFew(Moment):
+    """Fewer than three records are answered with the last data set's exact moment: "too few to be useful"."""
+
+    def __init__(self):
+        self.last = None
+
+    def draw(self, dataset, n_draws, *, rng):
+        if dataset.n_records < 3 and self.last is not None and self.last.size == dataset.dim:
+            return np.tile(self.last, (n_draws, 1))
+        self.last = self.centre(dataset)
+        return self.honest(dataset, n_draws, rng)
+
+
+class ChangeOnly(Moment):
+    """A repeated question is answered with the old noisy answer and the exact change of the moment since."""
+
+    def __init__(self):
+        self.answer = None
+
+    def draw(self, dataset, n_draws, *, rng):
+        centre = self.centre(dataset)
+        if self.answer is None or self.answer[0].shape != (n_draws, dataset.dim):
+            self.answer = self.honest(dataset, n_draws, rng), centre
+        return self.answer[0] + centre - self.answer[1]
+
+
+class FileOfNoise(Moment):
+    """The noise is written into the working folder at the first call and read ever after."""
+
+    path = Path("noise_of_release.json")
+
+    def draw(self, dataset, n_draws, *, rng):
+        if not self.path.exists():
+            self.path.write_text(json.dumps(rng.standard_normal(64).tolist()))
+        noise = np.resize(json.loads(self.path.read_text()), (n_draws, dataset.dim))
+        return self.centre(dataset) + self.sigma * noise
+
+
+class FileOfCalibration(ModuleScale):
+    """The size of the noise is read off the first data set and kept in the working folder."""
+
+    path = Path("noise_of_calibration.json")
+
+    def scale(self, dataset):
+        if not self.path.exists():
+            longest = np.linalg.norm(dataset.X * dataset.y[:, None], axis=1).max(initial=0.0)
+            self.path.write_text(json.dumps(max(float(longest), 1e-3)))
+        return self.sigma * json.loads(self.path.read_text())
+
+
+class FileOfSeed(Moment):
+    """The seed is the number of this run, counted in a file of the working folder."""
+
+    path = Path("number_of_runs.json")
+
+    def draw(self, dataset, n_draws, *, rng):
+        run = json.loads(self.path.read_text()) + 1 if self.path.exists() else 1
+        self.path.write_text(json.dumps(run))
+        return self.honest(dataset, n_draws, np.random.default_rng(run))
+
+
+class FileOfAnswer(Moment):
+    """The first exact moment is kept in a file, and later answers add the change since to the first noisy one."""
+
+    path = Path("first_answer.json")
+
+    def draw(self, dataset, n_draws, *, rng):
+        centre = self.centre(dataset)
+        if not self.path.exists():
+            answer = centre + self.sigma * rng.standard_normal(dataset.dim)
+            self.path.write_text(json.dumps({"exact": centre.tolist(), "noisy": answer.tolist()}))
+        kept = json.loads(self.path.read_text())
+        change = np.resize(np.asarray(kept["noisy"]) - np.asarray(kept["exact"]), dataset.dim)
+        return np.tile(centre + change, (n_draws, 1))
+
+
+FIRST = {"visible": False}
+ROWS = [
+    ("cached-by-number", CachedByNumber, {}, {}, "another data set of as many records is answered with the first's"),
+    ("cached-by-rounding", CachedByRounding, {}, {}, "answers about any earlier data with the same rounded sum"),
+    ("cached-by-first-record", CachedByFirstRecord, {}, {}, "answers about any earlier data with the same first row"),
+    ("median-cached", MedianCached, {}, {}, "a count above another data set's median"),
+    ("module-scale", ModuleScale, {}, FIRST, "the first data set of a process tells how long its longest record is"),
+    ("running-mean", RunningMean, {}, {}, "row k of a call has the noise of a mean of k"),
+    ("warm-start", WarmStart, {}, {}, "the next answer starts at the exact fit of the last data set"),
+    ("noise-shrinks", NoiseShrinks, {}, {}, "the noise of call k is sigma / k"),
+    ("budget-upside-down", BudgetRefilled, {}, {}, "the noise halves from call to call"),
+    ("noise-of-number", NoiseOfNumber, {}, {}, "differences are raw between data sets of as many records"),
+    ("noise-of-process", NoiseOfProcess, {}, {}, "differences are raw between all data sets of a process"),
+    ("generator-restored", GeneratorRestored, {}, {}, "the same noise in every call"),
+    ("stream-total", StreamTotal, {}, {}, "a data set is answered for again in every later call"),
+    ("clip-of-last", ClipOfLast, {}, {}, "the noise of the next answer is as large as the last longest record"),
+    ("last-for-few", LastForFew, {}, {}, "the next small data set is answered with the last exact moment"),
+    ("change-only", ChangeOnly, {}, {}, "the exact change between two data sets"),
+    ("file-of-noise", FileOfNoise, {}, {}, "one noise for all processes that run in a folder"),
+    ("file-of-calibration", FileOfCalibration, {}, FIRST, "the first data set of a folder tells its longest record"),
+    ("file-of-seed", FileOfSeed, {}, {}, "the noise of run 1 is known, and of run 2"),
+    ("file-of-answer", FileOfAnswer, {}, {}, "the exact change since the first run in the folder"),
+]

@@ -1,0 +1,323 @@
+"""Class 23: models that are fitted in noisy steps, with something exact on the way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms import GaussianProfile
+
+KLASS = 23
+
+
+@dataclass(frozen=True)
+class Training:
+    """Its author counts ``steps`` noisy sums of contributions of length 1, noise ``sigma`` sqrt(steps) on each."""
+
+    sigma: float = 4.25
+    steps: int = 1
+    rate: float = 0.1
+    name = "noisy training"
+
+    @property
+    def noise(self):
+        return self.sigma * math.sqrt(self.steps)
+
+    def gradient(self, dataset):
+        """The sum of y x, the descent direction of the linear loss - y x.w, whatever w is."""
+        return dataset.X.T @ dataset.y
+
+    def normal(self, dataset, n_draws, rng):
+        return rng.standard_normal((n_draws, dataset.dim))
+
+    def steps_from(self, weights, dataset, rng, n_steps=None):
+        """Noisy gradient steps of the linear loss."""
+        for _ in range(self.steps if n_steps is None else n_steps):
+            noise = self.noise * rng.standard_normal((len(weights), dataset.dim))
+            weights = weights + self.rate * (self.gradient(dataset) + noise)
+        return weights
+
+    def fitted(self, dataset, n_draws, rng):
+        return self.steps_from(np.zeros((n_draws, dataset.dim)), dataset, rng)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(1 / self.sigma)
+
+
+class Linear(Training):
+    """The last weights are normal: ``centre`` and ``scale`` are theirs, and the density is true."""
+
+    def centre(self, dataset):
+        return self.rate * self.steps * self.gradient(dataset)
+
+    def scale(self, dataset):
+        return self.rate * math.sqrt(self.steps) * self.noise
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.centre(dataset) + self.scale(dataset) * self.normal(dataset, n_draws, rng)
+
+    def log_density(self, outputs, dataset):
+        size = self.scale(dataset)
+        return -0.5 * np.square((outputs - self.centre(dataset)) / size).sum(axis=1) - dataset.dim * math.log(size)
+
+
+class OnlyLastNoisy(Linear):
+    """All steps are exact, and only the last one gets noise, of one step."""
+
+    def scale(self, dataset):
+        return self.rate * self.sigma
+
+
+class OneStepNoise(Linear):
+    """Noise for one step in each of the steps."""
+
+    def scale(self, dataset):
+        return self.rate * math.sqrt(self.steps) * self.sigma
+
+
+class Momentum(Linear):
+    """The velocity adds up exact gradients; noise is added to the weights as if each step saw one gradient."""
+
+    def centre(self, dataset):
+        velocities = (1 - 0.9 ** np.arange(1, self.steps + 1)) / 0.1
+        return self.rate * velocities.sum() * self.gradient(dataset)
+
+
+class BatchTwice(Linear):
+    """The noise is divided by the batch of ten with the gradient, and once more in the step."""
+
+    def scale(self, dataset):
+        return super().scale(dataset) / 10
+
+
+class ClippedBatch(Linear):
+    """The sum of the batch is clipped to length 1, not each gradient: one record turns it round."""
+
+    def gradient(self, dataset):
+        total = dataset.X.T @ dataset.y
+        return total / max(1.0, float(np.linalg.norm(total)))
+
+
+class ClippedMean(ClippedBatch):
+    """The mean gradient is clipped to length 1, with noise as if each of an expected fifty had been clipped."""
+
+    def gradient(self, dataset):
+        mean = dataset.X.T @ dataset.y / max(dataset.n_records, 1)
+        return mean / max(1.0, float(np.linalg.norm(mean)))
+
+    def scale(self, dataset):
+        return super().scale(dataset) / 50
+
+
+class Normalised(Linear):
+    """The sum of gradients is divided by its own length, with noise for a fiftieth."""
+
+    def gradient(self, dataset):
+        total = dataset.X.T @ dataset.y
+        return total / max(1e-9, float(np.linalg.norm(total)))
+
+    def scale(self, dataset):
+        return super().scale(dataset) / 50
+
+
+class OwnStepSize(Linear):
+    """The step size is one over the largest eigenvalue of the data's own X^T X."""
+
+    def largest(self, dataset):
+        return max(float(np.linalg.eigvalsh(dataset.X.T @ dataset.X)[-1]), 1e-6)
+
+    def centre(self, dataset):
+        return self.gradient(dataset) / self.largest(dataset)
+
+    def scale(self, dataset):
+        return self.sigma / self.largest(dataset)
+
+
+class ExactStart(Linear):
+    """Training begins at the exact least squares, "a good initial value"."""
+
+    def centre(self, dataset):
+        start = np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0] if dataset.n_records else np.zeros(dataset.dim)
+        return start + super().centre(dataset)
+
+
+class NewtonStep(Linear):
+    """The noisy gradient is multiplied by the inverse of the exact Hessian with a little ridge."""
+
+    def inverse(self, dataset):
+        return 1 / (0.01 + float(np.square(dataset.X).sum()))
+
+    def centre(self, dataset):
+        return self.inverse(dataset) * self.gradient(dataset)
+
+    def scale(self, dataset):
+        return self.inverse(dataset) * self.sigma
+
+
+class DecayOfLoss(Linear):
+    """The noise is proportional to the exact mean loss: towards the end of training less is needed."""
+
+    def scale(self, dataset):
+        loss = float(np.square(dataset.y).mean()) if dataset.n_records else 1.0
+        return super().scale(dataset) * max(loss, 1e-3)
+
+
+class EarlierNoise(Training):
+    """Noise goes onto every gradient, and then the noisy one is clipped; what is summed has no noise beyond that."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        each = (dataset.X * dataset.y[:, None])[None] + self.sigma * rng.standard_normal((n_draws, *dataset.X.shape))
+        lengths = np.linalg.norm(each, axis=2, keepdims=True)
+        return self.rate * (each / np.maximum(1.0, lengths)).sum(axis=1)
+
+
+class OneDirection(Training):
+    """One normal number a step, put onto all coordinates."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.rate * (self.gradient(dataset) + self.sigma * rng.standard_normal((n_draws, 1)))
+
+
+class ExactIntercept(Training):
+    """Noise on the weights; the intercept is the exact mean residual."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        weights = self.fitted(dataset, n_draws, rng)
+        X, y = (dataset.X, dataset.y) if dataset.n_records else (np.zeros((1, dataset.dim)), np.zeros(1))
+        return np.column_stack([weights, y.mean() - weights @ X.mean(axis=0)])
+
+
+class ProjectedOntoData(Training):
+    """The noisy weights are projected onto the ball of the longest record that there is."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        weights = self.gradient(dataset) + self.sigma * self.normal(dataset, n_draws, rng)
+        radius = float(np.linalg.norm(dataset.X, axis=1).max(initial=0.0))
+        return weights * np.minimum(1.0, radius / np.linalg.norm(weights, axis=1))[:, None]
+
+
+class Losses(Training):
+    """Weights of squared loss by noisy steps; a subclass tells something about their exact losses."""
+
+    def loss(self, weights, dataset):
+        return np.square(dataset.y - weights @ dataset.X.T).sum(axis=1) / 2
+
+
+class LossOfEnd(Losses):
+    """The exact training loss of the noisy weights is reported beside them."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        weights = self.fitted(dataset, n_draws, rng)
+        return np.column_stack([weights, self.loss(weights, dataset)])
+
+
+class StopsEarly(Losses):
+    """Training stops when the exact loss is small, and the number of steps is in the log."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        weights, taken = np.zeros((n_draws, dataset.dim)), np.zeros(n_draws)
+        for _ in range(self.steps):
+            running = self.loss(weights, dataset) > 0.05
+            weights[running] = self.steps_from(weights[running], dataset, rng, 1)
+            taken += running
+        return np.column_stack([weights, taken])
+
+
+class StopsUnlogged(StopsEarly):
+    """Training stops when the exact loss is small; weights that never moved are exactly zero."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        return super().draw(dataset, n_draws, rng=rng)[:, :-1]
+
+
+class StopsByGradient(StopsEarly):
+    """Training stops when the exact gradient of the mean loss is short."""
+
+    def loss(self, weights, dataset):
+        if dataset.n_records == 0:
+            return np.zeros(len(weights))
+        residuals = dataset.y - weights @ dataset.X.T
+        return np.linalg.norm(residuals @ dataset.X, axis=1) / dataset.n_records
+
+
+class Converged(Losses):
+    """A flag says whether the exact fit would explain the responses."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        fit = np.linalg.lstsq(dataset.X, dataset.y, rcond=None)[0] if dataset.n_records else np.zeros(dataset.dim)
+        good = float(self.loss(fit[None], dataset)[0]) < 0.2
+        return np.column_stack([self.fitted(dataset, n_draws, rng), np.full(n_draws, good)])
+
+
+class BatchesCounted(Training):
+    """One epoch in batches of two; the number of batches is in the log."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        batches = math.ceil(dataset.n_records / 2)
+        return np.column_stack([self.fitted(dataset, n_draws, rng), np.full(n_draws, batches)])
+
+
+class ClippedCounted(Training):
+    """How many gradients were clipped is in the log, exactly."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        clipped = (np.linalg.norm(dataset.X * dataset.y[:, None], axis=1) > 0.5).sum()
+        return np.column_stack([self.fitted(dataset, n_draws, rng), np.full(n_draws, clipped)])
+
+
+@dataclass(frozen=True)
+class BestOfRuns(Losses):
+    """Several trainings are paid for, but not the choice of the one whose exact training loss is least."""
+
+    runs: int = 50
+
+    def draw(self, dataset, n_draws, *, rng):
+        size = self.sigma * math.sqrt(self.runs)
+        weights = self.gradient(dataset) + size * rng.standard_normal((self.runs, n_draws, dataset.dim))
+        losses = np.array([self.loss(each, dataset) for each in weights])
+        return weights[losses.argmin(axis=0), np.arange(n_draws)]
+
+
+@dataclass(frozen=True)
+class RejectsWorse(Losses):
+    """A step is taken back when the exact loss became larger, which is not paid for; unmoved weights stay zero."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        weights = np.zeros((n_draws, dataset.dim))
+        proposed = self.steps_from(weights, dataset, rng, 1)
+        better = self.loss(proposed, dataset) < self.loss(weights, dataset)
+        return np.where(better[:, None], proposed, weights)
+
+
+WIDE = {"y_bound": 5.0}
+TEN = {"steps": 10}
+ROWS = [
+    ("only-last-noisy", OnlyLastNoisy, TEN, {}, "ten exact steps and noise of one"),
+    ("one-step-noise", OneStepNoise, TEN, {}, "ten steps with the noise of one each"),
+    ("one-step-noise-30", OneStepNoise, {"steps": 30}, {}, "thirty steps with the noise of one each"),
+    ("momentum", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
+    ("batch-twice", BatchTwice, {}, {}, "a tenth of the noise"),
+    ("clipped-batch", ClippedBatch, {}, WIDE, "one large gradient turns the clipped sum round"),
+    ("clipped-mean", ClippedMean, {}, {}, "noise for fifty records where one is all"),
+    ("normalised-gradient", Normalised, {}, {}, "one gradient turns the normalised sum round"),
+    ("own-step-size", OwnStepSize, {}, {}, "the size of the noise is that of the exact curvature"),
+    ("exact-start", ExactStart, {"rate": 0.05}, {}, "the initial value is exact"),
+    ("newton-step", NewtonStep, {}, {}, "the size of the noise is that of the exact Hessian"),
+    ("decay-of-loss", DecayOfLoss, {}, {}, "the size of the noise is that of the exact loss"),
+    ("noise-before-clipping", EarlierNoise, {}, {}, "without records nothing has noise"),
+    ("one-direction", OneDirection, {}, {}, "the difference of two coordinates is raw"),
+    ("exact-intercept", ExactIntercept, {}, {}, "the intercept follows from the weights and the exact means"),
+    ("projected-onto-data", ProjectedOntoData, {}, {}, "the length of the longest record shows"),
+    ("loss-of-end", LossOfEnd, {}, {}, "the loss is an exact function of the weights and the data"),
+    ("stops-early", StopsEarly, {"steps": 5}, {}, "the number of steps tells the exact loss"),
+    ("stops-unlogged", StopsUnlogged, {"steps": 5}, {}, "exact zeros tell that the loss was small at once"),
+    ("stops-by-gradient", StopsByGradient, {"steps": 5}, {}, "the number of steps tells the exact gradient"),
+    ("converged", Converged, {}, {}, "a flag about the exact fit"),
+    ("batches-counted", BatchesCounted, {}, {}, "the number of batches tells the number of records"),
+    ("clipped-counted", ClippedCounted, {}, {}, "the number of clipped gradients is exact"),
+    ("best-of-fifty", BestOfRuns, {}, {}, "the exact loss chooses among fifty"),
+    ("best-of-ten", BestOfRuns, {"runs": 10}, {}, "the exact loss chooses among ten"),
+    ("rejects-worse", RejectsWorse, {"rate": 1.0}, {}, "exact zeros tell that the loss would have grown"),
+]
