@@ -128,6 +128,11 @@ class GaussianProfile:
         """The largest distance that is not excluded."""
         return math.nextafter(self.mu + self.room, math.inf) if self.room else self.mu
 
+    @property
+    def ends(self) -> tuple[GaussianProfile, GaussianProfile]:
+        """The laws at the least and the largest distance: one that the true law dominates, one that dominates it."""
+        return (self, self) if not self.room else (GaussianProfile(self.least), GaussianProfile(self.largest))
+
     def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
         """Return ``log delta(epsilon)``; ``-inf`` where delta is 0. See ``gaussian_log_delta``."""
         return float(gaussian_log_delta(epsilon, self.mu))
@@ -150,8 +155,8 @@ class GaussianProfile:
     def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
         """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         if self.room:
-            ends = [GaussianProfile(mu).epsilon_bracket(delta) for mu in (self.least, self.largest)]
-            return Bracket(ends[0].low, ends[1].high)
+            low, high = (law.epsilon_bracket(delta) for law in self.ends)
+            return Bracket(low.low, high.high)
         return epsilon_bracket(self.delta_bracket, delta, self.epsilon_at(delta))
 
     def log_tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:

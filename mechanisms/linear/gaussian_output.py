@@ -146,10 +146,16 @@ class GaussianOutput:
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
-        self.distance_ball(pair)  # refuses another estimator
+        self._ridge()
         self._centre(pair.first)  # refuses a singular matrix or a wrong size in one line
         self._centre(pair.second)
         return enclose(lambda: gaussian_balls(arb(epsilon), self.distance_ball(pair))[part], low=0.0, high=1.0)
+
+    def _ridge(self) -> RidgeMap:
+        if isinstance(self.estimator, RidgeMap):
+            return self.estimator
+        kind = type(self.estimator).__name__
+        raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {kind}")
 
     def distance_ball(self, pair: NeighbouringPair) -> Ball:
         """Return the distance of both members in standard deviations, at the flint context's precision.
@@ -159,10 +165,8 @@ class GaussianOutput:
         TypeError
             If the estimator is not a ridge estimate.
         """
-        estimator, size = self.estimator, len(self.precision)
-        if not isinstance(estimator, RidgeMap):
-            raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {type(estimator).__name__}")
-        shift = estimator.shift_balls(pair)
+        size = len(self.precision)
+        shift = self._ridge().shift_balls(pair)
         square = (shift.transpose() * arb_mat(size, size, self.precision.ravel().tolist()) * shift)[0, 0]
         return square_root(arb(self.gamma) * square)
 

@@ -101,8 +101,10 @@ class GlmOutput:
         slope, room = derivative_room(dataset.X, dataset.y, theta, self.loss.first)
         total, error = summed(dataset.X * slope[:, None])
         penalty = self.lam * np.abs(theta)
-        most = np.abs(total + self.lam * theta) + size.T @ room + (error + roundings(4)) * (
-            size.T @ np.abs(slope) + penalty
+        most = (
+            np.abs(total + self.lam * theta)
+            + size.T @ room
+            + (error + roundings(4)) * (size.T @ np.abs(slope) + penalty)
         )
         return float(np.linalg.norm(most)) / self.lam * (1 + 1e-9)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,11 +91,14 @@ class EigenvalueRelease:
         theta, dim = self.theta, dataset.dim
         curvature, room = derivative_room(dataset.X, dataset.y, theta, self.loss.second)
         square = row_norms(dataset.X) ** 2
-        own = self.lam * np.sqrt(dim)
+        own = self.lam * math.sqrt(dim)
         if self.regulariser is not None:
             own += float(np.linalg.norm(self.regulariser.hessian(theta[None])))
         whole = float(square @ np.abs(curvature)) + own
-        return float(square @ room) * (1 + 1e-9) + (roundings(dataset.n_records + 16) + 10 * dim * roundings(dim + 1)) * whole
+        return (
+            float(square @ room) * (1 + 1e-9)
+            + (roundings(dataset.n_records + 16) + 10 * dim * roundings(dim + 1)) * whole
+        )
 
     def worst_profile(self, x_bound: float, y_bound: float = 1.0) -> GaussianProfile:
         """Return a law that no added or removed record in the public domain exceeds (RW21, Theorem 11)."""

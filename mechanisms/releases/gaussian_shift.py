@@ -43,9 +43,7 @@ def shift_loss(outputs: FloatArray, mean: FloatArray, shift: FloatArray, scale: 
     return np.asarray(0.5 * (v @ v) - ((check_outputs(outputs, len(mean)) - mean) / scale) @ v)
 
 
-def shift_profile(
-    shift: FloatArray, scale: FloatArray, distance: Callable[[], Ball] | None = None
-) -> GaussianProfile:
+def shift_profile(shift: FloatArray, scale: FloatArray, distance: Callable[[], Ball] | None = None) -> GaussianProfile:
     """Return the exact law of that loss, the same in both directions.
 
     Parameters
