@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from .base import BOTH, Bracket, Direction, PrivacyProfile, WhiteBox
+from .base import BOTH, Bracket, Direction, WhiteBox
 from .data.dataset import Dataset, FloatArray
 from .data.neighbours import NeighbouringPair
-from .laws.gaussian_profile import GaussianProfile
+from .laws.gaussian_profile import ROUNDING, GaussianProfile
 from .reference import is_reference
 
 if TYPE_CHECKING:
@@ -92,13 +92,15 @@ def stated_bound(epsilon: float, delta: float, statement: str, sentence: str) ->
     def delta_at(at: float, _: float) -> float:
         if at >= epsilon:
             return delta
-        return min(1.0, delta - math.expm1(at - epsilon)) if delta == 0 else 1.0
+        # what is left of randomised response (docs/derivations/compare.md, section 10); beyond -epsilon of one answer
+        more = max(-math.expm1(at - epsilon) / (1 + math.exp(-epsilon)), -math.expm1(at))
+        return min(1.0, (delta + (1 - delta) * more) * (1 + 1e-14))
 
     return Bound(statement, sentence, delta_at)
 
 
 class Curve(Protocol):
-    """The exact divergence as a function of epsilon."""
+    """The divergence as a function of epsilon: exact, or what it does not exceed, as whoever returns it says."""
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
         """Return delta at ``epsilon``."""
@@ -150,7 +152,7 @@ def one_record_pair(domain: Domain, length: float, y: float) -> NeighbouringPair
 
 def gaussian_worst_pair(domain: Domain, mu: float, epsilon: float, words: str, *, partial: bool = False) -> WorstPair:
     """Return no record against the longest on the first axis, where normal laws ``mu`` apart are the worst case."""
-    profile = GaussianProfile(mu)
+    profile = GaussianProfile(mu, mu * ROUNDING)
     numbers = {"x_norm": domain.x_bound, "y": domain.y_bound, "n_records": 0, "mu": mu}
     pair = one_record_pair(domain, domain.x_bound, domain.y_bound)
     return WorstPair(pair, Direction.FORWARD, profile.delta_bracket(epsilon), words, numbers, profile, partial)
@@ -158,10 +160,13 @@ def gaussian_worst_pair(domain: Domain, mu: float, epsilon: float, words: str, *
 
 @runtime_checkable
 class WorstProfile(Protocol):
-    """It states a profile that no pair of data sets in the public domain exceeds: users' mechanisms, and ours."""
+    """It states a curve that no pair of data sets in the public domain exceeds: users' mechanisms, and ours.
 
-    def worst_profile(self, x_bound: float, y_bound: float) -> PrivacyProfile:
-        """Return the profile that no record added or removed within the bounds exceeds."""
+    It bounds from above: a claim that it exceeds is not refuted by it.
+    """
+
+    def worst_profile(self, x_bound: float, y_bound: float) -> Curve:
+        """Return the curve that no record added or removed within the bounds exceeds."""
 
 
 @runtime_checkable

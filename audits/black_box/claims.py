@@ -511,11 +511,12 @@ def _by_law(profile: PrivacyProfile, curve: GaussianProfile | ZcdpCurve | RenyiC
     if isinstance(profile, GaussianProfile):
         match curve:
             case GaussianProfile(mu=mu):
-                return _at_most(profile.mu, mu)
+                allowed = mu
             case ZcdpCurve(rho=rho):
-                return _at_most(0.5 * profile.mu**2, rho)
+                allowed = math.sqrt(2 * rho)
             case RenyiCurve(order=order, epsilon=epsilon):
-                return _at_most(0.5 * order * profile.mu**2, epsilon)
+                allowed = math.sqrt(2 * epsilon / order)
+        return True if _at_most(profile.largest, allowed) else None if _at_most(profile.least, allowed) else False
     if isinstance(profile, LaplaceProfile) and isinstance(curve, RenyiCurve):
         return _at_most(laplace_renyi(profile.size, curve.order), curve.epsilon)
     largest = largest_loss(profile)

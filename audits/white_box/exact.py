@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from mechanisms.base import BOTH, Bracket, Direction, PrivacyProfile, check_delta, check_positive
 from mechanisms.laws.profile_tools import epsilon_bracket
@@ -100,6 +101,9 @@ def exact_epsilon(profile: PrivacyProfile, delta: float, *, directions: Sequence
     check_delta(delta)
 
     def bracket(direction: Direction) -> Bracket:
+        own = getattr(profile, "epsilon_bracket", None)  # of a law that knows its own two ends
+        if own is not None:
+            return cast(Bracket, own(delta, direction))
         return epsilon_bracket(
             lambda e: profile.delta_bracket(e, direction), delta, profile.epsilon_at(delta, direction)
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_positive
 from .ball_profile import is_symmetric, larger
@@ -174,6 +174,15 @@ def compose(
         raise ValueError(f"least_delta must be in [{LEAST:g}, 1), got least_delta={least_delta}")
     if step is not None:
         step = 2.0 ** math.floor(math.log2(check_positive("step", step)))
+    ends: list[tuple[PrivacyProfile, PrivacyProfile]] = [
+        getattr(profile, "ends", (profile, profile)) for profile, _ in counted
+    ]
+    if any(low is not high for low, high in ends):  # steps that know how far their own laws may be off
+        asked: dict[str, Any] = {"width": width, "least_delta": least_delta, "directions": directions, "step": step}
+        counts = [count for _, count in counted]
+        above = compose(zip((high for _, high in ends), counts, strict=True), upper_only=upper_only, **asked)
+        below = () if upper_only else compose(zip((low for low, _ in ends), counts, strict=True), **asked).lower
+        return ComposedLaw(counted, above.directions, below, above.upper)
     arguments = counted, check_positive("width", width), float(least_delta), tuple(directions), upper_only, step
     try:
         hash(counted)

@@ -54,16 +54,21 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
 
 
 def gaussian_balls(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
-    """Return ``(delta(epsilon), P(L > epsilon))`` as balls; not finite where more bits are needed to tell mu from 0.
+    """Return ``(delta(epsilon), P(L > epsilon))`` as balls; not finite where more bits are needed.
 
-    The two-term formula of ``gaussian_log_delta`` as it stands, at the precision of the flint context.
+    The two-term formula of ``gaussian_log_delta`` as it stands, at the precision of the flint context. A ``mu`` that is
+    not told from 0 has the numbers between those at 0 and at its largest.
     """
     if not epsilon.is_finite():
         return at_infinity(epsilon)
     if mu == 0:
         return (-epsilon.expm1(), arb(1)) if epsilon < 0 else (arb(0), arb(0))
     if not mu > 0:
-        return arb("nan"), arb("nan")
+        top = mu.upper()
+        if not (mu.is_finite() and top > 0 and (epsilon >= 0 or top * top < -2 * epsilon)):
+            return arb("nan"), arb("nan")
+        (delta, tail), (none, before) = gaussian_balls(epsilon, top), gaussian_balls(epsilon, arb(0))
+        return delta.union(none), tail.union(before)  # both are monotone up to mu^2 = -2 epsilon
     tail, other_tail = gaussian_tails(epsilon, mu)
     return tail - epsilon.exp() * other_tail, tail
 
@@ -85,6 +90,10 @@ class GaussianProfile:
     ----------
     mu : float
         Distance of the means in standard deviations; finite, at least 0 (0: the two laws agree).
+    room : float
+        How far the true distance may be from ``mu``, proved; finite, at least 0. Brackets are from its least to its
+        largest (divergence and tail above 0 grow with it), ``epsilon_at`` is that of the largest, other numbers are
+        those of ``mu``.
 
     Examples
     --------
@@ -96,10 +105,33 @@ class GaussianProfile:
     """
 
     mu: float
+    room: float = 0.0
     symmetric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", check_nonnegative("mu", self.mu))
+        object.__setattr__(self, "room", check_nonnegative("room", self.room))
+
+    @classmethod
+    def around(cls, mu: float, distance: Bracket) -> GaussianProfile:
+        """Return the law at ``mu`` where the true distance is proved to be in ``distance``."""
+        room = max(distance.high - mu, mu - distance.low, 0.0)
+        return cls(mu, math.nextafter(room, math.inf) if room else 0.0)
+
+    @property
+    def least(self) -> float:
+        """The least distance that is not excluded."""
+        return max(0.0, math.nextafter(self.mu - self.room, -math.inf)) if self.room else self.mu
+
+    @property
+    def largest(self) -> float:
+        """The largest distance that is not excluded."""
+        return math.nextafter(self.mu + self.room, math.inf) if self.room else self.mu
+
+    @property
+    def ends(self) -> tuple[GaussianProfile, GaussianProfile]:
+        """The laws at the least and the largest distance: one that the true law dominates, one that dominates it."""
+        return (self, self) if not self.room else (GaussianProfile(self.least), GaussianProfile(self.largest))
 
     def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
         """Return ``log delta(epsilon)``; ``-inf`` where delta is 0. See ``gaussian_log_delta``."""
@@ -111,17 +143,20 @@ class GaussianProfile:
 
     def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
         """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``, rounded to the safe side."""
-        delta = check_delta(delta)
-        if self.mu == 0.0 or delta == 1.0:
+        delta, mu = check_delta(delta), self.largest
+        if mu == 0.0 or delta == 1.0:
             return 0.0
         if delta == 0.0:
             return math.inf
         # delta(epsilon) <= P(L > epsilon) <= exp(-(epsilon - mu^2/2)^2 / (2 mu^2))
-        upper = self.mu * (0.5 * self.mu + math.sqrt(-2 * math.log(delta)))
-        return smallest_epsilon(self.log_delta_at, delta, upper)
+        upper = mu * (0.5 * mu + math.sqrt(-2 * math.log(delta)))
+        return smallest_epsilon(lambda epsilon: float(gaussian_log_delta(epsilon, mu)), delta, upper)
 
     def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
         """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
+        if self.room:
+            low, high = (law.epsilon_bracket(delta) for law in self.ends)
+            return Bracket(low.low, high.high)
         return epsilon_bracket(self.delta_bracket, delta, self.epsilon_at(delta))
 
     def log_tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
@@ -135,15 +170,31 @@ class GaussianProfile:
         return math.exp(self.log_tail_at(epsilon, direction))
 
     def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of ``delta_at`` (for ``mu`` as it is stored)."""
-        return enclose(lambda: gaussian_balls(arb(epsilon), arb(self.mu))[0], low=0.0, high=1.0)
+        """Return a proved enclosure of ``delta_at`` (for ``mu`` as it is stored, and all within ``room`` of it)."""
+        return self._bracket(epsilon, 0)
 
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of ``tail_at`` (for ``mu`` as it is stored)."""
-        return enclose(lambda: gaussian_balls(arb(epsilon), arb(self.mu))[1], low=0.0, high=1.0)
+        """Return a proved enclosure of ``tail_at`` (for ``mu`` as it is stored, and all within ``room`` of it)."""
+        return self._bracket(epsilon, 1)
+
+    def _bracket(self, epsilon: float, part: int) -> Bracket:
+        def at(mu: float) -> Bracket:
+            return enclose(lambda: gaussian_balls(arb(epsilon), arb(mu))[part], low=0.0, high=1.0)
+
+        if not self.room:
+            return at(self.mu)
+        first, last = at(self.least), at(self.largest)
+        low = min(first.low, last.low)
+        # at a negative epsilon the tail falls from 1 before it rises with mu: it is least where mu^2 = -2 epsilon
+        if part == 1 and -math.inf < epsilon < 0:
+            dip = math.sqrt(-2 * epsilon)
+            low = min(low, at(dip).low * (1 - ROUNDING)) if self.least <= dip <= self.largest else low
+        return Bracket(low, max(first.high, last.high))
 
     def tails(self, epsilon: Ball, direction: Direction = Direction.FORWARD) -> tuple[Ball, Ball]:
         """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
+        if self.room:
+            raise ValueError(f"room must be 0 for tails at any precision, got room={self.room}")
         if self.mu == 0.0:
             return (arb(1), arb(1)) if epsilon < 0 else (arb(0), arb(0))
         return gaussian_tails(epsilon, arb(self.mu))

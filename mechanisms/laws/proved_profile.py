@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from ..base import Bracket, Direction, ExactLaw, PrivacyProfile
 from ..data.neighbours import NeighbouringPair
+from ..numerics.balls import Ball
 from ..reference import is_reference
 from .profile_tools import epsilon_bracket
 
@@ -30,6 +31,14 @@ class FromData(Protocol):
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
         """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on."""
+
+
+@runtime_checkable
+class FromDistance(FromData, Protocol):
+    """One whose law is that of two normal laws of one covariance, at a distance that it encloses from the data on."""
+
+    def distance_ball(self, pair: NeighbouringPair) -> Ball:
+        """Return the distance of both members in standard deviations, at the flint context's precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +81,8 @@ class DataProfile:
 def proved_profile(mechanism: ExactLaw, pair: NeighbouringPair) -> PrivacyProfile:
     """Return the exact law of the loss with brackets proved from the data on, where the mechanism can do that.
 
-    One-posterior sampling and sufficient statistics (ADD, REMOVE), normal noise around a ridge estimate (any relation),
-    up to ``MOST_ENTRIES`` entries of ``X``; otherwise ``mechanism.profile(pair)`` as it is.
+    One-posterior sampling (ADD, REMOVE), sufficient statistics, normal noise around a ridge estimate, and compositions
+    of these, up to ``MOST_ENTRIES`` entries of ``X``; otherwise ``mechanism.profile(pair)`` as it is.
     """
     profile = mechanism.profile(pair)
     if pair.dataset.X.size > MOST_ENTRIES or not (isinstance(mechanism, FromData) and is_reference(mechanism)):

@@ -15,6 +15,7 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
+from ..laws.dominating_profile import DominatingProfile
 from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
 from ..numerics.spectra import NO_OUTPUT, GramSpectrum
@@ -164,11 +165,16 @@ class AdaSSP:
         )
         return loss_of(first, second) + self._statistics(scales).privacy_loss(outputs[:, 1:], pair)
 
-    def dominating_profile(self, pair: NeighbouringPair) -> GaussianProfile:
-        """Return the exact profile of the releases before the eigenvalue is cut at 0 (cutting is post-processing)."""
+    def dominating_profile(self, pair: NeighbouringPair) -> DominatingProfile:
+        """Return the law of the releases before the eigenvalue is cut at 0 (cutting is post-processing), from above."""
         scales = self.scales(pair.first)
-        change = GramSpectrum.of(pair.first).smallest - GramSpectrum.of(pair.second).smallest
-        return GaussianProfile(math.hypot(change / scales.eigenvalue, self._statistics(scales).profile(pair).mu))
+        first, second = (GramSpectrum.of(data) for data in (pair.first, pair.second))
+        rounding = 1e-13 * pair.first.dim * float(max(first.values.sum(), second.values.sum()))
+        change = abs(first.smallest - second.smallest) + rounding
+        if pair.relation is not Relation.REPLACE:
+            change = min(change, float(pair.x @ pair.x) * (1 + 1e-14))  # one record moves no eigenvalue further
+        statistics = self._statistics(scales).profile(pair).largest
+        return DominatingProfile(GaussianProfile(math.hypot(change / scales.eigenvalue, statistics) * (1 + 1e-15)))
 
     def dominating_laws(self, dataset: Dataset) -> GaussianRecordLaws:
         """Return the laws of leaving each record out before the eigenvalue is cut at 0 (cutting is post-processing).

@@ -20,7 +20,7 @@ from ..envelopes.gaussian_envelopes import gaussian_envelope
 from ..envelopes.tail_envelopes import Envelope
 from ..laws.gaussian_calibration import analytic_mu, analytic_sigma, classical_sigma
 from ..laws.gaussian_profile import ROUNDING, GaussianProfile, gaussian_balls, gaussian_delta, gaussian_log_delta
-from ..numerics.balls import Ball, enclose
+from ..numerics.balls import Ball, enclose, square_root
 from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
 from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
@@ -146,21 +146,29 @@ class GaussianOutput:
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
-        estimator = self.estimator
-        if not isinstance(estimator, RidgeMap):
-            raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {type(estimator).__name__}")
+        self._ridge()
         self._centre(pair.first)  # refuses a singular matrix or a wrong size in one line
         self._centre(pair.second)
+        return enclose(lambda: gaussian_balls(arb(epsilon), self.distance_ball(pair))[part], low=0.0, high=1.0)
+
+    def _ridge(self) -> RidgeMap:
+        if isinstance(self.estimator, RidgeMap):
+            return self.estimator
+        kind = type(self.estimator).__name__
+        raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {kind}")
+
+    def distance_ball(self, pair: NeighbouringPair) -> Ball:
+        """Return the distance of both members in standard deviations, at the flint context's precision.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is not a ridge estimate.
+        """
         size = len(self.precision)
-
-        def evaluate() -> Ball:
-            shift = estimator.shift_balls(pair)
-            square = (shift.transpose() * arb_mat(size, size, self.precision.ravel().tolist()) * shift)[0, 0]
-            if not square >= 0:
-                return arb("nan")
-            return gaussian_balls(arb(epsilon), (arb(self.gamma) * square).sqrt())[part]
-
-        return enclose(evaluate, low=0.0, high=1.0)
+        shift = self._ridge().shift_balls(pair)
+        square = (shift.transpose() * arb_mat(size, size, self.precision.ravel().tolist()) * shift)[0, 0]
+        return square_root(arb(self.gamma) * square)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
         """Return the map from standard normal noise to outputs."""

@@ -118,6 +118,8 @@ class RidgeMap:
         if pair.relation is Relation.ADD:
             return _added_balls(pair.first, pair.x, pair.y, self.lam)[2]
         assert pair.index is not None
+        if pair.relation is Relation.REPLACE and _same_record(pair):
+            return arb_mat(pair.dataset.dim, 1)
         rest = without_old(pair)
         left = -_added_balls(rest, pair.first.X[pair.index], float(pair.first.y[pair.index]), self.lam)[2]
         return left if pair.relation is Relation.REMOVE else left + _added_balls(rest, pair.x, pair.y, self.lam)[2]
@@ -126,6 +128,12 @@ class RidgeMap:
         fit = ridge_fit(dataset, self.lam)
         # H'^{-1} x (y - x^T theta) with H'^{-1} x = H^{-1} x / (1 + x^T H^{-1} x)
         return np.asarray(fit.solve(x)[0] * (fit.residual(x, y) / (1 + fit.leverage(x))))
+
+
+def _same_record(pair: NeighbouringPair) -> bool:
+    """Return whether a record is replaced by itself."""
+    old, response = pair.dataset.X[pair.index], pair.dataset.y[pair.index]
+    return bool((pair.x == old).all() and pair.y == response)
 
 
 @dataclass(frozen=True)

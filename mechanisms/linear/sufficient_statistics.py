@@ -23,7 +23,15 @@ from ..offers import Offer, Offered, Promise, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.record_laws import GaussianRecordLaws
-from ..releases.gaussian_shift import draw_shifted, log_density_shifted, shift_loss, shift_profile, sum_shift
+from ..releases.gaussian_shift import (
+    draw_shifted,
+    length_of,
+    log_density_shifted,
+    shift_balls,
+    shift_loss,
+    shift_profile,
+    sum_shift,
+)
 
 #: Records handled together, and numbers in the largest temporary array where records have many features.
 CHUNK, FLOATS = 20_000, 4_000_000
@@ -39,6 +47,13 @@ class Statistics(NamedTuple):
 def contribution(x: FloatArray, y: float) -> FloatArray:
     """Return what one record adds to the transcript without noise: ``x x^T`` packed, then ``x y``."""
     return np.concatenate([pack_triangle(np.outer(x, x)), x * y])
+
+
+def _balls(x: FloatArray, y: float) -> list[Ball]:
+    """Return ``contribution(x, y)`` as balls."""
+    row = [arb(float(each)) for each in x]
+    packed = [row[i] * row[j] for i in range(len(row)) for j in range(i, len(row))]
+    return packed + [each * arb(float(y)) for each in row]
 
 
 def solve_ridge(gram: FloatArray, moment: FloatArray, lam: FloatArray | float) -> FloatArray:
@@ -142,17 +157,15 @@ class SufficientStatistics:
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the exact law of the loss of the transcript between the members of ``pair``."""
-        return shift_profile(sum_shift(pair, contribution), self.sigmas(pair.first.dim))
+        shift = sum_shift(pair, contribution)
+        return shift_profile(shift, self.sigmas(pair.first.dim), lambda: self.distance_ball(pair))
 
     def proves(self, pair: NeighbouringPair) -> bool:
-        """Return whether ``delta_bracket`` is for this pair: ADD and REMOVE."""
-        return pair.relation is not Relation.REPLACE
+        """Return whether ``delta_bracket`` is for this pair: any."""
+        return True
 
     def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on; ADD and REMOVE.
-
-        Unlike ``profile(pair).delta_bracket``, which starts from a distance rounded to float64. Both directions agree.
-        """
+        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on. Both directions agree."""
         return self._proved(pair, epsilon, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
@@ -160,18 +173,19 @@ class SufficientStatistics:
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
-        pair.require(Relation.ADD, Relation.REMOVE)
+        return enclose(lambda: gaussian_balls(arb(epsilon), self.distance_ball(pair))[part], low=0.0, high=1.0)
 
-        def evaluate() -> Ball:
-            squares = [arb(float(x)) ** 2 for x in pair.x]
-            total = sum(squares, arb(0))
-            # the packed x x^T has squared length sum over i <= j of x_i^2 x_j^2
-            gram = (total**2 + sum((each**2 for each in squares), arb(0))) / 2
-            moment = total * arb(pair.y) ** 2
-            mu = (gram / arb(self.sigma_gram) ** 2 + moment / arb(self.sigma_moment) ** 2).sqrt()
-            return gaussian_balls(arb(epsilon), mu)[part]
-
-        return enclose(evaluate, low=0.0, high=1.0)
+    def distance_ball(self, pair: NeighbouringPair) -> Ball:
+        """Return the distance of both members in standard deviations, at the flint context's precision."""
+        if pair.relation is Relation.REPLACE:
+            sigmas = [arb(sigma) for sigma in self.sigmas(len(pair.x)).tolist()]
+            return length_of([entry / sigma for entry, sigma in zip(shift_balls(pair, _balls), sigmas, strict=True)])
+        squares = [arb(float(x)) ** 2 for x in pair.x]
+        total = sum(squares, arb(0))
+        # the packed x x^T has squared length sum over i <= j of x_i^2 x_j^2
+        gram = (total**2 + sum((each**2 for each in squares), arb(0))) / 2
+        moment = total * arb(pair.y) ** 2
+        return (gram / arb(self.sigma_gram) ** 2 + moment / arb(self.sigma_moment) ** 2).sqrt()
 
     def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
         """Return the profile that no record added or removed within the bounds exceeds, and one reaches."""

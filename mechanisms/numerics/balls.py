@@ -45,6 +45,13 @@ def outward(ball: Ball) -> Bracket:
     return Bracket(low, high)
 
 
+def square_root(square: Ball) -> Ball:
+    """Return the root of a number that is at least 0; from 0 on where the ball does not tell it from 0."""
+    if square > 0 or square == 0:
+        return square.sqrt()
+    return arb(0).union(square.upper().sqrt()) if square.is_finite() and square.upper() > 0 else arb("nan")
+
+
 def below(ball: Ball) -> float:
     """Return a float below a ball; minus infinity where the ball says nothing."""
     return math.nextafter(float(ball.lower()), -math.inf) if ball.is_finite() else -math.inf

@@ -17,6 +17,7 @@ from ..data.dataset import Dataset, FloatArray, row_norms
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_calibration import analytic_mu, classical_sigma
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
+from ..numerics.derivative_room import derivative_room, roundings, summed
 from ..numerics.mills import HALF_LOG_2PI
 from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import Parameters, Positive, Ways
@@ -89,12 +90,26 @@ class GlmOutput:
         return np.asarray(0.5 * (shift @ shift) - (np.atleast_2d(outputs) - first) / self.sigma @ shift)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
-        """Return the law of the loss, any relation, its distance up by what the computed minimisers may miss."""
-        room = 2 * self._slack(pair.first.dim) / (self.lam * self.sigma)
-        return GaussianProfile(float(np.linalg.norm(self._shift(pair)[1])) + room)
+        """Return the law of the loss, any relation; what the computed minimisers may miss is room on both sides."""
+        mu = float(np.linalg.norm(self._shift(pair)[1]))
+        missed = self._missed(pair.first) + self._missed(pair.second)
+        return GaussianProfile(mu, missed / self.sigma * (1 + 1e-12) + roundings(pair.first.dim + 8) * mu)
+
+    def _missed(self, dataset: Dataset) -> float:
+        """Return how far the computed minimiser may be from the true one: its gradient over the strong convexity."""
+        theta, size = self.estimate(dataset), np.abs(dataset.X)
+        slope, room = derivative_room(dataset.X, dataset.y, theta, self.loss.first)
+        total, error = summed(dataset.X * slope[:, None])
+        penalty = self.lam * np.abs(theta)
+        most = (
+            np.abs(total + self.lam * theta)
+            + size.T @ room
+            + (error + roundings(4)) * (size.T @ np.abs(slope) + penalty)
+        )
+        return float(np.linalg.norm(most)) / self.lam * (1 + 1e-9)
 
     def _slack(self, dim: int) -> float:
-        """Return twice what the gradient at a computed minimiser may miss 0 by, in norm: its rounding is within it."""
+        """Return twice what the gradient at a computed minimiser is let miss 0 by, in norm."""
         return 2 * math.sqrt(dim) * self.residual
 
     def worst_case(self, domain: Domain) -> Bound | None:
@@ -118,7 +133,7 @@ class GlmOutput:
         """Return laws that dominate those of leaving each record out: by its own gradient at the minimiser."""
         theta, lengths = self.estimate(dataset), row_norms(dataset.X)
         slope = np.abs(self.loss.first(dataset.X @ theta, dataset.y))
-        slack = self._slack(dataset.dim)
+        slack = max(self._slack(dataset.dim), self.lam * self._missed(dataset))
         moved = slope * lengths + self.loss.beta * lengths**2 * slack / self.lam + 2 * slack
         return GaussianRecordLaws(np.where(lengths > 0, moved, 0.0) / (self.lam * self.sigma))
 

@@ -110,6 +110,12 @@ class OneByOneLaws:
         """Return every record's smallest epsilon."""
         return np.array([profile.epsilon_at(delta, direction) for profile in self.profiles])
 
+    @property
+    def ends(self) -> tuple[OneByOneLaws, OneByOneLaws]:
+        """The laws below and above those of the records, where their profiles know how far theirs may be off."""
+        both = [getattr(profile, "ends", (profile, profile)) for profile in self.profiles]
+        return OneByOneLaws(tuple(low for low, _ in both)), OneByOneLaws(tuple(high for _, high in both))
+
 
 def batched_laws(mechanism: object, dataset: Dataset) -> BatchedLaws | None:
     """Return the exact laws of all records from one pass over the data, or None for a mechanism without such a pass."""
@@ -142,6 +148,8 @@ def enclosing_laws(mechanism: object, dataset: Dataset, laws: RecordLaws) -> tup
     ValueError
         If the data are so ill-conditioned that nothing can be said.
     """
+    if isinstance(laws, OneByOneLaws):
+        return laws.ends
     if not (isinstance(mechanism, EnclosedRecords) and is_reference(mechanism)):
         return laws, laws
     return mechanism.record_law_ends(dataset) or (laws, laws)

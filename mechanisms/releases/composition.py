@@ -8,18 +8,22 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from flint import arb
 from scipy.special import gammaln, logsumexp
 
-from ..base import ExactLaw, Mechanism, WhiteBox, check_delta, check_nonnegative
+from ..base import Bracket, Direction, ExactLaw, Mechanism, WhiteBox, check_delta, check_nonnegative
 from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_calibration import check_open_delta
-from ..laws.gaussian_profile import GaussianProfile
+from ..laws.gaussian_profile import GaussianProfile, gaussian_balls
+from ..laws.proved_profile import FromDistance
 from ..linear.gaussian_output import GaussianOutput
 from ..linear.ridge import RidgeMap
 from ..linear.sufficient_statistics import SufficientStatistics
+from ..numerics.balls import Ball, enclose, square_root
 from ..numerics.transcripts import check_count, check_outputs
+from ..reference import is_reference
 
 
 class EpsilonDelta(NamedTuple):
@@ -167,13 +171,36 @@ class Composition:
         ValueError
             If a part has no such law.
         """
-        distances = []
+        laws = []
         for part in self.parts:
             law = part.profile(pair) if isinstance(part, ExactLaw) else None
             if not isinstance(law, GaussianProfile):
                 raise ValueError(f"parts must have Gaussian profiles to be composed exactly, got part={part.name!r}")
-            distances.append(law.mu)
-        return GaussianProfile(math.hypot(*distances))
+            laws.append(law)
+        mu = math.hypot(*(law.mu for law in laws))
+        # a length moves by at most the length of what its parts move by
+        return GaussianProfile(mu, math.hypot(*(law.room for law in laws)) * (1 + 1e-12) + 1e-15 * mu)
+
+    def proves(self, pair: NeighbouringPair) -> bool:
+        """Return whether ``delta_bracket`` is for this pair: that of every part is, and encloses a distance."""
+        return all(isinstance(part, FromDistance) and is_reference(part) and part.proves(pair) for part in self.parts)
+
+    def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on. Both directions agree."""
+        return self._proved(pair, epsilon, 0)
+
+    def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
+        return self._proved(pair, epsilon, 1)
+
+    def _proved(self, pair: NeighbouringPair, epsilon: float, at: int) -> Bracket:
+        parts = [part for part in self.parts if isinstance(part, FromDistance)]
+
+        def evaluate() -> Ball:
+            square = sum((part.distance_ball(pair) ** 2 for part in parts), arb(0))
+            return gaussian_balls(arb(epsilon), square_root(square))[at]
+
+        return enclose(evaluate, low=0.0, high=1.0)
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..base import check_nonnegative, check_positive
 from ..catalogue import Example, example_pair
-from ..data.dataset import Dataset, FloatArray
+from ..data.dataset import Dataset, FloatArray, row_norms
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile
+from ..numerics.derivative_room import derivative_room, roundings
 from ..objective.losses import GlmLoss, LogisticLoss
 from ..objective.perturbed_objective import Regulariser
-from .gaussian_shift import as_theta, draw_shifted, log_density_shifted, shift_loss, shift_profile
+from .gaussian_shift import as_theta, draw_shifted, log_density_shifted, shift_loss
 from .hessian_release import hessian_at
 
 
@@ -76,8 +78,27 @@ class EigenvalueRelease:
         return shift_loss(outputs, self.eigenvalue(pair.first), self._shift(pair), self.noise_scale)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
-        """Return the exact law of the loss (the shift to within rounding of the two eigenvalues)."""
-        return shift_profile(self._shift(pair), self.noise_scale)
+        """Return the exact law of the loss; what rounding may have moved the two eigenvalues by is room."""
+        mu = abs(float(self._shift(pair)[0])) / self.sigma4
+        moved = self._moved(pair.first) + self._moved(pair.second)
+        return GaussianProfile(mu, moved / self.sigma4 * (1 + 1e-12) + roundings(4) * mu)
+
+    def _moved(self, dataset: Dataset) -> float:
+        """Return how far the computed eigenvalue may be from the true one: no further than the matrix (Weyl).
+
+        In the Frobenius norm: every record's curvature and outer product, their sum, and the eigenvalue solver.
+        """
+        theta, dim = self.theta, dataset.dim
+        curvature, room = derivative_room(dataset.X, dataset.y, theta, self.loss.second)
+        square = row_norms(dataset.X) ** 2
+        own = self.lam * math.sqrt(dim)
+        if self.regulariser is not None:
+            own += float(np.linalg.norm(self.regulariser.hessian(theta[None])))
+        whole = float(square @ np.abs(curvature)) + own
+        return (
+            float(square @ room) * (1 + 1e-9)
+            + (roundings(dataset.n_records + 16) + 10 * dim * roundings(dim + 1)) * whole
+        )
 
     def worst_profile(self, x_bound: float, y_bound: float = 1.0) -> GaussianProfile:
         """Return a law that no added or removed record in the public domain exceeds (RW21, Theorem 11)."""

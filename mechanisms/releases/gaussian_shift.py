@@ -6,18 +6,22 @@ For outputs ``o = q(D) + scale * N(0, I)`` and ``shift = q(D') - q(D)``, the los
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from flint import arb
 
 from ..base import check_draws
 from ..data.dataset import FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..laws.gaussian_profile import GaussianProfile
+from ..numerics.balls import Ball, enclose, square_root
 from ..numerics.transcripts import check_outputs, normal_log_density
 
 #: A record's contribution to a sum, from its features and response.
 Contribution = Callable[[FloatArray, float], FloatArray]
+#: The same as balls, at the flint context's precision.
+BallContribution = Callable[[FloatArray, float], Sequence[Ball]]
 
 
 def draw_shifted(mean: FloatArray, scale: FloatArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
@@ -39,9 +43,40 @@ def shift_loss(outputs: FloatArray, mean: FloatArray, shift: FloatArray, scale: 
     return np.asarray(0.5 * (v @ v) - ((check_outputs(outputs, len(mean)) - mean) / scale) @ v)
 
 
-def shift_profile(shift: FloatArray, scale: FloatArray) -> GaussianProfile:
-    """Return the exact law of that loss, the same in both directions."""
-    return GaussianProfile(float(np.linalg.norm(shift / scale)))
+def shift_profile(shift: FloatArray, scale: FloatArray, distance: Callable[[], Ball] | None = None) -> GaussianProfile:
+    """Return the exact law of that loss, the same in both directions.
+
+    Parameters
+    ----------
+    shift, scale : (k,) array
+    distance : callable, optional
+        ``||shift / scale||`` at the flint context's precision, which proves how far rounding may have moved it. Without
+        it each entry of ``shift`` is taken as right to a few units in the last place.
+    """
+    mu = float(np.linalg.norm(shift / scale))
+    if distance is None:
+        return GaussianProfile(mu, mu * (len(shift) + 16) * 2.0**-53)
+    return GaussianProfile.around(mu, enclose(distance, low=0.0))
+
+
+def shift_balls(pair: NeighbouringPair, contribution: BallContribution) -> list[Ball]:
+    """Return ``q(D') - q(D)``, up to its sign, for a statistic that sums over the records."""
+    moved = list(contribution(pair.x, pair.y))
+    if pair.relation is not Relation.REPLACE:
+        return moved
+    assert pair.index is not None
+    old = contribution(pair.dataset.X[pair.index], float(pair.dataset.y[pair.index]))
+    return [new - before for new, before in zip(moved, old, strict=True)]
+
+
+def length_of(entries: Sequence[Ball]) -> Ball:
+    """Return the Euclidean length of balls."""
+    return square_root(sum((entry * entry for entry in entries), arb(0)))
+
+
+def predictor_ball(theta: FloatArray, x: FloatArray) -> Ball:
+    """Return ``x^T theta`` at the flint context's precision."""
+    return sum((arb(float(t)) * arb(float(v)) for t, v in zip(theta, x, strict=True)), arb(0))
 
 
 def sum_shift(pair: NeighbouringPair, contribution: Contribution) -> FloatArray:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from flint import arb
 
 from ..base import check_nonnegative, check_positive
 from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile
+from ..numerics.balls import Ball
 from ..numerics.transcripts import check_outputs
-from ..objective.losses import GlmLoss, LogisticLoss
+from ..objective.losses import ExactLoss, GlmLoss, LogisticLoss
 from ..objective.perturbed_objective import PerturbedObjective, Regulariser
 from .gaussian_shift import (
     as_theta,
     check_same_dim,
     draw_shifted,
+    length_of,
     log_density_shifted,
+    predictor_ball,
+    shift_balls,
     shift_loss,
     shift_profile,
     sum_shift,
@@ -102,11 +107,17 @@ class GradientRelease:
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the exact law: ``mu = |f'| ||x|| / sigma2`` for one added or removed record."""
-        return shift_profile(self._shift(pair), self.noise_scale)
+        loss = self.loss if isinstance(self.loss, ExactLoss) else None
+        proof = None if loss is None else lambda: length_of(shift_balls(pair, lambda x, y: self._balls(loss, x, y)))
+        return shift_profile(self._shift(pair), self.noise_scale, proof)
 
     def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
         """Return the law that no added or removed record in the public domain exceeds: ``mu = xi / sigma2``."""
         return GaussianProfile(self.loss.xi(y_bound, x_bound) / self.sigma2)
+
+    def _balls(self, loss: ExactLoss, x: FloatArray, y: float) -> list[Ball]:
+        slope = loss.slopes(arb(float(y))).first(predictor_ball(self.theta, x))
+        return [slope * arb(float(each)) / arb(self.sigma2) for each in x]
 
     def _shift(self, pair: NeighbouringPair) -> FloatArray:
         return sum_shift(pair, lambda x, y: record_gradient(self.theta, self.loss, x, y))

@@ -10,20 +10,25 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from flint import arb
 
 from ..base import check_nonnegative, check_positive
 from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile
+from ..numerics.balls import Ball
 from ..numerics.transcripts import check_outputs, pack_triangle, unpack_triangle
-from ..objective.losses import GlmLoss, LogisticLoss
+from ..objective.losses import ExactLoss, GlmLoss, LogisticLoss
 from ..objective.perturbed_objective import PerturbedObjective, Regulariser
 from .gaussian_shift import (
     as_theta,
     check_same_dim,
     draw_shifted,
+    length_of,
     log_density_shifted,
+    predictor_ball,
+    shift_balls,
     shift_loss,
     shift_profile,
     sum_shift,
@@ -116,11 +121,22 @@ class HessianRelease:
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
         """Return the exact law: ``mu = f'' ||x||^2 / (sqrt(2) sigma3)`` for one record under Algorithm 6."""
-        return shift_profile(self._shift(pair), self.noise_scale)
+        loss = self.loss if isinstance(self.loss, ExactLoss) else None
+        proof = None if loss is None else lambda: length_of(shift_balls(pair, lambda x, y: self._balls(loss, x, y)))
+        return shift_profile(self._shift(pair), self.noise_scale, proof)
 
     def worst_profile(self, x_bound: float, y_bound: float = 1.0) -> GaussianProfile:
         """Return the law that no added or removed record in the public domain exceeds (RW21, Theorem 17.3)."""
         return GaussianProfile(self.loss.beta * x_bound**2 / (self.diagonal_factor * self.sigma3))
+
+    def _balls(self, loss: ExactLoss, x: FloatArray, y: float) -> list[Ball]:
+        curvature = loss.slopes(arb(float(y))).second(predictor_ball(self.theta, x))
+        row, sigma, factor = [arb(float(each)) for each in x], arb(self.sigma3), arb(self.diagonal_factor)
+        return [
+            curvature * row[i] * row[j] / (sigma * factor if i == j else sigma)
+            for i in range(len(row))
+            for j in range(i, len(row))
+        ]
 
     def _shift(self, pair: NeighbouringPair) -> FloatArray:
         return sum_shift(pair, lambda x, y: pack_triangle(record_hessian(self.theta, self.loss, x, y)))

@@ -26,7 +26,7 @@ from mechanisms import (
     SmoothedHingeLoss,
     SquaredLoss,
 )
-from mechanisms.capabilities import Coefficients, Domain, worst_case_of, worst_pair_of
+from mechanisms.capabilities import Coefficients, Domain, stated_bound, worst_case_of, worst_pair_of
 from mechanisms.laws.gaussian_profile import gaussian_log_delta
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018
 from mechanisms.linear.adassp import AdaSSP
@@ -211,7 +211,9 @@ def test_stated_guarantees_hold_at_their_own_epsilon_and_not_below() -> None:
     corrected = worst_case_of(AdaOPS2018(CorrectedRule2018(1.0, 1e-5)), DOMAIN)
     assert corrected is not None
     assert corrected.delta_at(1.0, 1e-5) == 1e-5
-    assert corrected.delta_at(0.99, 1e-5) == 1.0
+    # what is left of randomised response, which is extremal: it tells the truth but for (1 - delta)/(1 + e)
+    left = 1e-5 + (1 - 1e-5) * (math.exp(1.0) - math.exp(0.99)) / (1 + math.exp(1.0))
+    assert left <= corrected.delta_at(0.99, 1e-5) == pytest.approx(left, rel=1e-12)
     assert worst_case_of(AdaOPS2018(PublishedRule2018(1.0, 1e-5)), DOMAIN) is None
     pure = worst_case_of(SubsampleAggregate(10, 1.0, 1.0), DOMAIN)
     assert pure is not None
@@ -282,3 +284,15 @@ def test_everyones_worst_case_covers_the_targets_at_the_edge() -> None:
                 exact = max(mechanism.profile(pair).delta_at(epsilon, d) for d in BOTH)
                 assert exact <= bound.delta_at(epsilon, 1e-3)
         assert bound.delta_at(30.0, 1e-3) < 1
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_a_stated_guarantee_below_its_epsilon_is_what_randomised_response_reaches(delta: float) -> None:
+    """Two outcomes that give the member away with probability ``delta``, and two that are randomised response."""
+    epsilon, stay = 0.7, 1 - delta
+    true, false = stay * math.exp(epsilon) / (1 + math.exp(epsilon)), stay / (1 + math.exp(epsilon))
+    first, second = (delta, 0.0, true, false), (0.0, delta, false, true)
+    bound = stated_bound(epsilon, delta, "", "")
+    for at in (-1.5, -0.7, -0.2, 0.0, 0.3, 0.69, 0.7):
+        reached = sum(max(0.0, p - math.exp(at) * q) for p, q in zip(first, second, strict=True))
+        assert reached - 1e-15 <= bound.delta_at(at, delta) == pytest.approx(reached, rel=1e-12, abs=1e-13)

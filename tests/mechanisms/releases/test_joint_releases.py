@@ -232,12 +232,12 @@ def test_worst_profiles_are_reached_and_not_exceeded():
         worst = ssp.worst_profile(1.7, 0.6).mu
         assert ssp.profile(axis).mu == pytest.approx(worst, rel=1e-12)
         if dim == 1:
-            assert ada.dominating_profile(axis).mu == pytest.approx(ada.worst_profile().mu, rel=1e-12)
+            assert ada.dominating_profile(axis).law.mu == pytest.approx(ada.worst_profile().mu, rel=1e-12)
         for _ in range(100):
             x = rng.standard_normal(dim)
             pair = NeighbouringPair.add(dataset, 1.7 * x / np.linalg.norm(x), rng.uniform(-0.6, 0.6))
             assert ssp.profile(pair).mu <= worst * (1 + 1e-12)
-            assert ada.dominating_profile(pair).mu <= ada.worst_profile().mu * (1 + 1e-12)
+            assert ada.dominating_profile(pair).law.mu <= ada.worst_profile().mu * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])

@@ -164,7 +164,7 @@ def _several_check(
     one = exact_delta(profile, claim.epsilon)
     high = min(1.0, n * exact_delta(profile, claim.epsilon / n).high * (1 + 1e-15))
     if isinstance(profile, GaussianProfile):
-        high = min(high, exact_delta(GaussianProfile(profile.mu * math.sqrt(n) * (1 + 1e-12)), claim.epsilon).high)
+        high = min(high, exact_delta(GaussianProfile(profile.largest * math.sqrt(n) * (1 + 1e-12)), claim.epsilon).high)
     exact = Estimate.proved(min(one.low, high), high, "ball arithmetic; below: one output; above: composition")
     evidence = Evidence(_delta_claim(claim, pair.relation), exact, notes={"outputs": n})
     words = f"{n} outputs were drawn, and all of them count: their exact laws are composed."
