@@ -391,7 +391,7 @@ ROWS = [
     pure("more-noise-histogram-3d-dict-one", Histogram, 1.0, MISSTATED, extra=1.5, form="dict"),
     pure("count-and-sum-dict", CountAndSum, 1.0, **COUNTS),
     pure("count-and-sum-frame", CountAndSum, 1.0, form="frame", **COUNTS),
-    pure("count-and-sum-json-rounded", CountAndSum, 1.0, form="json", decimals=3, **COUNTS),
+    pure("count-and-sum-json-2-decimals", CountAndSum, 1.0, form="json", decimals=2, **COUNTS),
     pure("count-and-sum-array-one", CountAndSum, 2.0, form="array", scale=1.0, count_epsilon=1.0),
     pure("count-and-sum-tuple-root2", CountAndSum, 1 / ROOT2 + 0.25, form="tuple", scale=ROOT2, count_epsilon=0.25),
     pure("count-and-sum-dict-own-generator", CountAndSum, 1.0, own=True, nonnegative=False, **COUNTS),
