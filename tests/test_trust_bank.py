@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, Entry
+from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, ZOO, Entry
 from oracles.trust_bank.leaks import draw, leak_of, more, plain, replaced
 from scipy.stats import beta
 
@@ -31,7 +31,7 @@ def test_the_bank_is_large_and_covers_every_class() -> None:
     assert set(counts) | {0} == set(CLASSES)
     assert min(counts.values()) >= 8
     assert len(HONEST) >= 14
-    assert len(ENTRIES) == len(BROKEN) + len(HONEST)
+    assert len(ENTRIES) == len(BROKEN) + len(HONEST) + len(ZOO)
     assert all(entry.why for entry in ENTRIES.values())
 
 

@@ -1,9 +1,9 @@
 """The bank that a certificate must withstand: mechanisms that are not private, and some that are, with equality.
 
 Each module of this folder is a file that ``certify`` can import by its path; it imports numpy, scipy and ``mechanisms``
-alone and lists its mechanisms in ``ROWS`` (name, class, parameters, what differs from the usual claim, why). Here they
-become ``Entry`` objects. The bank is written from how authors err; it knows no detector. ``leaks`` holds an event
-for every broken one, whose probabilities break the claim.
+alone (pandas where it answers with frames) and lists its mechanisms in ``ROWS`` (name, class, parameters, what differs
+from the usual claim, why). Here they become ``Entry`` objects. The bank is written from how authors err; it knows no
+detector. ``leaks`` holds an event for every broken one, whose probabilities break the claim.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ from . import (
     wrong_state,
     wrong_statistics,
     wrong_training,
+    zoo_answers,
+    zoo_discrete,
+    zoo_mixed,
+    zoo_vectors,
 )
 
 #: What the numbers of the classes stand for.
@@ -130,6 +134,8 @@ class Entry:
         Whether the leak is in at least .5 % of the outputs of data that can be drawn from, or in the bulk.
     law : bool
         Whether an honest mechanism states its density and its worst case.
+    misstated : bool
+        Whether what an honest mechanism states about itself is wrong, though it keeps its claim.
     budget : mapping
         ``pairs`` and ``draws`` where the mechanism is too slow for the usual number.
     """
@@ -148,6 +154,7 @@ class Entry:
     n_min: int = 0
     visible: bool = True
     law: bool = False
+    misstated: bool = False
     budget: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -193,4 +200,6 @@ BROKEN = tuple(
     for entry in _entries(module)
 )
 HONEST = tuple(_entries(honest))
-ENTRIES = {entry.name: entry for entry in (*BROKEN, *HONEST)}
+#: Honest laws of every kind, kept apart: ``test_trust_zoo`` proves each.
+ZOO = tuple(entry for module in (zoo_answers, zoo_discrete, zoo_mixed, zoo_vectors) for entry in _entries(module))
+ENTRIES = {entry.name: entry for entry in (*BROKEN, *HONEST, *ZOO)}
