@@ -1,8 +1,8 @@
-"""Kinds of output columns, the pieces between their atoms, and which values are atoms.
+"""Kinds of output columns, their atoms, and the pieces between these.
 
 A column is one of three kinds, told on the training draws: *discrete* (nearly every value repeats), *whole* (whole
-numbers) or *continuous*. An atom is a value at which the stated density jumps, so that it says itself that it counts
-there.
+numbers) or *continuous*. An atom is a value that the draws repeat more often than the steps of a grid would, or one at
+which the stated density jumps, so that it says itself that it counts there.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.stats import poisson
 
 from mechanisms.data.dataset import FloatArray
 
 BoolArray = NDArray[np.bool_]
 LogDensity = Callable[[FloatArray], FloatArray]
 
-#: Share of values that repeat in a discrete column.
-REPEATED = 0.9
+#: Share of values that repeat in a discrete column; with fewer than ``RARELY`` of them the others are no grid.
+REPEATED, RARELY = 0.9, 0.1
+#: Fewest other draws that show what lies between atoms, also as a share of the training draws.
+FEWEST, FEWEST_SHARE = 20, 0.02
+#: A value stands out if a grid on which some value is drawn ``PEAK`` times as often as is usual there would show such a
+#: one with this probability. No level hangs on it.
+PEAK, CHANCE = 4.0, 1e-3
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Column:
     kind : str
         "discrete", "whole" or "continuous".
     values : tuple of float
-        The values that repeat: all of a discrete column, the atoms of a continuous one.
+        The values that may be exchanged: those of a discrete column that repeat, the atoms of a continuous one.
     centre, spread : float
         Of the values on the chart's line.
     grain : float
@@ -90,40 +95,90 @@ class Column:
     grain: float = 0.0
 
 
-def kinds_of(training: FloatArray) -> list[str]:
-    """Return the kind of each column by training draws, shape ``(n, k)``."""
-    return [_kind(column) for column in training.T]
+@dataclass(frozen=True)
+class Atoms:
+    """The kind of a column and its atoms, in order."""
+
+    kind: str
+    values: FloatArray
+
+    def tags(self, values: FloatArray) -> NDArray[np.intp]:
+        """Return for each value 1 + the place of the atom that it is; 0 where it is none, -1 where it is not finite."""
+        finite = np.isfinite(values)
+        if not self.values.size:
+            return np.where(finite, 0, -1)
+        place = np.minimum(np.searchsorted(self.values, np.where(finite, values, 0.0)), len(self.values) - 1)
+        return np.where(finite, np.where(self.values[place] == values, place + 1, 0), -1)
 
 
-def columns_of(drawn: FloatArray, jumps: BoolArray, n_learning: int) -> tuple[Column, ...]:
-    """Return the columns of the outputs that can be moved or permuted.
+def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> list[Atoms]:
+    """Return the kind of each column by the first ``n_learning`` draws, and its atoms by all of them.
 
-    Atoms are taken from all draws: which of them were hit says nothing about where the other draws lie. All else is
-    read off the first ``n_learning`` draws.
+    Which draws are equal says nothing about where the others lie, so that the atoms may be read off all draws.
     """
+    outstanding = [standing_out(column) for column in drawn.T]
+    kinds = [_kind(column[:n_learning], out) for column, out in zip(drawn.T, outstanding, strict=True)]
+    free = [j for j, kind in enumerate(kinds) if kind == "continuous"]
+    jumps, atoms = jumps_at(log_density, drawn, free), []
+    for j, (kind, out) in enumerate(zip(kinds, outstanding, strict=True)):
+        values = drawn[:, j]
+        if kind == "continuous":
+            ends = _tied_ends(values)
+            atoms.append(Atoms(kind, np.unique(np.concatenate([out, ends, values[jumps[:, j] & np.isfinite(values)]]))))
+        else:
+            grid = kind == "discrete" and (~np.isin(values[:n_learning], out)).sum() >= _fewest(n_learning)
+            atoms.append(Atoms(kind, out if grid else np.empty(0)))
+    return atoms
+
+
+def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tuple[Column, ...]:
+    """Return the columns of the outputs that can be moved or permuted, by the first ``n_learning`` draws."""
     columns = []
-    for j, kind in enumerate(kinds_of(drawn[:n_learning])):
-        values = drawn[:n_learning, j]
-        atoms: tuple[float, ...] = ()
+    for j, known in enumerate(atoms):
+        kind, values, listed = known.kind, drawn[:n_learning, j], tuple(known.values.tolist())
         chart = Chart()
         if kind == "continuous":
-            every = drawn[:, j]
-            atoms = tuple(np.unique(every[jumps[:, j] & np.isfinite(every)]).tolist())
-            chart = _piece(values, atoms)
+            chart = _piece(values, listed)
         elif kind == "whole":
             finite = values[np.isfinite(values)]
             chart = Chart(float(finite.min()), float(finite.max()))
-        elif kind == "discrete":
-            atoms = tuple(np.unique(values[np.isfinite(values)]).tolist())
+        else:
+            distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+            listed = tuple(distinct[(counts > 1) & ~np.isin(distinct, known.values)].tolist())
         inside = values[chart.holds(values)]
-        if kind == "discrete" or inside.size < max(20, 0.02 * len(values)):
-            if len(atoms) > 1:
-                columns.append(Column(j, "discrete", atoms, chart, 0.0, 0.0))
+        if kind == "discrete" or inside.size < _fewest(len(values)):
+            if len(listed) > 1:
+                columns.append(Column(j, "discrete", listed, chart, 0.0, 0.0))
             continue
         places = chart.to(inside) if kind == "continuous" else inside
         low, centre, high = np.quantile(places, (0.25, 0.5, 0.75))
-        columns.append(Column(j, kind, atoms, chart, float(centre), float(high - low) / 1.349, _grain(inside)))
+        columns.append(Column(j, kind, listed, chart, float(centre), float(high - low) / 1.349, _grain(inside)))
     return tuple(columns)
+
+
+def standing_out(values: FloatArray) -> FloatArray:
+    """Return the values of a column, in order, that are drawn at least thrice and more often than a grid explains.
+
+    On a grid the values that are drawn less often tell how many repeats are usual, by ``sum c (c - 1) / sum c`` of
+    their counts ``c``. Only the counts are looked at, not where the values lie.
+    """
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    for count in np.unique(counts[counts >= 3]).tolist():
+        fewer = counts[counts < count]
+        usual = float((fewer * (fewer - 1)).sum()) / max(1, int(fewer.sum()))
+        if len(distinct) * float(poisson.sf(count - 1, PEAK * usual)) < CHANCE:
+            return np.asarray(distinct[counts >= count])
+    return np.empty(0)
+
+
+def _tied_ends(values: FloatArray) -> FloatArray:
+    """Return the smallest and the largest value where they were drawn more than once: draws are cut off there."""
+    finite = values[np.isfinite(values)]
+    return np.array([end for end in ((finite.min(), finite.max()) if finite.size else ()) if (finite == end).sum() > 1])
+
+
+def _fewest(n: int) -> float:
+    return max(FEWEST, FEWEST_SHARE * n)
 
 
 def _grain(values: FloatArray) -> float:
@@ -131,14 +186,21 @@ def _grain(values: FloatArray) -> float:
     return float(np.diff(np.unique(values)).min(initial=np.inf) / spread) if spread > 0 else 0.0
 
 
-def _kind(values: FloatArray) -> str:
-    _, counts = np.unique(values, return_counts=True)
-    if counts[counts > 1].sum() >= REPEATED * len(values):
-        return "discrete"
+def _kind(values: FloatArray, outstanding: FloatArray) -> str:
+    """Return the kind of a column; where all that repeats stands out, it is what the other values are."""
+    if _repeated(values) >= REPEATED:
+        rest = values[~np.isin(values, outstanding)]
+        return "continuous" if rest.size >= _fewest(len(values)) and _repeated(rest) < RARELY else "discrete"
     finite = values[np.isfinite(values)]
     return (
         "whole" if finite.size and (finite == np.rint(finite)).all() and np.abs(finite).max() < 2**52 else "continuous"
     )
+
+
+def _repeated(values: FloatArray) -> float:
+    """Return the share of values that are not alone."""
+    _, counts = np.unique(values, return_counts=True)
+    return float(counts[counts > 1].sum()) / max(1, len(values))
 
 
 def _piece(values: FloatArray, atoms: Sequence[float]) -> Chart:
@@ -158,8 +220,7 @@ def _piece(values: FloatArray, atoms: Sequence[float]) -> Chart:
 def jumps_at(log_density: LogDensity, points: FloatArray, columns: Sequence[int]) -> BoolArray:
     """Return at which points, and in which of the columns, the stated density jumps; shape of ``points``.
 
-    A value at which it does is an atom, by the density's own word: a continuous law has none of them but by a chance
-    of the order of 1e-9 a draw.
+    A continuous law jumps at none of its draws but by a chance of the order of 1e-9 a draw.
     """
     jumps = np.zeros(points.shape, dtype=np.bool_)
     if not columns:
@@ -201,41 +262,3 @@ def _jump(log_density: LogDensity, points: FloatArray, log_at_points: FloatArray
                 np.abs(log_density(side) - log_at_points) <= tolerance
             )  # an infinite or undefined neighbour jumps
     return jumps
-
-
-#: Probability that a value is allowed where the density says 0: outputs may lie on a grid of any library's floats.
-ALLOWED = 1e-4
-#: A value must hold this share of all repeats of its column, or it is one point of a grid.
-GRID_SHARE = 0.05
-#: Values that are watched.
-WATCHED = 3
-
-
-def repeats(
-    drawn: FloatArray, n_learning: int, jumps: NDArray[np.bool_], columns: Sequence[int], level: float
-) -> tuple[str, str, float, float, str, int] | None:
-    """Return the test (its name, words, p-value, level, event, hits) of values seen at least thrice in training.
-
-    A law with a density gives each value probability 0; every watched one is granted ``ALLOWED``. Values at which the
-    stated density jumps are atoms by its own word and are not watched.
-    """
-    if not columns:
-        return None
-    watched: list[tuple[int, int, float]] = []
-    for j in columns:
-        values = drawn[:n_learning, j][~jumps[:n_learning, j]]
-        distinct, counts = np.unique(values, return_counts=True)
-        repeated = counts[counts > 1].sum()
-        for i in np.flatnonzero((counts >= 3) & (counts >= GRID_SHARE * repeated)):
-            watched.append((int(counts[i]), j, float(distinct[i])))
-    watched = sorted(watched, key=lambda each: -each[0])[:WATCHED]
-    fresh, free = drawn[n_learning:], ~jumps[n_learning:]
-    hit = np.zeros(len(fresh), dtype=np.bool_)
-    for _, j, value in watched:
-        hit |= (fresh[:, j] == value) & free[:, j]
-    hits, name = int(hit.sum()), "values that repeat"
-    if not hits:
-        return name, "no output repeats where the stated density is continuous", 1.0, level, "", 0
-    p_value = float(binom.sf(hits - 1, len(fresh), len(watched) * ALLOWED))
-    event = "; ".join(f"column {j} equal to {value:.6g}" for _, j, value in watched)
-    return name, "outputs repeat where the stated density is continuous", p_value, level, event, hits

@@ -22,8 +22,8 @@ from mechanisms.data.dataset import FloatArray
 from ..estimate import Budget
 from .stated_law import LawAudit, LawTest, drawn_outputs, n_learning, stated, wherever_stated
 from .stated_law_bets import grown, shares_of, stake_of
-from .stated_law_columns import BoolArray, Column, columns_of, jumps_at, kinds_of
-from .stated_law_moves import RefusedError
+from .stated_law_columns import BoolArray, Column, atoms_of, columns_of
+from .stated_law_moves import RefusedError, difference
 
 IntArray = NDArray[np.intp]
 LogDensity = Callable[[FloatArray], FloatArray]
@@ -41,13 +41,15 @@ DRAWN_IN, GAPS, GAPS_OF_MANY, AROUND = 0.03, 8, 3, 40
 STEPS, NARROW = 20, 0.1
 #: Thresholds lie as far beyond the largest learning score as it lies beyond these ranks.
 RANKS = (1, 3)
+#: Learning draws that tell whether the density goes on beyond an atom.
+BEYOND = 50
 #: Bets kept, and what they must have won in training.
 KEPT, WORTH = 9, 1.0
 
 
 @dataclass(frozen=True)
 class Reach:
-    """A column between two atoms: its median, how far the learning draws go, and where the piece ends."""
+    """A column between two atoms: its median, how far the learning draws go, where the piece ends, atoms beside it."""
 
     index: int
     centre: float
@@ -55,19 +57,23 @@ class Reach:
     high: float
     start: float
     end: float
+    beside: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, column: Column) -> Reach:
-        """Return the reach of a continuous column."""
+    def of(cls, column: Column, density: LogDensity, training: FloatArray) -> Reach:
+        """Return the reach of a continuous column: up to an atom, unless the density goes on beyond it."""
         low, high, atoms = column.chart.low, column.chart.high, column.values
         start = max((atom for atom in atoms if atom <= low), default=-math.inf)
         end = min((atom for atom in atoms if atom >= high), default=math.inf)
         centre = float(column.chart.back(np.array([column.centre]))[0])
-        return cls(column.index, centre, low, high, start, end)
+        open_ends = [_goes_on(density, training, column.index, edge, edge - centre) for edge in (start, end)]
+        ends = (-math.inf if open_ends[0] else start, math.inf if open_ends[1] else end)
+        return cls(column.index, centre, low, high, *ends, (start, end))
 
     def holds(self, values: FloatArray) -> BoolArray:
         """Return which values lie in the piece."""
-        return np.asarray(np.isfinite(values) & (values > self.start) & (values < self.end))
+        inside = np.isfinite(values) & (values > self.start) & (values < self.end)
+        return np.asarray(inside & ~np.isin(values, self.beside))
 
     def place(self, values: FloatArray, side: int) -> FloatArray:
         """Return distances from the median, 1 at the last learning draw of that side; 0 on a side not asked about."""
@@ -251,6 +257,17 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     return LawAudit((LawTest("range", words, p_value, level, event, len(drawn) - n),), level, len(drawn))
 
 
+def _goes_on(density: LogDensity, training: FloatArray, index: int, atom: float, outwards: float) -> bool:
+    """Return whether the density changes with the distance beyond an atom: neither 0 nor what it is at the atom."""
+    points = training[:BEYOND].copy()
+    points[:, index] = atom
+    at, beyond = density(points) if math.isfinite(atom) else np.empty(0), []
+    for factor in FACTORS if at.size else ():
+        points[:, index] = atom + (factor - 1) * outwards
+        beyond.append(density(points))
+    return any(bool((np.isfinite(logs) & (np.abs(logs - at) > 1e-9)).any()) for logs in beyond)
+
+
 def _nothing(why: str, budget: Budget, n_draws: int) -> LawAudit:
     test = LawTest("range", f"the range of the draws was not tested: {why}", 1.0, budget.failure_prob, "", 0)
     return LawAudit((test,), budget.failure_prob, n_draws, 0.0)
@@ -258,9 +275,9 @@ def _nothing(why: str, budget: Budget, n_draws: int) -> LawAudit:
 
 def reaches_of(density: LogDensity, drawn: FloatArray, n: int) -> list[Reach]:
     """Return the reach of each continuous column, by the first ``n`` draws (atoms: by all of them)."""
-    free = [j for j, kind in enumerate(kinds_of(drawn[:n])) if kind == "continuous"]
-    columns = columns_of(drawn, jumps_at(density, drawn, free), n)
-    reaches = (Reach.of(reach) for reach in columns if reach.kind == "continuous" and reach.spread > 0)
+    columns = columns_of(drawn, atoms_of(density, drawn, n), n)
+    moving = (column for column in columns if column.kind == "continuous" and column.spread > 0)
+    reaches = (Reach.of(column, density, drawn[:n]) for column in moving)
     return [reach for reach in reaches if reach.low < reach.centre < reach.high]
 
 
@@ -331,7 +348,7 @@ def payoffs(
     beyond = np.flatnonzero(scores > least)
     if beyond.size:
         back, images = move.origins(drawn[beyond])
-        own = _share(log_drawn[beyond], density(back) - move.log_jacobian)
+        own = expit(difference(log_drawn[beyond], density(back) - move.log_jacobian))
         draw_shares[beyond] = np.where(images, own, 1.0)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(scores)[:-1]])
     of_thresholds = []
@@ -356,15 +373,8 @@ def _image_shares(
             images = move.images(drawn[rows])
         log_there = density(images)
         image_scores[rows] = move.score(images, log_there)
-        shares[rows] = _share(log_there, log_drawn[rows] - move.log_jacobian)
+        shares[rows] = expit(difference(log_there, log_drawn[rows] - move.log_jacobian))
     return image_scores, shares
-
-
-def _share(log_p: FloatArray, log_q: FloatArray) -> FloatArray:
-    """Return p/(p + q); a density that is not stated counts as 0."""
-    log_p, log_q = (np.where(np.isnan(logs), -np.inf, logs) for logs in (log_p, log_q))
-    with np.errstate(all="ignore"):
-        return np.asarray(expit(np.where(log_p == log_q, 0.0, log_p - log_q)))
 
 
 def _wealth(
