@@ -15,7 +15,7 @@ from audits.examination.examined import DrawnPair
 from audits.examination.examined_claim import examine
 from audits.examination.witnesses import Witness, of_test
 from audits.search.pairs import PublicDomain, examination_pairs
-from audits.verdict import CheckRole, Decision, Stated
+from audits.verdict import CheckRole, Decision, Ground, Stated
 from mechanisms import Relation
 from verify.certificates.claims.imported.claims_imported import runner
 from verify.engine.work import in_order
@@ -31,7 +31,7 @@ def found(least=10**9, **more):
 
 def test_an_honest_mechanism_is_examined_on_every_pair():
     honest = found()
-    assert honest.outcome is ExaminationOutcome.EXAMINED
+    assert honest.ruling(attested=True).ground is Ground.EXAMINED
     assert honest.left_out == ("", "")
     assert len(honest.pairs) >= len(PAIRS) + len(OWN)
 
