@@ -22,7 +22,7 @@ from ..black_box.claims import PrivacyClaim
 from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_range import audit_range
-from ..stated_law.stated_worst import inside
+from ..stated_law.stated_worst import inside, stated_delta
 from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
@@ -399,8 +399,7 @@ def _covered(worst: StatedProfile, claim: PrivacyClaim) -> Witness:
         exact = Estimate.proved(0.0, 0.0, "closed form, as stated")
         quantity = "whether worst_profile exceeds the claimed curve (0 no, 1 yes)"
         return _stated_worst(quantity, 0.0, exact, words)
-    high = max(worst.delta_bracket(claim.epsilon, direction).high for direction in BOTH)
-    exact = Estimate.proved(0.0, high, "worst_profile, as stated")
+    exact = Estimate.proved(0.0, stated_delta(worst, claim.epsilon, claim.delta), "worst_profile, as stated")
     quantity = f"delta at epsilon {claim.epsilon:.4g} against the claim, worse direction"
     return _stated_worst(quantity, claim.delta, exact, words)
 

@@ -320,7 +320,7 @@ def examine(
     data = [*pairs, *own][0].pair.first
     relation = Relation.ADD if claim is None else claim.relations[0]
     group = 1 if claim is None else claim.group
-    worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group)
+    worst, _ = stated_worst(mechanism, data.x_bound, data.y_bound, relation, group, claim=claim)
     make = make if open_calls(mechanism) is None else None  # another object of it would be the same one elsewhere
     subject = subject_of(mechanism, fresh=make, views=views, deadline=deadline)
     blank = Examination(subject.name, claim, (), (), demand, budget.failure_prob, Conduct(), spared=cap.spared)
