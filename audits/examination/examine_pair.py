@@ -23,12 +23,14 @@ from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside
+from ..subject.fresh_process import ProcessServer
 from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
 from .deadline import Deadline, OutOfTime
+from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
 from .witnesses import Note, StatedProfile, Weight, Witness, of_test
@@ -75,6 +77,8 @@ class PairWork:
         A pair that is not done by then was not reached: nothing of it counts.
     n_pilot : int
         Draws of each data set that show what outputs look like.
+    fresh : bool
+        Whether it is drawn in processes of their own too; they are forked from ``server`` where ``make`` is None.
     """
 
     mechanism: Any
@@ -90,6 +94,8 @@ class PairWork:
     shared: bool = False
     deadline: Deadline | None = None
     n_pilot: int = PILOT
+    fresh: bool = False
+    server: ProcessServer | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,8 @@ class PairExamination:
         Why nobody answered, where it was that and not the deadline; empty otherwise.
     miscounted : bool
         Whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows.
+    fresh : FreshAudits or None
+        What its draws in fresh processes say; None where none were asked for.
     """
 
     name: str
@@ -126,6 +134,7 @@ class PairExamination:
     reached: bool = True
     stopped: str = ""
     miscounted: bool = False
+    fresh: FreshAudits | None = None
 
 
 def examine_pair(work: PairWork) -> PairExamination:
@@ -168,6 +177,9 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     n_each = work.budget.n_draws // 2
     recorded = Recorded(encoded, work.pair, n_each, work.budget.key.child("sample"))
     work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * recorded.share))
+    apart = work.budget.part("fresh process", share=FRESH)
+    if work.fresh:
+        work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * (1 - FRESH)))
     law, why, spent = _believed(work, recorded, encoded)
     witnesses: tuple[Witness, ...] = ()
     visible = 1.0
@@ -175,6 +187,11 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         budget = work.budget.part("black box", share=1 - spent)
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
+    fresh = None
+    if work.fresh and n_each >= BLACK_BOX:
+        points = [] if work.claim is None else [(e, work.claim.delta_at(e)) for e in _claimed_epsilons(work.claim)]
+        fresh = fresh_audits(replace(work, budget=apart), recorded, encoded, points, dense=not why)
+        witnesses += tuple(_fresh_witnesses(fresh))
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
     return PairExamination(
         work.name,
@@ -185,7 +202,22 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         why,
         visible,
         miscounted=has_miscounted(encoded.subject),
+        fresh=fresh,
     )
+
+
+def _fresh_witnesses(fresh: FreshAudits) -> Iterator[Witness]:
+    """Yield what draws in fresh processes say: they can refute the claim and the stated law, and never support."""
+    apart = "each data set in a fresh process"
+    for audit, words in ((fresh.own, apart), (fresh.second_first, "second data set first")):
+        if audit is not None:
+            yield replace(_claim_witness(audit), about=f"{words}: the claim")
+    if fresh.ratio is not None:
+        yield law_witness(f"{apart}: stated ratio", fresh.ratio)
+    if fresh.delta is not None:
+        test, level = fresh.delta, fresh.delta_level
+        refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"
+        yield of_test(about, test.p_value, level, 2 * fresh.n_draws, refuted=refuted, words=test.words)
 
 
 def has_miscounted(subject: Subject) -> bool:
