@@ -24,6 +24,7 @@ from mechanisms.reference import is_reference
 from ..black_box.claims import PrivacyClaim, implied_by
 from ..estimate import Budget, Estimate
 from ..results import Result
+from ..search.design_search import PairSearch
 from ..stated_law.stated_worst import stated_worst
 from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from ..subject.guarded_subject import Subject
@@ -34,7 +35,7 @@ from ..white_box.exact import exact_delta
 from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
 from .examine_caps import Cap
-from .examine_choose import Named, accepted, boundary, searched
+from .examine_choose import Named, accepted, boundary, places, searched
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
 from .violation import Violation, claimed_words, least_epsilon
@@ -248,6 +249,7 @@ def examine(
     believe: bool = True,
     make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
+    search: PairSearch | None = None,
     max_draws: int | None = None,
     deadline: Deadline | None = None,
     run: Run = map,
@@ -281,6 +283,9 @@ def examine(
         Not asked for one whose calls may be open together.
     views : tuple of callable
         See ``Subject``: what is read from an output that shows nothing of itself.
+    search : PairSearch, optional
+        Where further pairs are searched (not behind a door; none goes with ``max_draws``). They are examined first, on
+        draws of their own, and take the places of the last of ``pairs``; see ``docs/derivations/pair_search.md``.
     max_draws : int, optional
         The most evaluations of all pairs, probes and contract together, calls made again apart; the draws of a pair
         shrink to fit, then the pilots, then the number of pairs, and nothing is searched.
@@ -323,20 +328,19 @@ def examine(
     try:
         # before any other call: a module may count them
         contract, conduct = _contract(subject, pairs or own, budget, cap.contract, "contract")
-        chosen, skipped, spare = accepted(subject, pairs, wanted, budget)
+        chosen, skipped = accepted(subject, pairs, wanted, budget)
         if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
             contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
         tried = list(pairs[: len(chosen) + len(skipped)])
-        more = [
-            searched(subject, spare if max_draws is None else [], budget),
-            None if cap.tight else boundary(subject, tried, chosen, claim, budget),
-        ]
+        edge = [] if cap.tight else boundary(subject, tried, chosen, claim, budget)
+        found = searched(subject, search, claim, budget, one_by_one=conduct.one_by_one)
     except OutOfTime as stop:
         cut = _unreached("no pair of data sets was reached", str(stop)), str(stop)
         return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
     # copies may share the state of a generator that the object holds: then the object itself is looked at
     shared = make is None and contract[0].violated
-    share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
+    room = wanted + places(search)  # fixed before anything is found; one more is the edge of what is refused
+    share = (1 - CONTRACT) / (slots + places(search) + 1)
 
     def work(named: Named, *, private: bool = False) -> PairWork:
         part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
@@ -357,19 +361,19 @@ def examine(
             cap.n_pilot,
         )
 
-    works = [work(named) for named in [*chosen, *(item for item in more if item is not None)]]
+    works = [work(named) for named in [*found, *chosen[: room - len(found)], *edge]]  # likeliest first
     results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
     reached = [item for item in results if item.reached]
     unreached, stopped = _cut(results)
     in_public = _cut([item for item in results if not item.private])
-    found = replace(
+    examination = replace(
         blank,
         pairs=(*reached, *skipped),
         contract=contract,
         conduct=conduct,
         miscounted=has_miscounted(subject),
     )
-    return replace(found, unreached=unreached, stopped=stopped, cut_in_public=in_public)
+    return replace(examination, unreached=unreached, stopped=stopped, cut_in_public=in_public)
 
 
 def _cut(results: Sequence[PairExamination]) -> tuple[str, str]:

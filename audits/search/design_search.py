@@ -1,0 +1,261 @@
+"""A search for the worst pair over the designs of a public domain: starts, then one coordinate after the other.
+
+What it finds depends on the public domain, the value that it is given and the seed: never on anybody's records.
+Whoever uses a pair that it found examines it on draws that took no part in finding it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count, zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mechanisms.data.neighbours import Relation
+
+from .pair_designs import INSIDE, PATTERN, RESPONSES, ROOT, ROWS, TARGETS, TINY, Length, PairDesign, listed
+from .pairs import NamedGroupPair, PublicDomain, design_pair
+from .worst_case import NamedPair
+
+#: Designs of the fixed list that a search starts from.
+LISTED = 24
+#: Most records of a data set that a search tries.
+MOST = 10_000
+#: Numbers of records: powers of two and of ten, and what lies beside them.
+SIZES = tuple(
+    sorted({n for k in range(14) for n in (2**k - 1, 2**k, 2**k + 1)} | {10, 15, 30, 100, 300, 1000, 3000, MOST})
+)
+#: Lengths of rows and of the target's row, and sizes and values of responses.
+LENGTHS: tuple[Length, ...] = (1.0, ROOT, 0.5, 0.2, 0.1, 0.03, 0.01, 1e-3, TINY)
+LEVELS = (1.0, 0.5, 0.1, TINY)
+ANSWERS = (None, 1.0, 0.5, TINY, 0.0, -0.5, -1.0)
+#: Share of the units that starts may take, and records times features that cost as much as an evaluation.
+STARTS, RECORDS = 0.5, 2000
+#: A move must raise the value by this share, and each doubling of the records is worth this share less.
+GAIN, DOUBLING = 0.01, 0.005
+#: Records up to which a climb walks on where nothing gets better.
+WALK = 100
+#: What a design costs that gives no pair, or one that was looked at before.
+NOTHING = 0.05
+
+
+@dataclass(frozen=True)
+class PairSearch:
+    """Where a worst pair is searched, and how long.
+
+    Parameters
+    ----------
+    domain : PublicDomain
+    relation : Relation
+        ``REPLACE``, or ``ADD`` or ``REMOVE``: both of these are one.
+    group : int
+        Records that the two data sets are apart.
+    labels : bool
+        Responses are -1 and +1 only.
+    units : int
+        Evaluations; one with many records counts as several.
+    winners : int
+        Pairs that come back at most.
+    n_draws : int
+        Draws of each data set in an evaluation.
+    """
+
+    domain: PublicDomain
+    relation: Relation
+    group: int = 1
+    labels: bool = False
+    units: int = 600
+    winners: int = 4
+    n_draws: int = 64
+
+
+class FoundPair(NamedTuple):
+    """A pair that a search found, its design, and its value."""
+
+    named: NamedPair | NamedGroupPair
+    design: PairDesign
+    value: float
+
+
+def search_designs(
+    value: Callable[[NamedPair | NamedGroupPair], float], search: PairSearch, rng: np.random.Generator
+) -> tuple[FoundPair, ...]:
+    """Return the worst pairs that a search finds, the worst first, of different rows or targets.
+
+    The fixed list, a ladder of sizes and designs at random come first; from the best of them, of different kinds, one
+    coordinate is changed at a time, and now and then two, and a change that raises the value is kept.
+
+    Parameters
+    ----------
+    value : callable
+        How far the two data sets of a pair are told apart; deterministic. Infinity ends nothing; nan is the least.
+    search : PairSearch
+    rng : Generator
+
+    Returns
+    -------
+    tuple of FoundPair
+        At most ``search.winners``, of positive value.
+    """
+    book = _Book(value, search)
+    for design in _starts(search, rng):
+        if book.spent >= STARTS * search.units:
+            break
+        book.look(design)
+    climbs = [_Climb(found, search, rng) for found in book.leaders(_level)]
+    while climbs and book.spent < search.units:
+        for climb in climbs:
+            climb.step(book)
+    return tuple(book.leaders(_worth))
+
+
+class _Book:
+    """What was looked at, and what it cost."""
+
+    def __init__(self, value: Callable[[Any], float], search: PairSearch) -> None:
+        self.value, self.search = value, search
+        self.spent = 0.0
+        self.found: dict[str, FoundPair] = {}
+
+    def look(self, design: PairDesign) -> FoundPair | None:
+        """Return the pair of a design with its value; None where there is no such pair, or none that is affordable."""
+        search = self.search
+        self.spent += NOTHING
+        cost = 1 + max(design.n, search.domain.n_min) * search.domain.dim / RECORDS
+        if cost > search.units - self.spent:
+            return None
+        named = design_pair(search.domain, design, search.relation, group=search.group, labels=search.labels)
+        if named is None or named.name in self.found:
+            return None if named is None else self.found[named.name]
+        self.spent += cost
+        value = self.value(named)
+        found = FoundPair(named, design, 0.0 if math.isnan(value) else value)
+        self.found[named.name] = found
+        return found
+
+    def leaders(self, key: Callable[[FoundPair], float]) -> list[FoundPair]:
+        """Return the best pairs, one of each kind."""
+        kinds: dict[object, FoundPair] = {}
+        for found in sorted(self.found.values(), key=key, reverse=True):
+            if found.value > 0:
+                kinds.setdefault((found.design.rows, found.design.target), found)
+        return list(kinds.values())[: self.search.winners]
+
+
+def _level(found: FoundPair) -> float:
+    """Return the value, alike for pairs that are about as good."""
+    return round(found.value, 2)
+
+
+def _worth(found: FoundPair) -> float:
+    """Return the value, of two pairs that are about as good more for the smaller one."""
+    return found.value * (1 - DOUBLING * math.log2(1 + found.design.n))
+
+
+class _Climb:
+    """A design, and the changes of it that are still to be tried."""
+
+    def __init__(self, start: FoundPair, search: PairSearch, rng: np.random.Generator) -> None:
+        self.search, self.rng = search, rng
+        self.at(start)
+
+    def at(self, found: FoundPair) -> None:
+        """Go on from another design."""
+        self.best, self.moves = found, _changes(found.design, self.search, self.rng)
+
+    def step(self, book: _Book) -> None:
+        """Look at one more change; keep it where it is better, or as good and no larger: a plateau is walked over."""
+        found, best = book.look(next(self.moves)), self.best
+        if found is None or found is best:
+            return
+        level = found.value >= (1 - GAIN) * best.value and found.design.n <= max(best.design.n, WALK)
+        if level or found.value > (1 + GAIN) * best.value:
+            self.at(found)
+
+
+def _starts(search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign]:
+    """Yield designs to start from: of the fixed list, of each length of rows, of many sizes, at random; in turn."""
+    plain = PairDesign(30, "rows alike", "responses alike", "opposite of the first record", place=2, removed=True)
+    most = replace(plain, target="most excited direction, response +")
+    yield from (replace(listed(number), removed=True) for number in range(LISTED // 3))
+    ladder = [replace(most, n=n) for n in SIZES if n & (n + 1) == 0 and n]  # one more record makes a power of two
+    lengths = [replace(plain, length=length) for length in LENGTHS]
+    rest = [replace(listed(number), removed=True) for number in range(LISTED // 3, LISTED)]
+    for group in zip_longest(rest, ladder, lengths, (_random(search, rng) for _ in rest)):
+        yield from (design for design in group if design is not None)
+    while True:
+        yield _random(search, rng)
+
+
+def _random(search: PairSearch, rng: np.random.Generator) -> PairDesign:
+    """Return a design at random, the usual values of its coordinates more often than the others."""
+    design = replace(listed(int(rng.integers(LISTED))), removed=True, n=int(rng.choice(SIZES[: SIZES.index(1000)])))
+    for values in _coordinates(design, search, rng).values():
+        if values and rng.random() < 0.4:
+            design = _with(design, values[int(rng.integers(len(values)))])
+    return design
+
+
+def _with(design: PairDesign, change: Mapping[str, Any]) -> PairDesign:
+    return replace(design, **change)
+
+
+def _coordinates(
+    design: PairDesign, search: PairSearch, rng: np.random.Generator
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the other values that each coordinate of a design may take."""
+    least, most = search.domain.n_min, search.domain.n_max
+    sizes = [*SIZES, least, least + 1, *([] if most is None else [most])]
+    near = sorted(sizes, key=lambda n: abs(math.log((n + 1) / (design.n + 1))))[1:8]
+    far = [int(design.n * factor) for factor in (0.25, 4)]
+    whole = {"n": [n for n in (*near, *far, design.n - 1, design.n + 1) if 0 <= n <= max(MOST, least + 1)]}
+    tables: dict[str, Any] = {
+        **whole,
+        "rows": ROWS,
+        "length": LENGTHS,
+        "responses": (*RESPONSES, PATTERN),
+        "level": LEVELS,
+        "target": TARGETS,
+        "target_length": (None, *LENGTHS),
+        "target_response": ANSWERS,
+        "place": (0, 1, 2),
+        "labels": (False, True) if search.domain.y_bound >= 1 and not search.labels else (),
+        "old_response": ANSWERS if search.relation is Relation.REPLACE else (),
+    }
+    values = {
+        name: [{name: value} for value in each if value != getattr(design, name)] for name, each in tables.items()
+    }
+    values["pattern"] = [{"pattern": pattern} for pattern in _patterns(design, rng)]
+    free = [place for place, bound in enumerate((search.domain.x_bound, search.domain.y_bound)) if math.isinf(bound)]
+    values["scales"] = [
+        {"scales": tuple(scale if p == place else design.scales[p] for p in (0, 1))}
+        for place in free
+        for scale in range(4)
+        if scale != design.scales[place]
+    ]
+    return values
+
+
+def _patterns(design: PairDesign, rng: np.random.Generator) -> list[int]:
+    """Return other patterns: of responses those with one sign changed first, then others."""
+    if design.responses == PATTERN:
+        flips = rng.permutation(max(1, min(design.n, 64)))[:16]
+        return [*(design.pattern ^ (1 << int(bit)) for bit in flips), *(int(p) for p in rng.integers(2**63, size=8))]
+    return [int(p) for p in rng.integers(1024, size=4)] if design.target == INSIDE else []
+
+
+def _changes(design: PairDesign, search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign]:
+    """Yield designs that differ in one coordinate, in turn and each in random order; then in two of them, for ever."""
+    values = [each for each in _coordinates(design, search, rng).values() if each]
+    orders = [rng.permutation(len(each)) for each in values]
+    for step in range(max(len(each) for each in values)):
+        for place in rng.permutation(len(values)):
+            if step < len(values[place]):
+                yield _with(design, values[place][orders[place][step]])
+    for _ in count():
+        first, second = rng.choice(len(values), size=2, replace=False)
+        pick = [values[place][int(rng.integers(len(values[place])))] for place in (first, second)]
+        yield _with(_with(design, pick[0]), pick[1])
