@@ -42,20 +42,30 @@ def accepted(
 
 
 def places(search: PairSearch | None) -> int:
-    """Return how many pairs share the failure probability beside those asked for; an examination has one in any case."""
+    """Return how many pairs share the failure probability beside those asked for, whatever a search finds."""
     return 1 if search is None else max(1, search.winners - search.winners // 2)
 
 
 def searched(
-    subject: Subject, search: PairSearch | None, claim: PrivacyClaim | None, budget: Budget, *, one_by_one: bool
+    subject: Subject,
+    search: PairSearch | None,
+    claim: PrivacyClaim | None,
+    budget: Budget,
+    chosen: Sequence[Named],
+    *,
+    one_by_one: bool = False,
 ) -> list[Named]:
-    """Return the pairs that a search of the public domain finds, the worst first; none behind a door."""
+    """Return the pairs that a search of the public domain finds, the worst first, then chosen ones in what is left.
+
+    Behind a door nothing is searched. The number of places is that of ``chosen`` and ``places`` together.
+    """
     if search is None or claim is None or open_calls(subject.mechanism) is not None:
-        return []
+        return list(chosen)
     key = budget.key.child("search")
     value = PairValue(subject, claim, search.n_draws, key.child("draws"), one_by_one=one_by_one)
     found = search_designs(value, search, key.child("designs").rng())
-    return [replace(each.named, name=f"found by a search: {each.named.name}") for each in found]
+    new = [replace(each.named, name=f"found by a search: {each.named.name}") for each in found]
+    return [*new, *chosen[: max(0, len(chosen) + places(search) - len(new))]]
 
 
 def boundary(
@@ -65,7 +75,7 @@ def boundary(
     claim: PrivacyClaim | None,
     budget: Budget,
 ) -> list[Named]:
-    """Return neighbours of which one is accepted and one refused, where some pair was refused on both sides; or nothing."""
+    """Return neighbours of which one is accepted and one refused, where some pair was refused on both sides."""
     taken = {named.name for named in chosen}
     refused = next((named.pair.first for named in pairs if named.name not in taken), None)
     if refused is None or not chosen or claim is None or claim.group > 1:

@@ -332,15 +332,16 @@ def examine(
         if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
             contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
         tried = list(pairs[: len(chosen) + len(skipped)])
-        edge = [] if cap.tight else boundary(subject, tried, chosen, claim, budget)
-        found = searched(subject, search, claim, budget, one_by_one=conduct.one_by_one)
+        chosen, edge = (
+            searched(subject, search, claim, budget, chosen, one_by_one=conduct.one_by_one),
+            [] if cap.tight else boundary(subject, tried, chosen, claim, budget),
+        )
     except OutOfTime as stop:
         cut = _unreached("no pair of data sets was reached", str(stop)), str(stop)
         return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
     # copies may share the state of a generator that the object holds: then the object itself is looked at
     shared = make is None and contract[0].violated
-    room = wanted + places(search)  # fixed before anything is found; one more is the edge of what is refused
-    share = (1 - CONTRACT) / (slots + places(search) + 1)
+    share = (1 - CONTRACT) / (slots + places(search) + 1)  # one more: the edge of what is refused
 
     def work(named: Named, *, private: bool = False) -> PairWork:
         part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
@@ -361,7 +362,7 @@ def examine(
             cap.n_pilot,
         )
 
-    works = [work(named) for named in [*found, *chosen[: room - len(found)], *edge]]  # likeliest first
+    works = [work(named) for named in [*chosen, *edge]]
     results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
     reached = [item for item in results if item.reached]
     unreached, stopped = _cut(results)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import count, zip_longest
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +32,21 @@ SIZES = tuple(
 LENGTHS: tuple[Length, ...] = (1.0, ROOT, 0.5, 0.2, 0.1, 0.03, 0.01, 1e-3, TINY)
 LEVELS = (1.0, 0.5, 0.1, TINY)
 ANSWERS = (None, 1.0, 0.5, TINY, 0.0, -0.5, -1.0)
-#: Share of the units that starts may take, and records times features that cost as much as an evaluation.
-STARTS, RECORDS = 0.5, 2000
+#: What is put back at the end where it makes no difference.
+PLAIN: tuple[Mapping[str, Any], ...] = (
+    {"labels": False},
+    {"level": 1.0},
+    {"length": 1.0},
+    {"target_length": None},
+    {"target_response": None},
+    {"old_response": None},
+    {"responses": "responses alike"},
+    {"rows": "rows alike"},
+)
+#: Coordinates of a climb among irregular orders, and the numbers of records that it may start from.
+ORDER, ORDERED = ("n", "pattern", "target", "target_response", "place"), (15, 31, 16, 8, 33, 63)
+#: Shares of the units that putting back and the starts may take; records times features that cost an evaluation.
+TIDYING, STARTS, RECORDS = 0.06, 0.5, 2000
 #: A move must raise the value by this share, and each doubling of the records is worth this share less.
 GAIN, DOUBLING = 0.01, 0.005
 #: Records up to which a climb walks on where nothing gets better.
@@ -105,10 +118,14 @@ def search_designs(
         if book.spent >= STARTS * search.units:
             break
         book.look(design)
-    climbs = [_Climb(found, search, rng) for found in book.leaders(_level)]
-    while climbs and book.spent < search.units:
+    irregular = [found for found in book.found.values() if found.design.responses == PATTERN]
+    starts = [*book.leaders(_level), *sorted(irregular, key=_level, reverse=True)[:1]]
+    climbs = [_Climb(found, search, rng) for found in starts]
+    while climbs and book.spent < (1 - TIDYING) * search.units:
         for climb in climbs:
             climb.step(book)
+    for found in book.leaders(_worth):
+        book.tidy(found)
     return tuple(book.leaders(_worth))
 
 
@@ -136,12 +153,20 @@ class _Book:
         self.found[named.name] = found
         return found
 
+    def tidy(self, found: FoundPair) -> None:
+        """Look at a pair in which what makes no difference is put back, so that its words say what does."""
+        for change in PLAIN:
+            plainer = self.look(replace(found.design, **change))
+            if plainer is not None and plainer.value >= (1 - GAIN) * found.value:
+                found = plainer
+
     def leaders(self, key: Callable[[FoundPair], float]) -> list[FoundPair]:
         """Return the best pairs, one of each kind."""
         kinds: dict[object, FoundPair] = {}
         for found in sorted(self.found.values(), key=key, reverse=True):
+            design = found.design
             if found.value > 0:
-                kinds.setdefault((found.design.rows, found.design.target), found)
+                kinds.setdefault(PATTERN if design.responses == PATTERN else (design.rows, design.target), found)
         return list(kinds.values())[: self.search.winners]
 
 
@@ -151,29 +176,43 @@ def _level(found: FoundPair) -> float:
 
 
 def _worth(found: FoundPair) -> float:
-    """Return the value, of two pairs that are about as good more for the smaller one."""
-    return found.value * (1 - DOUBLING * math.log2(1 + found.design.n))
+    """Return the value, of two pairs that are about as good more for the smaller one and the plainer words."""
+    less = DOUBLING * (math.log2(1 + found.design.n) + len(found.design.words) / 40)
+    return found.value * (1 - less)
 
 
 class _Climb:
-    """A design, and the changes of it that are still to be tried."""
+    """A design, and the changes of it that are still to be tried; of some coordinates alone where they are named."""
 
     def __init__(self, start: FoundPair, search: PairSearch, rng: np.random.Generator) -> None:
         self.search, self.rng = search, rng
-        self.at(start)
+        self.best, self.names = start, ORDER if start.design.responses == PATTERN else ()
+        self.changes = self._all()
 
-    def at(self, found: FoundPair) -> None:
-        """Go on from another design."""
-        self.best, self.moves = found, _changes(found.design, self.search, self.rng)
+    def _all(self) -> Iterator[Mapping[str, Any]]:
+        """Yield changes of one coordinate, in turn and each in random order; then of two at random, for ever."""
+        rng, table = self.rng, _coordinates(self.best.design, self.search, self.rng)
+        values = [each for name, each in table.items() if each and (not self.names or name in self.names)]
+        orders = [rng.permutation(len(each)) for each in values]
+        for step in range(max(len(each) for each in values)):
+            for place in rng.permutation(len(values)):
+                if step < len(values[place]):
+                    yield values[place][orders[place][step]]
+        while True:
+            first, second = (values[place] for place in rng.choice(len(values), size=2, replace=False))
+            yield {**first[int(rng.integers(len(first)))], **second[int(rng.integers(len(second)))]}
 
     def step(self, book: _Book) -> None:
         """Look at one more change; keep it where it is better, or as good and no larger: a plateau is walked over."""
-        found, best = book.look(next(self.moves)), self.best
-        if found is None or found is best:
+        best = self.best
+        found = book.look(replace(best.design, **next(self.changes)))
+        if found is None:
             return
-        level = found.value >= (1 - GAIN) * best.value and found.design.n <= max(best.design.n, WALK)
-        if level or found.value > (1 + GAIN) * best.value:
-            self.at(found)
+        if found.value > (1 + GAIN) * best.value:
+            self.best = found
+            self.changes = self._all()
+        elif found.value >= (1 - GAIN) * best.value and found.design.n <= max(best.design.n, WALK):
+            self.best = found
 
 
 def _starts(search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign]:
@@ -184,7 +223,12 @@ def _starts(search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign
     ladder = [replace(most, n=n) for n in SIZES if n & (n + 1) == 0 and n]  # one more record makes a power of two
     lengths = [replace(plain, length=length) for length in LENGTHS]
     rest = [replace(listed(number), removed=True) for number in range(LISTED // 3, LISTED)]
-    for group in zip_longest(rest, ladder, lengths, (_random(search, rng) for _ in rest)):
+    orders = [
+        replace(plain, responses=PATTERN, n=n, pattern=int(rng.integers(2**63)), place=place)
+        for place in (2, 0)
+        for n in ORDERED
+    ]
+    for group in zip_longest(rest, ladder, lengths, orders, (_random(search, rng) for _ in rest)):
         yield from (design for design in group if design is not None)
     while True:
         yield _random(search, rng)
@@ -195,12 +239,8 @@ def _random(search: PairSearch, rng: np.random.Generator) -> PairDesign:
     design = replace(listed(int(rng.integers(LISTED))), removed=True, n=int(rng.choice(SIZES[: SIZES.index(1000)])))
     for values in _coordinates(design, search, rng).values():
         if values and rng.random() < 0.4:
-            design = _with(design, values[int(rng.integers(len(values)))])
+            design = replace(design, **values[int(rng.integers(len(values)))])
     return design
-
-
-def _with(design: PairDesign, change: Mapping[str, Any]) -> PairDesign:
-    return replace(design, **change)
 
 
 def _coordinates(
@@ -225,7 +265,7 @@ def _coordinates(
         "labels": (False, True) if search.domain.y_bound >= 1 and not search.labels else (),
         "old_response": ANSWERS if search.relation is Relation.REPLACE else (),
     }
-    values = {
+    values: dict[str, list[Mapping[str, Any]]] = {
         name: [{name: value} for value in each if value != getattr(design, name)] for name, each in tables.items()
     }
     values["pattern"] = [{"pattern": pattern} for pattern in _patterns(design, rng)]
@@ -245,17 +285,3 @@ def _patterns(design: PairDesign, rng: np.random.Generator) -> list[int]:
         flips = rng.permutation(max(1, min(design.n, 64)))[:16]
         return [*(design.pattern ^ (1 << int(bit)) for bit in flips), *(int(p) for p in rng.integers(2**63, size=8))]
     return [int(p) for p in rng.integers(1024, size=4)] if design.target == INSIDE else []
-
-
-def _changes(design: PairDesign, search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign]:
-    """Yield designs that differ in one coordinate, in turn and each in random order; then in two of them, for ever."""
-    values = [each for each in _coordinates(design, search, rng).values() if each]
-    orders = [rng.permutation(len(each)) for each in values]
-    for step in range(max(len(each) for each in values)):
-        for place in rng.permutation(len(values)):
-            if step < len(values[place]):
-                yield _with(design, values[place][orders[place][step]])
-    for _ in count():
-        first, second = rng.choice(len(values), size=2, replace=False)
-        pick = [values[place][int(rng.integers(len(values[place])))] for place in (first, second)]
-        yield _with(_with(design, pick[0]), pick[1])

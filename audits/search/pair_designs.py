@@ -168,7 +168,7 @@ RESPONSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "one extreme response among tiny ones": _one_extreme,
     "responses of all sizes": _ladder,
     "responses in rising order": _rising,
-    "responses of three values": lambda X: np.arange(len(X)) % 3 - 1.0,
+    "responses of three values": lambda X: np.asarray(np.arange(len(X)) % 3 - 1.0, dtype=np.float64),
     "labels and numbers between them": _mixed,
 }
 #: Responses that a pattern gives.

@@ -53,7 +53,7 @@ OWN_PAIRS = 3
 #: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
 READY = 4
 #: Units of the search for the worst pair, pairs that it may find, and draws of each data set in an evaluation.
-SEARCHES = {"quick": (200, 3, 32), "standard": (600, 4, 64), "full": (1_500, 6, 128)}
+SEARCHES = {"quick": (400, 3, 24), "standard": (1_500, 4, 48), "full": (4_000, 6, 96)}
 
 
 def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
