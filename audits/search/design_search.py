@@ -80,9 +80,9 @@ class PairSearch:
     relation: Relation
     group: int = 1
     labels: bool = False
-    units: int = 600
+    units: int = 1_500
     winners: int = 4
-    n_draws: int = 64
+    n_draws: int = 48
 
 
 class FoundPair(NamedTuple):

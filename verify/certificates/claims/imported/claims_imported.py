@@ -54,6 +54,8 @@ OWN_PAIRS = 3
 READY = 4
 #: Units of the search for the worst pair, pairs that it may find, and draws of each data set in an evaluation.
 SEARCHES = {"quick": (400, 3, 24), "standard": (1_500, 4, 48), "full": (4_000, 6, 96)}
+#: Draws of a search, at most, as a share of what the pairs asked for are given, and the fewest units worth it.
+SEARCH_SHARE, LEAST_UNITS = 0.3, 100
 
 
 def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
@@ -271,10 +273,14 @@ def public_domain(deployment: Deployment) -> PublicDomain:
 
 
 def pair_search(deployment: Deployment, claim: PrivacyClaim, relation: Relation) -> PairSearch | None:
-    """Return where, and how long, the worst pair of the public domain is searched; None where draws are dear."""
+    """Return where, and how long, the worst pair of the public domain is searched; None where draws are dear or few."""
     if deployment.config.budget.max_draws is not None or is_door(deployment):
         return None
     units, winners, n_draws = SEARCHES[deployment.config.budget.profile]
+    pairs, draws = examination_size(deployment)
+    units = min(units, int(SEARCH_SHARE * pairs * draws / n_draws))
+    if units < LEAST_UNITS:
+        return None
     labels = labels_only(deployment)
     return PairSearch(public_domain(deployment), relation, claim.group, labels, units, winners, n_draws)
 
