@@ -216,19 +216,21 @@ class _Climb:
 
 
 def _starts(search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign]:
-    """Yield designs to start from: of the fixed list, of each length of rows, of many sizes, at random; in turn."""
+    """Yield designs to start from: of the fixed list, of many sizes, each length and kind of rows, at random."""
     plain = PairDesign(30, "rows alike", "responses alike", "opposite of the first record", place=2, removed=True)
     most = replace(plain, target="most excited direction, response +")
     yield from (replace(listed(number), removed=True) for number in range(LISTED // 3))
     ladder = [replace(most, n=n) for n in SIZES if n & (n + 1) == 0 and n]  # one more record makes a power of two
-    lengths = [replace(plain, length=length) for length in LENGTHS]
+    crossed = replace(plain, n=300, target="the first record with the opposite response")
+    lengths = [replace(design, length=length) for length in LENGTHS for design in (plain, crossed)]
+    copies = [replace(plain, rows=rows, target="one more copy of the first record") for rows in ROWS]
     rest = [replace(listed(number), removed=True) for number in range(LISTED // 3, LISTED)]
     orders = [
         replace(plain, responses=PATTERN, n=n, pattern=int(rng.integers(2**63)), place=place)
         for place in (2, 0)
         for n in ORDERED
     ]
-    for group in zip_longest(rest, ladder, lengths, orders, (_random(search, rng) for _ in rest)):
+    for group in zip_longest(rest, ladder, lengths, copies, orders, (_random(search, rng) for _ in rest)):
         yield from (design for design in group if design is not None)
     while True:
         yield _random(search, rng)
