@@ -63,7 +63,7 @@ class PairValue:
         layout = Layout.learn([outputs for part in parts for outputs in part], views=self.subject.views)
         first, second = (np.concatenate([layout.encode(outputs) for outputs in part]) for part in parts)
         apart = _apart(first, second) * len(self.epsilons)
-        states = callable(getattr(inner, "log_density", None))
+        states = any(callable(getattr(inner, name, None)) for name in ("log_density", "profile"))
         stated = [self._exact(inner, pair), self._sampled(inner, pair, first, second) if layout.plain else 0.0]
         return max(apart if apart > TELLS * len(self.epsilons) or not states else 0.0, *stated)
 
