@@ -137,9 +137,9 @@ class PairExamination:
     cause: str = ""
 
 
-def refutes_the_claim(found: PairExamination) -> bool:
-    """Return whether the claim is refuted on this pair, by draws alone or by a statement that they do not refute."""
-    results = [witness.result(found.name) for witness in found.witnesses]
+def refutes_the_claim(*found: PairExamination) -> bool:
+    """Return whether the claim is refuted on some pair, by draws alone or by a statement that no draws refute."""
+    results = [witness.result(pair.name) for pair in found for witness in pair.witnesses]
     return decide(results, Terms(external=True)).decision is Decision.FAIL
 
 

@@ -34,6 +34,7 @@ from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, mis
 from ..white_box.exact import exact_delta
 from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
+from .early_end import passed_over, until_refuted
 from .examine_caps import Cap
 from .examine_choose import Named, accepted, boundary, places, searched
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
@@ -70,6 +71,9 @@ class Examination(Result):
         Why the mechanism gave no answer, part of ``unreached`` then; empty where it did not come to that.
     cut_in_public : (str, str)
         ``unreached`` and ``stopped`` of the pairs that do not depend on private records.
+    left_out : (str, str)
+        How many pairs were not examined since the claim was refuted before: of all, and of those that do not depend on
+        private records; empty where that is none.
     reference : bool
         Whether the proved law of a reference mechanism was asked; nothing need be drawn, and there is no ``enough``.
     conduct : Conduct
@@ -90,6 +94,7 @@ class Examination(Result):
     spared: str = ""
     stopped: str = ""
     cut_in_public: tuple[str, str] = ("", "")
+    left_out: tuple[str, str] = ("", "")
     miscounted: bool = False
 
     @cached_property
@@ -140,7 +145,7 @@ class Examination(Result):
         """What was not examined, and why; empty when the demand is met."""
         if self.reference:
             return ""
-        cut, lacks = self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
+        cut, lacks = self.left_out[0] or self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
         if cut:
             return f"{cut}; {lacks}" if lacks else cut
         if self.miscounted or any(pair.miscounted for pair in self.pairs):
@@ -200,7 +205,8 @@ class Examination(Result):
         """Return the part that does not depend on private records."""
         unreached, stopped = self.cut_in_public
         pairs = tuple(pair for pair in self.pairs if not pair.private)
-        return replace(self, pairs=pairs, unreached=unreached, stopped=stopped)
+        left_out = self.left_out[1], self.left_out[1]
+        return replace(self, pairs=pairs, unreached=unreached, stopped=stopped, left_out=left_out)
 
     @cached_property
     def violation(self) -> Violation | None:
@@ -252,6 +258,7 @@ def examine(
     search: PairSearch | None = None,
     max_draws: int | None = None,
     deadline: Deadline | None = None,
+    complete: bool = False,
     run: Run = map,
 ) -> Examination:
     """Return what is known about a claim on some pairs of data sets.
@@ -291,6 +298,8 @@ def examine(
         shrink to fit, then the pilots, then the number of pairs, and nothing is searched.
     deadline : Deadline, optional
         No call is begun after it. What was found on pairs that were done by then is kept; the rest was not reached.
+    complete : bool
+        Whether the pairs after the first one that refutes the claim are examined, too.
     run : callable
         ``run(function, works)`` yields results in order; replaced to use several processes.
 
@@ -363,18 +372,20 @@ def examine(
         )
 
     works = [work(named) for named in [*chosen, *edge]]
-    results = tuple(run(examine_pair, [*works, *(work(named, private=private) for named in own)]))
-    reached = [item for item in results if item.reached]
+    works += [work(named, private=private) for named in own]
+    results = until_refuted(run(examine_pair, works), complete=complete)
     unreached, stopped = _cut(results)
-    in_public = _cut([item for item in results if not item.private])
-    examination = replace(
+    return replace(
         blank,
-        pairs=(*reached, *skipped),
+        pairs=(*(item for item in results if item.reached), *skipped),
         contract=contract,
         conduct=conduct,
+        unreached=unreached,
+        stopped=stopped,
+        cut_in_public=_cut([item for item in results if not item.private]),
+        left_out=passed_over(works, results),
         miscounted=has_miscounted(subject),
     )
-    return replace(examination, unreached=unreached, stopped=stopped, cut_in_public=in_public)
 
 
 def _cut(results: Sequence[PairExamination]) -> tuple[str, str]:

@@ -153,10 +153,22 @@ class Dataset:
         response.setflags(write=False)
         return replace(self, X=X, y=response)
 
-    def without_record(self, index: int) -> Dataset:
-        """Return the data set without record ``index``."""
+    def with_record_in_place(self, index: int, x: ArrayLike, y: float) -> Dataset:
+        """Return the data set in which record ``index`` is another one; the other records stay where they are."""
+        self._check_index(index)
+        X, response = self.X.copy(), self.y.copy()
+        X[index], response[index] = as_row(x, self.dim), float(y)
+        X.setflags(write=False)
+        response.setflags(write=False)
+        return replace(self, X=X, y=response)
+
+    def _check_index(self, index: int) -> None:
         if not 0 <= index < self.n_records:
             raise DataError(f"index must be in [0, {self.n_records}), got index={index}")
+
+    def without_record(self, index: int) -> Dataset:
+        """Return the data set without record ``index``."""
+        self._check_index(index)
         smaller = copy.copy(self)  # its records were checked when this one was made
         smaller.__dict__.pop("digest", None)
         for name, array in (("X", self.X), ("y", self.y)):

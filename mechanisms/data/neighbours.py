@@ -102,8 +102,9 @@ class NeighbouringPair:
         if self.relation is Relation.ADD:
             return self.dataset.with_record(self.x, self.y)
         assert self.index is not None
-        smaller = self.dataset.without_record(self.index)
-        return smaller if self.relation is Relation.REMOVE else smaller.with_record(self.x, self.y)
+        if self.relation is Relation.REMOVE:
+            return self.dataset.without_record(self.index)
+        return self.dataset.with_record_in_place(self.index, self.x, self.y)
 
     @property
     def sign(self) -> float:
@@ -122,7 +123,7 @@ class NeighbouringPair:
         if self.relation is Relation.REMOVE:
             return NeighbouringPair.add(self.second, self.x, self.y)
         old_x, old_y = self.dataset.X[self.index], float(self.dataset.y[self.index])
-        return NeighbouringPair.replace(self.second, self.dataset.n_records - 1, old_x, old_y)
+        return NeighbouringPair.replace(self.second, self.index, old_x, old_y)
 
     def require(self, *relations: Relation) -> None:
         """Refuse, by name, a relation that is not among ``relations``."""

@@ -88,11 +88,12 @@ def read_deployment(
     dry: bool = False,
     progress: Phases = SILENT,
     answers: AnswerCache | None = None,
+    complete: bool = False,
 ) -> tuple[Deployment, str]:
     """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest.
 
     ``dry``: nothing is drawn for a release, and nothing written. ``answers`` are those that a command or a service gave
-    before. The seconds of ``budget.max_seconds`` begin here.
+    before. ``complete``: what is refuted is examined to the end. The seconds of ``budget.max_seconds`` begin here.
     """
     config, deadline = loaded.config, Deadline.after(loaded.config.budget.max_seconds)
     with progress.phase("the artefact"):
@@ -124,6 +125,7 @@ def read_deployment(
         jobs=jobs,
         progress=progress,
         deadline=deadline,
+        complete=complete,
         notes={"conditions": tuple(conditions), "artefact": artefact, "released": released, **given},
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")

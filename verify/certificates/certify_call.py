@@ -56,7 +56,9 @@ class Certification(Result):
         return {"decision": self.decision, "audience": self.audience, **self.words}
 
 
-def certify(config: str | Path | Loaded, *, audience: str | None = None, jobs: int = 1) -> Certification:
+def certify(
+    config: str | Path | Loaded, *, audience: str | None = None, jobs: int = 1, complete: bool = False
+) -> Certification:
     """Decide every claim of a configuration.
 
     A private release that the configuration asks to be drawn is drawn once, kept beside the configuration, and reused.
@@ -70,6 +72,9 @@ def certify(config: str | Path | Loaded, *, audience: str | None = None, jobs: i
         Who will see the result. By default the curator for private data, everyone for public ones.
     jobs : int
         Worker processes for sampled checks.
+    complete : bool
+        Whether every pair of data sets of an imported mechanism is examined; without it, none after the first one that
+        refutes the claim.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def certify(config: str | Path | Loaded, *, audience: str | None = None, jobs: i
     if jobs < 1:
         raise UserError(f"jobs must be at least 1, got jobs={jobs}")
     with one_blas_thread(), kept_answers(loaded) as answers:
-        deployment, digest = read_deployment(loaded, jobs=jobs, answers=answers)
+        deployment, digest = read_deployment(loaded, jobs=jobs, answers=answers, complete=complete)
         certificate = decide(deployment, digest)
         rows = tuple(record_rows(certificate, reader, loaded))
         if answers is not None:

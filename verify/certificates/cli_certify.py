@@ -36,6 +36,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--require", type=click.Choice(["proved"]), help="Exit with 3 where a PASS rests on somebody's word.")
 @click.option("--allow-undecided", is_flag=True, help="Exit with 0 on UNDECIDED, unless something was not examined.")
 @click.option("--draw-again", is_flag=True, help="Draw the private releases once more; both draws count.")
+@click.option("--complete", is_flag=True, help="Examine every pair of data sets, also after one refutes the claim.")
 def certify(
     config: Path,
     audience: str | None,
@@ -47,6 +48,7 @@ def certify(
     require: str | None,
     allow_undecided: bool,
     draw_again: bool,
+    complete: bool,
 ) -> int:
     """Decide every claim of CONFIG and write the certificate.
 
@@ -96,7 +98,7 @@ def certify(
             return _dry_run(loaded, jobs, reader, phases)
     wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
     earlier = NOTHING_BEFORE if previous is None else previous_of(previous, wanted)
-    request = Request(loaded, wanted, Asked(require == "proved", allow_undecided, earlier), draw_again)
+    request = Request(loaded, wanted, Asked(require == "proved", allow_undecided, earlier), draw_again, complete)
     with withheld(not public), certificate_folder(out) as folder, one_blas_thread(), following as phases:
         before = Before({}) if overwrite else finished_before(folder, request, phases)
         if before.holds(request):
@@ -131,7 +133,9 @@ def _decide_and_write(
             click.echo(verdict_line(finding if inside else finding.without_private(), names=inside))
 
     draw_again = request.draw_again and not before.rows
-    deployment, digest = read_deployment(loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers)
+    deployment, digest = read_deployment(
+        loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete
+    )
     certificate = decide(deployment, digest, tell=tell)
     verdicts = certificate.standings(reader)
     code = exit_code(verdicts, request.asked)

@@ -63,7 +63,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
     wanted, factor, tried = (
         DRAWS[loaded.config.budget.profile],
         1.0,
-        replace(deployment, jobs=1, deadline=None, progress=SILENT),
+        replace(deployment, jobs=1, deadline=None, complete=True, progress=SILENT),
     )
     if isinstance(deployment.mechanism, Imported):
         pairs, wanted = loaded.config.budget.examined

@@ -251,7 +251,21 @@ def mapped(
     told: Callable[[T, R], None] = lambda _, __: None,
     died: Callable[[T], R] | None = None,
 ) -> list[R]:
-    """Return ``function`` of every content, in their order, done in ``jobs`` processes (in this one when it is 1).
+    """Return ``function`` of every content, in their order; parameters as of ``in_order``."""
+    return list(in_order(function, contents, jobs, told=told, died=died))
+
+
+def in_order(
+    function: Callable[[T], R],
+    contents: Sequence[T],
+    jobs: int,
+    *,
+    told: Callable[[T, R], None] = lambda _, __: None,
+    died: Callable[[T], R] | None = None,
+) -> Generator[R, None, None]:
+    """Yield ``function`` of every content, in their order, done in ``jobs`` processes (in this one when it is 1).
+
+    Nothing is begun before it is asked for in this process; closing the generator ends what other ones are doing.
 
     Parameters
     ----------
@@ -267,6 +281,7 @@ def mapped(
     """
     tasks = [Task(str(place), content) for place, content in enumerate(contents)]
     results: dict[str, R] = {}
+    due = 0
     with local(min(jobs, max(1, len(tasks)))) as executor:
         for part in Work(function, tasks, executor, checked=False).results():
             for one in part:
@@ -278,4 +293,6 @@ def mapped(
                     result = died(one.task.content)
                 results[one.task.key] = result
                 told(one.task.content, result)
-    return [results[task.key] for task in tasks]
+            while str(due) in results:
+                yield results.pop(str(due))
+                due += 1

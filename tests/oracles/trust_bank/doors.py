@@ -236,12 +236,8 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     """Examine it in Python, with the sizes of certify's profile; PASS where its law is supported on the pairs."""
     from audits import Budget, StreamKey
     from audits.examination.examined import VISIBLE, Demand
-<<<<<<< HEAD
     from audits.examination.examined_claim import examine
-=======
-    from audits.examination.examined_claim import ExaminationOutcome, examine
     from audits.search.design_search import PairSearch
->>>>>>> 11bd25a (Search: no more than a share of the draws; where it looks, in words; the bank's notebook searches too)
     from audits.search.pairs import PublicDomain, examination_pairs
     from verify.certificates.claims.imported.claims_imported import DEMANDED, SEARCHES
     from verify.certificates.config.config import EXAMINED

@@ -226,6 +226,8 @@ class Deployment:
         Who is told how far it is; no number depends on it.
     deadline : Deadline or None
         From ``budget.max_seconds``: no claim, and no pair of an imported mechanism, is begun after it.
+    complete : bool
+        Whether the examination of an imported mechanism goes on after the claim is refuted.
     """
 
     config: Configuration
@@ -240,6 +242,7 @@ class Deployment:
     draws: int | None = None
     progress: Phases = SILENT
     deadline: Deadline | None = None
+    complete: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property

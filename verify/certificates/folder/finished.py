@@ -40,12 +40,15 @@ class Request:
         In the order in which their folders are written.
     draw_again : bool
         Whether one more draw was asked for.
+    complete : bool
+        Whether what is refuted is examined to the end.
     """
 
     loaded: Loaded
     wanted: tuple[Audience, ...]
     asked: Asked
     draw_again: bool
+    complete: bool = False
 
     @property
     def inside(self) -> bool:
@@ -59,6 +62,7 @@ class Request:
             "--require": self.asked.proved,
             "--allow-undecided": self.asked.undecided,
             "--draw-again": self.draw_again,
+            "--complete": self.complete,
         }
 
 

@@ -3,8 +3,8 @@
 The examination of a claim's row: ``relation`` in words; ``pairs``, each with a ``name``, its ``draws`` of either data
 set, and whether its stated ``law`` was held against them; ``draws``, the least of these; ``refused``, pairs with the
 ``reason``; ``visible``, the smallest probability of a leak that would have been seen; ``contract``, findings with
-``name``, ``outcome`` and ``words``; ``cannot_catch``, sentences; ``games``, those in which a filter was tried. What is
-absent is not printed.
+``name``, ``outcome`` and ``words``; ``not_reached``, how many pairs were left out; ``cannot_catch``, sentences;
+``games``, those in which a filter was tried. What is absent is not printed.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ def examined_blocks(claim: Row) -> list[Block]:
     facts = [Fact("Examined", examined_words(row))]
     if unseen_words(row):
         facts.append(Fact("Too rare to be seen", unseen_words(row)))
+    if row.get("not_reached"):
+        facts.append(Fact("Not examined", row["not_reached"]))
     if row.get("reproducible") is False:
         facts.append(Fact("Repeats under one seed", "no: replay draws again and need not find the same numbers"))
     blocks: list[Block] = [Paragraph("What was examined:", TextStyle.LEAD), Facts(tuple(facts))]

@@ -86,7 +86,7 @@ def test_pairs_that_were_done_are_kept_as_they_are_and_the_rest_is_not_reached()
 
 def test_a_failure_found_before_the_stop_is_a_failure() -> None:
     clock = Clock()
-    cut = run(Moment(clock, sigma=0.05), Deadline(2_500.0, clock))
+    cut = run(Moment(clock, sigma=0.05), Deadline(2_500.0, clock), complete=True)
     assert cut.unreached
     assert cut.ruling().decision is Decision.FAIL
 

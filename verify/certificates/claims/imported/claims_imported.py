@@ -28,7 +28,7 @@ from audits.verdict import CheckRole, Stated, sound
 from mechanisms import BOTH, Relation
 
 from ....engine.rows import Row
-from ....engine.work import mapped
+from ....engine.work import in_order
 from ....kernel.evidence import vacuous
 from ....kernel.statement import Claim, Evidence
 from ....kernel.verdict import Outcome
@@ -303,6 +303,7 @@ def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, 
         "views": deployment.notes.get("views", ()),
         "max_draws": deployment.config.budget.max_draws,
         "deadline": deployment.deadline,
+        "complete": deployment.complete,
         "run": runner(1 if is_door(deployment) else deployment.jobs, step),
     }
 
@@ -361,10 +362,10 @@ def runner(
 ) -> Callable[[Callable[[PairWork], PairExamination], Sequence[PairWork]], Iterable[PairExamination]]:
     """Return a map over pairs that keeps their order and uses several processes, and tells of what these have drawn."""
 
-    def run(function: Callable[[PairWork], PairExamination], works: Sequence[PairWork]) -> list[PairExamination]:
+    def run(function: Callable[[PairWork], PairExamination], works: Sequence[PairWork]) -> Iterable[PairExamination]:
         apart = jobs > 1 and len(works) > 1  # in this process every call tells
         told = step if apart else ignore
-        return mapped(function, works, jobs, told=lambda work, _: told(work.budget.n_draws + LEARNED), died=_died)
+        return in_order(function, works, jobs, told=lambda work, _: told(work.budget.n_draws + LEARNED), died=_died)
 
     return run
 
@@ -403,7 +404,7 @@ def examined_row(examination: Examination, deployment: Deployment, relation: str
     compared = [pair for pair in examination.pairs if not pair.skipped]
     missing, budget = examination.missing, deployment.config.budget
     # where nobody answered, or nobody knows what, no budget would help
-    spent = missing and not examination.stopped and missing != MISCOUNTED
+    spent = missing and not (examination.left_out[0] or examination.stopped) and missing != MISCOUNTED
     if spent and examination.unreached and budget.max_seconds is not None:
         missing += f" (budget.max_seconds = {budget.max_seconds:g})"
     elif spent and budget.max_draws is not None:
@@ -423,6 +424,8 @@ def examined_row(examination: Examination, deployment: Deployment, relation: str
         "reproducible": examination.conduct.reproducible,
         "cannot_catch": list(CANNOT_CATCH),
     }
+    if examination.left_out[0]:
+        row["not_reached"] = examination.left_out[0]
     if examination.claim is not None and examination.claim.group > 1:
         row["relation"] = (
             f"{examination.claim.group} records {'replaced' if relation == 'replace' else 'added or removed'}"
