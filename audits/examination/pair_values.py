@@ -23,7 +23,7 @@ from ..subject.guarded_subject import Call, Subject, always_refused
 from ..subject.outputs import Layout
 from .examine_pair import MULTIPLES
 
-#: Values of draws alone count from here on: below it, draws of one law may differ as much.
+#: Draws that lie that much further apart than what is stated says count for themselves; those of one law hardly do.
 TELLS = 0.6
 
 
@@ -62,10 +62,10 @@ class PairValue:
             return 0.0 if refusals[0] == refusals[1] else math.inf
         layout = Layout.learn([outputs for part in parts for outputs in part], views=self.subject.views)
         first, second = (np.concatenate([layout.encode(outputs) for outputs in part]) for part in parts)
-        apart = _apart(first, second) * len(self.epsilons)
         states = any(callable(getattr(inner, name, None)) for name in ("log_density", "profile"))
-        stated = [self._exact(inner, pair), self._sampled(inner, pair, first, second) if layout.plain else 0.0]
-        return max(apart if apart > TELLS * len(self.epsilons) or not states else 0.0, *stated)
+        stated = max(self._exact(inner, pair), self._sampled(inner, pair, first, second) if layout.plain else 0.0)
+        apart = _apart(first, second)
+        return stated if states and apart <= stated + TELLS else max(stated, apart * len(self.epsilons))
 
     def _exact(self, inner: Any, pair: Any) -> float:
         if not (callable(getattr(inner, "profile", None)) and isinstance(pair, NeighbouringPair)):

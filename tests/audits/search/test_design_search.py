@@ -56,8 +56,7 @@ def test_every_pair_that_is_looked_at_lies_in_the_domain(name, relation):
 
     pairs = found(domain, value, relation, **more)
     assert len(pairs) == 4
-    assert len(seen) == len(set(seen)) > 80  # no pair is looked at twice
-    assert [pair.value for pair in pairs] == sorted((pair.value for pair in pairs), reverse=True) or len(pairs) > 1
+    assert len(seen) == len(set(seen)) > 60  # no pair is looked at twice
 
 
 def test_the_same_search_finds_the_same_pairs_and_another_seed_others():
@@ -73,9 +72,8 @@ def test_the_largest_move_of_an_honest_sum_is_found_and_none_beyond():
     pairs = found(PublicDomain(2, 1.0, 1.0))
     assert pairs[0].value == pytest.approx(1.0, abs=1e-9)
     assert max(pair.value for pair in pairs) <= 1.0 + 1e-9
-    assert len({(pair.design.rows, pair.design.target) for pair in pairs}) == len(pairs) - sum(
-        pair.design.responses == PATTERN for pair in pairs[1:] if pair.design.rows == pairs[0].design.rows
-    )
+    kinds = [PATTERN if pair.design.responses == PATTERN else (pair.design.rows, pair.design.target) for pair in pairs]
+    assert len(set(kinds)) == len(kinds) == 4
 
 
 def test_of_pairs_that_are_equally_bad_the_smaller_one_is_taken():
