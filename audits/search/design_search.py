@@ -7,16 +7,16 @@ Whoever uses a pair that it found examines it on draws that took no part in find
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mechanisms.data.neighbours import Relation
 
-from .pair_designs import INSIDE, PATTERN, RESPONSES, ROOT, ROWS, TARGETS, TINY, Length, PairDesign, listed
+from .pair_designs import FEW, INSIDE, PATTERN, RESPONSES, ROOT, ROWS, SHARES, TARGETS, TINY, Length, PairDesign, listed
 from .pairs import NamedGroupPair, PublicDomain, design_pair
 from .worst_case import NamedPair
 
@@ -24,9 +24,10 @@ from .worst_case import NamedPair
 LISTED = 24
 #: Most records of a data set that a search tries.
 MOST = 10_000
-#: Numbers of records: powers of two and of ten, and what lies beside them.
+#: Numbers that people like, and those of records: powers of two and of ten, and what lies beside them.
+ROUND = tuple(digit * 10**k for k in range(1, 4) for digit in (1, 2, 3, 5))
 SIZES = tuple(
-    sorted({n for k in range(14) for n in (2**k - 1, 2**k, 2**k + 1)} | {10, 15, 30, 100, 300, 1000, 3000, MOST})
+    sorted({n for k in range(14) for n in (2**k - 1, 2**k, 2**k + 1)} | {m for n in ROUND for m in (n - 1, n)} | {MOST})
 )
 #: Lengths of rows and of the target's row, and sizes and values of responses.
 LENGTHS: tuple[Length, ...] = (1.0, ROOT, 0.5, 0.2, 0.1, 0.03, 0.01, 1e-3, TINY)
@@ -42,11 +43,14 @@ PLAIN: tuple[Mapping[str, Any], ...] = (
     {"old_response": None},
     {"responses": "responses alike"},
     {"rows": "rows alike"},
+    {"few": 0.0},
 )
 #: Coordinates of a climb among irregular orders, and the numbers of records that it may start from.
 ORDER, ORDERED = ("n", "pattern", "target", "target_response", "place"), (15, 31, 16, 8, 33, 63)
 #: Shares of the units that putting back and the starts may take; records times features that cost an evaluation.
 TIDYING, STARTS, RECORDS = 0.06, 0.5, 2000
+#: Share of the units that looking for numbers from which a mechanism behaves otherwise may take; steps looked into.
+LADDERS, STEPS = 0.25, 3
 #: A move must raise the value by this share, and each doubling of the records is worth this share less.
 GAIN, DOUBLING = 0.01, 0.005
 #: Records up to which a climb walks on where nothing gets better.
@@ -114,6 +118,8 @@ def search_designs(
         At most ``search.winners``, of positive value.
     """
     book = _Book(value, search)
+    for ladder in _ladders():
+        book.climb_ladder(ladder)
     for design in _starts(search, rng):
         if book.spent >= STARTS * search.units:
             break
@@ -153,6 +159,21 @@ class _Book:
         self.found[named.name] = found
         return found
 
+    def climb_ladder(self, ladder: Sequence[PairDesign]) -> None:
+        """Look at designs of growing size, and by halves where the value changes most from one to the next."""
+        seen = [found for design in ladder if self._on_ladder and (found := self.look(design)) is not None]
+        steps = sorted(pairwise(seen), key=lambda step: -_jump(*step))[:STEPS]
+        for low, high in steps:
+            while _jump(low, high) > 0 and high.design.n - low.design.n > 1 and self._on_ladder:
+                middle = self.look(replace(low.design, n=(low.design.n + high.design.n) // 2))
+                if middle is None:
+                    break
+                low, high = (low, middle) if _jump(low, middle) >= _jump(middle, high) else (middle, high)
+
+    @property
+    def _on_ladder(self) -> bool:
+        return self.spent < LADDERS * self.search.units
+
     def tidy(self, found: FoundPair) -> None:
         """Look at a pair in which what makes no difference is put back, so that its words say what does."""
         for change in PLAIN:
@@ -168,6 +189,12 @@ class _Book:
             if found.value > 0:
                 kinds.setdefault(PATTERN if design.responses == PATTERN else (design.rows, design.target), found)
         return list(kinds.values())[: self.search.winners]
+
+
+def _jump(low: FoundPair, high: FoundPair) -> float:
+    """Return by how much two values differ, 0 where they are about the same."""
+    first, second = (min(found.value, 1e9) for found in (low, high))
+    return abs(first - second) if abs(first - second) > GAIN * max(first, second) else 0.0
 
 
 def _level(found: FoundPair) -> float:
@@ -215,12 +242,35 @@ class _Climb:
             self.best = found
 
 
+#: The design from which the starts are varied, and the targets of which some are among the few.
+START = PairDesign(30, "rows alike", "responses alike", "opposite of the first record", place=2, removed=True)
+ONE_OF = (
+    "opposite of the first record",
+    "the first record with the opposite response",
+    "one more copy of the first record",
+    "the zero record",
+)
+
+
+def _ladders() -> Iterator[list[PairDesign]]:
+    """Yield designs of growing size: records alike, then with some reversed ones; one more makes a power of two."""
+    powers = [2**k - 1 for k in range(1, 14)]
+    yield [replace(START, n=n, target="most excited direction, response +") for n in powers]
+    for share in (0.1, 0.5):
+        yield [replace(START, n=n, few=share, few_as="with row and response reversed") for n in powers if n < 1024]
+
+
 def _starts(search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign]:
     """Yield designs to start from: of the fixed list, of many sizes, each length and kind of rows, at random."""
-    plain = PairDesign(30, "rows alike", "responses alike", "opposite of the first record", place=2, removed=True)
-    most = replace(plain, target="most excited direction, response +")
+    plain = START
     yield from (replace(listed(number), removed=True) for number in range(LISTED // 3))
-    ladder = [replace(most, n=n) for n in SIZES if n & (n + 1) == 0 and n]  # one more record makes a power of two
+    few = [
+        replace(plain, n=100, few=share, few_as=few_as, target=target)
+        for few_as in FEW
+        for share in SHARES
+        for target in ONE_OF
+    ]
+    few = [few[place] for place in rng.permutation(len(few))]
     crossed = replace(plain, n=300, target="the first record with the opposite response")
     lengths = [replace(design, length=length) for length in LENGTHS for design in (plain, crossed)]
     copies = [replace(plain, rows=rows, target="one more copy of the first record") for rows in ROWS]
@@ -230,7 +280,7 @@ def _starts(search: PairSearch, rng: np.random.Generator) -> Iterator[PairDesign
         for place in (2, 0)
         for n in ORDERED
     ]
-    for group in zip_longest(rest, ladder, lengths, copies, orders, (_random(search, rng) for _ in rest)):
+    for group in zip_longest(rest, lengths, copies, orders, few, (_random(search, rng) for _ in rest)):
         yield from (design for design in group if design is not None)
     while True:
         yield _random(search, rng)
@@ -263,6 +313,8 @@ def _coordinates(
         "target": TARGETS,
         "target_length": (None, *LENGTHS),
         "target_response": ANSWERS,
+        "few": (0.0, *SHARES),
+        "few_as": tuple(FEW) if design.few else (),
         "place": (0, 1, 2),
         "labels": (False, True) if search.domain.y_bound >= 1 and not search.labels else (),
         "old_response": ANSWERS if search.relation is Relation.REPLACE else (),

@@ -91,6 +91,10 @@ def _one_long(n: int, dim: int) -> FloatArray:
     return rows
 
 
+def _diagonal(n: int, dim: int) -> FloatArray:
+    return np.tile(np.full(dim, (1 - INWARDS) / math.sqrt(dim)), (n, 1))
+
+
 def _one_across(n: int, dim: int) -> FloatArray:
     rows = np.tile(axis(dim), (n, 1))
     rows[:1] = axis(dim, 1) if dim > 1 else -axis(dim)
@@ -110,6 +114,7 @@ ROWS: Mapping[str, Callable[[int, int], FloatArray]] = {
     "rows zero": lambda n, dim: np.zeros((n, dim)),
     "rows in twos": lambda n, dim: np.repeat(spread((n + 1) // 2, dim), 2, axis=0)[:n],
     "one row across the others": _one_across,
+    "rows alike, along a diagonal": _diagonal,
 }
 
 
@@ -173,6 +178,18 @@ RESPONSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 }
 #: Responses that a pattern gives.
 PATTERN = "responses -1 and +1 in irregular order"
+
+
+#: Words -> what becomes of a few rows and their responses.
+FEW: Mapping[str, Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]] = {
+    "with the opposite response": lambda X, y: (X, -y),
+    "with row and response reversed": lambda X, y: (-X, -y),
+    "with a response of zero": lambda X, y: (X, 0.0 * y),
+    "with a row of zeros": lambda X, y: (0.0 * X, y),
+    "with a row across the others": lambda X, y: (np.roll(X, 1, axis=1), y),
+}
+#: Which share of the records they are.
+SHARES = (0.01, 0.05, 0.1, 0.5, 0.9)
 
 
 def _direction(X: FloatArray, dim: int, *, most: bool) -> FloatArray:
@@ -266,6 +283,10 @@ class PairDesign:
         Length of the target's row; None for that of ``target``.
     target_response, old_response : float or None
         Response of the target, and of the record that it replaces; None for those of ``target``.
+    few : float
+        A share of the shared records, the last ones, that are otherwise.
+    few_as : str
+        A key of ``FEW``: how.
     place : int
         The target stands first (0), in the middle (1) or last (2), where it is removed or a group is.
     removed : bool
@@ -286,6 +307,8 @@ class PairDesign:
     target_length: Length | None = None
     target_response: float | None = None
     old_response: float | None = None
+    few: float = 0.0
+    few_as: str = "with the opposite response"
     place: int = 0
     removed: bool = False
     scales: tuple[int, int] = (0, 0)
@@ -295,7 +318,14 @@ class PairDesign:
         """Return rows and responses that both data sets share, shapes ``(n, dim)`` and ``(n,)``."""
         X = ROWS[self.rows](self.n, dim) * _as_share(self.length, self.n)
         y = by_pattern(self.n, self.pattern) if self.responses == PATTERN else RESPONSES[self.responses](X)
+        if self.n_few:
+            X[-self.n_few :], y[-self.n_few :] = FEW[self.few_as](X[-self.n_few :], y[-self.n_few :])
         return X, self.level * y
+
+    @property
+    def n_few(self) -> int:
+        """The number of records that are otherwise."""
+        return round(self.few * self.n + 1e-9)
 
     def records(self, X: FloatArray, y: FloatArray) -> tuple[DesignRecord, DesignRecord]:
         """Return the target, and the record that it replaces, beside the shared records."""
@@ -315,7 +345,8 @@ class PairDesign:
         rows = self.rows if self.length == 1.0 else f"{self.rows} times {_said(self.length)}"
         responses = f"{self.responses} (order {self.pattern:x})" if self.responses == PATTERN else self.responses
         responses += "" if self.level == 1.0 else f" times {self.level:g}"
-        others = f"{rows}, {responses}, {self.n} of them" if self.n else "no other record"
+        few = f", the last {self.n_few} {self.few_as}" if self.n_few else ""
+        others = f"{rows}, {responses}, {self.n} of them{few}" if self.n else "no other record"
         target = f"{self.target} {self.pattern % 1024}" if self.target == INSIDE else self.target
         target += "" if self.target_length is None else f", its length made {_said(self.target_length)}"
         target += "" if self.target_response is None else f", its response made {self.target_response:g}"

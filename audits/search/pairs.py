@@ -18,7 +18,7 @@ import numpy as np
 from mechanisms.data.dataset import Dataset, FloatArray, row_norms
 from mechanisms.data.neighbours import NeighbouringPair, Relation
 
-from .pair_designs import DesignRecord, PairDesign, listed
+from .pair_designs import INWARDS, DesignRecord, PairDesign, listed
 from .worst_case import NamedPair
 
 #: Pairs of one examination.
@@ -287,14 +287,22 @@ def _build(domain: PublicDomain, design: PairDesign, relation: Relation, labels:
         return np.where(unit > 0, 1.0, -1.0) if labels else unit * y_scale
 
     def record(unit: DesignRecord) -> DesignRecord:
-        return DesignRecord(unit.x * x_scale, float(response(np.array([unit.y]))[0]))
+        return DesignRecord(_inside(unit.x) * x_scale, float(response(np.array([unit.y]))[0]))
 
     kind = relation
     if relation is not Relation.REPLACE:
         kind = Relation.REMOVE if design.removed else Relation.ADD
     name = f"{design.words}{x_words}{y_words}; {_DONE[kind]}"
     place = (0, design.n // 2, design.n)[design.place]
-    return _Parts(unit_X * x_scale, response(unit_y), record(target), record(replaced), kind, place, name, domain)
+    return _Parts(
+        _inside(unit_X) * x_scale, response(unit_y), record(target), record(replaced), kind, place, name, domain
+    )
+
+
+def _inside(X: FloatArray) -> FloatArray:
+    """Return rows with those shortened that rounding carried out of the unit ball."""
+    lengths = np.linalg.norm(X, axis=-1, keepdims=True)
+    return np.asarray(np.where(lengths > 1, X * ((1 - INWARDS) / np.maximum(lengths, 1.0)), X))
 
 
 _DONE = {Relation.ADD: "added", Relation.REMOVE: "removed", Relation.REPLACE: "put in the place of another"}
