@@ -25,6 +25,7 @@ from mechanisms.reference import is_reference
 from ..black_box.claims import PrivacyClaim, implied_by
 from ..estimate import Budget, Estimate
 from ..results import Result
+from ..search.design_search import PairSearch
 from ..stated_law.stated_worst import stated_worst
 from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from ..subject.fresh_process import ProcessServer, forkable
@@ -37,7 +38,7 @@ from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
 from .early_end import passed_over, until_refuted
 from .examine_caps import Cap
-from .examine_choose import Named, accepted, boundary, searched
+from .examine_choose import Named, accepted, boundary, places, searched
 from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
@@ -257,6 +258,7 @@ def examine(
     believe: bool = True,
     make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
+    search: PairSearch | None = None,
     max_draws: int | None = None,
     deadline: Deadline | None = None,
     complete: bool = False,
@@ -291,6 +293,9 @@ def examine(
         Not asked for one whose calls may be open together.
     views : tuple of callable
         See ``Subject``: what is read from an output that shows nothing of itself.
+    search : PairSearch, optional
+        Where further pairs are searched (not behind a door; none goes with ``max_draws``). They are examined first, on
+        draws of their own, and take the places of the last of ``pairs``; see ``docs/derivations/pair_search.md``.
     max_draws : int, optional
         The most evaluations of all pairs, probes and contract together, calls made again apart; the draws of a pair
         shrink to fit, then the pilots, then the number of pairs, and nothing is searched.
@@ -336,16 +341,14 @@ def examine(
     # forked before anything is drawn
     with nullcontext() if why_not or make is not None else ProcessServer((mechanism, views)) as server:
         try:
-            contract, conduct, chosen, skipped, more = _chosen(
-                subject, pairs, own, wanted, claim, budget, cap, search=max_draws is None
-            )
+            contract, conduct, chosen, skipped, edge = _chosen(subject, pairs, own, wanted, claim, budget, cap, search)
         except OutOfTime as stop:
             cut = _unreached("no pair of data sets was reached", str(stop)), str(stop)
             return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
         # copies may share the state of a generator that the object holds: then the object itself is looked at
         shared = make is None and contract[0].violated
         apart = set[str]() if why_not or shared else fresh_pairs(chosen)
-        share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
+        share = (1 - CONTRACT) / (slots + places(search) + 1)  # one more: the edge of what is refused
 
         def work(named: Named, *, private: bool = False) -> PairWork:
             part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
@@ -368,7 +371,7 @@ def examine(
                 server,
             )
 
-        works = [work(named) for named in [*more, *chosen]]  # the likeliest first
+        works = [work(named) for named in [*chosen, *edge]]
         works += [work(named, private=private) for named in own]
         results = until_refuted(run(examine_pair, works), complete=complete)
     reached = [item for item in results if item.reached]
@@ -394,21 +397,18 @@ def _chosen(
     claim: PrivacyClaim | None,
     budget: Budget,
     cap: Cap,
-    *,
-    search: bool,
+    search: PairSearch | None,
 ) -> tuple[tuple[ContractFinding, ...], Conduct, list[Named], tuple[PairExamination, ...], list[Named]]:
-    """Return what is known of the contract, the pairs to be compared, those refused on the way, and those added."""
+    """Return what is known of the contract, the pairs to be compared, those refused on the way, and the edge."""
     # before any other call: a module may count them
     contract, conduct = _contract(subject, pairs or own, budget, cap.contract, "contract")
-    chosen, skipped, spare = accepted(subject, pairs, wanted, budget)
+    chosen, skipped = accepted(subject, pairs, wanted, budget)
     if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
         contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
     tried = list(pairs[: len(chosen) + len(skipped)])
-    more = [
-        searched(subject, spare if search else [], budget),
-        None if cap.tight else boundary(subject, tried, chosen, claim, budget),
-    ]
-    return contract, conduct, chosen, skipped, [item for item in more if item is not None]
+    found = searched(subject, search, claim, budget, chosen, one_by_one=conduct.one_by_one)
+    edge = [] if cap.tight else boundary(subject, tried, chosen, claim, budget)
+    return contract, conduct, found, skipped, edge
 
 
 def _why_not_fresh(mechanism: Any, make: Callable[[], Any] | None, max_draws: int | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, overload
 
@@ -18,7 +18,7 @@ import numpy as np
 from mechanisms.data.dataset import Dataset, FloatArray, row_norms
 from mechanisms.data.neighbours import NeighbouringPair, Relation
 
-from .pair_designs import FIRST, RESPONSES, ROWS, TARGETS, DesignRecord, PairRecipe, further
+from .pair_designs import INWARDS, DesignRecord, PairDesign, listed
 from .worst_case import NamedPair
 
 #: Pairs of one examination.
@@ -156,25 +156,54 @@ def examination_pairs(
     return tuple(islice(_group_pairs(domain, relation, group, labels), count))
 
 
+def design_pair(
+    domain: PublicDomain, design: PairDesign, relation: Relation, *, group: int = 1, labels: bool = False
+) -> NamedPair | NamedGroupPair | None:
+    """Return the pair of a design, its number of records brought into the domain; None where there is no such pair.
+
+    Parameters
+    ----------
+    domain : PublicDomain
+    design : PairDesign
+    relation : Relation
+        ``REPLACE``, or ``ADD`` or ``REMOVE``: of these the design decides.
+    group : int
+        Records that the two data sets are apart; from 2 on the pair is a ``NamedGroupPair``.
+    labels : bool
+        Responses are -1 and +1 only.
+    """
+    size = _sizes(domain, relation, group)
+    parts = None if size is None else _build(domain, replace(design, n=size(design.n, twice=False)), relation, labels)
+    if parts is None or not parts.differ:
+        return None
+    return _single(parts) if group == 1 else _grouped(parts, group)
+
+
 def _single_pairs(domain: PublicDomain, relation: Relation, labels: bool) -> Iterator[NamedPair]:
-    for parts in _different(domain, relation, 1, labels):
-        if parts.relation is Relation.ADD:
-            pair = NeighbouringPair.add(parts.dataset(), parts.new.x, parts.new.y)
-        elif parts.relation is Relation.REMOVE:
-            pair = NeighbouringPair.remove(parts.dataset(parts.new), parts.place)
-        else:
-            pair = NeighbouringPair.replace(parts.dataset(parts.old), parts.place, parts.new.x, parts.new.y)
-        yield NamedPair(parts.name, pair)
+    return map(_single, _different(domain, relation, 1, labels))
+
+
+def _single(parts: _Parts) -> NamedPair:
+    if parts.relation is Relation.ADD:
+        pair = NeighbouringPair.add(parts.dataset(), parts.new.x, parts.new.y)
+    elif parts.relation is Relation.REMOVE:
+        pair = NeighbouringPair.remove(parts.dataset(parts.new), parts.place)
+    else:
+        pair = NeighbouringPair.replace(parts.dataset(parts.old), parts.place, parts.new.x, parts.new.y)
+    return NamedPair(parts.name, pair)
 
 
 def _group_pairs(domain: PublicDomain, relation: Relation, group: int, labels: bool) -> Iterator[NamedGroupPair]:
-    for parts in _different(domain, relation, group, labels):
-        smaller, larger = parts.dataset(), parts.dataset(*(parts.new,) * group)
-        if parts.relation is Relation.REPLACE:
-            first, second = parts.dataset(*(parts.old,) * group), larger
-        else:
-            first, second = (smaller, larger) if parts.relation is Relation.ADD else (larger, smaller)
-        yield NamedGroupPair(parts.name, GroupPair(first, second, parts.relation, parts.name, group))
+    return (_grouped(parts, group) for parts in _different(domain, relation, group, labels))
+
+
+def _grouped(parts: _Parts, group: int) -> NamedGroupPair:
+    smaller, larger = parts.dataset(), parts.dataset(*(parts.new,) * group)
+    if parts.relation is Relation.REPLACE:
+        first, second = parts.dataset(*(parts.old,) * group), larger
+    else:
+        first, second = (smaller, larger) if parts.relation is Relation.ADD else (larger, smaller)
+    return NamedGroupPair(parts.name, GroupPair(first, second, parts.relation, parts.name, group))
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,14 +250,14 @@ def _different(domain: PublicDomain, relation: Relation, group: int, labels: boo
         return
     seen: set[object] = set()
     for position in range(MOST_RECIPES):
-        recipe = FIRST[position] if position < len(FIRST) else further(position - len(FIRST))
-        parts = _build(domain, recipe, position, size(recipe.n), relation, labels)
+        design = listed(position)
+        parts = _build(domain, replace(design, n=size(design.n)), relation, labels)
         if parts.differ and parts.key not in seen and parts.name not in seen:
             seen |= {parts.key, parts.name}
             yield parts
 
 
-def _sizes(domain: PublicDomain, relation: Relation, group: int) -> Callable[[int], int] | None:
+def _sizes(domain: PublicDomain, relation: Relation, group: int) -> Callable[..., int] | None:
     """Return the map from a wanted number of common records to an allowed one; None where there is none."""
     taken = group if relation is Relation.REPLACE else 0  # records of the first data set beside the common ones
     least = max(domain.n_min - taken, 0)
@@ -236,37 +265,44 @@ def _sizes(domain: PublicDomain, relation: Relation, group: int) -> Callable[[in
     if most < least:
         return None
 
-    def size(wanted: int) -> int:
-        larger = 2 * least if wanted >= 300 else least  # two sizes even where the domain begins above the usual ones
+    def size(wanted: int, *, twice: bool = True) -> int:
+        larger = (
+            2 * least if wanted >= 300 and twice else least
+        )  # two sizes even where the domain begins above the usual ones
         return int(min(max(wanted - taken, larger if least > 300 else least, 0), most))
 
     return size
 
 
-def _build(domain: PublicDomain, recipe: PairRecipe, position: int, n: int, relation: Relation, labels: bool) -> _Parts:
+def _build(domain: PublicDomain, design: PairDesign, relation: Relation, labels: bool) -> _Parts:
     """Return one pair's parts, in the units of the domain."""
-    unit_X = ROWS[recipe.rows](n, domain.dim)
-    unit_y = RESPONSES[recipe.responses](unit_X)
-    target, replaced = TARGETS[recipe.target](unit_X, unit_y, domain.dim, position)
-    x_scale, x_words = _scale("rows", domain.x_bound, SCALES[position % 4])
-    y_scale, y_words = _scale("responses", domain.y_bound, SCALES[(position + position // 4) % 4])
-    labels = labels or (recipe.labels and domain.y_bound >= 1)
+    unit_X, unit_y = design.shared(domain.dim)
+    target, replaced = design.records(unit_X, unit_y)
+    x_scale, x_words = _scale("rows", domain.x_bound, SCALES[design.scales[0]])
+    y_scale, y_words = _scale("responses", domain.y_bound, SCALES[design.scales[1]])
+    labels = labels or (design.labels and domain.y_bound >= 1)
     y_words = ", labels -1 and +1" if labels else y_words
 
     def response(unit: FloatArray) -> FloatArray:
         return np.where(unit > 0, 1.0, -1.0) if labels else unit * y_scale
 
     def record(unit: DesignRecord) -> DesignRecord:
-        return DesignRecord(unit.x * x_scale, float(response(np.array([unit.y]))[0]))
+        return DesignRecord(_inside(unit.x) * x_scale, float(response(np.array([unit.y]))[0]))
 
     kind = relation
     if relation is not Relation.REPLACE:
-        kind = Relation.REMOVE if position % 2 else Relation.ADD
-    number = f" {position}" if recipe.target == "a record inside the ball" else ""
-    others = f"{recipe.rows}, {recipe.responses}, {n} of them" if n else "no other record"
-    name = f"{others}; {recipe.target}{number}{x_words}{y_words}; {_DONE[kind]}"
-    place = (0, n // 2, n)[position // 2 % 3]
-    return _Parts(unit_X * x_scale, response(unit_y), record(target), record(replaced), kind, place, name, domain)
+        kind = Relation.REMOVE if design.removed else Relation.ADD
+    name = f"{design.words}{x_words}{y_words}; {_DONE[kind]}"
+    place = (0, design.n // 2, design.n)[design.place]
+    return _Parts(
+        _inside(unit_X) * x_scale, response(unit_y), record(target), record(replaced), kind, place, name, domain
+    )
+
+
+def _inside(X: FloatArray) -> FloatArray:
+    """Return rows with those shortened that rounding carried out of the unit ball."""
+    lengths = np.linalg.norm(X, axis=-1, keepdims=True)
+    return np.asarray(np.where(lengths > 1, X * ((1 - INWARDS) / np.maximum(lengths, 1.0)), X))
 
 
 _DONE = {Relation.ADD: "added", Relation.REMOVE: "removed", Relation.REPLACE: "put in the place of another"}

@@ -237,8 +237,9 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     from audits import Budget, StreamKey
     from audits.examination.examined import VISIBLE, Demand
     from audits.examination.examined_claim import examine
+    from audits.search.design_search import PairSearch
     from audits.search.pairs import PublicDomain, examination_pairs
-    from verify.certificates.claims.imported.claims_imported import DEMANDED
+    from verify.certificates.claims.imported.claims_imported import DEMANDED, SEARCHES
     from verify.certificates.config.config import EXAMINED
 
     wanted, draws = (entry.budget.get(k, d) for k, d in zip(("pairs", "draws"), EXAMINED[profile], strict=True))
@@ -257,6 +258,7 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         Budget(2 * draws, 1e-4, StreamKey(seed).child("notebook", entry.name)),
         wanted=wanted,
         demand=own if entry.budget else least,
+        search=PairSearch(domain, relation, claim.group, False, *SEARCHES[profile]),
     )
     outcome = found.ruling(attested=True).decision.name
     if found.refutations:

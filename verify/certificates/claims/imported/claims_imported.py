@@ -14,12 +14,13 @@ from typing import Any
 from audits import Estimate
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examine_caps import LEARNED
-from audits.examination.examine_choose import Named
+from audits.examination.examine_choose import Named, places
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import VISIBLE, Demand, DrawnPair
 from audits.examination.examined_claim import MISCOUNTED, Examination, examine
 from audits.examination.witnesses import StatedProfile, Witness
 from audits.search.data_pairs import own_data_pairs
+from audits.search.design_search import PairSearch
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.stated_law.stated_worst import NOT_TOLD, inside, stated_delta, stated_worst
 from audits.verdict import CheckRole, Stated, sound
@@ -51,8 +52,10 @@ DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": D
 OWN_PAIRS = 3
 #: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
 READY = 4
-#: Pairs that an examination may add: one that a search finds, and the edge of what is refused.
-SEARCHED = 2
+#: Units of the search for the worst pair, pairs that it may find, and draws of each data set in an evaluation.
+SEARCHES = {"quick": (400, 3, 24), "standard": (1_500, 4, 48), "full": (4_000, 6, 96)}
+#: Draws of a search, at most, as a share of what the pairs asked for are given, and the fewest units worth it.
+SEARCH_SHARE, LEAST_UNITS = 0.3, 100
 
 
 def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: tuple[str, str]) -> Finding:
@@ -223,7 +226,9 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
     pairs = [*named, *structured]
     assert isinstance(deployment.mechanism, Imported)
     compared = wanted + len(pairs) - len(structured)
-    with deployment.progress.phase(f"{name}: examination", examination_work(deployment, compared + len(own))) as step:
+    search = pair_search(deployment, claim, relation)
+    work = examination_work(deployment, compared + len(own), search)
+    with deployment.progress.phase(f"{name}: examination", work) as step:
         return examine(
             deployment.mechanism.inner,
             pairs,
@@ -233,6 +238,7 @@ def _examination(deployment: Deployment, name: str, claim: PrivacyClaim, relatio
             own=own,
             own_slots=own_wanted if claim.group == 1 else 0,
             demand=demand,
+            search=search,
             **conduct(deployment, step),
         )
 
@@ -247,9 +253,8 @@ def public_pairs(
     UserError
         If there is none.
     """
-    domain, data = deployment.domain, deployment.config.data
-    public = PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
     labels = labels_only(deployment)
+    public = public_domain(deployment)
     structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=count, labels=labels))
     words = "replace" if relation is Relation.REPLACE else "add-remove"
     named: list[Named] = list(pairs_for(deployment.notes.get("pairs", ()), words)) if claim.group == 1 else []
@@ -258,6 +263,25 @@ def public_pairs(
             "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
         )
     return structured, named
+
+
+def public_domain(deployment: Deployment) -> PublicDomain:
+    """Return what is public about the data of a deployment."""
+    domain, data = deployment.domain, deployment.config.data
+    return PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
+
+
+def pair_search(deployment: Deployment, claim: PrivacyClaim, relation: Relation) -> PairSearch | None:
+    """Return where, and how long, the worst pair of the public domain is searched; None where draws are dear or few."""
+    if deployment.config.budget.max_draws is not None or is_door(deployment):
+        return None
+    units, winners, n_draws = SEARCHES[deployment.config.budget.profile]
+    pairs, draws = examination_size(deployment)
+    units = min(units, int(SEARCH_SHARE * pairs * draws / n_draws))
+    if units < LEAST_UNITS:
+        return None
+    labels = labels_only(deployment)
+    return PairSearch(public_domain(deployment), relation, claim.group, labels, units, winners, n_draws)
 
 
 def own_pairs(deployment: Deployment, claim: PrivacyClaim, relation: Relation, wanted: int) -> list[Named]:
@@ -283,10 +307,11 @@ def conduct(deployment: Deployment, step: Callable[[float], None]) -> dict[str, 
     }
 
 
-def examination_work(deployment: Deployment, n_pairs: int) -> int:
+def examination_work(deployment: Deployment, n_pairs: int, search: PairSearch | None = None) -> int:
     """Return about how many draws the examination of so many pairs takes: their own, and what finds out how to draw."""
     cap = deployment.config.budget.max_draws
-    total = (n_pairs + SEARCHED) * (2 * examination_size(deployment)[1] + LEARNED)
+    total = (n_pairs + places(search) + 1) * (2 * examination_size(deployment)[1] + LEARNED)
+    total += 0 if search is None else 2 * search.n_draws * search.units
     return total if cap is None else min(total, cap)
 
 
