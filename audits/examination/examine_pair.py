@@ -46,6 +46,8 @@ FEW = 100
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
 STOPS = "the draws stop where the stated density goes on"
+#: Why draws do not vouch for a density where a value repeats and the density does not say whether it is an atom.
+UNTOLD = "outputs repeat, and by the stated density nobody can tell whether as often as they should"
 #: Why a density was not compared where every draw is the same; other pairs may tell.
 STILL = "the stated density could not be compared with the draws, which do not vary"
 #: What tests of the stated law are about, and what else of it they rest on, where that is not the density alone.
@@ -288,6 +290,8 @@ def _believed(
     ]
     if not why and sides and all(witness.notes["compared"] == 0.0 for witness in sides):
         why = STILL
+    if not why and any("untold" in witness.notes for witness in sides):
+        why = UNTOLD
     if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in witnesses):
         why = STOPS
     return witnesses, why
@@ -355,6 +359,8 @@ def law_witness(about: str, audit: LawAudit, tests: Stated | None, *rests_on: St
     notes: dict[str, Note] = {"event": worst.event}
     if tests is not None:
         notes["compared"] = float(audit.examined)
+    if audit.untold:
+        notes["untold"] = audit.untold
     return of_test(
         about,
         worst.p_value,

@@ -26,6 +26,15 @@ class DrawsBoth(Protocol):
         ...
 
 
+@runtime_checkable
+class Encodes(Protocol):
+    """A source whose rows stand for outputs that may be objects."""
+
+    def as_drawn(self, rows: FloatArray) -> FloatArray | list[Any]:
+        """Return rows in the form in which the mechanism draws."""
+        ...
+
+
 class Recorded:
     """A sample of ``n_each`` float rows from each data set of a pair.
 
@@ -65,6 +74,10 @@ class Recorded:
                     return "some outputs are not rows of numbers like the others"
         return ""
 
+    def as_drawn(self, rows: FloatArray) -> FloatArray | list[Any]:
+        """Return rows in the form in which a stated law is asked about them."""
+        return self.source.as_drawn(rows) if isinstance(self.source, Encodes) else rows
+
     def view(self, stated: Any = None) -> RecordedView:
         """Return a mechanism that reads the sample from its start; ``stated`` knows the law, if anything does."""
         return RecordedView(self, stated)
@@ -97,7 +110,7 @@ class RecordedView:
 
     def log_density(self, outputs: FloatArray, dataset: Any) -> FloatArray:
         """Return the stated log density, shape ``(n_draws,)``."""
-        return _column(self._stated.log_density(outputs, dataset), len(outputs), "log_density")
+        return _column(self._stated.log_density(self._recorded.as_drawn(outputs), dataset), len(outputs), "log_density")
 
     def privacy_loss(self, outputs: FloatArray, pair: Any) -> FloatArray:
         """Return the loss that the stated densities give, or the stated one where there is no density."""
@@ -108,7 +121,7 @@ class RecordedView:
 
     def stated_loss(self, outputs: FloatArray, pair: Any) -> FloatArray:
         """Return the loss as the mechanism states it, shape ``(n_draws,)``."""
-        return _column(self._stated.privacy_loss(outputs, pair), len(outputs), "privacy_loss")
+        return _column(self._stated.privacy_loss(self._recorded.as_drawn(outputs), pair), len(outputs), "privacy_loss")
 
     def profile(self, pair: Any) -> Any:
         """Return the law of the loss as the mechanism states it."""

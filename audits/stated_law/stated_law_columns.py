@@ -131,6 +131,15 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
     return atoms
 
 
+def learned_atoms(log_density: LogDensity, learning: FloatArray, atoms: Sequence[Atoms]) -> list[FloatArray]:
+    """Return the atoms of each column that learning draws show by themselves."""
+    jumps = jumps_at(log_density, learning, [j for j, each in enumerate(atoms) if each.kind == "continuous"])
+    return [
+        np.concatenate([standing_out(values), _tied_ends(values), values[jumped]])
+        for values, jumped in zip(learning.T, jumps.T, strict=True)
+    ]
+
+
 def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tuple[Column, ...]:
     """Return the columns of the outputs that can be moved or permuted, by the first ``n_learning`` draws."""
     columns = []

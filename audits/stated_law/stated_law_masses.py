@@ -18,7 +18,7 @@ from scipy.special import expit
 from mechanisms.data.dataset import FloatArray
 
 from .stated_law_bets import Everywhere, Frame, PointsView, Rare, Sides, payoffs
-from .stated_law_columns import Atoms, BoolArray, LogDensity
+from .stated_law_columns import Atoms, BoolArray, LogDensity, learned_atoms
 from .stated_law_moves import RefusedError, difference
 
 IntArray = NDArray[np.intp]
@@ -85,7 +85,7 @@ class Group:
 class Mass:
     """How the mass of one group agrees with the density: p-values if it is an atom, and under any of its readings.
 
-    ``told`` is whether the learning draws had it, so that it may be refuted.
+    ``told`` is whether the learning draws alone show the group, so that the others may refute it.
     """
 
     words: str
@@ -96,22 +96,23 @@ class Mass:
 
 
 def groups_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> list[Group]:
-    """Return the groups with the most draws. Which can be compared is told by the learning draws if those have any."""
+    """Return the groups with the most learning draws; the other draws rank those without any."""
     tags = np.column_stack([each.tags(column) for each, column in zip(atoms, drawn.T, strict=True)])
     patterns, kinds, counts = np.unique(tags, axis=0, return_inverse=True, return_counts=True)
     kinds = kinds.reshape(-1)
     learned = np.bincount(kinds[:n_learning], minlength=len(patterns))
     usable = np.flatnonzero((patterns >= 0).all(axis=1))
-    common = usable[np.lexsort((-counts[usable], -learned[usable]))][:PATTERNS]
+    late = np.where(learned > 0, 0, counts)
+    common = usable[np.lexsort((-late[usable], -learned[usable]))][:PATTERNS]
     found: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
     for here in common.tolist():
         for there in _released(patterns, here, [other for other in common.tolist() if learned[other]]):
             columns = np.flatnonzero(patterns[here] != patterns[there])
             key = tuple((int(j), int(patterns[here, j])) for j in columns)
             found.setdefault(key, []).append((here, there))
-    sizes = {key: [-sum(int(of[at]) for at, _ in pairs) for of in (learned, counts)] for key, pairs in found.items()}
+    sizes = {key: [-sum(int(of[at]) for at, _ in pairs) for of in (learned, late)] for key, pairs in found.items()}
     groups = []
-    for key in sorted((key for key in found if sizes[key][1] < -1), key=sizes.__getitem__)[:GROUPS]:
+    for key in sorted((key for key in found if sum(sizes[key]) < -1), key=sizes.__getitem__)[:GROUPS]:
         pairs = [pair for pair in found[key] if learned[pair[0]]] or found[key]
         at, between = (np.isin(kinds, [pair[side] for pair in pairs]) for side in (0, 1))
         values = tuple(float(atoms[j].values[tag - 1]) for j, tag in key)
@@ -142,6 +143,7 @@ def masses(
     Readings: the value is an atom beside draws that are continuous, or (in a discrete column) beside values that count
     as it does; or it stands for its cell of a grid, and is drawn no more often than the density gives to that cell.
     """
+    known = learned_atoms(density, drawn[:n_learning], atoms)
     for group in groups_of(drawn, atoms, n_learning):
         training = drawn[:n_learning][group.between[:n_learning]]
         discrete = all(atoms[j].kind == "discrete" for j in group.columns)
@@ -155,11 +157,12 @@ def masses(
                     cells = (_log_cell(v, training[:, j]) for j, v in zip(group.columns, group.values, strict=True))
                     of_cell = _capital(ratios, sum(cells), (-1.0,))
         capital = min(of_atom, default=0.0)
-        told = bool(of_atom) and int(group.at[:n_learning].sum()) >= TOLD
+        told = int(group.at[:n_learning].sum()) >= TOLD
+        told = told and all(value in known[j] for j, value in zip(group.columns, group.values, strict=True))
         yield Mass(
             group.words,
             math.exp(-capital) if of_atom else 0.0,
-            math.exp(-min(capital, of_cell)) if told else 1.0,
+            math.exp(-min(capital, of_cell)) if told and of_atom else 1.0,
             int(group.at[n_learning:].sum()),
             told,
         )

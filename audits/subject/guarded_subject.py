@@ -21,7 +21,8 @@ from .calls import Handed, generator, global_state, guarded, reseed_globals
 from .no_answer import CallEnded, OutOfTime
 from .output_leaves import Refusal, shown
 from .outputs import Layout
-from .returned import Outputs, WrongRows, joined, outputs_of
+from .rebuilt import Rebuilt
+from .returned import Outputs, WrongRows, joined, of_objects, outputs_of
 
 #: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.
 PILOT, PROBE = 40, 12
@@ -263,15 +264,30 @@ class Subject:
             why if early and why is not None and (self.ledger.used_rng or all(refusals)) else None
             for why, (_, early) in zip(refusals, probes, strict=True)
         ]
+        layout, plain, rebuilt = self._layout([outputs for pilot in pilots for outputs in pilot])
         return EncodedSubject(
-            self, members, *self._layout(pilots), (refusals[0], refusals[1]), (known[0], known[1]), one_by_one
+            self,
+            members,
+            layout,
+            plain,
+            (refusals[0], refusals[1]),
+            (known[0], known[1]),
+            one_by_one,
+            rebuilt=rebuilt,
         )
 
-    def _layout(self, pilots: Sequence[list[Outputs]]) -> tuple[Layout, bool]:
-        """Return the layout of the outputs of both pilots, and whether they are plain rows of finite numbers."""
-        layout = Layout.learn([outputs for pilot in pilots for outputs in pilot], views=self.views)
-        finite = all(np.isfinite(layout.encode(outputs)).all() for pilot in pilots for outputs in pilot)
-        return layout, layout.plain and finite and not any(isinstance(o, list) for pilot in pilots for o in pilot)
+    def _layout(self, pilot: Sequence[Outputs]) -> tuple[Layout, bool, Rebuilt | None]:
+        """Return the layout of the outputs of both pilots, whether it is plain, and how objects are rebuilt from rows.
+
+        It is plain where the outputs are rows of finite numbers, or objects that such a row says everything of.
+        """
+        layout = Layout.learn(pilot, views=self.views)
+        plain = layout.plain and all(np.isfinite(layout.encode(outputs)).all() for outputs in pilot)
+        items = [of_objects(outputs) for outputs in pilot]
+        if not plain or all(each is None for each in items):
+            return layout, plain, None
+        rebuilt = Rebuilt.of([output for each in items for output in each or ()]) if None not in items else None
+        return layout, rebuilt is not None or not any(isinstance(outputs, list) for outputs in pilot), rebuilt
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +303,8 @@ class EncodedSubject:
         draw is this symbol, and none is made.
     plain : bool
         Whether outputs are finite numbers of one shape and type, so that a density may be asked about the rows.
+    rebuilt : Rebuilt or None
+        Makes the outputs of rows, where outputs are objects and the layout is plain.
     few_first : bool
         Whether draws are dear and a few of them probably tell all: each of one data set ends its call, none of the
         other does.
@@ -300,6 +318,7 @@ class EncodedSubject:
     constant: tuple[Refusal | None, Refusal | None]
     one_by_one: bool = False
     few_first: bool = False
+    rebuilt: Rebuilt | None = None
     _counts: dict[str, int] = field(default_factory=lambda: {"first": 0, "second": 0}, repr=False)
 
     @property
@@ -325,6 +344,10 @@ class EncodedSubject:
             return np.tile(self.layout.encode([known]), (n_draws, 1))
         parts = self.subject.sample(dataset, n_draws, rng, one_by_one=self.one_by_one, width=self.layout.width)
         return self._rows(place, parts, rng)
+
+    def as_drawn(self, rows: FloatArray) -> FloatArray | list[Any]:
+        """Return rows in the form in which the mechanism draws: the rows themselves, or a list of its outputs."""
+        return rows if self.rebuilt is None else self.rebuilt.outputs(rows)
 
     def _rows(self, place: int, parts: Sequence[Outputs], rng: np.random.Generator) -> FloatArray:
         """Return the rows of a sample of one data set, in an order that ``rng`` decides, and count them."""

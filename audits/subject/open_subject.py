@@ -163,7 +163,9 @@ class OpenSubject(Subject):
         refusals = (always_refused(pilots[0]), always_refused(pilots[1]))
         alone = one_by_one or not whole or self.door.batch == 1
         few_first = not whole and (refusals[0] is None) != (refusals[1] is None)
-        return OpenSource(self, (first, second), *self._layout(pilots), refusals, (None, None), alone, few_first)
+        layout, plain, rebuilt = self._layout([outputs for pilot in pilots for outputs in pilot])
+        known = (None, None)
+        return OpenSource(self, (first, second), layout, plain, refusals, known, alone, few_first, rebuilt)
 
     def ask(
         self,

@@ -335,10 +335,7 @@ def _members(output: Any) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     if isinstance(output, pd.DataFrame | pd.Series):
         yield _frame_members(output)
     elif isinstance(output, Mapping):
-        yield (
-            "mapping",
-            sorted(((f".{_quoted(_key(key))}", value) for key, value in output.items()), key=lambda item: item[0]),
-        )
+        yield "mapping", [(_place(key), output[key]) for key in mapping_order(output)]
     elif isinstance(output, tuple) and hasattr(output, "_fields"):
         yield type(output).__name__, [(f".{n}", v) for n, v in zip(output._fields, output, strict=True)]
     elif isinstance(output, Set):
@@ -354,6 +351,15 @@ def _members(output: Any) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
         yield type(output).__name__, [(f".{f.name}", getattr(output, f.name)) for f in fields]
     elif getattr(output, "__dict__", None) and not isinstance(output, type) and not callable(output):
         yield type(output).__name__, [(f".{name}", value) for name, value in sorted(vars(output).items())]
+
+
+def mapping_order(output: Mapping[Any, Any]) -> list[Any]:
+    """Return the keys of a mapping in the order in which its members are read."""
+    return sorted(output, key=_place)
+
+
+def _place(key: Any) -> str:
+    return f".{_quoted(_key(key))}"
 
 
 def _frame_members(output: Any) -> tuple[str, list[tuple[str, Any]]]:

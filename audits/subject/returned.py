@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Any
 
@@ -29,6 +29,8 @@ class Block:
         Where in an output each column stands.
     raw : array or data frame
         What they were made of.
+    scalars : bool
+        Whether they are numbers that came one by one, not in an array.
     """
 
     values: FloatArray
@@ -36,6 +38,7 @@ class Block:
     types: str
     paths: tuple[str, ...]
     raw: Any = field(repr=False, compare=False)
+    scalars: bool = field(default=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -162,7 +165,8 @@ def as_outputs(items: list[Any]) -> Outputs:
     if kind in ("f8", "f4", "i8", "i4", "b1", "c16") and all(number_type(item) == kind for item in items):
         array = np.array(items)
         if array.dtype.kind in "biufc" and array.shape == (len(items),):
-            return _array(array)
+            found = _array(array)
+            return replace(found, scalars=array.dtype.kind != "c") if isinstance(found, Block) else found
     return items
 
 
@@ -187,14 +191,24 @@ def joined(parts: Sequence[Outputs]) -> list[Outputs]:
             blocks = [part for part in members if isinstance(part, Block)]
             values = np.concatenate([block.values for block in blocks])
             raw = np.concatenate([block.raw for block in blocks])
-            blocks_joined.append(Block(values, blocks[0].structure, blocks[0].types, blocks[0].paths, raw))
+            blocks_joined.append(
+                Block(values, blocks[0].structure, blocks[0].types, blocks[0].paths, raw, blocks[0].scalars)
+            )
     return blocks_joined
 
 
 def _kind(outputs: Outputs) -> tuple[Any, ...] | None:
     if isinstance(outputs, list):
         return None
-    return outputs.structure, outputs.types, np.shape(outputs.raw)[1:], isinstance(outputs.raw, np.ndarray)
+    of_array = isinstance(outputs.raw, np.ndarray)
+    return outputs.structure, outputs.types, outputs.scalars, np.shape(outputs.raw)[1:], of_array
+
+
+def of_objects(outputs: Outputs) -> list[Any] | None:
+    """Return outputs that came one by one, or None where they came as an array or a frame."""
+    if isinstance(outputs, list):
+        return outputs
+    return outputs.items() if outputs.scalars else None
 
 
 def all_parts(outputs: Outputs) -> Iterator[Parts]:
