@@ -38,6 +38,7 @@ class Stated(Enum):
     """What a mechanism may state about itself."""
 
     DENSITY = "log_density"
+    APART = "log_density, each data set in a process of its own"
     LOSS = "privacy_loss"
     PROFILE = "profile"
     WORST_CASE = "worst_profile"

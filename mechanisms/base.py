@@ -95,7 +95,10 @@ class WhiteBox(Mechanism, Protocol):
 
 @runtime_checkable
 class ExactLaw(WhiteBox, Protocol):
-    """A mechanism whose privacy loss has a known law."""
+    """A mechanism whose privacy loss has a known law, between two proved ends: a claim may be refuted by the lower one.
+
+    A law that only dominates is none: ``mechanisms.laws.dominating_profile``.
+    """
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
         """Return the exact law of the loss between the two members of ``pair``."""

@@ -10,11 +10,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy import special
 
-from mechanisms import BOTH, GaussianProfile, LaplaceProfile, PrivacyProfile, Relation
+from mechanisms import BOTH, Bracket, Direction, GaussianProfile, LaplaceProfile, Relation
 from mechanisms.base import check_delta, check_nonnegative
 from mechanisms.data.dataset import FloatArray
 
@@ -464,39 +465,51 @@ def claim_sentence(claim: PrivacyClaim) -> str:
     return words if claim.group == 1 else f"{words} for {claim.group} records"
 
 
-def implied_by(profile: PrivacyProfile, claim: PrivacyClaim) -> bool | None:
+def implied_by(profile: Enclosed, claim: PrivacyClaim, *, spare: float = ROUNDING) -> bool | None:
     """Return whether a stated worst-case profile supports a claim; None where that cannot be decided.
 
     True rests on the profile alone: the point or every point of a table in both directions; for Gaussian DP, zCDP and
-    Renyi DP the law of a normal or Laplace pair, or the largest loss that the profile allows. False: the profile
-    exceeds what the claim allows. A profile of one record says nothing about a group. Claimed numbers are read with a
-    relative 1e-12 to spare: a scale of ``1 / epsilon`` has a largest loss that may be an ulp above ``epsilon``.
+    Renyi DP the law of a normal or Laplace pair, or a delta of 0 at the largest epsilon whose pure privacy implies the
+    claim. False: the profile exceeds what the claim allows. A profile of one record says nothing about a group. Claimed
+    numbers are read with a relative 1e-12 to spare: a scale of ``1 / epsilon`` has a largest loss that may be an ulp
+    above ``epsilon``.
 
     Parameters
     ----------
-    profile : PrivacyProfile
+    profile : Enclosed
         Of the worst pair one record apart; its ``delta_bracket`` decides.
+    claim : PrivacyClaim
+        What is claimed.
+    spare : float
+        What a profile's delta may exceed the claimed one by, relatively.
     """
     if claim.group > 1:
         return None
     if claim.curve is None:
-        return _within(profile, claim.epsilon, claim.delta)
+        return _within(profile, claim.epsilon, claim.delta, spare)
     if isinstance(claim.curve, TableCurve):
-        return _every([_within(profile, epsilon, delta) for epsilon, delta in claim.curve.points])
+        return _every([_within(profile, epsilon, delta, spare) for epsilon, delta in claim.curve.points])
     allowed = _by_law(profile, claim.curve)
-    if allowed is None and any(_within(profile, e, claim.delta_at(e)) is False for e in _LOOKS):
+    if allowed is None and any(_within(profile, e, claim.delta_at(e), spare) is False for e in _LOOKS):
         return False
     return allowed
+
+
+class Enclosed(Protocol):
+    """What is held against a claim."""
+
+    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        """Return an enclosure of delta."""
 
 
 #: Where a profile of unknown law is held against a claimed curve.
 _LOOKS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
-def _within(profile: PrivacyProfile, epsilon: float, delta: float) -> bool | None:
+def _within(profile: Enclosed, epsilon: float, delta: float, spare: float = ROUNDING) -> bool | None:
     """Return whether the profile is at most ``delta`` at ``epsilon`` in both directions, up to rounding."""
     brackets = [profile.delta_bracket(epsilon * (1 + ROUNDING), direction) for direction in BOTH]
-    limit = delta * (1 + ROUNDING)
+    limit = delta * (1 + spare)
     return _every([True if b.high <= limit else (False if b.low > limit else None) for b in brackets])
 
 
@@ -506,7 +519,7 @@ def _every(answers: Sequence[bool | None]) -> bool | None:
     return None if None in answers else True
 
 
-def _by_law(profile: PrivacyProfile, curve: GaussianProfile | ZcdpCurve | RenyiCurve) -> bool | None:
+def _by_law(profile: Enclosed, curve: GaussianProfile | ZcdpCurve | RenyiCurve) -> bool | None:
     """Return what a closed law says; equality on both sides of the comparison is allowed."""
     if isinstance(profile, GaussianProfile):
         match curve:
@@ -519,35 +532,26 @@ def _by_law(profile: PrivacyProfile, curve: GaussianProfile | ZcdpCurve | RenyiC
         return True if _at_most(profile.largest, allowed) else None if _at_most(profile.least, allowed) else False
     if isinstance(profile, LaplaceProfile) and isinstance(curve, RenyiCurve):
         return _at_most(laplace_renyi(profile.size, curve.order), curve.epsilon)
-    largest = largest_loss(profile)
-    return True if math.isfinite(largest) and _pure_is_enough(largest, curve) else None
+    return True if _within(profile, largest_pure(curve), 0.0) else None
 
 
-def _pure_is_enough(epsilon: float, curve: GaussianProfile | ZcdpCurve | RenyiCurve) -> bool:
-    """Return whether ``(epsilon, 0)``-DP implies the claim.
+def largest_pure(curve: GaussianProfile | ZcdpCurve | RenyiCurve) -> float:
+    """Return the largest ``epsilon`` for which ``(epsilon, 0)``-DP implies the claim.
 
     Bun and Steinke 2016, proposition 3.3: the divergence of order ``a`` is at most ``min(epsilon, a epsilon^2 / 2)``.
     """
     match curve:
         case GaussianProfile(mu=mu):
-            return _at_most(-2 * float(special.ndtri(1 / (1 + math.exp(min(epsilon, 700.0))))), mu)
+            return float(special.log_ndtr(0.5 * mu) - special.log_ndtr(-0.5 * mu))
         case ZcdpCurve(rho=rho):
-            return _at_most(0.5 * epsilon**2, rho)
+            return math.sqrt(2 * rho)
         case RenyiCurve(order=order, epsilon=claimed):
-            return _at_most(min(epsilon, 0.5 * order * epsilon**2), claimed)
+            return max(claimed, math.sqrt(2 * claimed / order))
 
 
 def _at_most(value: float, limit: float) -> bool:
     """Return ``value <= limit`` up to the rounding of a few operations."""
     return value <= limit * (1 + ROUNDING)
-
-
-def largest_loss(profile: PrivacyProfile) -> float:
-    """Return the least ``epsilon`` for which the profile states ``(epsilon, 0)``-DP in both directions, or infinity."""
-    if isinstance(profile, LaplaceProfile):
-        return profile.size
-    largest = max(float(profile.epsilon_at(0.0, direction)) for direction in BOTH)
-    return largest if math.isfinite(largest) and _within(profile, largest, 0.0) else math.inf
 
 
 def laplace_renyi(size: float, order: float) -> float:

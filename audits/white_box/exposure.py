@@ -83,8 +83,7 @@ class Exposure(Result):
         0 where the laws are known exactly. For one-posterior sampling and noise around a ridge estimate the intervals
         hold whatever the condition of the data: what rounding can do to leverages and residuals is bounded (from the
         condition number, or in ball arithmetic), and 1e-9 is granted to the root search, which is tested, not proved.
-        Profiles asked one record at a time are granted the 1e-9 alone (``proved_profile`` proves the numbers of one
-        record).
+        Profiles asked one record at a time bring their own ends where they know how far their distance may be off.
     n_draws : int
         Mechanism evaluations spent; the same draws serve all records.
     method : str

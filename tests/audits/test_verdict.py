@@ -89,7 +89,15 @@ TABLE = [
         "worst_profile does not agree with the draws",
         "about worst_profile",
     ),
+    (
+        [decides(HOLDS), states(DENSITY, FAILS), states(LOSS, FAILS)],
+        EXTERNAL,
+        "UNDECIDED (its own statement is refuted)",
+        "log_density is not the law of the draws",
+        "about log_density",
+    ),
     # nothing is refuted
+    ([decides(HOLDS)], Terms(external=True, enough=ENOUGH), "UNDECIDED (examined)", NOBODY, ""),
     ([decides(HOLDS)], replace(EXTERNAL, missing="too few"), "UNDECIDED (not examined)", "too few", ""),
     ([decides(HOLDS)], replace(EXTERNAL, missing="a", obstacle="b"), "UNDECIDED (not examined)", "a", ""),
     ([decides(HOLDS)], replace(EXTERNAL, obstacle="no"), "UNDECIDED (examined)", "no", ""),

@@ -12,7 +12,7 @@ import reports.junit
 import reports.layout
 import reports.numbers
 import reports.text
-from reports.numbers import format_interval, format_number, format_probability
+from reports.numbers import digits_that_differ, format_interval, format_number, format_probability
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -119,3 +119,11 @@ def parsed(text: str) -> Decimal:
     """Read a printed number back, in either form."""
     plain = text.strip(",").replace("−", "-").replace("×10", "e")
     return Decimal(plain.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+
+
+@given(st.floats(1e-12, 1.0), st.integers(0, 15))
+def test_two_numbers_are_told_apart_by_their_digits(value, place):
+    other = value * (1 + 10.0**-place)
+    first, second = digits_that_differ(value, other)
+    assert (first == second) is (value == other)
+    assert digits_that_differ(value, value) == (format_number(value, 17),) * 2

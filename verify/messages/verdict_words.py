@@ -13,6 +13,7 @@ from reports.numbers import format_number, format_probability
 #: What to do about a statement of the mechanism that its draws refute.
 MEND = {
     Stated.DENSITY: "log_density must be the law of exactly what draw returns",
+    Stated.APART: "log_density must not depend on what was called before",
     Stated.LOSS: "privacy_loss must be the loss of exactly what draw returns",
     Stated.PROFILE: "profile must be that of the losses which log_density gives",
     Stated.WORST_CASE: "worst_profile must bound delta on every pair of data sets",

@@ -11,6 +11,7 @@ from dp_accounting.rdp import rdp_privacy_accountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.audits import claim_curves as literal
+from scipy import special
 from scipy.integrate import quad
 
 from audits.black_box.claims import (
@@ -23,7 +24,7 @@ from audits.black_box.claims import (
     group_claim,
     implied_by,
     laplace_renyi,
-    largest_loss,
+    largest_pure,
     point_claim,
     renyi_claim,
     table_claim,
@@ -240,21 +241,18 @@ def test_a_scale_of_one_over_epsilon_supports_epsilon_whatever_its_rounding():
 class Cut:
     """A profile of the user's own: randomised response with ratio e, or a wide enclosure of it."""
 
-    def __init__(self, width=0.0, ends=1.0):
-        self.width, self.ends = width, ends
+    def __init__(self, width=0.0):
+        self.width = width
 
     def delta_bracket(self, epsilon, direction):
         value = max(0.0, (math.e - math.exp(epsilon)) / (1 + math.e))
         return Bracket(max(0.0, value - self.width), value + self.width)
 
-    def epsilon_at(self, delta, direction):
-        return self.ends
-
 
 def test_profiles_of_the_users_own():
-    assert largest_loss(Cut()) == 1.0
-    assert largest_loss(Cut(ends=math.inf)) == largest_loss(Cut(ends=0.9)) == math.inf
     assert implied_by(Cut(), zcdp_claim(0.5)) is True
+    assert implied_by(Cut(), zcdp_claim(0.499)) is None
+    assert implied_by(Cut(), gaussian_dp_claim(1.2329)) is True  # -2 ndtri(1 / (1 + e)) = 1.23210
     assert implied_by(Cut(), renyi_claim(50, 1.0)) is True
     assert implied_by(Cut(), renyi_claim(50, 0.9)) is None
     assert implied_by(Cut(), renyi_claim(50, 0.01)) is False
@@ -267,6 +265,12 @@ def test_profiles_of_the_users_own():
 
 
 QUADRATIC = (1.0, 0.5)
+
+
+def test_the_largest_pure_claim_is_where_randomised_response_meets_the_curve():
+    assert largest_pure(GaussianProfile(1.5)) == pytest.approx(-math.log(1 / special.ndtr(0.75) - 1), rel=1e-12)
+    assert largest_pure(ZcdpCurve(0.5)) == 1.0
+    assert (largest_pure(RenyiCurve(50, 1.0)), largest_pure(RenyiCurve(2, 0.25))) == (1.0, 0.5)
 
 
 def test_randomised_response_meets_the_pure_to_gaussian_bound_with_equality():

@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles.mechanisms import pair_truth
 from oracles.mechanisms.objective_perturbation import minimiser
 
+from audits import exact_delta
 from mechanisms.base import Direction
 from mechanisms.capabilities import Domain, worst_case_of
 from mechanisms.catalogue import example_data
+from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.laws.gaussian_calibration import gaussian_epsilons
+from mechanisms.laws.gaussian_profile import GaussianProfile
 from mechanisms.objective.losses import LogisticLoss, PseudoHuberLoss, SquaredLoss
 from mechanisms.objective.output_perturbation import GlmOutput
 from mechanisms.records.record_laws import dominating_laws
@@ -67,3 +71,18 @@ def test_an_unbounded_gradient_promises_nothing() -> None:
     assert GlmOutput(SquaredLoss(), 1.0, 1.0).worst_case(DOMAIN) is None
     with pytest.raises(ValueError, match="lam must be finite and positive, got lam=0"):
         GlmOutput(LogisticLoss(), 1.0, 0.0)
+
+
+def test_little_noise_refutes_nothing_that_is_true() -> None:
+    """A claimed delta between the truth and that of a distance up by the room: the lower end stays below the truth."""
+    mechanism = GlmOutput(LogisticLoss(), 0.01, 0.001)
+    rng = np.random.default_rng(2)
+    data = Dataset(0.5 * rng.uniform(-1, 1, (12, 2)), np.sign(rng.standard_normal(12)), 1.0, 1.0, public=True)
+    for x, epsilon in ((1e-3, 0.01), (1e-5, 0.0), (0.0, 1e-10)):
+        pair = NeighbouringPair.add(data, [x, 0.0], 1.0)
+        found = exact_delta(mechanism.profile(pair), epsilon)
+        truth = pair_truth.of_gaussians(pair_truth.distance(mechanism, pair), epsilon)[0]
+        assert found.low <= truth <= found.high
+        law = mechanism.profile(pair)
+        assert law.room > 0
+        assert found.high < GaussianProfile(law.mu + 4 * law.room).delta_at(epsilon)

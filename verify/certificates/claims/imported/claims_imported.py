@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from audits import Estimate
@@ -23,9 +22,9 @@ from audits.examination.witnesses import StatedProfile, Witness
 from audits.search.data_pairs import own_data_pairs
 from audits.search.design_search import PairSearch
 from audits.search.pairs import PublicDomain, examination_pairs
-from audits.stated_law.stated_worst import inside, stated_worst
+from audits.stated_law.stated_worst import NOT_TOLD, inside, stated_delta, stated_worst
 from audits.verdict import CheckRole, Stated, sound
-from mechanisms import BOTH, Relation
+from mechanisms import Relation
 
 from ....engine.rows import Row
 from ....engine.work import in_order
@@ -37,6 +36,7 @@ from ....messages.verdict_words import least_change, misstated
 from ...config.door_source import DoorSource
 from ...config.mechanism_source import Imported, MechanismSource
 from ...config.named_pairs import pairs_for
+from ...config.own_code import Factory
 from ...pages.certificate_words import CANNOT_CATCH
 from ..claim_forms import privacy_claim, relation_of
 from ..finding import Check, Deployment, Examined, Finding
@@ -45,7 +45,7 @@ from ..remedy import least_epsilon_proved, left_over
 from ..types import DPClaim
 
 #: What a check of the stated worst case rests on, and how far its delta may round beyond the claim.
-WORST, STATED_ROUNDING = (Stated.WORST_CASE,), 1e-9
+WORST = (Stated.WORST_CASE,)
 #: What a profile must have examined before anything may rest on it.
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
 #: Pairs around the user's own data.
@@ -64,7 +64,7 @@ def examined_dp(deployment: Deployment, claim: DPClaim, sentence: str, chosen: t
     mechanism = deployment.mechanism
     assert isinstance(mechanism, Imported)
     domain = deployment.domain
-    worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group)
+    worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, relation, claim.group, claim=privacy)
     examination = _examination(deployment, str(claim.name), privacy, relation)
     stated = _worst_case(privacy, worst, relation, trouble)
     covered, vouched = stated.judged[0] is Outcome.HOLDS, deployment.notes.get("vouched")
@@ -106,15 +106,14 @@ def _worst_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Rela
         )
         if worst is None:
             return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
-        high = max(worst.delta_bracket(claim.epsilon, d).high for d in BOTH)
-        high = claim.delta if claim.delta < high <= claim.delta * (1 + STATED_ROUNDING) else high
+        high = stated_delta(worst, claim.epsilon, claim.delta)
         return Check(
             name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests, None, WORST
         )
     shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
     covered = inside(worst, claim)
     if covered is None:
-        why = trouble or "whether worst_profile lies below the whole claimed curve cannot be decided"
+        why = trouble or NOT_TOLD
         return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
     if not covered:
         why = "worst_profile exceeds the claim"
@@ -137,7 +136,7 @@ def least_stated(worst: StatedProfile | None, claim: PrivacyClaim) -> str:
     stated = worst
 
     def inside_at(epsilon: float) -> bool:
-        return max(stated.delta_bracket(epsilon, direction).high for direction in BOTH) <= claim.delta * (1 + 1e-9)
+        return stated_delta(stated, epsilon, claim.delta) <= claim.delta
 
     least = least_epsilon_proved(claim.epsilon, inside_at)
     return f"No violation was found, and the stated worst case lies inside the claim: {left_over(least, claim.delta)}"
@@ -337,23 +336,6 @@ def is_door(deployment: Deployment) -> bool:
 def maker(deployment: Deployment) -> Callable[[], Any] | None:
     """Return a picklable factory of pristine mechanisms; None where there is only the object."""
     return Factory(deployment.source) if isinstance(deployment.source, MechanismSource) else None
-
-
-class Factory:
-    """Makes pristine mechanisms of one source; the module is executed once a process."""
-
-    def __init__(self, source: MechanismSource) -> None:
-        self.source = source
-        self._make: Callable[[], Any] | None = None
-
-    def __call__(self) -> Any:
-        """Return a new mechanism, as its author made it."""
-        if self._make is None:
-            self._make = partial(self.source.attribute(), **self.source.parameters)
-        return self._make()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "_make": None}
 
 
 def runner(

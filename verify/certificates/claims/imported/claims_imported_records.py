@@ -11,7 +11,7 @@ from audits.black_box.claims import PrivacyClaim, point_claim
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination, examine
 from audits.search.worst_case import NamedPair
-from audits.stated_law.stated_worst import stated_worst
+from audits.stated_law.stated_worst import stated_delta, stated_worst
 from audits.verdict import CheckRole, Stated
 from mechanisms import BOTH, DataError, NeighbouringPair, Relation
 from mechanisms.data.dataset import row_norms
@@ -157,7 +157,9 @@ def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
     assert isinstance(mechanism, Imported)
     shown = Claim("largest delta at the claimed epsilon, as stated", 0.0, claim.delta, claim.epsilon)
     domain = deployment.domain
-    worst, trouble = stated_worst(mechanism.inner, domain.x_bound, domain.y_bound, Relation.REMOVE)
+    worst, trouble = stated_worst(
+        mechanism.inner, domain.x_bound, domain.y_bound, Relation.REMOVE, claim=point_claim(claim.epsilon, claim.delta)
+    )
     profiles = [] if worst is None else [worst]
     words = "worst_profile covers every record"
     if claim.scope == "records" and mechanism.has_profile and dataset.n_records <= ONE_BY_ONE:
@@ -168,7 +170,8 @@ def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
         return Check("everyone else", CheckRole.DECIDES, Evidence(shown, reason=why), deployment.private, why), why
     brackets = [profile.delta_bracket(claim.epsilon, direction) for profile in profiles for direction in BOTH]
     low = max(bracket.low for bracket in brackets) if claim.scope == "records" and len(profiles) > 1 else 0.0
-    exact = Estimate.proved(low, max(bracket.high for bracket in brackets), words)
+    high = max(stated_delta(profile, claim.epsilon, claim.delta) for profile in profiles)
+    exact = Estimate.proved(min(low, high), high, words)
     rests_on = (Stated.WORST_CASE,) if len(profiles) == 1 else (Stated.PROFILE,)
     evidence = Evidence(shown, exact)
     return Check("everyone else", CheckRole.DECIDES, evidence, deployment.private, words, None, rests_on), ""
