@@ -156,6 +156,12 @@ def test_what_the_quick_search_finds_is_refuted_on_fresh_draws(kind: type[Moment
     assert any(pair is found.pairs[0] for pair, _ in found.refutations)
 
 
+def test_a_small_violation_needs_more_draws() -> None:
+    """mu = .4: delta(1) = 1.3e-3, some 200 of 20,000 draws of either law have a loss above 1."""
+    found = examine(Leverage(), PAIRS, CLAIM, budget(40_000), wanted=2, search=QUICK)
+    assert found.ruling().decision is Decision.FAIL
+
+
 def test_an_honest_mechanism_is_not_refuted_and_its_largest_delta_is_what_the_search_finds() -> None:
     """Level 1e-4 for everything together."""
     found = examine(Moment(), PAIRS, CLAIM, budget(), wanted=4, search=QUICK)
