@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .error_budget import ROUNDING, Ledger, Part, Place
 from .results import Result
 from .streams import StreamKey
 
@@ -22,23 +24,88 @@ class Budget:
         Probability with which the whole returned interval may miss the truth, in (0, 1).
     key : StreamKey
         Root seed and the names (statement, case, purpose) that make this audit's random stream its own.
+    ledger : Ledger, optional
+        Writes down what it is split into and spent on, and refuses to spend a part twice; without one nobody does.
+    place : tuple of str
+        Which part of the ledger's tree it is.
     """
 
     n_draws: int
     failure_prob: float
     key: StreamKey
+    ledger: Ledger | None = field(default=None, compare=False, repr=False)
+    place: Place = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.ledger is not None and self.failure_prob != self.ledger[self.place].alpha:
+            owned = self.ledger[self.place].alpha
+            raise ValueError(f"failure_prob must be {owned}, as in the ledger, got failure_prob={self.failure_prob}")
         if isinstance(self.n_draws, bool) or int(self.n_draws) != self.n_draws or self.n_draws < 1:
             raise ValueError(f"n_draws must be a whole number of at least 1, got n_draws={self.n_draws}")
         if not 0 < self.failure_prob < 1:
             raise ValueError(f"failure_prob must be in (0, 1), got failure_prob={self.failure_prob}")
 
-    def part(self, name: str, *, share: float = 1.0, n_draws: int | None = None) -> Budget:
-        """Return the budget of a named part: its own stream and ``share`` (in (0, 1]) of the failure probability."""
+    def part(self, name: str, *, share: float = 1.0, n_draws: int | None = None, private: bool = False) -> Budget:
+        """Return the budget of a named part: its own stream and ``share`` (in (0, 1]) of the failure probability.
+
+        ``private``: whether what it decides depends on records that may not be published.
+        """
         if not 0 < share <= 1:
             raise ValueError(f"share must be in (0, 1], got share={share}")
-        return Budget(self.n_draws if n_draws is None else n_draws, self.failure_prob * share, self.key.child(name))
+        alpha, place = self.failure_prob * share, self.place
+        if self.ledger is not None:
+            place = self.ledger.take(place, name, alpha, private=private)
+        n_draws = self.n_draws if n_draws is None else n_draws
+        return Budget(n_draws, alpha, self.key.child(name), self.ledger, place)
+
+    def split(self, shares: Mapping[str, float], *, n_draws: int | None = None) -> dict[str, Budget]:
+        """Return the budgets of named parts, each with its own stream and its share of the failure probability.
+
+        Parameters
+        ----------
+        shares : mapping
+            Name to share, each in (0, 1]; they add up to 1 at most.
+        n_draws : int, optional
+            Draws of each part; as many as the whole has by default.
+
+        Raises
+        ------
+        ValueError
+            If the shares add up to more than 1, or the ledger refuses a part.
+
+        Examples
+        --------
+        >>> from audits import Budget, StreamKey
+        >>> parts = Budget(100, 0.01, StreamKey(1)).split({"contract": 0.25, "pairs": 0.75})
+        >>> [(name, part.failure_prob) for name, part in parts.items()]
+        [('contract', 0.0025), ('pairs', 0.0075)]
+        """
+        total = math.fsum(shares.values())
+        if total > 1 + ROUNDING:
+            raise ValueError(f"shares must add up to at most 1, got total={total:.6g}")
+        return {name: self.part(name, share=share, n_draws=n_draws) for name, share in shares.items()}
+
+    def spend(self, decided: str) -> float:
+        """Return the failure probability, which is spent with this; ``decided`` says on what."""
+        if self.ledger is not None:
+            self.ledger.spend(self.place, decided)
+        return self.failure_prob
+
+    def apart(self) -> Budget:
+        """Return the same budget with a ledger of its own, which another process may fill."""
+        if self.ledger is None:
+            return self
+        private = self.ledger[self.place].private
+        return replace(self, ledger=Ledger(self.failure_prob, self.place, private=private))
+
+    def tree(self) -> tuple[Part, ...]:
+        """Return what a ledger of its own has written down; nothing without one."""
+        return () if self.ledger is None else self.ledger.tree()
+
+    def adopt(self, tree: tuple[Part, ...]) -> None:
+        """Write down what was done elsewhere with a part that was given away ``apart``."""
+        if self.ledger is not None:
+            self.ledger.adopt(tree)
 
 
 @dataclass(frozen=True)

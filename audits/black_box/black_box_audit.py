@@ -21,7 +21,6 @@ from mechanisms.base import check_delta
 
 from ..estimate import Budget
 from ..results import Result
-from ..stats.multiplicity import look_share
 from ..stats.sequential import look_sizes
 from .black_box_events import RankEvent, mu_lower
 from .black_box_families import check_trees
@@ -103,14 +102,14 @@ def black_box_audit(
     'NOT_REFUTED'
     """
     _require(pair, claim, trees)
-    level, share = claim_level(budget.failure_prob, lines), LINE_SHARE * budget.failure_prob
+    parts = budget.split({"the claim": claim_level(1.0, lines)} | dict.fromkeys(lines, LINE_SHARE))
     learned = learn(mechanism, pair, budget)
     plans = {}
     if "epsilon" in lines:
-        plans["epsilon"] = plan_epsilon(learned, claim.delta, share)
+        plans["epsilon"] = plan_epsilon(learned, claim.delta, parts["epsilon"].spend("epsilon, from below"))
     if "bits" in lines and learned.bit_options:
-        plans["bits"] = plan_epsilon(learned, claim.delta, share, bits=True)
-    at = replace(budget, failure_prob=level)
+        plans["bits"] = plan_epsilon(learned, claim.delta, parts["bits"].spend("what the bits give away"), bits=True)
+    at = replace(parts["the claim"], key=budget.key)
     test, bound, beside = _test_claim(mechanism, pair, claim, at, learned, list(plans.values()), trees)
     bounds = {name: epsilon_line(plan, events) for (name, plan), events in zip(plans.items(), beside, strict=True)}
     epsilon = bounds.get("epsilon", bound)
@@ -160,7 +159,7 @@ def audit_epsilon(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget, 
     True
     """
     learned = learn(mechanism, pair, budget)
-    plan = plan_epsilon(learned, check_delta(delta), budget.failure_prob)
+    plan = plan_epsilon(learned, check_delta(delta), budget.spend("epsilon, from below"))
     return epsilon_line(plan, certify(mechanism, pair, budget, learned, [plan.choices]).events[0])
 
 
@@ -188,7 +187,7 @@ def audit_gaussian_dp(mechanism: Mechanism, pair: NeighbouringPair, budget: Budg
     Dong, Roth and Su 2022, equation (6) and corollary 2.13.
     """
     learned = learn(mechanism, pair, budget)
-    plan = _plan_gaussian(learned, check_delta(delta), budget.failure_prob)
+    plan = _plan_gaussian(learned, check_delta(delta), budget.spend("mu, from below"))
     return _gaussian_line(plan, certify(mechanism, pair, budget, learned, [plan.choices]).events[0])
 
 
@@ -252,10 +251,13 @@ def _test_claim(
 ) -> tuple[ClaimTest, LowerBound, list[list[RankEvent]]]:
     """Return the test of the claim, the bound on epsilon that it gives, and the events of the lines beside it."""
     points, shares = claim.points(), claim_shares(learned.n_draws // 2)
-    plan = plan_claim(learned, claim, points, shares["rank events"] * budget.failure_prob)
+    parts = budget.split(shares)
+    plan = plan_claim(learned, claim, points, parts["rank events"].failure_prob)
     choices = [line.choices for line in (plan, *beside)]
     certified = certify(mechanism, pair, budget, learned, choices, hold=True)
     lines = claim_lines(plan, claim, points, certified, budget, trees=trees)
+    for line in lines:
+        parts[line.name].spend("the claim")
     test = claim_test(lines, shares, budget.failure_prob, learned.n_draws)
     return test, _bound(lines, shares, claim, test), certified.events[1:]
 
@@ -357,10 +359,8 @@ def sequential_claim(
     done = 0
     for total in look_sizes(budget.n_draws, first):
         number = len(looks) + 1
-        share = look_share(budget.failure_prob, number)
-        looks.append(
-            audit_claim(mechanism, pair, claim, Budget(total - done, share, budget.key.child(f"look {number}")))
-        )
+        look = budget.part(f"look {number}", share=1 / (number * (number + 1)), n_draws=total - done)
+        looks.append(audit_claim(mechanism, pair, claim, look))
         done = total
         if looks[-1].outcome is BlackBoxOutcome.REFUTED:
             break

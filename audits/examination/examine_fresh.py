@@ -6,7 +6,7 @@ that came first, say. Derivation: ``docs/derivations/contract.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Share of a pair's failure probability that its draws in fresh processes may spend, and how it is split.
 FRESH = 0.1
-RATIO, DELTA, OWN, SECOND_FIRST, SAME_LAW, AGAIN = 0.2, 0.25, 0.25, 0.15, 0.1, 0.05
+SHARES = {"ratio": 0.2, "delta": 0.25, "black box": 0.25, "second first": 0.15, "same law": 0.1, "again": 0.05}
 #: Shares of a capital that are staked, and the smallest mean that is bet against.
 STAKES, SMALLEST = np.geomspace(1e-4, 0.5, 12), 1e-12
 #: A claimed epsilon and delta.
@@ -137,25 +137,24 @@ def fresh_audits(
     n_each = n_fresh(len(recorded.first))
     budget = replace(work.budget, n_draws=2 * n_each)
     apart = Apart(work.make, encoded.subject.views, work.deadline, encoded.layout, encoded.one_by_one)
-    found = FreshAudits()
+    found, parts = FreshAudits(), budget.split(SHARES)
     try:
         server = _server(work)
         with ExitStack() as processes:
             first, second = (processes.enter_context(FreshProcess(server, apart)) for _ in range(2))
             source = ApartPair(encoded, work.pair, first, second)
             fresh = Recorded(source, work.pair, n_each, budget.key.child("sample"))
-            found = FreshAudits(n_draws=n_each, same=_same(fresh, recorded), same_level=SAME_LAW * budget.failure_prob)
-            found = replace(found, own=_claim(work, fresh, budget.part("black box", share=OWN)))
+            found = FreshAudits(n_draws=n_each, same=_same(fresh, recorded), same_level=parts["same law"].failure_prob)
+            found = replace(found, own=_claim(work, fresh, parts["black box"]))
             if dense and not fresh.symbols:
-                found = _held(found, fresh, source, points, budget)
+                found = _held(found, fresh, source, points, parts)
         with FreshProcess(server, apart) as both:
             swapped = Recorded(
                 SecondFirst(encoded, work.pair, both, both), work.pair, n_each, budget.key.child("swapped")
             )
-            part = budget.part("second first", share=SECOND_FIRST)
             again = _again(fresh.second, swapped.second)
-            found = replace(found, again=again, again_level=AGAIN * budget.failure_prob)
-            return replace(found, second_first=_claim(work, swapped, part))
+            found = replace(found, again=again, again_level=parts["again"].failure_prob)
+            return replace(found, second_first=_claim(work, swapped, parts["second first"]))
     except NoProcess as stop:
         return replace(found, why=str(stop))
 
@@ -202,13 +201,13 @@ def _claim(work: PairWork, sample: Recorded, budget: Budget) -> BlackBoxResult |
 
 
 def _held(
-    found: FreshAudits, fresh: Recorded, source: ApartPair, points: Sequence[Point], budget: Budget
+    found: FreshAudits, fresh: Recorded, source: ApartPair, points: Sequence[Point], parts: Mapping[str, Budget]
 ) -> FreshAudits:
     """Return it with the stated densities, each asked in the process of its data set."""
     try:
         pair = fresh.pair
-        ratio = audit_loss(fresh.view(source), pair, budget.part("ratio", share=RATIO))
-        found = replace(found, ratio=ratio, delta_level=DELTA * budget.failure_prob)
+        ratio = audit_loss(fresh.view(source), pair, parts["ratio"])
+        found = replace(found, ratio=ratio, delta_level=parts["delta"].failure_prob)
         return found if ratio.refuted else replace(found, delta=_exceeds(fresh, source, points))
     except Exception as stop:  # the mechanism's own function: what its draws say stays
         raised = str(stop) if isinstance(stop, NoProcess) else f"it raised {type(stop).__name__}"

@@ -8,7 +8,7 @@ black box has all of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_results import BlackBoxResult, LowerBound
 from ..black_box.black_box_visible import visible_leak
 from ..black_box.claims import PrivacyClaim
+from ..error_budget import Part
 from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_range import audit_range
@@ -129,6 +130,8 @@ class PairExamination:
         Whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows.
     fresh : FreshAudits or None
         What its draws in fresh processes say; None where none were asked for.
+    spent : tuple of Part
+        What the failure probability of the pair was split into and spent on; empty where nobody writes it down.
     """
 
     name: str
@@ -144,6 +147,7 @@ class PairExamination:
     miscounted: bool = False
     cause: str = ""
     fresh: FreshAudits | None = None
+    spent: tuple[Part, ...] = ()
 
 
 def refutes_the_claim(*found: PairExamination) -> bool:
@@ -159,7 +163,7 @@ def examine_pair(work: PairWork) -> PairExamination:
     """
     try:
         if work.deadline is None or not work.deadline.reached():
-            return _examined(work)
+            return replace(_examined(work), spent=work.budget.tree())
         stopped = ""
     except OutOfTime as stop:
         stopped = str(stop)
@@ -179,10 +183,11 @@ def _examined(work: PairWork) -> PairExamination:
         whys = (str(first), str(second))
         return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), whys, skipped=True)
     if encoded.few_first and work.budget.n_draws > 2 * FEW:
-        few = _questioned(replace(work, budget=work.budget.part("few", share=0.5, n_draws=2 * FEW)), encoded)
+        halves = work.budget.split({"few": 0.5, "many": 0.5})
+        few = _questioned(replace(work, fresh=False, budget=replace(halves["few"], n_draws=2 * FEW)), encoded)
         if refutes_the_claim(few):
             return few
-        work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob / 2))
+        work = replace(work, budget=replace(halves["many"], key=key))
     return _questioned(work, encoded)
 
 
@@ -191,21 +196,22 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     refused = ["" if refusal is None else str(refusal) for refusal in encoded.refusals]
     n_each = work.budget.n_draws // 2
     recorded = Recorded(encoded, work.pair, n_each, work.budget.key.child("sample"))
-    work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * recorded.share))
-    apart = work.budget.part("fresh process", share=FRESH)
-    if work.fresh:
-        work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * (1 - FRESH)))
-    law, why, spent = _believed(work, recorded, encoded)
+    if recorded.share < 1:
+        sample = work.budget.part("this sample", share=recorded.share)
+        work = replace(work, budget=replace(sample, key=work.budget.key))
+    why = no_density(encoded.subject.mechanism, encoded, work.pair) or recorded.symbols
+    parts = work.budget.split(_shares(work, encoded, why))
+    law, why = _believed(work, recorded, encoded, parts, why)
     witnesses: tuple[Witness, ...] = ()
     visible = 1.0
     if work.claim is not None and n_each >= BLACK_BOX:
-        budget = work.budget.part("black box", share=1 - spent)
+        budget = parts["black box"]
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
     fresh = None
     if work.fresh and n_each >= BLACK_BOX:
         points = [] if work.claim is None else [(e, work.claim.delta_at(e)) for e in _claimed_epsilons(work.claim)]
-        fresh = fresh_audits(replace(work, budget=apart), recorded, encoded, points, dense=not why)
+        fresh = fresh_audits(replace(work, budget=parts["fresh process"]), recorded, encoded, points, dense=not why)
         witnesses += tuple(_fresh_witnesses(fresh))
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
     found = PairExamination(
@@ -244,24 +250,35 @@ def has_miscounted(subject: Subject) -> bool:
     return open_calls(subject.mechanism) is not None and subject.ledger.wrong_rows > 0
 
 
-def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tuple[list[Witness], str, float]:
-    """Return what the stated law gives, why it was not compared with the draws (or nothing), and the share it spent."""
+def _shares(work: PairWork, encoded: EncodedSubject, why: str) -> dict[str, float]:
+    """Return what the failure probability of a sample is split into; ``why`` nothing is compared with a density."""
+    shares = {"black box": 1.0}
+    if not why:
+        shares = {"law": LAW, "delta": DELTA, "black box": 1 - LAW - DELTA}
+    elif (
+        callable(getattr(encoded.subject.mechanism, "privacy_loss", None))
+        and encoded.plain
+        and isinstance(work.pair, NeighbouringPair)
+    ):
+        shares = {"law": LAW, "black box": 1 - LAW}
+    if not work.fresh:
+        return shares
+    return {name: (1 - FRESH) * share for name, share in shares.items()} | {"fresh process": FRESH}
+
+
+def _believed(
+    work: PairWork, recorded: Recorded, encoded: EncodedSubject, parts: Mapping[str, Budget], why: str
+) -> tuple[list[Witness], str]:
+    """Return what the stated law gives, and why it was not compared with the draws (or nothing)."""
     inner = encoded.subject.mechanism
-    why = no_density(inner, encoded, work.pair) or recorded.symbols
     witnesses: list[Witness] = []
-    spent = LAW + DELTA
     try:
         if not why:
-            parts = [] if work.claim is None else [_delta(work, work.claim, recorded, inner)]
-            for part in (*parts, _law(work, recorded, inner)):
-                witnesses += part
-        elif (
-            callable(getattr(inner, "privacy_loss", None)) and encoded.plain and isinstance(work.pair, NeighbouringPair)
-        ):
-            witnesses += _loss(work, recorded, inner)
-            spent = LAW
-        else:
-            spent = 0.0
+            delta = [] if work.claim is None else [_delta(work, work.claim, recorded, inner, parts["delta"])]
+            for found in (*delta, _law(work, recorded, inner, parts["law"])):
+                witnesses += found
+        elif "law" in parts:
+            witnesses += _loss(work, recorded, inner, parts["law"])
     except Exception as stop:  # the mechanism's own functions: what refutes so far still refutes
         why = f"the stated law raised {type(stop).__name__}"
     sides = [
@@ -273,7 +290,7 @@ def _believed(work: PairWork, recorded: Recorded, encoded: EncodedSubject) -> tu
         why = STILL
     if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in witnesses):
         why = STOPS
-    return witnesses, why, spent
+    return witnesses, why
 
 
 def no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
@@ -287,12 +304,12 @@ def no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
     return ""
 
 
-def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+def _law(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iterator[Witness]:
     """Yield the tests of the stated law against the draws: each data set, its range, their ratio, what else is stated.
 
     A range that is refuted decides nothing (public bounds give nobody away), yet keeps the stated law from vouching.
     """
-    pair, budget = work.pair, work.budget.part("law", share=LAW)
+    pair = work.pair
     audits: dict[str, Callable[[Budget], LawAudit]] = {
         "first data set": lambda b: audit_law(recorded.view(inner), pair.first, b),
         "second data set": lambda b: audit_law(recorded.view(inner), pair.second, b),
@@ -305,8 +322,9 @@ def _law(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
         audits["stated loss"] = lambda b: audit_loss_agrees(_Stated(recorded.view(inner)), pair, b)
     if neighbours and callable(getattr(inner, "profile", None)):
         audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
+    parts = budget.split(dict.fromkeys(audits, 1 / len(audits)))
     for words, audit in audits.items():
-        part = budget.part(words, share=1 / len(audits), n_draws=_n_for(words, work))
+        part = replace(parts[words], n_draws=_n_for(words, work))
         if words.startswith("range"):
             yield law_witness(f"stated {words}", audit(part), None)
         else:
@@ -325,9 +343,8 @@ class _Stated:
         self.privacy_loss = view.stated_loss
 
 
-def _loss(work: PairWork, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+def _loss(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iterator[Witness]:
     """Yield the test of a stated loss without a density: it can refute the loss, and never vouch for it."""
-    budget = work.budget.part("law", share=LAW)
     audit = audit_loss(_Stated(recorded.view(inner)), work.pair, budget)
     yield law_witness("stated loss: ratio of the two", audit, Stated.LOSS)
 
@@ -352,7 +369,7 @@ def law_witness(about: str, audit: LawAudit, tests: Stated | None, *rests_on: St
     )
 
 
-def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) -> Iterator[Witness]:
+def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any, budget: Budget) -> Iterator[Witness]:
     """Yield delta by the stated law, at the claimed points and where the stated worst case may be exceeded.
 
     A stated worst case inside the claim decides; otherwise the sampled or exact delta of this pair does.
@@ -369,7 +386,7 @@ def _delta(work: PairWork, claim: PrivacyClaim, recorded: Recorded, inner: Any) 
     asked = claimed + [(e, d, "worst_profile") for e, d in stated if math.isfinite(d) and d < 1]
     beyond = [m * claim.epsilon for m in BEYOND] if claim.curve is None else []
     view = recorded.view(inner)
-    audit = audit_tails(view, work.pair, [*(e for e, _, _ in asked), *beyond], work.budget.part("delta", share=DELTA))
+    audit = audit_tails(view, work.pair, [*(e for e, _, _ in asked), *beyond], budget)
     exceeded = [e for e in (claim.epsilon, *beyond) if claim.curve is None and audit.delta(e).low > claim.delta]
     if exceeded:
         yield _epsilon_by_law(max(exceeded), claim.delta, audit.delta(max(exceeded)))

@@ -323,7 +323,7 @@ def examine(
     budget = replace(budget, n_draws=cap.n_draws)
     demand = demand or Demand(max(1, wanted), max(1, budget.n_draws // 2))
     if believe and is_reference(mechanism) and claim is not None:
-        known = tuple(_known(mechanism, named, claim, budget) for named in [*pairs[:wanted], *own])
+        known = _all_known(mechanism, [*pairs[:wanted], *own], claim, budget)
         return Examination(mechanism.name, claim, known, (), demand, budget.failure_prob, Conduct(), reference=True)
     data = [*pairs, *own][0].pair.first
     relation = Relation.ADD if claim is None else claim.relations[0]
@@ -351,7 +351,8 @@ def examine(
         share = (1 - CONTRACT) / (slots + places(search) + 1)  # one more: the edge of what is refused
 
         def work(named: Named, *, private: bool = False) -> PairWork:
-            part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
+            part = budget.part(f"pair: {named.name}", share=share, private=private)
+            part = replace(part, key=budget.key.child("pair", named.name))
             given, alone = (mechanism if make is None else None), conduct.one_by_one
             return PairWork(
                 given,
@@ -373,7 +374,7 @@ def examine(
 
         works = [work(named) for named in [*chosen, *edge]]
         works += [work(named, private=private) for named in own]
-        results = until_refuted(run(examine_pair, works), complete=complete)
+        results = _run(run, works, complete=complete)
     reached = [item for item in results if item.reached]
     unreached, stopped = _cut(results)
     return replace(
@@ -420,6 +421,15 @@ def _why_not_fresh(mechanism: Any, make: Callable[[], Any] | None, max_draws: in
     return "there is an object and no way to make it anew" if make is None and not forkable() else ""
 
 
+def _run(run: Run, works: Sequence[PairWork], *, complete: bool) -> tuple[PairExamination, ...]:
+    """Return what was found, in order; what was spent on it, maybe in other processes, is written down here."""
+    found = run(examine_pair, [replace(work, budget=work.budget.apart()) for work in works])
+    results = until_refuted(found, complete=complete)
+    for work, result in zip(works, results, strict=False):  # there is none after the pair that refutes the claim
+        work.budget.adopt(result.spent)
+    return results
+
+
 def _cut(results: Sequence[PairExamination]) -> tuple[str, str]:
     """Return how many pairs were not reached, in words, and why nobody answered; both empty where all were reached."""
     late = sum(not item.reached for item in results)
@@ -453,6 +463,14 @@ def _check(pairs: Sequence[Named], claim: PrivacyClaim | None) -> None:
             raise UnsupportedRelation(
                 f"relation must be one of {covered} as in the claim, got {named.pair.relation.name}"
             )
+
+
+def _all_known(
+    mechanism: Mechanism, pairs: Sequence[Named], claim: PrivacyClaim, budget: Budget
+) -> tuple[PairExamination, ...]:
+    """Return what is known of a reference mechanism on each pair, the failure probability shared evenly."""
+    parts = budget.split({named.name: 1 / len(pairs) for named in pairs})
+    return tuple(_known(mechanism, named, claim, replace(parts[named.name], key=budget.key)) for named in pairs)
 
 
 def _known(mechanism: Mechanism, named: Named, claim: PrivacyClaim, budget: Budget) -> PairExamination:

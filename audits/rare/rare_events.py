@@ -71,7 +71,7 @@ def audit_rare(envelope: Envelope, budget: Budget) -> RareAudit:
     """
     rng = budget.key.child("rare events").rng()
     losses = np.concatenate([envelope.losses(size, rng) for size in chunk_sizes(budget.n_draws)])
-    (point,) = tail_estimates(losses, [envelope.epsilon], budget.failure_prob)
+    (point,) = tail_estimates(losses, [envelope.epsilon], budget.spend("tail and delta inside a proved event"))
     return RareAudit(
         envelope.epsilon,
         _scaled(point.tail, envelope),

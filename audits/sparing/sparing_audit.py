@@ -246,7 +246,7 @@ class _Audit:
         player = self._player = Player(pilot.rows(layout), self._points)
         self._wealth.append((self._used, 0.0))
         key, of_pair = self._budget.key.child("bets"), sum(len(part) for part in (*pilot.first, *pilot.second))
-        enough = -math.log(self._budget.failure_prob)
+        enough = -math.log(self._budget.spend("the claim"))
         while (left := self._budget.n_draws - self._used) > 0 and self._wealth[-1][1] < enough:
             size = min(left, max(BLOCK, math.ceil(BLOCK_SHARE * of_pair)))
             block = key.child(str(len(self._wealth)))

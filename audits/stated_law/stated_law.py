@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -144,9 +144,11 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
     density = wherever_stated(density)
     n = n_learning(len(drawn))
     atoms = atoms_of(density, drawn, n)
-    tests, untold = _masses(density, drawn, log_drawn, atoms, budget)
+    parts = budget.split({"masses": MASSES_SHARE, "bets": BETS_SHARE})
+    rng = budget.key.child("law", "masses").rng()
+    tests, untold = _masses(density, drawn, log_drawn, atoms, parts["masses"], rng)
     rng = budget.key.child("law", "moves").rng()
-    bets, examined = _moved(density, drawn, log_drawn, columns_of(drawn, atoms, n), budget, rng)
+    bets, examined = _moved(density, drawn, log_drawn, columns_of(drawn, atoms, n), parts["bets"], rng)
     return LawAudit((*tests, bets), budget.failure_prob, len(drawn), examined, untold)
 
 
@@ -156,11 +158,12 @@ def _masses(
     log_drawn: FloatArray,
     atoms: Sequence[Atoms],
     budget: Budget,
+    rng: np.random.Generator,
 ) -> tuple[list[LawTest], str]:
     """Return the tests of the masses of atoms, and which value repeats without anybody knowing why."""
-    rng, tests, untold = budget.key.child("law", "masses").rng(), list[LawTest](), ""
+    tests, untold = list[LawTest](), ""
     found = list(masses(density, drawn, log_drawn, atoms, n_learning(len(drawn)), rng))
-    level = even_share(budget.failure_prob * MASSES_SHARE, max(1, sum(mass.told for mass in found)))
+    level = even_share(budget.spend("values that repeat"), max(1, sum(mass.told for mass in found)))
     for mass in found:
         words = "outputs repeat as often as the stated density says"
         if mass.p_value <= level:
@@ -180,7 +183,7 @@ def _moved(
     budget: Budget,
     rng: np.random.Generator,
 ) -> tuple[LawTest, float]:
-    n, level = n_learning(len(drawn)), budget.failure_prob * BETS_SHARE
+    n, level = n_learning(len(drawn)), budget.spend("moved draws")
     name, moves, bets = "moved draws", [], list[Chosen]()
     if n >= 20:
         moves = list(moves_of(density, drawn[:n], columns, rng))
@@ -252,13 +255,13 @@ def audit_loss(
     docs/derivations/stated_law.md.
     """
     first, second = drawn_pair(mechanism, pair, budget, "loss") if outputs is None else outputs
-    rows = min(len(first), len(second))
+    level, rows = budget.spend("ratio of the two"), min(len(first), len(second))
     first, second = first[:rows], second[:rows]
     own, other = (stated_loss(mechanism, pair, sample) for sample in (first, second))
     for losses, words in ((-own, "first"), (other, "second")):
         defect = _loss_defect(losses, words)
         if defect is not None:
-            return LawAudit((defect,), budget.failure_prob, 2 * rows)
+            return LawAudit((defect,), level, 2 * rows)
     n = n_learning(rows)
     rng = budget.key.child("loss", "scores").rng()
     scored = _scored(range(first.shape[1]), rng)
@@ -268,11 +271,11 @@ def audit_loss(
     log_wealth, best = wealth(bets, {0: sides.part(slice(n, None))})
     p_value = math.exp(-log_wealth)
     words = "the draws of the two data sets have the stated loss"
-    if p_value <= budget.failure_prob:
+    if p_value <= level:
         words = "the draws of the two data sets do not have the stated loss"
     event = bets[best].bet.words.replace("images", "draws of the second data set") if bets else ""
-    test = LawTest("stated loss", words, p_value, budget.failure_prob, event, rows - n)
-    return LawAudit((test,), budget.failure_prob, 2 * rows)
+    test = LawTest("stated loss", words, p_value, level, event, rows - n)
+    return LawAudit((test,), level, 2 * rows)
 
 
 def stated_loss(mechanism: Any, pair: Any, outputs: FloatArray) -> FloatArray:
@@ -302,8 +305,9 @@ def audit_loss_agrees(
         words = "privacy_loss is not the difference of the two log densities"
         event = f"it is {loss[off[0]]:.6g} where the difference is {direct[off[0]]:.6g}"
     p_value = 0.0 if off.size else 1.0
-    test = LawTest("loss against densities", words, p_value, budget.failure_prob, event, int(off.size))
-    return LawAudit((test,), budget.failure_prob, len(drawn))
+    level = budget.spend("loss against densities")
+    test = LawTest("loss against densities", words, p_value, level, event, int(off.size))
+    return LawAudit((test,), level, len(drawn))
 
 
 def support_test(log_drawn: FloatArray, words: str) -> LawTest | None:
@@ -376,7 +380,8 @@ def drawn_outputs(mechanism: Any, dataset: Any, budget: Budget, purpose: str) ->
 def drawn_pair(mechanism: Any, pair: Any, budget: Budget, purpose: str) -> tuple[FloatArray, FloatArray]:
     """Return half of the draws of a budget from each member of a pair."""
     half = max(1, budget.n_draws // 2)
-    first, second = (budget.part(f"{purpose} {side}", n_draws=half) for side in ("first", "second"))
+    keys = (budget.key.child(f"{purpose} {side}") for side in ("first", "second"))
+    first, second = (replace(budget, n_draws=half, key=key) for key in keys)
     return drawn_outputs(mechanism, pair.first, first, purpose), drawn_outputs(mechanism, pair.second, second, purpose)
 
 
@@ -440,7 +445,7 @@ def audit_profile(
         for epsilon in np.unique(np.quantile(known, QUANTILES)).tolist() if known.size else [0.0]:
             tests += _at(law, epsilon, direction, losses[n:])
     n_draws = sum(len(drawn) for drawn in draws)
-    level = even_share(budget.failure_prob, len(tests))
+    level = even_share(budget.spend("stated profile"), len(tests))
     levelled = [LawTest(name, words, p, level, event, hits) for name, words, p, event, hits in tests]
     return LawAudit(tuple(levelled), budget.failure_prob, n_draws)
 

@@ -95,7 +95,7 @@ def audit_coverage(sampler: EventSampler, budget: Budget) -> CoverageAudit:
             raise ValueError(f"sampler must return {size} rows of events, got {held.shape[0]}")
         counts = held.sum(axis=0) + (counts if counts.size else 0)
         joint += int(held.all(axis=1).sum())
-    return _audit(counts, joint, budget.n_draws, budget.failure_prob)
+    return _audit(counts, joint, budget.n_draws, budget.spend("coverage"))
 
 
 def proportion(count: int, n: int, failure_prob: float) -> Estimate:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from mechanisms.data.dataset import FloatArray
 
 from ..estimate import Budget
+from ..streams import StreamKey
 from .contract_tests import Exact, independent, more_repeats, row_ids, same_law
 from .guarded_subject import Call, Subject
 from .open_calls import open_calls
@@ -217,10 +218,14 @@ def contract_findings(
     """
     datasets = _datasets(pairs, budget.n_draws)
     samples, spent = _samples(subject, datasets, budget)
-    n, share = sum(len(sample.rows) for sample in samples), budget.failure_prob * spent / 3
-    seeds = _finding("outputs do not repeat from call to call", _repeated_calls(samples), share, n)
-    rows = _finding("rows of one call are independent", _dependent_rows(samples), share, n)
-    sizes = _finding("one law whatever the call", _other_laws(samples), share, n)
+    n = sum(len(sample.rows) for sample in samples)
+    tests = {
+        "outputs do not repeat from call to call": _repeated_calls,
+        "rows of one call are independent": _dependent_rows,
+        "one law whatever the call": _other_laws,
+    }
+    parts = budget.split(dict.fromkeys(tests, spent / len(tests)))
+    seeds, rows, sizes = (_finding(name, test(samples), parts[name], n) for name, test in tests.items())
     repeats, uses_globals = _watch(subject, datasets, budget)
     dependent = rows.outcome is not ContractOutcome.OK
     conduct = Conduct(repeats, dependent, uses_globals, subject.ledger.wrote)
@@ -247,18 +252,18 @@ def _samples(subject: Subject, datasets: Sequence[Any], budget: Budget) -> tuple
         return [], 1.0
     if door is None or door.batch == 1:
         plan = CallPlan.of(n_each) if door is None else CallPlan.of_open(n_each, 1)
-        return _drawn(subject, datasets, plan, budget) or [], 1.0
-    samples = _drawn(subject, datasets, CallPlan.of_open(n_each, door.batch), budget)
+        return _drawn(subject, datasets, plan, budget.key) or [], 1.0
+    samples = _drawn(subject, datasets, CallPlan.of_open(n_each, door.batch), budget.key)
     if samples is not None:
         return samples, FIRST_TRY
-    return _drawn(subject, datasets, CallPlan.of_open(n_each, 1), budget.part("one by one")) or [], 1 - FIRST_TRY
+    return _drawn(subject, datasets, CallPlan.of_open(n_each, 1), budget.key.child("one by one")) or [], 1 - FIRST_TRY
 
 
-def _drawn(subject: Subject, datasets: Sequence[Any], plan: CallPlan, budget: Budget) -> list[Sample] | None:
+def _drawn(subject: Subject, datasets: Sequence[Any], plan: CallPlan, key: StreamKey) -> list[Sample] | None:
     """Return samples by the plan; None where it was not kept to, since a call for several draws could not be made."""
     samples: list[Sample] = []
     for i, dataset in enumerate(datasets):
-        rng = budget.part(f"data set {i}").key.rng()
+        rng = key.child(f"data set {i}").rng()
         singles = sum(1 for _ in takewhile(lambda call: call.n_draws == 1, plan.calls))
         parts = subject.made(dataset, plan.calls, rng, min(singles, max(FIRST_CALLS)), again=False)
         if not parts:
@@ -269,8 +274,8 @@ def _drawn(subject: Subject, datasets: Sequence[Any], plan: CallPlan, budget: Bu
     return samples
 
 
-def _finding(name: str, p_values: PValues, level: float, n_draws: int) -> ContractFinding:
-    test = Exact.of(p_values)
+def _finding(name: str, p_values: PValues, budget: Budget, n_draws: int) -> ContractFinding:
+    test, level = Exact.of(p_values), budget.spend("the contract")
     if test.smallest > level:
         words = "too few draws for a test at this level"
         return ContractFinding(name, ContractOutcome.NOT_TRIED, words, 1.0, level, n_draws)

@@ -90,7 +90,7 @@ def loss_overlap(
     n_each = split_draws(budget, BOTH)
     key = budget.key.child("overlap")
     forward, backward = (loss_sample(mechanism, pair, d, n_each, rng=key.child(d.name).rng()) for d in BOTH)
-    share = even_share(budget.failure_prob, len(shifts))
+    share = even_share(budget.spend("overlap"), len(shifts))
     return tuple(overlap_gap(forward, -backward, share, shift=shift) for shift in shifts)
 
 
@@ -120,7 +120,7 @@ def normalisation_gap(
     rng = key.child("reference").rng()
     normals = (rng.standard_normal((size, centre.size)) for size in chunk_sizes(n_each))
     other = np.concatenate([log_ratio(centre + normal @ root.T) for normal in normals])
-    return overlap_gap(own, other, budget.failure_prob)
+    return overlap_gap(own, other, budget.spend("normalisation"))
 
 
 @dataclass(frozen=True)

@@ -28,5 +28,5 @@ def sampled_delta(mechanism: WhiteBox, pair: NeighbouringPair, epsilon: float, b
     proved = [event for event in events if event is not None]
     if not proved or len(proved) < len(events):
         return audit_tails(mechanism, pair, [epsilon], budget).delta(epsilon)
-    parts = [budget.part(d.name, share=0.5, n_draws=max(1, budget.n_draws // 2)) for d in BOTH]
-    return worse([audit_rare(event, part).delta for event, part in zip(proved, parts, strict=True)])
+    parts = budget.split({d.name: 1 / len(BOTH) for d in BOTH}, n_draws=max(1, budget.n_draws // 2))
+    return worse([audit_rare(event, part).delta for event, part in zip(proved, parts.values(), strict=True)])

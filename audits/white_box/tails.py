@@ -205,10 +205,12 @@ def audit_tails(
     """
     n_each = split_draws(budget, directions)
     points: list[TailPoint] = []
+    parts = budget.split({direction.name: 1 / len(directions) for direction in directions})
     for direction in directions:
         rng = budget.key.child("tails", direction.name).rng()
         losses = loss_sample(mechanism, pair, direction, n_each, rng=rng)
-        points += tail_estimates(losses, epsilons, budget.failure_prob / len(directions), direction=direction)
+        share = parts[direction.name].spend("tail and delta")
+        points += tail_estimates(losses, epsilons, share, direction=direction)
     return TailAudit(mechanism.name, tuple(points), budget.failure_prob, n_each * len(directions))
 
 
@@ -303,9 +305,10 @@ def audit_curves(
     True
     """
     n_each = split_draws(budget, directions)
-    share = budget.failure_prob / len(directions)
+    parts = budget.split({d.name: 1 / len(directions) for d in directions})
+    rngs = {d: budget.key.child("curve", d.name).rng() for d in directions}
     return {
-        d: loss_curve(loss_sample(mechanism, pair, d, n_each, rng=budget.key.child("curve", d.name).rng()), share)
+        d: loss_curve(loss_sample(mechanism, pair, d, n_each, rng=rngs[d]), parts[d.name].spend("the whole curve"))
         for d in directions
     }
 

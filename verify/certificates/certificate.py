@@ -159,7 +159,7 @@ def decide(
     deployment: Deployment, mechanism_digest: str = "", *, tell: Callable[[Finding], None] = lambda _: None
 ) -> Certificate:
     """Return the certificate: every claim decided, ``tell`` called after each."""
-    findings = []
+    findings, deployment = [], replace(deployment)  # nothing of its failure probability is spent yet
     for claim in deployment.config.claims:
         if deployment.deadline is not None and deployment.deadline.reached():
             findings.append(not_reached(deployment, claim).with_odds(claim.odds))

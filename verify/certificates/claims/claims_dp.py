@@ -381,10 +381,10 @@ def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, f
     mechanism = white_box_of(deployment.mechanism)
     if mechanism is None or worst.partial:
         return []
-    budget = deployment.budget("figure", "profile", n_draws=FIGURE_DRAWS)
+    budget = Budget(FIGURE_DRAWS, 0.05, deployment.figure_key("profile"))
     levels = [float(e) for e in epsilons]
     try:
-        audit = audit_tails(mechanism, worst.pair, levels, Budget(budget.n_draws, 0.05, budget.key))
+        audit = audit_tails(mechanism, worst.pair, levels, budget)
     except (SolverError, np.linalg.LinAlgError):  # float64 cannot draw there: the proved curves remain
         return []
     estimates = [(e, audit.delta(e)) for e in levels]

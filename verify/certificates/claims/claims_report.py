@@ -102,7 +102,8 @@ def _failures(
 
 def _simulated(deployment: Deployment, claim: CoverageClaim, dataset: Dataset, private: bool, name: str) -> Check:
     scales = scales_of(deployment)
-    budget = deployment.budget(str(claim.name), name, share=1 / 3, n_draws=_coverage_draws(deployment))
+    n_draws = _coverage_draws(deployment)
+    budget = deployment.budget(str(claim.name), name, share=1 / 3, n_draws=n_draws, private=private)
     with deployment.progress.phase(f"{claim.name}: {name}", budget.n_draws):
         audit = audit_coverage(lambda n, rng: _failures(deployment, dataset, scales, n, rng), budget)
     shown = Claim("probability that one given person's bound fails", 0.0, claim.level, claim.level)
@@ -116,11 +117,11 @@ def _coverage_draws(deployment: Deployment) -> int:
 
 
 def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales, name: str) -> Figure:
-    budget = deployment.budget("figure", "coverage", n_draws=1000)
+    key = deployment.figure_key("coverage")
     points = []
     for rho in FIGURE_RHOS:
         at_rho = ReportScales(scales.loss, scales.sigma, scales.lam, rho, scales.sigma2, scales.sigma3)
-        failed = _failures(deployment, dataset, at_rho, 1000, budget.key.child(f"{rho:g}").rng())
+        failed = _failures(deployment, dataset, at_rho, 1000, key.child(f"{rho:g}").rng())
         from audits.stats.coverage import proportion
 
         share = proportion(int(failed.sum()), failed.size, 0.05)

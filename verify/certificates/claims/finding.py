@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from audits import Budget, StreamKey
+from audits.error_budget import Ledger
 from audits.examination.deadline import Deadline
 from audits.examination.examined import Enough
 from audits.examination.violation import Violation
@@ -269,23 +270,43 @@ class Deployment:
         data = self.dataset
         return Domain(data.dim, data.x_bound, data.y_bound, self.config.data.n_public)
 
-    def budget(self, claim: str, purpose: str, *, share: float = 1.0, n_draws: int | None = None) -> Budget:
-        """Return the budget of one check: its own stream, its share of what the claim owns."""
-        section = self.config.budget
-        key = StreamKey(section.seed, ("certify", claim, purpose))
-        return Budget(n_draws or self.draws or DRAWS[section.profile], self._owned(claim) * share, key)
+    def budget(
+        self, claim: str, purpose: str, *, share: float = 1.0, n_draws: int | None = None, private: bool = False
+    ) -> Budget:
+        """Return the budget of one check: its own stream, its share of what the claim owns.
 
-    def _owned(self, claim: str) -> float:
-        """Return a claim's share of the failure probability.
+        ``private``: whether what it decides depends on records that may not be published.
+        """
+        section = self.config.budget
+        n_draws = n_draws or self.draws or DRAWS[section.profile]
+        whole = self._owned[claim].part(purpose, share=share, n_draws=n_draws, private=private)
+        return replace(whole, key=StreamKey(section.seed, ("certify", claim, purpose)))
+
+    def figure_key(self, purpose: str) -> StreamKey:
+        """Return the stream of a figure, which decides nothing and spends no failure probability."""
+        return StreamKey(self.config.budget.seed, ("certify", "figure", purpose))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What the claims own of the failure probability, and what they have spent of it."""
+        return Ledger(self.config.budget.failure_prob)
+
+    @cached_property
+    def _owned(self) -> dict[str, Budget]:
+        """Return the claims' shares of the failure probability.
 
         On private data a half is shared by the claims that everyone may know of, a half by the others: nothing that is
         published depends on how many others there are.
         """
-        claims, whole = self.config.claims, self.config.budget.failure_prob
-        if not self.private:
-            return whole / len(claims)
-        others = [str(each.name) for each in claims if not each.is_public]
-        return 0.5 * whole / (len(others) if claim in others else max(1, len(claims) - len(others)))
+        claims = self.config.claims
+        public = [str(each.name) for each in claims if each.is_public or not self.private]
+        others = [str(each.name) for each in claims if str(each.name) not in public]
+        half = 0.5 if self.private else 1.0
+        shares = dict.fromkeys(public, half / max(1, len(public))) | dict.fromkeys(others, half / max(1, len(others)))
+        section = self.config.budget
+        return Budget(1, section.failure_prob, StreamKey(section.seed), self.ledger).split(
+            {str(each.name): shares[str(each.name)] for each in claims}
+        )
 
 
 def worst_of(outcomes: Sequence[Decision]) -> Decision:

@@ -9,6 +9,7 @@ from functools import partial
 from numpy.linalg import LinAlgError
 
 from audits import Budget
+from audits.error_budget import Part
 from audits.verdict import CheckRole
 from mechanisms import NeighbouringPair, WhiteBox
 from mechanisms.objective.perturbed_solver import SolverError
@@ -51,28 +52,28 @@ def run_tasks(tasks: Sequence[PairTask], jobs: int, step: Callable[[float], None
     """Return the checks of all tasks, in their order; ``step`` is told of what other processes have done."""
     few = len(tasks) < 2 or sum(task.budget.n_draws for task in tasks) < 20_000
     told = ignore if few or jobs == 1 else step
-    return mapped(
+    results = mapped(
         run_task,
-        tasks,
+        [replace(task, budget=task.budget.apart()) for task in tasks],
         1 if few else jobs,
         told=lambda task, _: told(work_of([task])),
-        died=partial(_no_test, why=DIED),
+        died=lambda task: (_no_test(task, DIED), ()),
     )
+    for task, (_, spent) in zip(tasks, results, strict=True):
+        task.budget.adopt(spent)
+    return [check for check, _ in results]
 
 
-def run_task(task: PairTask) -> Check:
-    """Return the check of one task; a pure function of it."""
-    budget = task.budget
-    looks = look_twice(
-        partial(_delta_evidence, task), budget.part("look", share=0.5), budget.part("confirm", share=0.5)
-    )
+def run_task(task: PairTask) -> tuple[Check, tuple[Part, ...]]:
+    """Return the check of one task, and what it spent; a pure function of the task."""
+    looks = look_twice(partial(_delta_evidence, task), *task.budget.split({"look": 0.5, "confirm": 0.5}).values())
     if looks.error is not None:
         raise looks.error
     evidence = looks.confirmation if looks.unconfirmed else looks.first
     assert evidence is not None
     if looks.unconfirmed:
         evidence = replace(evidence, sampled=None, reason="unconfirmed: it failed once and not again on fresh draws")
-    return _check(task, evidence)
+    return _check(task, evidence), task.budget.tree()
 
 
 def _check(task: PairTask, evidence: Evidence) -> Check:

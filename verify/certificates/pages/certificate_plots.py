@@ -100,7 +100,7 @@ def record_figures(deployment: Deployment, claim: str) -> list[Figure]:
     label = claim.replace(" ", "-")
     output, whose = deployment.released, "the released output"
     if output is None:
-        output = mechanism.draw(dataset, 1, rng=deployment.budget("figure", "one output").key.rng())[0]
+        output = mechanism.draw(dataset, 1, rng=deployment.figure_key("one output").rng())[0]
         whose = "one simulated output"
     figures = []
     losses = ex_post_losses(mechanism, output, dataset)
