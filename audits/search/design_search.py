@@ -49,8 +49,9 @@ PLAIN: tuple[Mapping[str, Any], ...] = (
 ORDER, ORDERED = ("n", "pattern", "target", "target_response", "place"), (15, 31, 16, 8, 33, 63)
 #: Shares of the units that putting back and the starts may take; records times features that cost an evaluation.
 TIDYING, STARTS, RECORDS = 0.06, 0.5, 2000
-#: Share of the units that looking for numbers from which a mechanism behaves otherwise may take; steps looked into.
-LADDERS, STEPS = 0.25, 3
+#: Share of the units for finding sizes from which a mechanism behaves otherwise; steps looked into; share of the units
+#: from which one evaluation is too dear for that.
+LADDERS, STEPS, DEAR = 0.15, 3, 0.05
 #: A move must raise the value by this share, and each doubling of the records is worth this share less.
 GAIN, DOUBLING = 0.01, 0.005
 #: Records up to which a climb walks on where nothing gets better.
@@ -147,7 +148,7 @@ class _Book:
         """Return the pair of a design with its value; None where there is no such pair, or none that is affordable."""
         search = self.search
         self.spent += NOTHING
-        cost = 1 + max(design.n, search.domain.n_min) * search.domain.dim / RECORDS
+        cost = self._cost(design)
         if cost > search.units - self.spent:
             return None
         named = design_pair(search.domain, design, search.relation, group=search.group, labels=search.labels)
@@ -161,18 +162,22 @@ class _Book:
 
     def climb_ladder(self, ladder: Sequence[PairDesign]) -> None:
         """Look at designs of growing size, and by halves where the value changes most from one to the next."""
-        seen = [found for design in ladder if self._on_ladder and (found := self.look(design)) is not None]
+        seen = [found for design in ladder if (found := self._step(design)) is not None]
         steps = sorted(pairwise(seen), key=lambda step: -_jump(*step))[:STEPS]
         for low, high in steps:
-            while _jump(low, high) > 0 and high.design.n - low.design.n > 1 and self._on_ladder:
-                middle = self.look(replace(low.design, n=(low.design.n + high.design.n) // 2))
+            while _jump(low, high) > 0 and high.design.n - low.design.n > 1:
+                middle = self._step(replace(low.design, n=(low.design.n + high.design.n) // 2))
                 if middle is None:
                     break
                 low, high = (low, middle) if _jump(low, middle) >= _jump(middle, high) else (middle, high)
 
-    @property
-    def _on_ladder(self) -> bool:
-        return self.spent < LADDERS * self.search.units
+    def _step(self, design: PairDesign) -> FoundPair | None:
+        units = self.search.units
+        dear = self._cost(design) > DEAR * units or self.spent > LADDERS * units
+        return None if dear else self.look(design)
+
+    def _cost(self, design: PairDesign) -> float:
+        return 1 + max(design.n, self.search.domain.n_min) * self.search.domain.dim / RECORDS
 
     def tidy(self, found: FoundPair) -> None:
         """Look at a pair in which what makes no difference is put back, so that its words say what does."""
@@ -192,9 +197,9 @@ class _Book:
 
 
 def _jump(low: FoundPair, high: FoundPair) -> float:
-    """Return by how much two values differ, 0 where they are about the same."""
-    first, second = (min(found.value, 1e9) for found in (low, high))
-    return abs(first - second) if abs(first - second) > GAIN * max(first, second) else 0.0
+    """Return by which share of the larger one two values differ, 0 where they are about the same."""
+    less, more = sorted(min(found.value, 1e9) for found in (low, high))
+    return 1 - less / more if less < (1 - GAIN) * more else 0.0
 
 
 def _level(found: FoundPair) -> float:

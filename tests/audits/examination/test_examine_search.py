@@ -123,9 +123,11 @@ MISTAKES = (Ridge, Typed, Blocks, Leverage, SmallCount, Large, Batches, Trimmed)
 
 
 def true_delta(mechanism: Moment, pair: Any, epsilon: float = 1.0) -> float:
-    """Delta of two normal laws of one scale, exactly."""
+    """Delta of two normal laws of one scale, exactly; of two scales, of an event: near the centre of the narrow one."""
     first, second = (np.atleast_1d(mechanism.centre(each)) for each in (pair.first, pair.second))
-    assert mechanism.scale(pair.first) == mechanism.scale(pair.second)
+    narrow, wide = sorted((mechanism.scale(pair.first), mechanism.scale(pair.second)))
+    if narrow < wide:
+        return float(2 * ndtr(3) - 1 - math.exp(epsilon) * (2 * ndtr(3 * narrow / wide) - 1))
     mu = float(np.linalg.norm(first - second)) / mechanism.scale(pair.first)
     if mu == 0:
         return 0.0
@@ -146,12 +148,18 @@ def test_the_search_finds_a_pair_that_breaks_the_claim_and_the_fixed_list_does_n
         assert max(true_delta(mechanism, named.pair) for named in PAIRS[:16]) < 1e-6
 
 
-@pytest.mark.parametrize("kind", [Typed, Leverage, SmallCount, Large, Batches])
+@pytest.mark.parametrize("kind", [Typed, SmallCount, Large, Batches])
 def test_what_the_quick_search_finds_is_refuted_on_fresh_draws(kind: type[Moment]) -> None:
     found = examine(kind(), PAIRS, CLAIM, budget(), wanted=4, search=QUICK)
     assert found.ruling().decision is Decision.FAIL
     assert found.pairs[0].name.startswith("found by a search: ")
     assert any(pair is found.pairs[0] for pair, _ in found.refutations)
+
+
+def test_a_small_violation_needs_more_draws() -> None:
+    """mu = .4: delta(1) = 1.3e-3, some 200 of 20,000 draws of either law have a loss above 1."""
+    found = examine(Leverage(), PAIRS, CLAIM, budget(40_000), wanted=2, search=QUICK)
+    assert found.ruling().decision is Decision.FAIL
 
 
 def test_an_honest_mechanism_is_not_refuted_and_its_largest_delta_is_what_the_search_finds() -> None:
