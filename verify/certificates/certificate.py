@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from audits.doors.wire import AnswerCache
+from audits.error_budget import Part
 from audits.examination.deadline import Deadline
 from audits.subject.no_answer import NoAnswer
 from audits.verdict import Decision
@@ -69,6 +70,14 @@ class Certificate:
         if audience is Audience.CURATOR or not self.deployment.private:
             return self.findings
         return tuple(finding.without_private() for finding in self.findings if not finding.private)
+
+    def spending(self, audience: Audience) -> tuple[Part, ...]:
+        """Return what the failure probability was split into and spent on, as far as an audience may know."""
+        parts = self.deployment.ledger.tree()
+        if audience is Audience.CURATOR or not self.deployment.private:
+            return parts
+        shown = {finding.name for finding in self.visible(audience)}
+        return tuple(part for part in parts if not part.private and (not part.place or part.place[0] in shown))
 
     def decision(self, audience: Audience) -> Decision:
         """Return the overall verdict, from what the audience may see alone."""
@@ -232,7 +241,20 @@ def record_rows(certificate: Certificate, audience: Audience, loaded: Loaded) ->
     budget = budget_figure(certificate)
     if budget is not None:
         rows.append({"kind": "figure", "claim": "", "figure": to_plain(budget)})
-    return rows
+    return [*rows, _budget_row(certificate, audience)]
+
+
+def _budget_row(certificate: Certificate, audience: Audience) -> Row:
+    """Return what each part of the failure probability was spent on."""
+    leaves = [part for part in certificate.spending(audience) if part.place and not part.parts]
+    return {
+        "kind": "budget",
+        "failure_prob": certificate.deployment.config.budget.failure_prob,
+        "leaves": [
+            {"place": list(leaf.place), "alpha": leaf.alpha, "decided": leaf.decided, "spent": bool(leaf.decided)}
+            for leaf in leaves
+        ],
+    }
 
 
 def record_text(rows: Iterable[Row]) -> str:

@@ -220,6 +220,7 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
     from ..engine.worker import one_blas_thread
     from .certificate import read_deployment
     from .dry_run import plan
+    from .pages.budget_pages import tree_lines
 
     start = time.perf_counter()
     with one_blas_thread():
@@ -227,6 +228,8 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
         planned = plan(deployment, loaded, time.perf_counter() - start, reader)
     for claim, check in planned.checks:
         click.echo(f"{claim:<24} {check}")
+    for line in tree_lines(planned.parts):
+        click.echo(line)
     if reader is Audience.CURATOR or not deployment.private:
         click.echo(f"about {planned.seconds:.0f} s")
     return 0

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.error_budget import Part
 from audits.subject.no_answer import NoAnswer
 from audits.white_box.draws import thinned
 from mechanisms import NeighbouringPair
@@ -41,10 +42,14 @@ SLOW, VERY_SLOW = 2e-4, 0.2
 
 @dataclass(frozen=True)
 class Plan:
-    """The checks of each claim, and the seconds that all of it would take."""
+    """The checks of each claim, the seconds that all of it would take, and how the failure probability is split.
+
+    Of an imported mechanism's the claims' shares are known beforehand.
+    """
 
     checks: tuple[tuple[str, str], ...]
     seconds: float
+    parts: tuple[Part, ...] = ()
 
 
 def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: Audience = Audience.CURATOR) -> Plan:
@@ -90,7 +95,10 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
     both = 2 if not deployment.private else 1
     decided = max(times[0], times[1] - a_draw * SMALL[1]) + a_draw * wanted
     checks = tuple((finding.name, check.name) for finding in certificate.visible(audience) for check in finding.checks)
-    return Plan(checks, read_seconds + factor * decided + large + both * pages)
+    parts = certificate.spending(audience)
+    if isinstance(deployment.mechanism, Imported):
+        parts = tuple(part for part in parts if len(part.place) < 2)
+    return Plan(checks, read_seconds + factor * decided + large + both * pages, parts)
 
 
 def _decided(deployment: Deployment, draws: int) -> Certificate:
@@ -186,7 +194,9 @@ def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, 
     if budget.sequential:
         words = f"sparing audit, {budget.max_draws:,} draws at most"
     jobs = 1 if budget.sequential or isinstance(deployment.source, DoorSource) else deployment.jobs
-    return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / jobs)
+    shown = {str(claim.name) for claim in deployment.config.claims if claim.everywhere or not outside}
+    parts = tuple(part for part in deployment.ledger.tree() if not part.place or part.place[0] in shown)
+    return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / jobs, parts)
 
 
 def _one_pair(deployment: Deployment) -> Deployment:

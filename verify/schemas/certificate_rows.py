@@ -210,3 +210,22 @@ class ClaimFigureRow(TypedDict):
     kind: Literal["figure"]
     claim: str
     figure: Drawn
+
+
+@row_part
+class LeafPart(TypedDict):
+    """A part of the failure probability that was not split further: where it stands, and what it was spent on."""
+
+    place: Annotated[list[str], Field(min_length=1)]
+    alpha: Probability
+    decided: str
+    spent: bool
+
+
+@row_part
+class BudgetRow(TypedDict):
+    """What the failure probability was split into."""
+
+    kind: Literal["budget"]
+    failure_prob: Probability
+    leaves: list[LeafPart]

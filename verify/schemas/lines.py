@@ -51,6 +51,7 @@ RECORDS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
             "claim": certificate_rows.ClaimRow,
             "check": certificate_rows.CheckRow,
             "figure": certificate_rows.ClaimFigureRow,
+            "budget": certificate_rows.BudgetRow,
         },
     ),
     "sweep": (

@@ -279,21 +279,21 @@ class Deployment:
         """
         section = self.config.budget
         n_draws = n_draws or self.draws or DRAWS[section.profile]
-        whole = self._owned[claim].part(purpose, share=share, n_draws=n_draws, private=private)
+        whole = self._shared[1][claim].part(purpose, share=share, n_draws=n_draws, private=private)
         return replace(whole, key=StreamKey(section.seed, ("certify", claim, purpose)))
 
     def figure_key(self, purpose: str) -> StreamKey:
         """Return the stream of a figure, which decides nothing and spends no failure probability."""
         return StreamKey(self.config.budget.seed, ("certify", "figure", purpose))
 
-    @cached_property
+    @property
     def ledger(self) -> Ledger:
         """What the claims own of the failure probability, and what they have spent of it."""
-        return Ledger(self.config.budget.failure_prob)
+        return self._shared[0]
 
     @cached_property
-    def _owned(self) -> dict[str, Budget]:
-        """Return the claims' shares of the failure probability.
+    def _shared(self) -> tuple[Ledger, dict[str, Budget]]:
+        """Return the claims' shares of the failure probability, and who writes down what they are spent on.
 
         On private data a half is shared by the claims that everyone may know of, a half by the others: nothing that is
         published depends on how many others there are.
@@ -304,9 +304,9 @@ class Deployment:
         half = 0.5 if self.private else 1.0
         shares = dict.fromkeys(public, half / max(1, len(public))) | dict.fromkeys(others, half / max(1, len(others)))
         section = self.config.budget
-        return Budget(1, section.failure_prob, StreamKey(section.seed), self.ledger).split(
-            {str(each.name): shares[str(each.name)] for each in claims}
-        )
+        ledger = Ledger(section.failure_prob)
+        whole = Budget(1, section.failure_prob, StreamKey(section.seed), ledger)
+        return ledger, whole.split({str(each.name): shares[str(each.name)] for each in claims})
 
 
 def worst_of(outcomes: Sequence[Decision]) -> Decision:

@@ -30,6 +30,7 @@ from reports.row import (
 from ...engine.rows import Row, number
 from ...messages.verdict_words import verdict_said
 from ...messages.words import allowed, figure, interval
+from .budget_pages import budget_section
 from .certificate_words import METHOD, POWER_WORDS, SEVERITY, TONES, VERDICT_TITLE, badge_of, claim_id, summary_text
 from .examined_pages import examined_blocks, shown_checks, word_callout
 from .first_page import asked_by_lines, first_page
@@ -44,7 +45,7 @@ OUTCOME_TONES = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD, "UNDECIDED": Tone.NEUTRA
 
 def split(rows: Sequence[Row]) -> tuple[Row, dict[str, list[Row]]]:
     """Return the header and the other rows by kind."""
-    by_kind: dict[str, list[Row]] = {kind: [] for kind in ("release", "claim", "check", "figure")}
+    by_kind: dict[str, list[Row]] = {kind: [] for kind in ("release", "claim", "check", "figure", "budget")}
     for row in rows[1:]:
         by_kind[row["kind"]].append(row)
     return rows[0], by_kind
@@ -70,7 +71,7 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     for claim in parts["claim"]:
         sections += _claim_sections(header, claim, parts)
     sections += _releases(header, parts)
-    sections += [_method(header), _appendix(header)]
+    sections += [_method(header), *map(budget_section, parts["budget"]), _appendix(header)]
     title = TITLES.get(header["verdict"], OTHER_TITLE)
     return Document(
         title=title,
