@@ -22,6 +22,7 @@ from mechanisms.data.dataset import FloatArray
 
 from .black_box_families import FAMILIES, TREES, Family
 from .black_box_scores import Score
+from .black_box_wide import telling_columns
 
 Pair = tuple[FloatArray, FloatArray]
 
@@ -214,8 +215,10 @@ def _learn(
     fitted, chosen_to = round(FITTED * n), round(FOUND * n)
     bets: list[list[Bet]] = [[] for _ in points]
     grown: list[list[float]] = [[] for _ in points]
+    one, two = first[:fitted][:MAX_FIT], second[:fitted][:MAX_FIT]
+    columns = telling_columns(one, two)
     for family in families:
-        score = family.fit(first[:fitted][:MAX_FIT], second[:fitted][:MAX_FIT])
+        score = family.fit_on(one, two, columns)
         if score is None:
             continue
         begin = fitted if family.labelled[k > 1] else 0

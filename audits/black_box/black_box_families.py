@@ -21,6 +21,7 @@ from mechanisms.data.dataset import FloatArray
 from .black_box_scores import (
     LARGEST,
     MAX_ADDITIVE,
+    Features,
     Score,
     fit_additive,
     fit_bins,
@@ -29,8 +30,7 @@ from .black_box_scores import (
     value_cells,
     whole_cells,
 )
-
-Features = Callable[[FloatArray], FloatArray]
+from .black_box_wide import NamedScore, fit_all_signs, fit_lean, fit_sum, of_columns
 
 #: Most digits that are read. Deeper ones show the grid of floating-point numbers themselves, whatever the law is.
 DECIMALS, BINARY_DIGITS = 10, 30
@@ -53,23 +53,27 @@ REPEATED_COLUMNS = 12
 
 
 @dataclass(frozen=True)
-class NamedScore:
-    """A fitted score: a name in words, and a function from outputs ``(n, k)`` to scores ``(n,)``."""
-
-    name: str
-    of: Features
-
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row, never NaN."""
-        return self.of(outputs)
-
-
-@dataclass(frozen=True)
 class Family:
-    """``labelled``: whether ``fit`` looks at which data set an output came from (on one column, on several)."""
+    """A way to fit a score.
+
+    Attributes
+    ----------
+    labelled : (bool, bool)
+        Whether ``fit`` looks at which data set an output came from (on one column, on several).
+    whole : bool
+        Whether it takes one pass over all columns, however many; otherwise some are chosen of many.
+    """
 
     fit: Callable[[FloatArray, FloatArray], Score | None]
     labelled: tuple[bool, bool] = (True, True)
+    whole: bool = False
+
+    def fit_on(self, first: FloatArray, second: FloatArray, columns: NDArray[np.intp] | None) -> Score | None:
+        """Return the score fitted on all columns, or on the chosen ones unless the family reads all."""
+        if columns is None or self.whole:
+            return self.fit(first, second)
+        score = self.fit(first[:, columns], second[:, columns])
+        return None if score is None else of_columns(score, columns)
 
 
 def numbers(values: FloatArray) -> FloatArray:
@@ -98,8 +102,8 @@ def _best_column(first: FloatArray, second: FloatArray, features: Features) -> i
     return int(np.argmax(gaps))
 
 
-def _words(name: str, column: int, first: FloatArray) -> str:
-    return name if first.shape[1] == 1 else f"{name}, column {column + 1}"
+def _named(name: str, of: Features, column: int, width: int) -> NamedScore:
+    return NamedScore(name, of, () if width == 1 else (column,))
 
 
 def _of_column(features: Features, column: int, outputs: FloatArray) -> FloatArray:
@@ -108,8 +112,7 @@ def _of_column(features: Features, column: int, outputs: FloatArray) -> FloatArr
 
 def column_score(column: int, width: int) -> Score:
     """Return one of ``width`` coordinates of the output as it is."""
-    name = "the output itself" if width == 1 else f"the output itself, column {column + 1}"
-    return NamedScore(name, partial(_of_column, numbers, column))
+    return _named("the output itself", partial(_of_column, numbers, column), column, width)
 
 
 def fit_values(first: FloatArray, second: FloatArray) -> Score:
@@ -126,7 +129,7 @@ def fit_distance(first: FloatArray, second: FloatArray) -> Score:
     centres = np.median(_moderate(np.concatenate([first, second])), axis=0)
     column = _best_column(first - centres, second - centres, partial(_distance, 0.0))
     features = partial(_distance, float(centres[column]))
-    return NamedScore(_words("distance from the median", column, first), partial(_of_column, features, column))
+    return _named("distance from the median", partial(_of_column, features, column), column, first.shape[1])
 
 
 def significant_bits(values: FloatArray) -> int:
@@ -180,7 +183,7 @@ def fit_digits(base: int, first: FloatArray, second: FloatArray) -> Score:
         column = _best_column(digits(first), digits(second), numbers)
     features = partial(n_digits, base=base, bits=bits[column])
     name = "number of decimals" if base == 10 else "number of binary digits"
-    return NamedScore(_words(name, column, first), partial(_of_column, features, column))
+    return _named(name, partial(_of_column, features, column), column, first.shape[1])
 
 
 def _digit_cell(scale: float, bits: int, values: FloatArray) -> NDArray[np.intp]:
@@ -208,7 +211,7 @@ def fit_digit_histogram(first: FloatArray, second: FloatArray) -> Score:
         with np.errstate(invalid="ignore"):
             return np.asarray(odds[_digit_cell(scale, bits[column], outputs[:, column])])
 
-    return NamedScore(_words(f"digits of the output times {scale:g}", column, first), score)
+    return _named(f"digits of the output times {scale:g}", score, column, first.shape[1])
 
 
 def _remember(name: str, keys: Callable[[FloatArray], NDArray[np.int64]]) -> Callable[..., Score | None]:
@@ -282,8 +285,8 @@ def fit_signs(first: FloatArray, second: FloatArray) -> Score | None:
             row, col = np.unravel_index(int(np.argmax(triples)), triples.shape)
             gaps[(i, i + 1 + int(row), i + 1 + int(col))] = float(triples[row, col])
     columns = list(max(gaps.items(), key=lambda gap: gap[1])[0])
-    name = "product of signs of columns " + ", ".join(str(c + 1) for c in columns)
-    return NamedScore(name, lambda outputs: np.asarray(signs(outputs)[:, columns].prod(1)))
+    of = tuple(int(c) for c in columns)
+    return NamedScore("product of signs", lambda outputs: np.asarray(signs(outputs)[:, columns].prod(1)), of)
 
 
 def fit_trees(first: FloatArray, second: FloatArray) -> Score:
@@ -328,9 +331,12 @@ FAMILIES = (
     Family(_columns(fit_quadratic, 64)),
     Family(_columns(fit_additive, MAX_ADDITIVE)),
     Family(fit_signs),
-    Family(_remember("repeated value", _whole)),
+    Family(fit_sum, whole=True),
+    Family(fit_lean, whole=True),
+    Family(fit_all_signs, whole=True),
+    Family(_remember("repeated value", _whole), whole=True),
     Family(fit_repeated_columns),
-    Family(fit_pattern),
+    Family(fit_pattern, whole=True),
     Family(partial(fit_digits, 10), (False, True)),
     Family(partial(fit_digits, 2), (False, True)),
     Family(fit_digit_histogram),

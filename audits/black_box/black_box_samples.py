@@ -21,6 +21,7 @@ from .black_box_scores import (
     BITS,
     CELL_KINDS,
     MAX_ADDITIVE,
+    WHOLE,
     Score,
     fit_additive,
     fit_bins,
@@ -29,6 +30,7 @@ from .black_box_scores import (
     fit_quadratic,
     fit_raw,
 )
+from .black_box_wide import IntArray, fit_lean, fit_sum, of_columns, telling_columns
 
 #: Levels of P(S) that are considered, beside the extreme tails that the sample size allows.
 LEVELS = 80
@@ -354,6 +356,9 @@ def _calls(n: int, n_all: int, rows: int, held: int) -> list[tuple[int, int]]:
 
 def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Score, ...]:
     """Return the scores, the most trusted one first."""
+    columns = telling_columns(first, second)
+    if columns is not None:
+        return _wide_scores(first, second, columns, learned=learned)
     scores: list[Score] = [fit_raw(first, second) if first.shape[1] == 1 else fit_quadratic(first, second)]
     if learned:
         if first.shape[1] == 1:
@@ -364,6 +369,19 @@ def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Sc
             cells = fit_cells(first, second, kind)
             if any(len(c) for c in cells.cells):  # one cell against everything that lies in none is a test, too
                 scores.append(cells)
+    return tuple(scores)
+
+
+def _wide_scores(first: FloatArray, second: FloatArray, columns: IntArray, *, learned: bool) -> tuple[Score, ...]:
+    """Return the scores of outputs of many columns: of the chosen ones, and of all at once."""
+    one, two = first[:, columns], second[:, columns]
+    scores: list[Score] = [of_columns(fit_quadratic(one, two), columns)]
+    if learned:
+        scores += [score for fit in (fit_sum, fit_lean) if (score := fit(first, second)) is not None]
+        whole = fit_cells(first, second, WHOLE)
+        some = [fit_cells(one, two, kind) for kind in CELL_KINDS if kind != WHOLE]
+        scores += [of_columns(cells, columns) for cells in some if any(len(c) for c in cells.cells)]
+        scores += [whole] if any(len(c) for c in whole.cells) else []
     return tuple(scores)
 
 

@@ -5,6 +5,7 @@ A score decides which event is certified, never whether it is valid: a bad score
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from scipy import linalg, special
 from mechanisms.data.dataset import FloatArray
 
 IntArray = NDArray[np.int64]
+Features = Callable[[FloatArray], FloatArray]
 
 #: At most this many training draws per data set enter a logistic fit.
 MAX_FIT = 20_000
@@ -326,6 +328,8 @@ def bit_cells(outputs: FloatArray) -> list[IntArray]:
     return keys
 
 
-CELL_KINDS = {"values": value_cells, "whole outputs": whole_cells, "floating-point grid": bit_cells}
+#: The cells of outputs as they are, all columns together.
+WHOLE = "whole outputs"
+CELL_KINDS = {"values": value_cells, WHOLE: whole_cells, "floating-point grid": bit_cells}
 #: Name of the score that reads bit patterns; it speaks about an implementation, never about a law on the real line.
 BITS = "cells: floating-point grid"

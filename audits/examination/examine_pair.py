@@ -42,6 +42,9 @@ from .witnesses import Note, StatedProfile, Witness, of_test
 BLACK_BOX = 50
 #: Draws of each data set that are asked about first, with half of the pair's failure probability, where they are dear.
 FEW = 100
+#: Columns beyond which outputs are wide: a stated law is then held against fewer draws of them, so many numbers in all
+#: of each data set, and so many draws at least.
+WIDE, LAW_NUMBERS, LEAST_OF_WIDE = 64, 600_000, 400
 #: Shares of a pair's failure probability where the mechanism states a density.
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
@@ -328,15 +331,19 @@ def _law(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iter
         audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
     parts = budget.split(dict.fromkeys(audits, 1 / len(audits)))
     for words, audit in audits.items():
-        part = replace(parts[words], n_draws=_n_for(words, work))
+        part = replace(parts[words], n_draws=_n_for(words, work, recorded.first.shape[1]))
         if words.startswith("range"):
             yield law_witness(f"stated {words}", audit(part), None)
         else:
             yield law_witness(f"stated law: {words}", audit(part), *TESTED.get(words, (Stated.DENSITY,)))
 
 
-def _n_for(words: str, work: PairWork) -> int:
-    return max(1, work.budget.n_draws // 2) if words.endswith("data set") else work.budget.n_draws
+def _n_for(words: str, work: PairWork, width: int) -> int:
+    """Return how many draws a test of the stated law reads, of one data set or of both, fewer of wide outputs."""
+    n_each = max(1, work.budget.n_draws // 2)
+    if width > WIDE:
+        n_each = min(n_each, max(LEAST_OF_WIDE, LAW_NUMBERS // width))
+    return n_each if words.endswith("data set") or work.budget.n_draws == 1 else 2 * n_each
 
 
 class _Stated:

@@ -42,6 +42,12 @@ OVERLAP = 0.45
 
 #: Columns beyond this number are moved in as many groups.
 GROUPS = 8
+#: Columns of values or whole numbers that are all moved alone; of more, some by chance, and groups of the others.
+ALONE = 16
+#: Least mass that two laws, before and after a move of such a group, keep in common; the group is halved until they do.
+GROUP_OVERLAP = 0.05
+#: Most columns along which the mode is searched; beyond, the medians stand for it.
+MOST_SEARCHED = 64
 
 
 @dataclass(frozen=True)
@@ -110,12 +116,14 @@ class Permutation:
 
     def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
         """Return the points moved (or moved back)."""
-        listed, old = self._listed, points[:, self.column]
+        return Together(self.words, (self,))(points, back=back)
+
+    def moved(self, old: FloatArray, *, back: bool) -> tuple[FloatArray, BoolArray]:
+        """Return the values of the column moved (or moved back), and which can be."""
+        listed = self._listed
         place = np.minimum(np.searchsorted(listed, old), len(listed) - 1)
-        movable = listed[place] == old
-        result = points.copy()
-        result[movable, self.column] = listed[(place[movable] + (-self.step if back else self.step)) % len(listed)]
-        return Moved(result, np.zeros(len(points)), np.asarray(movable))
+        movable = np.asarray(listed[place] == old)
+        return listed[(place + (-self.step if back else self.step)) % len(listed)], movable
 
     @cached_property
     def _listed(self) -> FloatArray:
@@ -136,7 +144,10 @@ class Whole:
 
     def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
         """Return the points moved (or moved back)."""
-        old = points[:, self.column]
+        return Together(self.words, (self,))(points, back=back)
+
+    def moved(self, old: FloatArray, *, back: bool) -> tuple[FloatArray, BoolArray]:
+        """Return the values of the column moved (or moved back), and which can be."""
         movable = (old >= self.low) & (old <= self.high) & (old == np.rint(old))
         if self.mirror is None:
             size = self.high - self.low + 1
@@ -144,12 +155,28 @@ class Whole:
         else:
             new = 2 * self.mirror - old
             movable &= (new >= self.low) & (new <= self.high)
-        result = points.copy()
-        result[movable, self.column] = new[movable]
-        return Moved(result, np.zeros(len(points)), np.asarray(movable))
+        return np.asarray(new), np.asarray(movable)
 
 
-Move = Affine | Permutation | Whole
+@dataclass(frozen=True)
+class Together:
+    """Moves several columns at once, each value that can be moved."""
+
+    words: str
+    moves: tuple[Permutation | Whole, ...]
+    always: bool = False
+
+    def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
+        """Return the points moved (or moved back)."""
+        result, reached = points.copy(), np.zeros(len(points), dtype=np.bool_)
+        for move in self.moves:
+            new, movable = move.moved(points[:, move.column], back=back)
+            result[movable, move.column] = new[movable]
+            reached |= movable
+        return Moved(result, np.zeros(len(points)), reached)
+
+
+Move = Affine | Permutation | Whole | Together
 
 
 def moves_of(
@@ -165,14 +192,49 @@ def moves_of(
             yield _sized(move, log_density, few, log_few)
     if moving:
         yield from _contractions(log_density, few, log_few, moving)
-    for column in columns:
-        if column.kind == "whole":
-            yield from _whole(column)
-        elif len(column.values) > 1:
-            size = len(column.values)
-            for step in sorted({1, max(1, size // 4), max(1, size // 2)}):
-                words = f"values of column {column.index} exchanged, {step} along"
-                yield Permutation(words, column.index, column.values, step)
+    stepping = [column for column in columns if column.kind == "whole" or len(column.values) > 1]
+    if len(stepping) <= ALONE:
+        for column in stepping:
+            yield from _steps(column)
+        return
+    order = [stepping[int(i)] for i in rng.permutation(len(stepping))]
+    for column in order[:GROUPS]:
+        yield from _steps(column)
+    for part in np.array_split(np.arange(GROUPS, len(order)), GROUPS):
+        yield _halved([next(_steps(order[int(i)])) for i in part], log_density, few, log_few)
+
+
+def _steps(column: Column) -> Iterator[Permutation | Whole]:
+    """Yield the moves of a column of whole numbers, or of the values that others share."""
+    if column.kind == "whole":
+        yield from _whole(column)
+        return
+    size = len(column.values)
+    for step in sorted({1, max(1, size // 4), max(1, size // 2)}):
+        words = f"values of column {column.index} exchanged, {step} along"
+        yield Permutation(words, column.index, column.values, step)
+
+
+def _halved(
+    moves: Sequence[Permutation | Whole], log_density: LogDensity, few: FloatArray, log_few: FloatArray
+) -> Together:
+    """Return the moves made at once, of as many columns as leave the two laws something in common."""
+    while True:
+        together = Together(f"values of {len(moves)} columns exchanged", tuple(moves))
+        if len(moves) == 1:
+            return together
+        try:
+            shared = _shared(log_density(together(few).points), log_few)
+        except RefusedError:
+            shared = 0.0
+        if shared >= GROUP_OVERLAP:
+            return together
+        moves = moves[: len(moves) // 2]
+
+
+def _shared(there: FloatArray, here: FloatArray) -> float:
+    """Return about which mass two laws have in common, by their log densities at draws of one of them."""
+    return float(np.exp(np.minimum(np.nan_to_num(there - here, nan=-np.inf), 0.0)).mean())
 
 
 def _groups(moving: Sequence[Column], rng: np.random.Generator) -> list[tuple[Column, ...]]:
@@ -209,7 +271,7 @@ def _sized(move: Affine, log_density: LogDensity, few: FloatArray, log_few: Floa
             there = log_density(moved.points) + moved.log_jacobian
         except RefusedError:
             continue
-        if np.exp(np.minimum(np.nan_to_num(there - log_few, nan=-np.inf), 0.0)).mean() >= OVERLAP:
+        if _shared(there, log_few) >= OVERLAP:
             break
     return tried
 
@@ -227,6 +289,8 @@ def _contractions(
 
 def _mode(log_density: LogDensity, few: FloatArray, log_few: FloatArray, moving: Sequence[Column]) -> tuple[float, ...]:
     """Return where the stated density is largest, by a search along the columns from the best of the draws."""
+    if len(moving) > MOST_SEARCHED:
+        return tuple(column.centre for column in moving)
     holds = np.all([column.chart.holds(few[:, column.index]) for column in moving], axis=0)
     if not holds.any():
         return tuple(column.centre for column in moving)

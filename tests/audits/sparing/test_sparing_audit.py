@@ -13,7 +13,8 @@ from oracles.audits.sparing import bet_on_odds, bet_on_sets, excess, expected_fa
 
 from audits import Budget, NamedPair, StreamKey, audit_sparingly, gaussian_dp_claim, point_claim
 from audits.black_box.black_box_bet import Point, ScoreInterval
-from audits.black_box.black_box_families import FAMILIES, NamedScore, column_score
+from audits.black_box.black_box_families import FAMILIES, column_score
+from audits.black_box.black_box_wide import NamedScore
 from audits.examination.deadline import Deadline
 from audits.sparing.sparing_audit import BLOCK, LEAST_DRAWS, LEAST_ROUND, SPREAD
 from audits.sparing.sparing_bets import STAKES, LabelSets, Scored, bets_on_ends, bets_on_learned
