@@ -97,7 +97,7 @@ def test_a_reference_mechanism_has_one_interval(name: str, loss: str) -> None:
     mechanism = RECIPES[name].build(loss, pair, EPSILON, DELTA).mechanism
     assert mechanism is not None
     assert isinstance(mechanism, WhiteBox)
-    certified = run_task(PairTask("one", mechanism, pair, EPSILON, DELTA, WHOLE, False)).evidence
+    certified = run_task(PairTask("one", mechanism, pair, EPSILON, DELTA, WHOLE, False))[0].evidence
     fixture, swept = pair_evidence(mechanism, pair, EPSILON, DELTA, LOOK), check_cell(cell, SHARED, LOOK)
     (witness,) = notebook(mechanism, pair, LOOK)
     assert certified.sampled is not None
@@ -151,7 +151,7 @@ def test_the_fixture_passes_objective_perturbation_where_certify_does() -> None:
     assert same is not None
     assert row_ends(row, "sampled") == (same.low, same.value, same.high)
     assert 0 < same.low < same.high < 0.2 * delta
-    certified = run_task(PairTask("one", mechanism, PAIR, EPSILON, delta, WHOLE, False)).evidence.sampled
+    certified = run_task(PairTask("one", mechanism, PAIR, EPSILON, delta, WHOLE, False))[0].evidence.sampled
     assert ends(certified) == ends(pair_evidence(mechanism, PAIR, EPSILON, delta, LOOK).sampled)
     plain = audit_tails(mechanism, PAIR, [EPSILON], budget).delta(EPSILON)
     assert plain.low == 0 < 1000 * delta < plain.high
