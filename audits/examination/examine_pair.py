@@ -23,6 +23,7 @@ from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside
+from ..subject.fresh_process import ProcessServer
 from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
@@ -30,6 +31,7 @@ from ..verdict import CheckRole, Decision, Stated, Terms, decide
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
 from .deadline import Deadline, OutOfTime
+from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
 from .violation import likely_cause
@@ -81,6 +83,8 @@ class PairWork:
         A pair that is not done by then was not reached: nothing of it counts.
     n_pilot : int
         Draws of each data set that show what outputs look like.
+    fresh : bool
+        Whether it is drawn in processes of their own too; they are forked from ``server`` where ``make`` is None.
     """
 
     mechanism: Any
@@ -96,6 +100,8 @@ class PairWork:
     shared: bool = False
     deadline: Deadline | None = None
     n_pilot: int = PILOT
+    fresh: bool = False
+    server: ProcessServer | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,8 @@ class PairExamination:
         The likely cause where the claim is refuted, read off the draws; empty where they tell none.
     miscounted : bool
         Whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows.
+    fresh : FreshAudits or None
+        What its draws in fresh processes say; None where none were asked for.
     """
 
     name: str
@@ -135,6 +143,7 @@ class PairExamination:
     stopped: str = ""
     miscounted: bool = False
     cause: str = ""
+    fresh: FreshAudits | None = None
 
 
 def refutes_the_claim(*found: PairExamination) -> bool:
@@ -183,6 +192,9 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     n_each = work.budget.n_draws // 2
     recorded = Recorded(encoded, work.pair, n_each, work.budget.key.child("sample"))
     work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * recorded.share))
+    apart = work.budget.part("fresh process", share=FRESH)
+    if work.fresh:
+        work = replace(work, budget=replace(work.budget, failure_prob=work.budget.failure_prob * (1 - FRESH)))
     law, why, spent = _believed(work, recorded, encoded)
     witnesses: tuple[Witness, ...] = ()
     visible = 1.0
@@ -190,6 +202,11 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         budget = work.budget.part("black box", share=1 - spent)
         witnesses = tuple(_black_box(work.pair, work.claim, recorded.view(), budget))
         visible = visible_leak(work.claim.black_box(), n_each, budget.failure_prob)
+    fresh = None
+    if work.fresh and n_each >= BLACK_BOX:
+        points = [] if work.claim is None else [(e, work.claim.delta_at(e)) for e in _claimed_epsilons(work.claim)]
+        fresh = fresh_audits(replace(work, budget=apart), recorded, encoded, points, dense=not why)
+        witnesses += tuple(_fresh_witnesses(fresh))
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
     found = PairExamination(
         work.name,
@@ -200,10 +217,27 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         why,
         visible,
         miscounted=has_miscounted(encoded.subject),
+        fresh=fresh,
     )
     if not refutes_the_claim(found):
         return found
     return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused))
+
+
+def _fresh_witnesses(fresh: FreshAudits) -> Iterator[Witness]:
+    """Yield what draws in fresh processes say: they can refute the claim and the stated law, and never support."""
+    apart = "each data set in a fresh process"
+    for audit, words in ((fresh.own, apart), (fresh.second_first, "second data set first")):
+        if audit is not None:
+            yield replace(_claim_witness(audit), about=f"{words}: the claim")
+    if fresh.ratio is not None:
+        yield law_witness(f"{apart}: stated ratio", fresh.ratio, Stated.DENSITY)
+    if fresh.delta is not None:
+        test, level = fresh.delta, fresh.delta_level
+        refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"
+        rests_on = (Stated.DENSITY,)
+        n_draws = 2 * fresh.n_draws
+        yield of_test(about, test.p_value, level, n_draws, refuted=refuted, words=test.words, rests_on=rests_on)
 
 
 def has_miscounted(subject: Subject) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from ..estimate import Budget, Estimate
 from ..results import Result
 from ..stated_law.stated_worst import stated_worst
 from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
+from ..subject.fresh_process import ProcessServer, forkable
 from ..subject.guarded_subject import Subject
 from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
@@ -36,6 +38,7 @@ from .deadline import Deadline, OutOfTime
 from .early_end import passed_over, until_refuted
 from .examine_caps import Cap
 from .examine_choose import Named, accepted, boundary, searched
+from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
 from .violation import Violation, claimed_words, least_epsilon
@@ -329,51 +332,50 @@ def examine(
     if cap.most is not None:
         pairs = pairs[: cap.most]
         own, wanted = own[: cap.most - len(pairs)], min(wanted, len(pairs))
-    try:
-        # before any other call: a module may count them
-        contract, conduct = _contract(subject, pairs or own, budget, cap.contract, "contract")
-        chosen, skipped, spare = accepted(subject, pairs, wanted, budget)
-        if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
-            contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
-        tried = list(pairs[: len(chosen) + len(skipped)])
-        more = [
-            searched(subject, spare if max_draws is None else [], budget),
-            None if cap.tight else boundary(subject, tried, chosen, claim, budget),
-        ]
-    except OutOfTime as stop:
-        cut = _unreached("no pair of data sets was reached", str(stop)), str(stop)
-        return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
-    # copies may share the state of a generator that the object holds: then the object itself is looked at
-    shared = make is None and contract[0].violated
-    share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
+    why_not = _why_not_fresh(mechanism, make, max_draws)
+    # forked before anything is drawn
+    with nullcontext() if why_not or make is not None else ProcessServer((mechanism, views)) as server:
+        try:
+            contract, conduct, chosen, skipped, more = _chosen(
+                subject, pairs, own, wanted, claim, budget, cap, search=max_draws is None
+            )
+        except OutOfTime as stop:
+            cut = _unreached("no pair of data sets was reached", str(stop)), str(stop)
+            return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
+        # copies may share the state of a generator that the object holds: then the object itself is looked at
+        shared = make is None and contract[0].violated
+        apart = set[str]() if why_not or shared else fresh_pairs(chosen)
+        share = (1 - CONTRACT) / (slots + 2)  # two more: the worst pair of a search, and the edge of what is refused
 
-    def work(named: Named, *, private: bool = False) -> PairWork:
-        part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
-        given, alone = (mechanism if make is None else None), conduct.one_by_one
-        return PairWork(
-            given,
-            named.name,
-            named.pair,
-            claim,
-            part,
-            private,
-            worst,
-            alone,
-            views,
-            make,
-            shared,
-            deadline,
-            cap.n_pilot,
-        )
+        def work(named: Named, *, private: bool = False) -> PairWork:
+            part = Budget(budget.n_draws, budget.failure_prob * share, budget.key.child("pair", named.name))
+            given, alone = (mechanism if make is None else None), conduct.one_by_one
+            return PairWork(
+                given,
+                named.name,
+                named.pair,
+                claim,
+                part,
+                private,
+                worst,
+                alone,
+                views,
+                make,
+                shared,
+                deadline,
+                cap.n_pilot,
+                named.name in apart,
+                server,
+            )
 
-    works = [work(named) for named in [*(item for item in more if item is not None), *chosen]]  # the likeliest first
-    works += [work(named, private=private) for named in own]
-    results = until_refuted(run(examine_pair, works), complete=complete)
+        works = [work(named) for named in [*more, *chosen]]  # the likeliest first
+        works += [work(named, private=private) for named in own]
+        results = until_refuted(run(examine_pair, works), complete=complete)
     unreached, stopped = _cut(results)
     return replace(
         blank,
         pairs=(*(item for item in results if item.reached), *skipped),
-        contract=contract,
+        contract=(*contract, fresh_finding([item.fresh for item in results if item.fresh is not None], why_not)),
         conduct=conduct,
         unreached=unreached,
         stopped=stopped,
@@ -381,6 +383,40 @@ def examine(
         left_out=passed_over(works, results),
         miscounted=has_miscounted(subject),
     )
+
+
+def _chosen(
+    subject: Subject,
+    pairs: Sequence[Named],
+    own: Sequence[Named],
+    wanted: int,
+    claim: PrivacyClaim | None,
+    budget: Budget,
+    cap: Cap,
+    *,
+    search: bool,
+) -> tuple[tuple[ContractFinding, ...], Conduct, list[Named], tuple[PairExamination, ...], list[Named]]:
+    """Return what is known of the contract, the pairs to be compared, those refused on the way, and those added."""
+    # before any other call: a module may count them
+    contract, conduct = _contract(subject, pairs or own, budget, cap.contract, "contract")
+    chosen, skipped, spare = accepted(subject, pairs, wanted, budget)
+    if chosen and untried(contract) and not cap.tight:  # the first data sets are refused
+        contract, conduct = _contract(subject, chosen, budget, cap.contract, "contract again")
+    tried = list(pairs[: len(chosen) + len(skipped)])
+    more = [
+        searched(subject, spare if search else [], budget),
+        None if cap.tight else boundary(subject, tried, chosen, claim, budget),
+    ]
+    return contract, conduct, chosen, skipped, [item for item in more if item is not None]
+
+
+def _why_not_fresh(mechanism: Any, make: Callable[[], Any] | None, max_draws: int | None) -> str:
+    """Return why nothing is drawn in fresh processes; empty where it is."""
+    if open_calls(mechanism) is not None:
+        return "it is outside of this process"
+    if max_draws is not None:
+        return "the number of draws is bounded"
+    return "there is an object and no way to make it anew" if make is None and not forkable() else ""
 
 
 def _cut(results: Sequence[PairExamination]) -> tuple[str, str]:

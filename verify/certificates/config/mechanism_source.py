@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import importlib.util
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +18,7 @@ from .config_doors import CommandSection, DoorSection, UrlSection, printable
 from .config_mechanisms import ImportSection
 from .config_section import OwnSection
 from .door_source import DoorSource
+from .own_code import OwnCode
 
 if TYPE_CHECKING:
     from audits.doors.wire import AnswerCache
@@ -31,57 +27,8 @@ if TYPE_CHECKING:
 FILTER_METHODS = ("start", "spend", "admits")
 
 
-@dataclass(frozen=True)
-class MechanismSource:
-    """Where an imported mechanism comes from; picklable, so that a worker loads it for itself."""
-
-    origin: str
-    folder: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def path(self) -> Path | None:
-        """The file, for ``file.py:factory``; None for an installed module."""
-        place = self.origin.partition(":")[0]
-        return Path(self.folder) / place if place.endswith(".py") else None
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the module's file."""
-        file = self.path or Path(str(self._module().__file__))
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-
-    def digests(self) -> dict[str, str]:
-        """Return it by the name under which it is attested."""
-        return {self.origin.partition(":")[0]: self.digest()}
-
-    def _module(self, key: str = "mechanism.import") -> Any:
-        place = self.origin.partition(":")[0]
-        try:
-            if self.path is None:
-                return importlib.import_module(place)
-            if not self.path.is_file():
-                raise UserError(f"{key} must name a file that exists, got {key}={self.origin}")
-            name = f"pdp_verify_user_{hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]}"
-            spec = importlib.util.spec_from_file_location(name, self.path)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[name] = module  # a dataclass looks its own module up
-            spec.loader.exec_module(module)
-            return module
-        except UserError:
-            raise
-        except Exception as stop:
-            raise UserError(
-                f"{key} must be importable, got {key}={self.origin} ({type(stop).__name__}: {stop})"
-            ) from stop
-
-    def attribute(self, key: str = "mechanism.import") -> Any:
-        """Return what the origin names; ``key`` is how an error names it."""
-        module, name = self._module(key), self.origin.partition(":")[2]
-        if not hasattr(module, name):
-            raise UserError(f"{key} must name a function of its module, got {key}={self.origin}")
-        return getattr(module, name)
+class MechanismSource(OwnCode):
+    """Where an imported mechanism comes from."""
 
     def load(self) -> Imported:
         """Return the mechanism that the factory makes; refuses what is no mechanism."""

@@ -18,7 +18,7 @@ from ..asked import Asked
 from ..claims.imported.vouched import vouched_by
 from ..config.config import Loaded
 from ..config.config_section import OwnSection
-from ..config.mechanism_source import MechanismSource
+from ..config.own_code import OwnCode
 from ..previous import previous_digest
 from ..reading.data_files import read_dataset, size
 from ..release.release_state import Entry
@@ -157,7 +157,7 @@ def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
     """Return what the verdicts would speak about now."""
     mechanism = loaded.config.mechanism
     views = mechanism.views if isinstance(mechanism, OwnSection) else ()
-    sources = [MechanismSource(origin, str(loaded.folder)) for origin in views]
+    sources = [OwnCode(origin, str(loaded.folder)) for origin in views]
     return inputs(loaded, _output_now(loaded), sources, vouched_by(loaded), artefact_of(loaded))
 
 

@@ -28,7 +28,8 @@ from ..config.config import Configuration, Loaded
 from ..config.config_doors import CommandSection, DoorSection
 from ..config.config_mechanisms import ImportSection
 from ..config.config_section import OwnSection
-from ..config.mechanism_source import MechanismSource, source_of
+from ..config.mechanism_source import source_of
+from ..config.own_code import OwnCode
 from ..pages.certificate_pages import document
 from ..release.published import publishable
 from ..release.release_state import Entry
@@ -169,7 +170,7 @@ def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) ->
 def inputs(
     loaded: Loaded,
     output: str,
-    views: Sequence[MechanismSource],
+    views: Sequence[OwnCode],
     word: Vouched | None,
     artefact: Mapping[str, str] | None,
 ) -> list[dict[str, Any]]:

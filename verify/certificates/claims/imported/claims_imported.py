@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from audits import Estimate
@@ -36,6 +35,7 @@ from ....messages.verdict_words import least_change, misstated
 from ...config.door_source import DoorSource
 from ...config.mechanism_source import Imported, MechanismSource
 from ...config.named_pairs import pairs_for
+from ...config.own_code import Factory
 from ...pages.certificate_words import CANNOT_CATCH
 from ..claim_forms import privacy_claim, relation_of
 from ..finding import Check, Deployment, Examined, Finding
@@ -312,23 +312,6 @@ def is_door(deployment: Deployment) -> bool:
 def maker(deployment: Deployment) -> Callable[[], Any] | None:
     """Return a picklable factory of pristine mechanisms; None where there is only the object."""
     return Factory(deployment.source) if isinstance(deployment.source, MechanismSource) else None
-
-
-class Factory:
-    """Makes pristine mechanisms of one source; the module is executed once a process."""
-
-    def __init__(self, source: MechanismSource) -> None:
-        self.source = source
-        self._make: Callable[[], Any] | None = None
-
-    def __call__(self) -> Any:
-        """Return a new mechanism, as its author made it."""
-        if self._make is None:
-            self._make = partial(self.source.attribute(), **self.source.parameters)
-        return self._make()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "_make": None}
 
 
 def runner(
