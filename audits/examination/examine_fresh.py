@@ -6,9 +6,11 @@ that came first, say. Derivation: ``docs/derivations/contract.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +41,7 @@ STAKES, SMALLEST = np.geomspace(1e-4, 0.5, 12), 1e-12
 #: A claimed epsilon and delta.
 Point = tuple[float, float]
 #: Pairs of an examination that are drawn in fresh processes too.
-FRESH_PAIRS = 4
+FRESH_PAIRS = 6
 #: Draws of each data set there: this part of those in this process, and no fewer than these where there are as many.
 PART, FEWEST_FRESH = 4, 500
 
@@ -62,6 +64,8 @@ class FreshAudits:
         Whether the draws have the law of those in a process that has seen other data sets.
     delta_level, same_level : float
         Of the tests.
+    epsilon : float
+        The largest epsilon tried at which the claimed delta is exceeded by these densities; nan where none is.
     n_draws : int
         Of each data set in each sample.
     """
@@ -74,6 +78,7 @@ class FreshAudits:
     same: Exact | None = None
     delta_level: float = 0.0
     same_level: float = 0.0
+    epsilon: float = math.nan
     n_draws: int = 0
 
 
@@ -118,7 +123,13 @@ def fresh_finding(found: Sequence[FreshAudits], why: str) -> ContractFinding:
 
 
 def fresh_audits(
-    work: PairWork, recorded: Recorded, encoded: EncodedSubject, points: Sequence[Point], *, dense: bool
+    work: PairWork,
+    recorded: Recorded,
+    encoded: EncodedSubject,
+    points: Sequence[Point],
+    beyond: Sequence[float],
+    *,
+    dense: bool,
 ) -> FreshAudits:
     """Return what the draws of a pair in fresh processes say.
 
@@ -130,6 +141,8 @@ def fresh_audits(
         The sample that was drawn in this process.
     points : sequence of (epsilon, delta)
         The claimed ones, at which delta by the stated law is asked.
+    beyond : sequence of float
+        Multiples of the claimed epsilon, ascending, at which it is asked once a single claimed point is exceeded.
     dense : bool
         Whether the draws may be held against a stated density.
     """
@@ -146,7 +159,7 @@ def fresh_audits(
             found = FreshAudits(n_draws=n_each, same=_same(fresh, recorded), same_level=SAME_LAW * budget.failure_prob)
             found = replace(found, own=_claim(work, fresh, budget.part("black box", share=OWN)))
             if dense and not fresh.symbols:
-                found = _held(found, fresh, source, points, budget)
+                found = _held(found, fresh, source, (points, beyond), budget)
         with FreshProcess(server, apart) as both:
             swapped = Recorded(
                 SecondFirst(encoded, work.pair, both, both), work.pair, n_each, budget.key.child("swapped")
@@ -185,26 +198,36 @@ def _claim(work: PairWork, sample: Recorded, budget: Budget) -> BlackBoxResult |
 
 
 def _held(
-    found: FreshAudits, fresh: Recorded, source: ApartPair, points: Sequence[Point], budget: Budget
+    found: FreshAudits,
+    fresh: Recorded,
+    source: ApartPair,
+    asked: tuple[Sequence[Point], Sequence[float]],
+    budget: Budget,
 ) -> FreshAudits:
     """Return it with the stated densities, each asked in the process of its data set."""
+    (points, beyond), level = asked, DELTA * budget.failure_prob
     try:
-        pair = fresh.pair
-        ratio = audit_loss(fresh.view(source), pair, budget.part("ratio", share=RATIO))
-        found = replace(found, ratio=ratio, delta_level=DELTA * budget.failure_prob)
-        return found if ratio.refuted else replace(found, delta=_exceeds(fresh, source, points))
+        ratio = audit_loss(fresh.view(source), fresh.pair, budget.part("ratio", share=RATIO))
+        found = replace(found, ratio=ratio, delta_level=level)
+        if ratio.refuted or not points:
+            return found
+        view = fresh.view(source)
+        losses = {"first": view.privacy_loss(fresh.first, fresh.pair)}
+        losses["second"] = -view.privacy_loss(fresh.second, fresh.pair)
     except Exception as stop:  # the mechanism's own function: what its draws say stays
         raised = str(stop) if isinstance(stop, NoProcess) else f"it raised {type(stop).__name__}"
         return replace(found, why=f"the stated density was not asked: {raised}")
+    exceeded = math.nan
+    if len(points) == 1:  # in a fixed order, up to the first that is not exceeded: each at the whole level
+        ((epsilon, delta),) = points
+        tried = (m * epsilon for m in (1.0, *beyond))
+        exceeded = max(takewhile(lambda e: _exceeds(losses, [(e, delta)]).p_value <= level, tried), default=math.nan)
+    return replace(found, delta=_exceeds(losses, points), epsilon=exceeded)
 
 
-def _exceeds(fresh: Recorded, source: ApartPair, points: Sequence[Point]) -> Exact:
+def _exceeds(losses: Mapping[str, FloatArray], points: Sequence[Point]) -> Exact:
     """Return the test of "delta by the stated densities is at most the claimed one", at every point both ways."""
-    view, tests = fresh.view(source), []
-    losses = {
-        "first": view.privacy_loss(fresh.first, fresh.pair),
-        "second": -view.privacy_loss(fresh.second, fresh.pair),
-    }
+    tests = []
     for words, sample in losses.items():
         for epsilon, delta in points:
             gains = np.maximum(payoff(sample, epsilon) - slack(epsilon), 0.0)
