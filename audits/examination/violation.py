@@ -15,7 +15,8 @@ from ..black_box.claims import PrivacyClaim
 from .witnesses import Witness
 
 #: Witnesses whose lower end bounds epsilon at the claimed delta.
-BOUNDS = ("black box: epsilon", "epsilon by the stated law")
+BY_FRESH_LAW = "each data set in a fresh process: epsilon by the stated law"
+BOUNDS = ("black box: epsilon", "epsilon by the stated law", BY_FRESH_LAW)
 #: Ratio of the spreads of the two samples, and their distance in standard deviations, from which a cause is named.
 SPREAD, SHIFT = 1.25, 0.04
 
