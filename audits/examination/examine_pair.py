@@ -35,7 +35,7 @@ from .deadline import Deadline, OutOfTime
 from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .violation import BY_FRESH_LAW, likely_cause
+from .violation import likely_cause
 from .witnesses import Note, StatedProfile, Witness, of_test
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
