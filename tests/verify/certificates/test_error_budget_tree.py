@@ -87,7 +87,7 @@ def check_tree(certificate: Certificate) -> None:
 
 
 @pytest.mark.parametrize("public", [True, False])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "dp-sgd" else n for n in CASES])
 def test_the_parts_add_up(name: str, public: bool, tmp_path: Path) -> None:
     found = certified(tmp_path, CASES[name], public=public, audience="release" if public else "curator")
     check_tree(found.certificate)
@@ -103,7 +103,7 @@ def test_the_parts_add_up(name: str, public: bool, tmp_path: Path) -> None:
 
 
 def test_a_dry_run_prints_the_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    certified(tmp_path, CASES["three claims"], public=False, audience="curator")
+    certified(tmp_path, SSP + ONE + pdp(1.0) + QUICK, public=False, audience="curator")
     capsys.readouterr()
     for audience, shown in (("curator", True), ("release", False)):
         assert invoke(["certify", str(tmp_path / "d.toml"), "--dry-run", "--audience", audience]) == 0
