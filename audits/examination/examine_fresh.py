@@ -6,9 +6,11 @@ that came first, say. Derivation: ``docs/derivations/contract.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +64,8 @@ class FreshAudits:
     same, again : Exact or None
         Whether the draws have the law of those in a process that has seen other data sets, and whether two processes
         that draw from one data set first, with other seeds, do not give the same outputs.
+    epsilon : float
+        The largest epsilon tried at which the claimed delta is exceeded by these densities; nan where none is.
     delta_level, same_level, again_level : float
         Of the tests.
     n_draws : int
@@ -75,6 +79,7 @@ class FreshAudits:
     second_first: BlackBoxResult | None = None
     same: Exact | None = None
     again: Exact | None = None
+    epsilon: float = math.nan
     delta_level: float = 0.0
     same_level: float = 0.0
     again_level: float = 0.0
@@ -119,7 +124,13 @@ def fresh_finding(found: Sequence[FreshAudits], why: str) -> ContractFinding:
 
 
 def fresh_audits(
-    work: PairWork, recorded: Recorded, encoded: EncodedSubject, points: Sequence[Point], *, dense: bool
+    work: PairWork,
+    recorded: Recorded,
+    encoded: EncodedSubject,
+    points: Sequence[Point],
+    beyond: Sequence[float],
+    *,
+    dense: bool,
 ) -> FreshAudits:
     """Return what the draws of a pair in fresh processes say.
 
@@ -131,6 +142,8 @@ def fresh_audits(
         The sample that was drawn in this process.
     points : sequence of (epsilon, delta)
         The claimed ones, at which delta by the stated law is asked.
+    beyond : sequence of float
+        Multiples of the claimed epsilon, ascending, at which it is asked once a single claimed point is exceeded.
     dense : bool
         Whether the draws may be held against a stated density.
     """
@@ -144,16 +157,18 @@ def fresh_audits(
             first, second = (processes.enter_context(FreshProcess(server, apart)) for _ in range(2))
             source = ApartPair(encoded, work.pair, first, second)
             fresh = Recorded(source, work.pair, n_each, budget.key.child("sample"))
-            found = FreshAudits(n_draws=n_each, same=_same(fresh, recorded), same_level=parts["same law"].failure_prob)
+            found = FreshAudits(
+                n_draws=n_each, same=_same(fresh, recorded), same_level=parts["same law"].spend("same law")
+            )
             found = replace(found, own=_claim(work, fresh, parts["black box"]))
             if dense and not fresh.symbols:
-                found = _held(found, fresh, source, points, parts)
+                found = _held(found, fresh, source, (points, beyond), parts)
         with FreshProcess(server, apart) as both:
             swapped = Recorded(
                 SecondFirst(encoded, work.pair, both, both), work.pair, n_each, budget.key.child("swapped")
             )
             again = _again(fresh.second, swapped.second)
-            found = replace(found, again=again, again_level=parts["again"].failure_prob)
+            found = replace(found, again=again, again_level=parts["again"].spend("again"))
             return replace(found, second_first=_claim(work, swapped, parts["second first"]))
     except NoProcess as stop:
         return replace(found, why=str(stop))
@@ -201,26 +216,37 @@ def _claim(work: PairWork, sample: Recorded, budget: Budget) -> BlackBoxResult |
 
 
 def _held(
-    found: FreshAudits, fresh: Recorded, source: ApartPair, points: Sequence[Point], parts: Mapping[str, Budget]
+    found: FreshAudits,
+    fresh: Recorded,
+    source: ApartPair,
+    asked: tuple[Sequence[Point], Sequence[float]],
+    parts: Mapping[str, Budget],
 ) -> FreshAudits:
     """Return it with the stated densities, each asked in the process of its data set."""
+    (points, beyond), level = asked, parts["delta"].spend("delta by the stated law")
     try:
-        pair = fresh.pair
-        ratio = audit_loss(fresh.view(source), pair, parts["ratio"])
-        found = replace(found, ratio=ratio, delta_level=parts["delta"].failure_prob)
-        return found if ratio.refuted else replace(found, delta=_exceeds(fresh, source, points))
+        view = fresh.view(source)
+        ratio = audit_loss(view, fresh.pair, parts["ratio"])
+        found = replace(found, ratio=ratio, delta_level=level)
+        if ratio.refuted or not points:
+            return found
+        view = fresh.view(source)
+        losses = {"first": view.privacy_loss(fresh.first, fresh.pair)}
+        losses["second"] = -view.privacy_loss(fresh.second, fresh.pair)
     except Exception as stop:  # the mechanism's own function: what its draws say stays
         raised = str(stop) if isinstance(stop, NoProcess) else f"it raised {type(stop).__name__}"
         return replace(found, why=f"the stated density was not asked: {raised}")
+    exceeded = math.nan
+    if len(points) == 1:  # in a fixed order, up to the first that is not exceeded: each at the whole level
+        ((epsilon, delta),) = points
+        tried = (m * epsilon for m in (1.0, *beyond))
+        exceeded = max(takewhile(lambda e: _exceeds(losses, [(e, delta)]).p_value <= level, tried), default=math.nan)
+    return replace(found, delta=_exceeds(losses, points), epsilon=exceeded)
 
 
-def _exceeds(fresh: Recorded, source: ApartPair, points: Sequence[Point]) -> Exact:
+def _exceeds(losses: Mapping[str, FloatArray], points: Sequence[Point]) -> Exact:
     """Return the test of "delta by the stated densities is at most the claimed one", at every point both ways."""
-    view, tests = fresh.view(source), []
-    losses = {
-        "first": view.privacy_loss(fresh.first, fresh.pair),
-        "second": -view.privacy_loss(fresh.second, fresh.pair),
-    }
+    tests = []
     for words, sample in losses.items():
         for epsilon, delta in points:
             gains = np.maximum(payoff(sample, epsilon) - slack(epsilon), 0.0)

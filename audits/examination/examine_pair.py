@@ -35,7 +35,7 @@ from .deadline import Deadline, OutOfTime
 from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .violation import likely_cause
+from .violation import BY_FRESH_LAW, likely_cause
 from .witnesses import Note, StatedProfile, Witness, of_test
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
@@ -216,8 +216,10 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     fresh = None
     if work.fresh and n_each >= BLACK_BOX:
         points = [] if work.claim is None else [(e, work.claim.delta_at(e)) for e in _claimed_epsilons(work.claim)]
-        fresh = fresh_audits(replace(work, budget=parts["fresh process"]), recorded, encoded, points, dense=not why)
-        witnesses += tuple(_fresh_witnesses(fresh))
+        fresh = fresh_audits(
+            replace(work, budget=parts["fresh process"]), recorded, encoded, points, BEYOND, dense=not why
+        )
+        law += _fresh_witnesses(fresh, work.claim)
     drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
     found = PairExamination(
         work.name,
@@ -235,7 +237,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused))
 
 
-def _fresh_witnesses(fresh: FreshAudits) -> Iterator[Witness]:
+def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator[Witness]:
     """Yield what draws in fresh processes say: they can refute the claim and the stated law, and never support."""
     apart = "each data set in a fresh process"
     for audit, words in ((fresh.own, apart), (fresh.second_first, "second data set first")):
@@ -248,6 +250,11 @@ def _fresh_witnesses(fresh: FreshAudits) -> Iterator[Witness]:
         refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"
         n_draws, rests_on = 2 * fresh.n_draws, (Stated.APART,)
         yield of_test(about, test.p_value, level, n_draws, refuted=refuted, words=test.words, rests_on=rests_on)
+        if claim is not None and not math.isnan(fresh.epsilon):
+            bound = Estimate(fresh.epsilon, fresh.epsilon, math.inf, level, n_draws, "bets on the mean")
+            yield replace(
+                _epsilon_by_law(fresh.epsilon, claim.delta, bound), about=BY_FRESH_LAW, rests_on=(Stated.APART,)
+            )
 
 
 def has_miscounted(subject: Subject) -> bool:
