@@ -111,9 +111,11 @@ def one_value(value: float) -> float:
     return float("nan") if value != value else value + 0.0
 
 
-def whole_symbol(structure: str, types: str, values: Sequence[float]) -> float:
+def whole_symbol(structure: str, types: str, values: Sequence[float] | np.ndarray[Any, Any]) -> float:
     """Return the symbol of an output from its parts."""
     head = f"{structure}\0{types}\0".encode("utf-8", "surrogatepass")
+    if isinstance(values, np.ndarray):
+        return symbol(head + values.astype("<f8").tobytes())
     return symbol(head + struct.pack(f"<{len(values)}d", *values))
 
 
@@ -302,12 +304,20 @@ def summaries_of_few(values: Sequence[float]) -> list[tuple[str, float]]:
     if not finite:
         return []
     middle = 0.5 * finite[(len(finite) - 1) // 2] + 0.5 * finite[len(finite) // 2]
-    return [
-        ("smallest", finite[0]),
-        ("middle", one_value(middle)),
-        ("largest", finite[-1]),
-        ("sum", one_value(sum(finite))),
-    ]
+    total = 0.0
+    for value in finite:  # one after the other, as in ``summaries_of_rows``: equal outputs must have equal sums
+        total += value
+    return [("smallest", finite[0]), ("middle", one_value(middle)), ("largest", finite[-1]), ("sum", one_value(total))]
+
+
+def summaries_of_rows(rows: np.ndarray[Any, Any]) -> list[tuple[str, np.ndarray[Any, Any]]]:
+    """Return the ``summaries_of_few`` of each row of finite numbers, shape ``(n, m)`` with ``m`` of at least 1."""
+    ordered, m = np.sort(rows, axis=1), rows.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = 0.5 * ordered[:, (m - 1) // 2] + 0.5 * ordered[:, m // 2]
+        total = np.cumsum(ordered, axis=1)[:, -1]
+    named = {"smallest": ordered[:, 0], "middle": middle, "largest": ordered[:, -1], "sum": total}
+    return [(name, np.where(np.isnan(values), np.nan, values + 0.0)) for name, values in named.items()]
 
 
 def exact_floats(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]] | None:

@@ -28,6 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,18 @@ from numpy.typing import NDArray
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import ABSENT, SYMBOLS, Parts, Refusal, summaries_of_few, symbol
-from .returned import Block, Outputs, all_parts, as_outputs
+from .output_leaves import (
+    ABSENT,
+    SYMBOLS,
+    Parts,
+    Refusal,
+    summaries_of_few,
+    summaries_of_rows,
+    symbol,
+    take_apart,
+    whole_symbol,
+)
+from .returned import Block, Outputs, all_parts, as_outputs, in_blocks
 
 #: Most columns for leaves by place, and for lists or columns of varying length, where structures differ.
 MAX_LEAVES, MAX_GROUPS = 64, 16
@@ -137,8 +148,16 @@ class Layout:
         return [*row, symbol(part.types)] if len(self.types) > 1 else row
 
     def _general(self, outputs: Outputs) -> FloatArray:
-        rows = [_row(part, self.columns, bool(self.types)) for part in all_parts(outputs)]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.columns))
+        types = bool(self.types)
+        if isinstance(outputs, Block):
+            return _block_rows(outputs, self.columns, types)
+        rows = np.empty((len(outputs), len(self.columns)))
+        blocks, others = in_blocks(outputs)
+        for block, places in blocks:
+            rows[places] = _block_rows(block, self.columns, types)
+        for place in others:
+            rows[place] = _row(take_apart(outputs[place]), self.columns, types)
+        return rows
 
 
 def _single_structure(pilot: Sequence[Outputs]) -> tuple[str, int, tuple[str, ...]] | None:
@@ -179,11 +198,59 @@ def _row(part: Parts, columns: Sequence[Column], types: bool) -> list[float]:
     return [sources[kind].get(which, ABSENT) if kind in sources else own[kind] for kind, which in columns]
 
 
+def _block_rows(block: Block, columns: Sequence[Column], types: bool) -> FloatArray:
+    """Return the rows of a block, the same as ``_row`` of each of its outputs."""
+    finite = np.isfinite(block.values).all(axis=1)
+    rows = np.empty((len(block), len(columns)))
+    if not finite.all():
+        parts = list(block.parts())
+        for place in np.flatnonzero(~finite):
+            rows[place] = _row(parts[place], columns, types)
+    values, places = block.values[finite], {path: i for i, path in enumerate(block.paths)}
+    groups = _groups_of_block(values, block.paths) if any(kind == "group" for kind, _ in columns) else {}
+    same = {
+        "structure": symbol(block.structure),
+        "types": symbol(block.types),
+        "leaves": float(len(block.paths)),
+    }
+    for i, (kind, which) in enumerate(columns):
+        if kind == "leaf":
+            rows[finite, i] = values[:, places[which]] if which in places else ABSENT
+        elif kind == "group":
+            rows[finite, i] = groups.get(which, ABSENT)
+        elif kind == "whole":
+            rows[finite, i] = [whole_symbol(block.structure, block.types if types else "", row) for row in values]
+        else:
+            rows[finite, i] = same[kind]
+    return rows
+
+
+def _groups_of_block(values: FloatArray, paths: Sequence[str]) -> dict[str, Any]:
+    """Return the ``_groups`` of all rows of finite numbers, one value or one for each."""
+    members: dict[str, list[int]] = {}
+    for i, path in enumerate(paths):
+        group = _group_of(path)
+        if group != path:
+            members.setdefault(group, []).append(i)
+    groups: dict[str, Any] = {}
+    for group, places in members.items():
+        groups[f"{group} count"] = float(len(places))
+        for name, column in summaries_of_rows(values[:, places]):
+            groups[f"{group} {name}"] = column
+    return groups
+
+
+@lru_cache(maxsize=1 << 16)
+def _group_of(path: str) -> str:
+    """Return the group of a place: where it stands but for indices."""
+    return _INDEX.sub("[*]", path)
+
+
 def _groups(part: Parts) -> dict[str, float]:
     """Return the summaries of each group of numbers whose places differ by indices only."""
     members: dict[str, list[float]] = {}
     for leaf in part.leaves:
-        group = _INDEX.sub("[*]", leaf.path)
+        group = _group_of(leaf.path)
         if leaf.is_number and group != leaf.path:
             members.setdefault(group, []).append(leaf.value)
     groups_of: dict[str, float] = {}

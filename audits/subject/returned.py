@@ -155,8 +155,8 @@ def as_outputs(items: list[Any]) -> Outputs:
     if not items:
         return items
     first = items[0]
-    if isinstance(first, np.ndarray) and all(
-        isinstance(item, np.ndarray) and item.shape == first.shape and item.dtype == first.dtype for item in items
+    if type(first) is np.ndarray and all(  # a mask would be lost
+        type(item) is np.ndarray and item.shape == first.shape and item.dtype == first.dtype for item in items
     ):
         return _array(np.stack(items)) if first.dtype.kind in "biufc" and first.size else items
     if type(first) in (list, tuple) and _plain_rows(items, len(first)):
@@ -176,6 +176,27 @@ def _plain_rows(items: list[Any], length: int) -> bool:
         type(item) in (list, tuple) and len(item) == length and all(type(x) in (float, np.float64) for x in item)
         for item in items
     )
+
+
+def in_blocks(items: Sequence[Any]) -> tuple[list[tuple[Block, list[int]]], list[int]]:
+    """Return the outputs of a list that are arrays of numbers, in a block for each shape and type, and other places."""
+    kinds: dict[tuple[Any, ...], list[int]] = {}
+    others: list[int] = []
+    for place, item in enumerate(items):
+        if type(item) is np.ndarray:
+            kinds.setdefault((np.ndarray, item.shape, item.dtype.str), []).append(place)
+        elif type(item) in (list, tuple):
+            kinds.setdefault((type(item), len(item)), []).append(place)
+        else:
+            others.append(place)
+    blocks: list[tuple[Block, list[int]]] = []
+    for places in kinds.values():
+        block = as_outputs([items[place] for place in places])
+        if isinstance(block, Block):
+            blocks.append((block, places))
+        else:
+            others += places
+    return blocks, others
 
 
 def joined(parts: Sequence[Outputs]) -> list[Outputs]:

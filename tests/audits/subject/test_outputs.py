@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from oracles.audits.outputs import canonical, encode_one_by_one
 
 from audits.subject.output_leaves import SYMBOLS, Refusal, symbol, take_apart
-from audits.subject.outputs import Layout, encode
+from audits.subject.outputs import Layout, _row, encode
 from audits.subject.returned import Block, WrongRows, as_outputs, joined, outputs_of
 
 SCALARS = (
@@ -64,6 +64,29 @@ def test_an_output_is_the_same_row_whatever_else_its_call_returned(outputs):
     together = layout.encode(as_outputs(list(outputs)))
     apart = np.concatenate([layout.encode(as_outputs([output])) for output in outputs])
     assert bits(together) == bits(apart)
+
+
+RNG = np.random.default_rng(3)
+RAGGED = [
+    [RNG.standard_normal(n) for n in (3, 5, 3, 4, 5, 5, 3, 2, 1, 9)],
+    [RNG.standard_normal(n) * 10.0 ** RNG.integers(-9, 9, n) for n in (70, 71, 70, 90, 71)],
+    [np.array([1.0, np.nan]), np.array([np.inf]), np.array([-0.0, 2.0]), np.array([3.0]), np.array([0.5, 0.25])],
+    [np.arange(n) for n in (3, 2, 3, 2)] + [np.array([2**60 + 1, 2**61 + 1]), None, "text", 3.5],
+    [RNG.standard_normal((n, 2)) for n in (3, 5, 3)] + [list(RNG.standard_normal(3)), (1.0, 2.0), [1.0, "a"]],
+    [np.arange(n) + 1j for n in (3, 2, 3, 2)] + [np.ma.masked_array([1.0, 2.0], [True, False]), np.array(1.5)],
+]
+
+
+@pytest.mark.parametrize("outputs", RAGGED)
+@pytest.mark.parametrize("types", [True, False])
+def test_rows_of_ragged_outputs_are_those_of_each_output_alone(outputs, types):
+    outputs = outputs * 3 + [str(i) for i in range(9)]  # more than a symbol can say
+    layout = Layout.learn([outputs], types=types)
+    slow = np.array([_row(take_apart(output), layout.columns, types) for output in outputs])
+    assert bits(layout.encode(outputs)) == bits(slow)
+    for output in outputs:
+        block = as_outputs([output] * 3)
+        assert bits(layout.encode(block)) == bits(np.repeat(layout.encode([output]), 3, axis=0))
 
 
 def test_an_array_of_floats_is_itself():
