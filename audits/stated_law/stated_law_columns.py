@@ -154,7 +154,7 @@ def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tu
         else:
             distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
             listed = tuple(distinct[(counts > 1) & ~np.isin(distinct, known.values)].tolist())
-        inside = values[chart.holds(values)]
+        inside = values[chart.holds(values) & ~np.isin(values, known.values)]
         if kind == "discrete" or inside.size < _fewest(len(values)):
             if len(listed) > 1:
                 columns.append(Column(j, "discrete", listed, chart, 0.0, 0.0))

@@ -192,7 +192,8 @@ def moves_of(
             yield _sized(move, log_density, few, log_few)
     if moving:
         yield from _contractions(log_density, few, log_few, moving)
-    stepping = [column for column in columns if column.kind == "whole" or len(column.values) > 1]
+    listed = (replace(column, values=_repeated(column, training)) for column in columns)
+    stepping = [column for column in listed if column.kind == "whole" or len(column.values) > 1]
     if len(stepping) <= ALONE:
         for column in stepping:
             yield from _steps(column)
@@ -235,6 +236,12 @@ def _halved(
 def _shared(there: FloatArray, here: FloatArray) -> float:
     """Return about which mass two laws have in common, by their log densities at draws of one of them."""
     return float(np.exp(np.minimum(np.nan_to_num(there - here, nan=-np.inf), 0.0)).mean())
+
+
+def _repeated(column: Column, training: FloatArray) -> tuple[float, ...]:
+    """Return the listed values that repeat in training: one that is listed for a later draw would favour that draw."""
+    distinct, counts = np.unique(training[:, column.index], return_counts=True)
+    return tuple(np.intersect1d(distinct[counts > 1], column.values).tolist())
 
 
 def _groups(moving: Sequence[Column], rng: np.random.Generator) -> list[tuple[Column, ...]]:

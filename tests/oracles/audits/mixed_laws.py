@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from oracles.audits.stated_laws import Stated, normal, normal_density
+from oracles.audits.stated_laws import Stated, laplace, laplace_density, normal, normal_density
 from scipy import stats
 
 
@@ -64,6 +64,13 @@ def rounded(law, step):
     )
 
 
+def stepped_density(o, m, step=1e-3):
+    """Of a rounded Laplace law: the masses of its grid, and nothing off it."""
+    steps = o[:, 0] / step
+    masses = stats.laplace.cdf(o[:, 0] + step / 2 - m) - stats.laplace.cdf(o[:, 0] - step / 2 - m)
+    return np.where(np.abs(steps - np.rint(steps)) < 1e-6, np.log(masses), -np.inf)
+
+
 def two_columns(m, n, rng):
     return np.column_stack([clamped(stats.laplace, 0, np.inf, m, n, rng), clamped(stats.laplace, -1, 2, m, n, rng)])
 
@@ -75,6 +82,7 @@ def two_columns_density(o, m):
 
 NON_NEGATIVE = clamp("non-negative Laplace, b 1", stats.laplace, 0, np.inf)
 WIDE = clamp("non-negative Laplace, b 2", stats.laplace(scale=2), 0, np.inf)
+LAPLACE = Stated("Laplace", laplace, laplace_density)
 GAUSSIAN = Stated("Gaussian", normal, normal_density)
 SPIKE = Stated("spike and slab", partial(spike, 0.2), partial(spike_density, 0.2))
 
@@ -98,6 +106,7 @@ HONEST = [
     Stated("two columns of Laplace, clamped", two_columns, two_columns_density),
     *(rounded(NON_NEGATIVE, step) for step in (1e-2, 1e-3, 1e-4)),
     rounded(SPIKE, 1e-2),
+    Stated("Laplace rounded to 0.001, masses stated", rounded(LAPLACE, 1e-3).drawn, stepped_density),
     rounded(GAUSSIAN, 1e-3),
     Stated(
         "float32, clamped",
