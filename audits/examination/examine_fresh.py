@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FRESH = 0.1
 SHARES = {"ratio": 0.2, "delta": 0.25, "black box": 0.25, "second first": 0.15, "same law": 0.1, "again": 0.05}
 #: Shares of a capital that are staked, and the smallest mean that is bet against.
-STAKES, SMALLEST = np.geomspace(1e-4, 0.5, 12), 1e-12
+STAKES, SMALLEST = np.geomspace(1e-4, 0.5, 12), 1e-5
 #: A claimed epsilon and delta.
 Point = tuple[float, float]
 #: Pairs of an examination that are drawn in fresh processes too.
@@ -257,6 +257,8 @@ def _exceeds(losses: Mapping[str, FloatArray], points: Sequence[Point]) -> Exact
 
 def more_than(gains: FloatArray, allowed: float) -> float:
     """Return a valid p-value of "the mean of these independent values in [0, 1] is at most ``allowed``".
+
+    At least ``SMALLEST`` is allowed: densities are computed in floats, and in single precision where an author does so.
 
     A gambler at mixed stakes multiplies a capital of 1 by ``1 + stake (gain / allowed - 1)``, never below 0; under the
     hypothesis that is a non-negative supermartingale (Ville).
