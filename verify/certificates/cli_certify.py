@@ -60,6 +60,9 @@ def certify(
                               mechanism.vouched_by says on whose word it rests
     PASS (simulated)          a claim about how good the output is, by simulation
     FAIL                      a pair, an event and numbers that refute the claim
+    UNDECIDED (its own statement is refuted)
+                              what it says of its law is not what it draws;
+                              the claim is not refuted; cannot be allowed
     UNDECIDED (examined)      nothing found, and nothing that supports the claim
     UNDECIDED (not examined)  too little was drawn; cannot be allowed
     UNDECIDED                 a mechanism of ours without a proof that covers it
