@@ -26,8 +26,8 @@ SECOND_BANK = 10
 SLOW = {"slow-fit", "gaussian-30d", "data-frame"}
 #: Beyond any audit that believes honest floating-point noise: it speaks through the last bit alone.
 BEYOND = {"last-bit"}
-#: Leaks of .002 to .004, which need the draws of the standard profile.
-RARE = {"laplace-cut-at-6", "laplace-resampled-at-6", "missing-interval"}
+#: Leaks of .002 to .01, which need the draws of the standard profile.
+RARE = {"laplace-cut-at-6", "laplace-resampled-at-6", "missing-interval", "raw-once-in-200", "raw-once-in-100"}
 #: Noise from 10^4 values, which are seen to repeat with the draws of the quick profile itself.
 REPEATING = {"pool-of-noises"}
 

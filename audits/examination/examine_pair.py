@@ -22,6 +22,7 @@ from ..black_box.claims import PrivacyClaim
 from ..error_budget import Part
 from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
+from ..stated_law.stated_law_masses import one_sided
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside, stated_delta
 from ..subject.fresh_process import ProcessServer
@@ -284,11 +285,14 @@ def _believed(
     """Return what the stated law gives, and why it was not compared with the draws (or nothing)."""
     inner = encoded.subject.mechanism
     witnesses: list[Witness] = []
+    repeats = False
     try:
         if not why:
             delta = [] if work.claim is None else [_delta(work, work.claim, recorded, inner, parts["delta"])]
             for found in (*delta, _law(work, recorded, inner, parts["law"])):
                 witnesses += found
+            view = recorded.view(inner)
+            repeats = one_sided(recorded.first, recorded.second, lambda rows: view.privacy_loss(rows, work.pair))
         elif "law" in parts:
             witnesses += _loss(work, recorded, inner, parts["law"])
     except Exception as stop:  # the mechanism's own functions: what refutes so far still refutes
@@ -300,7 +304,7 @@ def _believed(
     ]
     if not why and sides and all(witness.notes["compared"] == 0.0 for witness in sides):
         why = STILL
-    if not why and any("untold" in witness.notes for witness in sides):
+    if not why and (repeats or any("untold" in witness.notes for witness in sides)):
         why = UNTOLD
     if not why and any(witness.about.startswith("stated range") and not witness.holds for witness in witnesses):
         why = STOPS
