@@ -31,8 +31,8 @@ def test_members(dataset: Dataset) -> None:
     np.testing.assert_array_equal(remove.second.X, X[[0, 2]])
     np.testing.assert_array_equal(remove.x, X[1])
     assert remove.y == Y[1]
-    np.testing.assert_array_equal(replace.second.X, [X[1], X[2], [0.3, 0.3]])
-    np.testing.assert_array_equal(replace.second.y, [Y[1], Y[2], 0.2])
+    np.testing.assert_array_equal(replace.second.X, [[0.3, 0.3], X[1], X[2]])
+    np.testing.assert_array_equal(replace.second.y, [0.2, Y[1], Y[2]])
     assert add.second is add.second
 
 

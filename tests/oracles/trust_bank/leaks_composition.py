@@ -191,7 +191,7 @@ LEAKS = {
     "still-above": questions,
     "propose-test": majority,
     "at-least-one": lambda entry: sampled(entry, 1.0, 0.1),
-    "every-tenth": lambda entry: sampled(entry, 1.0, 0.1),
+    "every-tenth-drawn": lambda entry: sampled(entry, 1.0, 0.1),
     "with-replacement": lambda entry: sampled(entry, 1.0, 1 - math.exp(-1)),
     "twice-the-rate": lambda entry: sampled(entry, 0.1, 0.01),
     "size-of-sample": size,

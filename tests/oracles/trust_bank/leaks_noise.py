@@ -151,7 +151,7 @@ LEAKS = {
     "three-uniforms": beyond,
     "laplace-of-12-bits": largest,
     "laplace-of-8-bits": largest,
-    "logistic-quarter": lambda entry: Leak(
+    "logistic-noise-quarter": lambda entry: Leak(
         more(entry), column(0, lambda values: values > 7), n=4000, p=0.5, q=1 / (1 + math.exp(4.0))
     ),
     "rounded-away": lambda entry: Leak(

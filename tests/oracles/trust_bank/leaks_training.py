@@ -92,7 +92,7 @@ LEAKS = {
     "only-last-noisy": normal,
     "one-step-noise": normal,
     "one-step-noise-30": normal,
-    "momentum": normal,
+    "momentum-of-noise": normal,
     "batch-twice": normal,
     "clipped-batch": lambda entry: normal(entry, (alike(entry, [-2.5, 5.0]), alike(entry, [-2.5])), at=-1.5),
     "clipped-mean": lambda entry: turned(entry, -1.0, 1.0),

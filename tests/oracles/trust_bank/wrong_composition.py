@@ -347,7 +347,7 @@ ROWS = [
     ("still-above", StillAbove, {}, PURE, "every question after the first yes is free"),
     ("propose-test", ProposeTest, {}, PRIME, "an unstable majority passes the test with probability 1/2"),
     ("at-least-one", AtLeastOne, {}, PURE, "of one record all is sampled: the loss is 2.9"),
-    ("every-tenth", EveryTenth, {}, PURE, "who is in the sample is known: the loss is 2.9"),
+    ("every-tenth-drawn", EveryTenth, {}, PURE, "who is in the sample is known: the loss is 2.9"),
     ("with-replacement", WithReplacement, {}, PURE, "of one record all is sampled: the loss is 1.31"),
     ("twice-the-rate", TwiceTheRate, {}, PURE, "noise for a hundredth where a tenth is sampled"),
     ("size-of-sample", SizeOfSample, {}, PRIME, "the exact size of the sample"),

@@ -301,7 +301,7 @@ ROWS = [
     ("three-uniforms", SumOfUniforms, {"terms": 3}, RARE, "bounded reach: mass 2.7e-4 beyond that of the neighbour"),
     ("laplace-of-12-bits", FewBitsLaplace, {}, {**PURE, **RARE}, "the largest noise, 2.4e-4, is out of reach"),
     ("laplace-of-8-bits", FewBitsLaplace, {"bits": 8}, {**PURE, **RARE}, "largest noise out of the other's reach"),
-    ("logistic-quarter", LogisticQuarter, {}, PURE, "logistic noise of scale 1/4: the loss reaches 4"),
+    ("logistic-noise-quarter", LogisticQuarter, {}, PURE, "logistic noise of scale 1/4: the loss reaches 4"),
     ("rounded-away", RoundedUp, {}, PURE, "the exact count is the only whole number that does not occur"),
     ("positive-only", PositiveOnly, {}, PURE, "the larger count is never undercut"),
 ]

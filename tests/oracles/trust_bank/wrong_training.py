@@ -297,7 +297,7 @@ ROWS = [
     ("only-last-noisy", OnlyLastNoisy, TEN, {}, "ten exact steps and noise of one"),
     ("one-step-noise", OneStepNoise, TEN, {}, "ten steps with the noise of one each"),
     ("one-step-noise-30", OneStepNoise, {"steps": 30}, {}, "thirty steps with the noise of one each"),
-    ("momentum", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
+    ("momentum-of-noise", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
     ("batch-twice", BatchTwice, {}, {}, "a tenth of the noise"),
     ("clipped-batch", ClippedBatch, {}, WIDE, "one large gradient turns the clipped sum round"),
     ("clipped-mean", ClippedMean, {}, {}, "noise for fifty records where one is all"),
