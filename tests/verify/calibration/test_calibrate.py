@@ -50,6 +50,15 @@ PIECES = {
     "black_box_samples",
     "black_box_scores",
     "verdict",
+    "error_budget",
+    "early_end",
+    "pair_values",
+    "design_search",
+    "examine_fresh",
+    "fresh_process",
+    "rebuilt",
+    "stated_law_masses",
+    "black_box_wide",
     "violation",
 }
 #: The standard profile of the betting intervals alone: some seconds of work.
