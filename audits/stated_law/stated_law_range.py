@@ -41,15 +41,15 @@ DRAWN_IN, GAPS, GAPS_OF_MANY, AROUND = 0.03, 8, 3, 40
 STEPS, NARROW = 20, 0.1
 #: Thresholds lie as far beyond the largest learning score as it lies beyond these ranks.
 RANKS = (1, 3)
-#: Learning draws that tell whether the density goes on beyond an atom.
-BEYOND = 50
+#: How far out, for the reach of the learning draws, a flat density still is; halvings that find where it begins.
+FAR, HALVINGS = (64.0, 1024.0, 16384.0), 80
 #: Bets kept, and what they must have won in training.
 KEPT, WORTH = 9, 1.0
 
 
 @dataclass(frozen=True)
 class Reach:
-    """A column between two atoms: its median, how far the learning draws go, where the piece ends, atoms beside it."""
+    """A column but for its atoms: its median, how far the learning draws go, and where the density ends being one."""
 
     index: int
     centre: float
@@ -57,23 +57,20 @@ class Reach:
     high: float
     start: float
     end: float
-    beside: tuple[float, ...] = ()
+    atoms: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, column: Column, density: LogDensity, training: FloatArray) -> Reach:
-        """Return the reach of a continuous column: up to an atom, unless the density goes on beyond it."""
-        low, high, atoms = column.chart.low, column.chart.high, column.values
-        start = max((atom for atom in atoms if atom <= low), default=-math.inf)
-        end = min((atom for atom in atoms if atom >= high), default=math.inf)
+        """Return the reach of a continuous column: to where the density is flat."""
+        low, high = column.chart.low, column.chart.high
         centre = float(column.chart.back(np.array([column.centre]))[0])
-        open_ends = [_goes_on(density, training, column.index, edge, edge - centre) for edge in (start, end)]
-        ends = (-math.inf if open_ends[0] else start, math.inf if open_ends[1] else end)
-        return cls(column.index, centre, low, high, *ends, (start, end))
+        start, end = (_flat_from(density, training, column.index, edge, edge - centre) for edge in (low, high))
+        return cls(column.index, centre, low, high, start, end, column.values)
 
     def holds(self, values: FloatArray) -> BoolArray:
         """Return which values lie in the piece."""
         inside = np.isfinite(values) & (values > self.start) & (values < self.end)
-        return np.asarray(inside & ~np.isin(values, self.beside))
+        return np.asarray(inside & ~np.isin(values, self.atoms))
 
     def place(self, values: FloatArray, side: int) -> FloatArray:
         """Return distances from the median, 1 at the last learning draw of that side; 0 on a side not asked about."""
@@ -257,15 +254,26 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     return LawAudit((LawTest("range", words, p_value, level, event, len(drawn) - n),), level, len(drawn))
 
 
-def _goes_on(density: LogDensity, training: FloatArray, index: int, atom: float, outwards: float) -> bool:
-    """Return whether the density changes with the distance beyond an atom: neither 0 nor what it is at the atom."""
-    points = training[:BEYOND].copy()
-    points[:, index] = atom
-    at, beyond = density(points) if math.isfinite(atom) else np.empty(0), []
-    for factor in FACTORS if at.size else ():
-        points[:, index] = atom + (factor - 1) * outwards
-        beyond.append(density(points))
-    return any(bool((np.isfinite(logs) & (np.abs(logs - at) > 1e-9)).any()) for logs in beyond)
+def _flat_from(density: LogDensity, training: FloatArray, index: int, edge: float, outwards: float) -> float:
+    """Return where the stated density becomes one number that it keeps however far out; infinity if it does not.
+
+    No density is flat on a half-line. The number is the mass of an atom at its end, whether or not it was ever drawn.
+    """
+    point = training[:1].copy()
+
+    def at(value: float) -> float:
+        point[0, index] = value
+        return float(density(point)[0])
+
+    with np.errstate(all="ignore"):
+        near, far = edge, edge + FAR[0] * outwards
+        flat = at(far)
+        if not math.isfinite(flat) or any(at(edge + factor * outwards) != flat for factor in FAR[1:]):
+            return math.copysign(math.inf, outwards)
+        for _ in range(HALVINGS):
+            middle = near + (far - near) / 2
+            near, far = (near, middle) if at(middle) == flat else (middle, far)
+    return far
 
 
 def _nothing(why: str, budget: Budget, n_draws: int) -> LawAudit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles.audits import mixed_laws
 from oracles.audits import stated_law as twin
 from oracles.audits.stated_laws import CUT_OFF, HONEST, Stated, laplace, laplace_density
 from oracles.toy_mechanisms import toy_pair
@@ -12,7 +13,7 @@ from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examine_pair import STOPS, PairWork, examine_pair
 from audits.stated_law.stated_law import audit_law, stated
-from audits.stated_law.stated_law_range import Fill, Outward, Push, Reach, Swell, audit_range, payoffs
+from audits.stated_law.stated_law_range import Fill, Outward, Push, Reach, Swell, audit_range, payoffs, reaches_of
 from audits.verdict import CheckRole
 from verify.calibration.series.laws import PAIR
 
@@ -98,6 +99,28 @@ def test_a_true_law_goes_as_far_as_is_stated(law: Stated) -> None:
     """Level 1e-6: 4,000 draws from each data set."""
     for dataset in (PAIR.first, PAIR.second):
         assert not audit_range(law, dataset, budget(f"{law.name} {dataset.n_records}", 4000)).refuted
+
+
+@pytest.mark.parametrize("law", mixed_laws.HONEST, ids=lambda law: law.name)
+def test_a_law_that_is_clamped_does_not_stop(law: Stated) -> None:
+    """Level 1e-6: 2,000 draws, in which the mass of the farther ends is seldom or never drawn."""
+    assert not audit_range(law, PAIR.first, budget(law.name, 2000)).refuted
+
+
+def test_a_flat_density_is_none() -> None:
+    """A bound that no learning draw reaches ends the reach; what decreases beyond an atom, or is 0 there, does not."""
+    ends = {}
+    for says in (-5.0, -np.inf, None):
+
+        def density(o: np.ndarray, says: float | None = says) -> np.ndarray:
+            x = o[:, 0]
+            return -np.abs(x) if says is None else np.where(np.abs(x) < 4, -np.abs(x), says)
+
+        drawn = np.random.default_rng(5).uniform(-3, 3, (400, 1))
+        (reach,) = reaches_of(density, drawn, 100)
+        ends[says] = reach.start, reach.end
+    assert ends[-5.0] == pytest.approx((-4.0, 4.0), abs=1e-12)
+    assert ends[-np.inf] == ends[None] == (-np.inf, np.inf)
 
 
 def test_what_is_not_continuous_is_not_tried() -> None:
