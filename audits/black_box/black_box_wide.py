@@ -152,8 +152,10 @@ def _frame(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def fit_all_signs(first: FloatArray, second: FloatArray) -> Score | None:
-    """Return the product of the signs of all columns of a wide output about their medians."""
+    """Return the product of the signs of all columns of a wide output about their means (tails cut), for two values."""
     if first.shape[1] <= WIDE:
         return None
-    centre, _ = _frame(first, second)
+    some = _moderate(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
+    low, _, high = np.quantile(some, TAILS, axis=0)
+    centre = np.clip(some, low, high).mean(axis=0)
     return NamedScore("product of signs of all columns", partial(_signs, centre))
