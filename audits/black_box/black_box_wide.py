@@ -8,6 +8,7 @@ it costs power where it is bad, and never validity.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,12 +23,14 @@ IntArray = NDArray[np.intp]
 
 #: Outputs of more columns are wide; of those so many are chosen for their differences and for their repeats.
 WIDE, TELLING, REPEATING = 64, 48, 16
-#: Rows of each data set that choose: so many, or more while these are no more numbers.
-ROWS, NUMBERS = 1_000, 1 << 21
+#: Numbers of each data set that choose the columns, and by which their quantiles are found; rows of them at least.
+NUMBERS, QUANTILED, ROWS = 1 << 21, 1 << 19, 100
 #: Quantiles beyond which a value counts as no larger.
 TAILS = (0.01, 0.5, 0.99)
 #: Standard errors that a difference of means must exceed to count in a sum over all columns.
 NOISE = 1.0
+#: Scaled values in a sum over all columns are cut here.
+TAIL = 30.0
 
 
 @dataclass(frozen=True)
@@ -56,19 +59,23 @@ def telling_columns(first: FloatArray, second: FloatArray) -> IntArray | None:
     k = first.shape[1]
     if k <= WIDE:
         return None
-    rows = max(ROWS, NUMBERS // k)
-    one, two = first[:rows], second[:rows]
+    one, two = _some(first, NUMBERS), _some(second, NUMBERS)
     gaps = np.argsort(-_gaps(one, two), kind="stable")[:TELLING]
-    few = max(1, NUMBERS // (2 * k))
-    ordered = np.sort(np.concatenate([one[:few], two[:few]]), axis=0)
+    ordered = np.sort(np.concatenate([_some(one, QUANTILED), _some(two, QUANTILED)]), axis=0)
     repeats = (ordered[1:] == ordered[:-1]).sum(axis=0)
     repeats[gaps] = -1
     return np.concatenate([gaps, np.argsort(-repeats, kind="stable")[:REPEATING]])
 
 
+def _some(rows: FloatArray, n_numbers: int) -> FloatArray:
+    """Return the first rows, with so many numbers in all, and some rows at least."""
+    return rows[: max(ROWS, n_numbers // rows.shape[1])]
+
+
 def _gaps(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return by how many standard errors the columns differ: in their means, in their spreads or in what is finite."""
-    low, centre, high = np.quantile(_moderate(np.concatenate([first[:ROWS], second[:ROWS]])), TAILS, axis=0)
+    some = np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)])
+    low, centre, high = np.quantile(_moderate(some), TAILS, axis=0)
     one, two = (np.clip(_moderate(sample), low, high) for sample in (first, second))
     finite = (np.isfinite(sample).astype(np.float64) for sample in (first, second))
     looks = ((one, two), (np.abs(one - centre), np.abs(two - centre)), tuple(finite))
@@ -101,12 +108,19 @@ def _chosen(score: Score, columns: IntArray, outputs: FloatArray) -> FloatArray:
 
 
 def _linear(centre: FloatArray, scale: FloatArray, weights: FloatArray, outputs: FloatArray) -> FloatArray:
-    scaled = np.clip((_moderate(outputs) - centre) / scale, -TAIL, TAIL)
-    return np.asarray(np.round(scaled @ weights, 9))
+    parts = [np.clip((_moderate(part) - centre) / scale, -TAIL, TAIL) @ weights for part in _parts(outputs)]
+    return np.asarray(np.round(np.concatenate([np.empty(0), *parts]), 9))
 
 
-#: Scaled values in a sum over all columns are cut here.
-TAIL = 30.0
+def _signs(centre: FloatArray, outputs: FloatArray) -> FloatArray:
+    parts = [np.sign(_moderate(part) - centre).prod(axis=1) for part in _parts(outputs)]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _parts(outputs: FloatArray) -> Iterator[FloatArray]:
+    """Yield the rows in parts that a processor's memory holds."""
+    rows = max(1, QUANTILED // outputs.shape[1])
+    yield from (outputs[start : start + rows] for start in range(0, len(outputs), rows))
 
 
 def fit_sum(first: FloatArray, second: FloatArray) -> Score | None:
@@ -121,9 +135,9 @@ def fit_lean(first: FloatArray, second: FloatArray) -> Score | None:
     """Return the sum of all columns of a wide output, each weighted as its mean tells the two data sets apart."""
     if first.shape[1] <= WIDE:
         return None
-    rows = max(ROWS, NUMBERS // first.shape[1])
     centre, scale = _frame(first, second)
-    one, two = (np.clip((_moderate(part[:rows]) - centre) / scale, -TAIL, TAIL) for part in (first, second))
+    some = (_moderate(_some(part, NUMBERS)) for part in (first, second))
+    one, two = (np.clip((part - centre) / scale, -TAIL, TAIL) for part in some)
     gaps, variance = _standardised(one, two)
     weights = np.sign(gaps) * np.maximum(np.abs(gaps) - NOISE, 0.0) / np.sqrt(np.maximum(variance, 1e-12))
     return NamedScore("weighted sum of all columns", partial(_linear, centre, scale, weights))
@@ -131,15 +145,17 @@ def fit_lean(first: FloatArray, second: FloatArray) -> Score | None:
 
 def _frame(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return medians and spreads of the columns of two samples."""
-    pooled = _moderate(np.concatenate([first[:ROWS], second[:ROWS]]))
+    pooled = _moderate(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
     low, centre, high = np.quantile(pooled, (0.25, 0.5, 0.75), axis=0)
     spread = np.where(high > low, high - low, np.maximum(np.abs(pooled - centre).mean(axis=0), 1e-300))
     return np.asarray(centre), np.asarray(spread)
 
 
 def fit_all_signs(first: FloatArray, second: FloatArray) -> Score | None:
-    """Return the product of the signs of all columns of a wide output about their medians."""
+    """Return the product of the signs of all columns of a wide output about their means (tails cut), for two values."""
     if first.shape[1] <= WIDE:
         return None
-    centre, _ = _frame(first, second)
-    return NamedScore("product of signs of all columns", lambda o: np.sign(_moderate(o) - centre).prod(axis=1))
+    some = _moderate(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
+    low, _, high = np.quantile(some, TAILS, axis=0)
+    centre = np.clip(some, low, high).mean(axis=0)
+    return NamedScore("product of signs of all columns", partial(_signs, centre))

@@ -43,9 +43,9 @@ from .witnesses import Note, StatedProfile, Witness, of_test
 BLACK_BOX = 50
 #: Draws of each data set that are asked about first, with half of the pair's failure probability, where they are dear.
 FEW = 100
-#: Columns beyond which outputs are wide: a stated law is then held against fewer draws of them, so many numbers in all
-#: of each data set, and so many draws at least.
-WIDE, LAW_NUMBERS, LEAST_OF_WIDE = 64, 600_000, 400
+#: Most numbers that a sample of one data set holds, and most numbers of it that a stated law is held against where
+#: outputs have more columns than these; wider outputs are drawn less often, and at least so many times.
+NUMBERS, LAW_NUMBERS, WIDE, LEAST_OF_WIDE = 20_000_000, 600_000, 64, 400
 #: Shares of a pair's failure probability where the mechanism states a density.
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
@@ -200,7 +200,11 @@ def _examined(work: PairWork) -> PairExamination:
 def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     """Return what one sample of the pair says; its layout is known, and it is not refused on both sides."""
     refused = ["" if refusal is None else str(refusal) for refusal in encoded.refusals]
-    n_each = work.budget.n_draws // 2
+    n_each, width = work.budget.n_draws // 2, max(1, encoded.layout.width)
+    most = max(LEAST_OF_WIDE, NUMBERS // width)
+    cut = most if most < n_each else None
+    if cut is not None:
+        n_each, work = cut, replace(work, budget=replace(work.budget, n_draws=2 * cut))
     recorded = Recorded(encoded, work.pair, n_each, work.budget.key.child("sample"))
     if recorded.share < 1:
         sample = work.budget.part("this sample", share=recorded.share)
@@ -221,7 +225,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
             replace(work, budget=parts["fresh process"]), recorded, encoded, points, BEYOND, dense=not why
         )
         law += _fresh_witnesses(fresh, work.claim)
-    drawn = DrawnPair(work.name, *encoded.drawn)  # what was really asked of it
+    drawn = DrawnPair(work.name, *encoded.drawn, cut)  # what was really asked of it
     found = PairExamination(
         work.name,
         work.private,

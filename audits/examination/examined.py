@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: The largest probability of a leak on one side that an examination made smaller by hand may leave unseen.
+#: The largest probability of a leak on one side that an examination may leave unseen where it was made smaller by hand,
+#: or made fewer draws of wide outputs.
 VISIBLE = 0.05
 
 
@@ -35,11 +36,18 @@ class Demand:
 
 @dataclass(frozen=True)
 class DrawnPair:
-    """How often the mechanism was run on each data set of one pair, refusals of the whole data set left out."""
+    """How often the mechanism was run on each data set of one pair, refusals of the whole data set left out.
+
+    Attributes
+    ----------
+    most : int or None
+        Draws of each data set that the width of the outputs allowed, where that is fewer than were wanted.
+    """
 
     name: str
     first: int
     second: int
+    most: int | None = None
 
     @property
     def draws(self) -> int:
@@ -70,12 +78,15 @@ class Enough:
 
 def shortfall(demand: Demand, drawn: tuple[DrawnPair, ...], visible: float) -> str:
     """Return what is missing of a demand, in words; empty when it is met."""
-    full = len({pair.name for pair in drawn if pair.draws >= demand.draws})
+    wanted = {pair: min(demand.draws, pair.most or demand.draws) for pair in drawn}
+    full = len({pair.name for pair in drawn if pair.draws >= wanted[pair]})
+    # fewer draws of wide outputs will do, as those made fewer by hand do, where what they see is small enough
+    limit = min(demand.visible, VISIBLE) if any(most < demand.draws for most in wanted.values()) else demand.visible
     if full < demand.pairs:
         return (
             f"{full} of at least {demand.pairs} pairs of data sets were drawn from at least {demand.draws:,} times "
             "on both sides"
         )
-    if not visible <= demand.visible:
-        return f"leaks rarer than {visible:.3g} could not have been seen (at most {demand.visible:g} is asked for)"
+    if not visible <= limit:
+        return f"leaks rarer than {visible:.3g} could not have been seen (at most {limit:g} is asked for)"
     return ""

@@ -30,6 +30,8 @@ from .stated_law_moves import Affine, Move, RefusedError, difference, moves_of
 
 #: Draws of one data set that are learned from: this share, and no more than these.
 LEARNING, MOST_LEARNING = 0.25, 6000
+#: Numbers that are learned from, at most, where so many draws have more than that, and draws at least.
+NUMBERS_LEARNED, LEAST_LEARNED = 60_000, 500
 
 #: Shares of the level: masses of atoms, and bets on the ratio of two laws.
 MASSES_SHARE, BETS_SHARE = 0.2, 0.8
@@ -142,7 +144,7 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
     if defect is not None:
         return LawAudit((defect,), budget.failure_prob, len(drawn))
     density = wherever_stated(density)
-    n = n_learning(len(drawn))
+    n = n_learning(*drawn.shape)
     atoms = atoms_of(density, drawn, n)
     parts = budget.split({"masses": MASSES_SHARE, "bets": BETS_SHARE})
     rng = budget.key.child("law", "masses").rng()
@@ -162,7 +164,7 @@ def _masses(
 ) -> tuple[list[LawTest], str]:
     """Return the tests of the masses of atoms, and which value repeats without anybody knowing why."""
     tests, untold = list[LawTest](), ""
-    found = list(masses(density, drawn, log_drawn, atoms, n_learning(len(drawn)), rng))
+    found = list(masses(density, drawn, log_drawn, atoms, n_learning(*drawn.shape), rng))
     level = even_share(budget.spend("values that repeat"), max(1, sum(mass.told for mass in found)))
     for mass in found:
         words = "outputs repeat as often as the stated density says"
@@ -183,7 +185,7 @@ def _moved(
     budget: Budget,
     rng: np.random.Generator,
 ) -> tuple[LawTest, float]:
-    n, level = n_learning(len(drawn)), budget.spend("moved draws")
+    n, level = n_learning(*drawn.shape), budget.spend("moved draws")
     name, moves, bets = "moved draws", [], list[Chosen]()
     if n >= 20:
         moves = list(moves_of(density, drawn[:n], columns, rng))
@@ -385,9 +387,9 @@ def drawn_pair(mechanism: Any, pair: Any, budget: Budget, purpose: str) -> tuple
     return drawn_outputs(mechanism, pair.first, first, purpose), drawn_outputs(mechanism, pair.second, second, purpose)
 
 
-def n_learning(n_draws: int) -> int:
+def n_learning(n_draws: int, width: int = 1) -> int:
     """Return how many of the draws of one data set are learned from."""
-    return min(int(LEARNING * n_draws), MOST_LEARNING)
+    return min(int(LEARNING * n_draws), MOST_LEARNING, max(LEAST_LEARNED, NUMBERS_LEARNED // max(1, width)))
 
 
 def _scored(columns: Sequence[int] | range, rng: np.random.Generator, most: int = 8) -> list[int]:

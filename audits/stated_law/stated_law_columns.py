@@ -26,6 +26,8 @@ FEWEST, FEWEST_SHARE = 20, 0.02
 #: A value stands out if a grid on which some value is drawn ``PEAK`` times as often as is usual there would show such a
 #: one with this probability. No level hangs on it.
 PEAK, CHANCE = 4.0, 1e-3
+#: Most columns that are moved; the others of a wider output stay as they are drawn.
+MOST_READ = 256
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Atoms:
-    """The kind of a column and its atoms, in order."""
+    """The kind of a column ("discrete", "whole", "continuous", "unread") and its atoms, in order."""
 
     kind: str
     values: FloatArray
@@ -116,12 +118,16 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
 
     Which draws are equal says nothing about where the others lie, so that the atoms may be read off all draws.
     """
-    outstanding = [standing_out(column) for column in drawn.T]
-    kinds = [_kind(column[:n_learning], out) for column, out in zip(drawn.T, outstanding, strict=True)]
-    free = [j for j, kind in enumerate(kinds) if kind == "continuous"]
+    read = columns_read(drawn.shape[1])
+    outstanding = {j: standing_out(drawn[:, j]) for j in read}
+    kinds = {j: _kind(drawn[:n_learning, j], out) for j, out in outstanding.items()}
+    free = [j for j, kind in kinds.items() if kind == "continuous"]
     jumps, atoms = jumps_at(log_density, drawn, free), []
-    for j, (kind, out) in enumerate(zip(kinds, outstanding, strict=True)):
-        values = drawn[:, j]
+    for j in range(drawn.shape[1]):
+        if j not in kinds:
+            atoms.append(Atoms("unread", np.empty(0)))
+            continue
+        values, kind, out = drawn[:, j], kinds[j], outstanding[j]
         if kind == "continuous":
             ends = _tied_ends(values)
             atoms.append(Atoms(kind, np.unique(np.concatenate([out, ends, values[jumps[:, j] & np.isfinite(values)]]))))
@@ -135,15 +141,24 @@ def learned_atoms(log_density: LogDensity, learning: FloatArray, atoms: Sequence
     """Return the atoms of each column that learning draws show by themselves."""
     jumps = jumps_at(log_density, learning, [j for j, each in enumerate(atoms) if each.kind == "continuous"])
     return [
-        np.concatenate([standing_out(values), _tied_ends(values), values[jumped]])
-        for values, jumped in zip(learning.T, jumps.T, strict=True)
+        np.empty(0)
+        if each.kind == "unread"
+        else np.concatenate([standing_out(values), _tied_ends(values), values[jumped]])
+        for each, values, jumped in zip(atoms, learning.T, jumps.T, strict=True)
     ]
+
+
+def columns_read(width: int) -> list[int]:
+    """Return the columns of an output that may be moved: all, or, of very many, some that are evenly spread."""
+    return sorted({int(j) for j in np.linspace(0, width - 1, min(width, MOST_READ))})
 
 
 def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tuple[Column, ...]:
     """Return the columns of the outputs that can be moved or permuted, by the first ``n_learning`` draws."""
     columns = []
     for j, known in enumerate(atoms):
+        if known.kind == "unread":
+            continue
         kind, values, listed = known.kind, drawn[:n_learning, j], tuple(known.values.tolist())
         chart = Chart()
         if kind == "continuous":
@@ -235,7 +250,7 @@ def jumps_at(log_density: LogDensity, points: FloatArray, columns: Sequence[int]
     if not columns:
         return jumps
     jumps[:, columns] = ~np.isfinite(points[:, columns])
-    log_at_points, steps = log_density(points), _steps(points)
+    log_at_points, steps = log_density(points), _steps(points, columns)
     together = np.zeros(points.shape[1])
     together[list(columns)] = 1.0
     suspects = np.flatnonzero(_jump(log_density, points, log_at_points, steps * together))
@@ -247,10 +262,12 @@ def jumps_at(log_density: LogDensity, points: FloatArray, columns: Sequence[int]
     return jumps
 
 
-def _steps(points: FloatArray) -> FloatArray:
+def _steps(points: FloatArray, columns: Sequence[int]) -> FloatArray:
+    """Return how far from each number its neighbours are looked at; of other columns nothing is asked."""
     with np.errstate(all="ignore"):
         finite = np.where(np.isfinite(points), points, np.nan)
-        spread = np.array([_spread(column) for column in finite.T])
+        spread = np.zeros(points.shape[1])
+        spread[list(columns)] = [_spread(finite[:, j]) for j in columns]
         return np.asarray(np.maximum(1e-9 * spread, 8 * np.spacing(np.abs(np.where(np.isfinite(points), points, 0.0)))))
 
 

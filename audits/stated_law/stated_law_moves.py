@@ -187,7 +187,8 @@ def moves_of(
     few = training[: min(len(training), 1000)]
     log_few = log_density(few)
     for group in _groups(moving, rng):
-        others = [column for column in moving if column not in group]
+        places = {column.index for column in group}
+        others = [column for column in moving if column.index not in places]
         for move in _smooth(group, others, rng):
             yield _sized(move, log_density, few, log_few)
     if moving:

@@ -234,7 +234,7 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     drawn = drawn_outputs(mechanism, dataset, budget, "range") if outputs is None else outputs
     density = stated(mechanism.log_density, mechanism.name, dataset)
     log_drawn = density(drawn)
-    n, level = n_learning(len(drawn)), budget.spend("range")
+    n, level = n_learning(*drawn.shape), budget.spend("range")
     if n < 20 or not np.isfinite(log_drawn).all():  # what cannot be drawn is refuted by ``audit_law``
         return _nothing("too few draws, or draws of density 0", budget, len(drawn))
     density = wherever_stated(density)

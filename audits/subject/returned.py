@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby, islice
 from typing import Any
 
@@ -121,9 +122,15 @@ def _array(array: np.ndarray[Any, Any]) -> Outputs:
     values = exact_floats(array.reshape(len(array), -1)) if array.size else None
     if values is None:  # or rows without a number
         return list(array)
-    paths = tuple(f"[{i}]" for i in range(values.shape[1]))
+    paths = _places(values.shape[1])
     structure = row_structure(shape) + ("c" if array.dtype.kind == "c" else "")
     return Block(values, structure, array.dtype.str[1:], paths, array)
+
+
+@lru_cache(maxsize=256)
+def _places(width: int) -> tuple[str, ...]:
+    """Return where the numbers of an array stand."""
+    return tuple(f"[{i}]" for i in range(width))
 
 
 def _frame(frame: pd.DataFrame) -> Outputs:

@@ -184,6 +184,12 @@ def test_enough_cannot_be_made_from_less() -> None:
         assert shortfall(demand, drawn, visible)
         with pytest.raises(ValueError, match=r"drawn from|could not have been seen"):
             Enough(demand, drawn, visible)
+    # of wide outputs fewer draws will do, where they see enough
+    wide = (full[0], DrawnPair("wide", 60, 60, 60))
+    assert Enough(Demand(2, 100), wide, 0.05).drawn == wide
+    assert shortfall(Demand(2, 100), wide, 0.06)
+    assert shortfall(Demand(2, 100), (full[0], DrawnPair("wide", 60, 59, 60)), 0.01)
+    assert not shortfall(Demand(2, 100), full, 0.06)
     for pairs, draws, visible in ((0, 1, 1.0), (1, 0, 1.0), (1, 1, 0.0), (1, 1, 1.5)):
         with pytest.raises(ValueError, match="must be"):
             Demand(pairs, draws, visible)

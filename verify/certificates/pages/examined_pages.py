@@ -3,8 +3,8 @@
 The examination of a claim's row: ``relation`` in words; ``pairs``, each with a ``name``, its ``draws`` of either data
 set, and whether its stated ``law`` was held against them; ``draws``, the least of these; ``refused``, pairs with the
 ``reason``; ``visible``, the smallest probability of a leak that would have been seen; ``contract``, findings with
-``name``, ``outcome`` and ``words``; ``not_reached``, how many pairs were left out; ``cannot_catch``, sentences;
-``games``, those in which a filter was tried. What is absent is not printed.
+``name``, ``outcome`` and ``words``; ``wide`` and ``not_reached``, what was drawn less often or not at all;
+``cannot_catch``, sentences; ``games``, those in which a filter was tried. What is absent is not printed.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ def examined_blocks(claim: Row) -> list[Block]:
     facts = [Fact("Examined", examined_words(row))]
     if unseen_words(row):
         facts.append(Fact("Too rare to be seen", unseen_words(row)))
+    if row.get("wide"):
+        facts.append(Fact("Fewer draws, as outputs are wide", row["wide"]))
     if row.get("not_reached"):
         facts.append(Fact("Not examined", row["not_reached"]))
     if row.get("reproducible") is False:

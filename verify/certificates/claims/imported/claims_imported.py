@@ -406,6 +406,11 @@ def examined_row(examination: Examination, deployment: Deployment, relation: str
         "reproducible": examination.conduct.reproducible,
         "cannot_catch": list(CANNOT_CATCH),
     }
+    wide = [pair.drawn.most for pair in compared if pair.drawn.most is not None]
+    if wide:
+        row["wide"] = (
+            f"{len(wide)} of {len(compared)} pairs of data sets; as few as {min(wide):,} draws of each data set"
+        )
     if examination.left_out[0]:
         row["not_reached"] = examination.left_out[0]
     if examination.claim is not None and examination.claim.group > 1:
