@@ -6,7 +6,6 @@ that came first, say. Derivation: ``docs/derivations/contract.md``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -65,7 +64,7 @@ class FreshAudits:
         Whether the draws have the law of those in a process that has seen other data sets, and whether two processes
         that draw from one data set first, with other seeds, do not give the same outputs.
     epsilon : float
-        The largest epsilon tried at which the claimed delta is exceeded by these densities; nan where none is.
+        The largest epsilon tried at which the claimed delta is exceeded by these densities; 0 where none is.
     delta_level, same_level, again_level : float
         Of the tests.
     n_draws : int
@@ -79,7 +78,7 @@ class FreshAudits:
     second_first: BlackBoxResult | None = None
     same: Exact | None = None
     again: Exact | None = None
-    epsilon: float = math.nan
+    epsilon: float = 0.0
     delta_level: float = 0.0
     same_level: float = 0.0
     again_level: float = 0.0
@@ -236,11 +235,11 @@ def _held(
     except Exception as stop:  # the mechanism's own function: what its draws say stays
         raised = str(stop) if isinstance(stop, NoProcess) else f"it raised {type(stop).__name__}"
         return replace(found, why=f"the stated density was not asked: {raised}")
-    exceeded = math.nan
+    exceeded = 0.0
     if len(points) == 1:  # in a fixed order, up to the first that is not exceeded: each at the whole level
         ((epsilon, delta),) = points
         tried = (m * epsilon for m in (1.0, *beyond))
-        exceeded = max(takewhile(lambda e: _exceeds(losses, [(e, delta)]).p_value <= level, tried), default=math.nan)
+        exceeded = max(takewhile(lambda e: _exceeds(losses, [(e, delta)]).p_value <= level, tried), default=0.0)
     return replace(found, delta=_exceeds(losses, points), epsilon=exceeded)
 
 

@@ -251,7 +251,7 @@ def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator
         refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"
         n_draws, rests_on = 2 * fresh.n_draws, (Stated.APART,)
         yield of_test(about, test.p_value, level, n_draws, refuted=refuted, words=test.words, rests_on=rests_on)
-        if claim is not None and not math.isnan(fresh.epsilon):
+        if claim is not None and fresh.epsilon:
             bound = Estimate(fresh.epsilon, fresh.epsilon, math.inf, level, n_draws, "bets on the mean")
             yield replace(
                 _epsilon_by_law(fresh.epsilon, claim.delta, bound), about=BY_FRESH_LAW, rests_on=(Stated.APART,)
