@@ -84,6 +84,11 @@ class FreshAudits:
     again_level: float = 0.0
     n_draws: int = 0
 
+    @property
+    def differs(self) -> bool:
+        """Whether the draws are shown to have another law than those in a process that has seen other data sets."""
+        return self.same is not None and self.same.p_value <= self.same_level
+
 
 def n_fresh(n_each: int) -> int:
     """Return how many draws of each data set are made in fresh processes, where ``n_each`` are made in this one."""

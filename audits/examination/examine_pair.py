@@ -253,13 +253,12 @@ def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator
     if fresh.delta is not None:
         test, level = fresh.delta, fresh.delta_level
         refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"
-        n_draws, rests_on = 2 * fresh.n_draws, (Stated.APART,)
+        # draws of one law, there and here, follow no density there that those here refute
+        n_draws, rests_on = 2 * fresh.n_draws, (Stated.APART,) if fresh.differs else (Stated.DENSITY, Stated.APART)
         yield of_test(about, test.p_value, level, n_draws, refuted=refuted, words=test.words, rests_on=rests_on)
         if claim is not None and fresh.epsilon > 0:
             bound = Estimate(fresh.epsilon, fresh.epsilon, math.inf, level, n_draws, "bets on the mean")
-            yield replace(
-                _epsilon_by_law(fresh.epsilon, claim.delta, bound), about=BY_FRESH_LAW, rests_on=(Stated.APART,)
-            )
+            yield replace(_epsilon_by_law(fresh.epsilon, claim.delta, bound), about=BY_FRESH_LAW, rests_on=rests_on)
 
 
 def has_miscounted(subject: Subject) -> bool:

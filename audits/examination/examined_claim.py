@@ -337,9 +337,9 @@ def examine(
     if cap.most is not None:
         pairs = pairs[: cap.most]
         own, wanted = own[: cap.most - len(pairs)], min(wanted, len(pairs))
-    why_not = _why_not_fresh(mechanism, make, max_draws)
-    # forked before anything is drawn
-    with nullcontext() if why_not or make is not None else ProcessServer((mechanism, views)) as server:
+    why_not = _why_not_fresh(mechanism, max_draws)
+    forks = not why_not and make is None and forkable()
+    with ProcessServer((mechanism, views)) if forks else nullcontext() as server:  # before anything is drawn
         try:
             contract, conduct, chosen, skipped, edge = _chosen(subject, pairs, own, wanted, claim, budget, cap, search)
         except OutOfTime as stop:
@@ -347,7 +347,7 @@ def examine(
             return replace(blank, unreached=cut[0], stopped=cut[1], cut_in_public=cut)
         # copies may share the state of a generator that the object holds: then the object itself is looked at
         shared = make is None and contract[0].violated
-        apart = set[str]() if why_not or shared else fresh_pairs(chosen)
+        apart = set[str]() if why_not else fresh_pairs(chosen)
         share = (1 - CONTRACT) / (slots + places(search) + 1)  # one more: the edge of what is refused
 
         def work(named: Named, *, private: bool = False) -> PairWork:
@@ -369,7 +369,7 @@ def examine(
                 deadline,
                 cap.n_pilot,
                 named.name in apart,
-                server,
+                None if shared else server,
             )
 
         works = [work(named) for named in [*chosen, *edge]]
@@ -412,13 +412,11 @@ def _chosen(
     return contract, conduct, found, skipped, edge
 
 
-def _why_not_fresh(mechanism: Any, make: Callable[[], Any] | None, max_draws: int | None) -> str:
-    """Return why nothing is drawn in fresh processes; empty where it is."""
+def _why_not_fresh(mechanism: Any, max_draws: int | None) -> str:
+    """Return why nothing is to be drawn in fresh processes, wherever this is asked; empty where something is."""
     if open_calls(mechanism) is not None:
         return "it is outside of this process"
-    if max_draws is not None:
-        return "the number of draws is bounded"
-    return "there is an object and no way to make it anew" if make is None and not forkable() else ""
+    return "the number of draws is bounded" if max_draws is not None else ""
 
 
 def _run(run: Run, works: Sequence[PairWork], *, complete: bool) -> tuple[PairExamination, ...]:

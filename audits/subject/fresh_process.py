@@ -201,7 +201,7 @@ class ProcessServer:
                 self._started = _start(theirs.fileno())
                 return
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # it has one thread of Python's
+                warnings.simplefilter("ignore", DeprecationWarning)  # of its threads none is at work
                 self._forked = os.fork()
             if not self._forked:
                 self._control.close()
@@ -288,9 +288,9 @@ def _close_own() -> None:
 
 
 def forkable() -> bool:
-    """Return whether this process may be forked with all that it holds: on Linux, with no second thread."""
-    alone = threading.active_count() == 1 and not any(name in sys.modules for name in UNFORKABLE)
-    return sys.platform == "linux" and alone
+    """Return whether this process may be forked with all that it holds: on Linux, with no thread that is at work."""
+    idle = all(thread is threading.current_thread() or thread.daemon for thread in threading.enumerate())
+    return sys.platform == "linux" and idle and not any(name in sys.modules for name in UNFORKABLE)
 
 
 def _path() -> list[str]:
@@ -323,6 +323,7 @@ def _serve_forked(control: socket.socket, held: Held) -> NoReturn:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nothing, number)
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode) for number, mode in ((0, "r"), (1, "w"), (2, "w")))
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, signal.SIG_DFL)
         _serve(control, held)

@@ -42,12 +42,13 @@ def examine_one(
     claim: PrivacyClaim,
     budget: Budget,
     *,
+    make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
 ) -> Examination:
     """Return the examination of a claim on one pair; ``budget.n_draws`` of 1 draws nothing of a reference."""
     n_each = max(1, budget.n_draws // 2)
     demand = Demand(1, min(DRAWS, n_each), VISIBLE if n_each < DRAWS else 1.0)
-    return examine(mechanism, [NamedPair("the pair", pair)], claim, budget, demand=demand, views=views)
+    return examine(mechanism, [NamedPair("the pair", pair)], claim, budget, demand=demand, make=make, views=views)
 
 
 def pair_evidence(
@@ -60,6 +61,7 @@ def pair_evidence(
     claim: PrivacyClaim | None = None,
     in_domain: bool = True,
     vouched: bool = False,
+    make: Callable[[], Any] | None = None,
     views: tuple[Callable[[Any], Any], ...] = (),
 ) -> Evidence:
     """Return the evidence for "the mechanism is (epsilon, delta)-private between these two data sets".
@@ -74,6 +76,8 @@ def pair_evidence(
         Whether the claim is made at all.
     vouched : bool
         Whether somebody vouches for the law of a mechanism that is not a reference; without it nothing supports.
+    make : callable, optional
+        Gives pristine mechanisms, also in other processes; by default copies are made of ``mechanism``.
     """
     empty = vacuous(epsilon, delta)
     inside = in_domain and not empty
@@ -81,7 +85,7 @@ def pair_evidence(
     if empty:
         return Evidence(shown, reason="the claim is empty")
     claim = claim or point_claim(epsilon, delta, (pair.relation,))
-    found = examine_one(mechanism, pair, claim, budget, views=views)
+    found = examine_one(mechanism, pair, claim, budget, make=make, views=views)
     if not is_reference(mechanism):
         return _external(found, shown, vouched=vouched)
     witness = found.pairs[0].witnesses[0]

@@ -13,6 +13,7 @@ from mechanisms import Dataset, NeighbouringPair
 from mechanisms.objective.perturbed_solver import SolverError
 from mechanisms.recipes import LABELS
 
+from ..certificates.config.own_code import Factory
 from ..engine.looks import Looks, decided_row, died_row
 from ..engine.rows import Row, dumps, encode, word_of
 from ..kernel.pair_evidence import DRAWS, QUANTITY, pair_evidence
@@ -148,7 +149,8 @@ def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
     own = shared.imported.get(cell["mechanism"])
     if own is not None:
         vouched = own.vouched is not None
-        return pair_evidence(own.make(), pair, epsilon, delta, budget, vouched=vouched, views=own.looks())
+        make, views = Factory(own.source), own.looks()
+        return pair_evidence(own.make(), pair, epsilon, delta, budget, vouched=vouched, make=make, views=views)
     try:
         setup = RECIPES[cell["mechanism"]].build(cell["loss"], pair, epsilon, delta)
     except (ValueError, ArithmeticError) as stop:  # a scale that is no finite number above 0, a root that is not there
