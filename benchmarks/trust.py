@@ -1,18 +1,26 @@
-"""What every door says about every mechanism of the bank: outcome, draws, seconds, as a table.
+"""What every door says about every mechanism of the bank: outcome, draws, processor seconds, as a table.
 
 Run ``python benchmarks/trust.py [--seeds N] [--only NAME,CLASS,...] [--doors certify,fixture,sweep,notebook]
-[--jobs N] [--profile standard] [--out FILE]``. ``--only`` takes names, numbers of classes, ``broken`` and ``honest``.
-Progress goes to standard error. The exit code is 1 if a broken mechanism passes or an honest one fails.
+[--jobs N] [--profiles quick,standard] [--against CHECKOUT] [--out FILE]``. ``--only`` takes names, numbers of classes,
+``broken`` and ``honest``. Seconds are of the processor, with those of the processes that were started. ``--against``
+adds what certifying the example of ``init`` and the README's own mechanism costs here and in another checkout; with
+``--only none`` there is nothing else. Progress goes to standard error. The exit code is 1 if a broken mechanism passes
+or an honest one fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import resource
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, Entry, state  # noqa: E402
-from oracles.trust_bank.doors import DOORS, PROFILES  # noqa: E402
+from oracles.trust_bank.doors import DOORS, PROFILES, configuration, write_data  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,7 @@ class Line:
 
     name: str
     door: str
+    profile: str
     seed: int
     outcome: str
     draws: int
@@ -44,17 +53,25 @@ class Line:
 def one(name: str, door: str, seed: int, profile: str) -> Line:
     """Return one row; an error is a row, since none may leave the table."""
     state.CALLS[0] = 0  # the module's own memory would depend on the order of the table
-    start = time.perf_counter()
+    start = processor_seconds()
     try:
         outcome, reason, draws = DOORS[door](ENTRIES[name], seed, profile)
     except Exception as stop:
         outcome, reason, draws = "ERROR", f"{type(stop).__name__}: {stop}", 0
-    return Line(name, door, seed, outcome, draws, time.perf_counter() - start, " ".join(reason.split()))
+    return Line(name, door, profile, seed, outcome, draws, processor_seconds() - start, " ".join(reason.split()))
+
+
+def processor_seconds() -> float:
+    """Return the seconds of processors that this process took, and the processes that it started and that ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def chosen(only: str) -> list[Entry]:
     """Return the entries that names, classes, ``broken`` or ``honest`` stand for; all without any."""
     words = {word for word in only.split(",") if word}
+    if words == {"none"}:
+        return []
     known = {*ENTRIES, *map(str, CLASSES), "broken", "honest"}
     if words - known:
         raise SystemExit(f"--only must hold names or classes of the bank, got {', '.join(sorted(words - known))}")
@@ -74,30 +91,103 @@ def run(tasks: list[tuple[str, str, int, str]], jobs: int) -> Iterator[Line]:
             yield future.result()
 
 
-def markdown(lines: Iterable[Line]) -> str:
-    """Return counts, then the table."""
-    lines = sorted(lines, key=lambda line: (list(ENTRIES).index(line.name), list(DOORS).index(line.door), line.seed))
+def order(line: Line) -> tuple[int, ...]:
+    """Return where a row stands in the table."""
+    places = (list(ENTRIES).index(line.name), list(DOORS).index(line.door), list(PROFILES).index(line.profile))
+    return (*places, line.seed)
+
+
+def times(lines: Sequence[Line]) -> list[str]:
+    """Return how long each door takes to a FAIL of a broken mechanism and to a PASS of an honest one."""
+    shown = [
+        "| door | profile | median to FAIL, s | slowest FAIL, s | median to PASS, s | FAIL / PASS |",
+        "|---" * 6 + "|",
+    ]
+    broken = {entry.name for entry in BROKEN}
+    for door, profile in dict.fromkeys((line.door, line.profile) for line in lines):
+        here = [line for line in lines if (line.door, line.profile) == (door, profile)]
+        fails = [line.seconds for line in here if line.outcome == "FAIL" and line.name in broken]
+        passes = [line.seconds for line in here if line.outcome == "PASS" and line.name not in broken]
+        fail, most, right = (f(of) if of else None for f, of in _times(fails, passes))
+        ratio = "" if fail is None or right is None else f"{fail / right:.2f}"
+        cells = ["" if seconds is None else f"{seconds:.1f}" for seconds in (fail, most, right)]
+        shown.append(f"| {door} | {profile} | " + " | ".join([*cells, ratio]) + " |")
+    return shown
+
+
+def _times(fails: list[float], passes: list[float]) -> list[tuple[Callable[[list[float]], float], list[float]]]:
+    return [(statistics.median, fails), (max, fails), (statistics.median, passes)]
+
+
+# --- the price --------------------------------------------------------------------------------------------------------
+
+MAIN = "import sys; from verify.cli import main; sys.exit(main())"
+
+
+def certified(checkout: Path, toml: str, folder: Path) -> float:
+    """Return the processor seconds of a certificate by another checkout."""
+    out = tempfile.mkdtemp(dir=folder)
+    start = processor_seconds()
+    called(checkout, folder, "certify", toml, "--out", f"{out}/certificate", "--jobs", "1")
+    return processor_seconds() - start
+
+
+def called(checkout: Path, folder: Path, *arguments: str) -> None:
+    """Run the command of a checkout in a folder; what it decides is not looked at."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *arguments], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    if done.returncode not in (0, 1, 3):
+        raise SystemExit(f"{' '.join(arguments)} in {checkout} ended with {done.returncode}: {done.stderr[-2000:]}")
+
+
+def price(against: Path, seed: int, repeats: int) -> list[str]:
+    """Return what two certificates cost here and there: the least of some runs, which take turns."""
+    shown = ["| certificate of | here, s | there, s | here / there |", "|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as name:
+        folder, entry = Path(name), ENTRIES["readme"]
+        called(against, folder, "init", "-o", "example.toml")
+        blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+        own = next(block for block in blocks if "class NoisyMoment" in block)
+        (folder / "my_mechanism.py").write_text(own, encoding="utf-8")
+        write_data(entry, folder)
+        text = configuration(entry, seed, "standard").replace(entry.origin, "my_mechanism.py:NoisyMoment")
+        (folder / "own.toml").write_text(text, encoding="utf-8")
+        for words, toml in (("the example of init", "example.toml"), ("the README's own mechanism", "own.toml")):
+            pairs = [[certified(checkout, toml, folder) for checkout in (ROOT, against)] for _ in range(repeats)]
+            here, there = (min(each) for each in zip(*pairs, strict=True))
+            shown.append(f"| {words} | {here:.1f} | {there:.1f} | {here / there:.2f} |")
+            print(shown[-1], file=sys.stderr)
+    return shown
+
+
+def markdown(lines: Iterable[Line], prices: Sequence[str] = ()) -> str:
+    """Return counts and times, then the table."""
+    lines = sorted(lines, key=order)
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     shown = [f"{datetime.now(UTC):%Y-%m-%d}, commit {commit.stdout.strip()}.", ""]
     outcomes = sorted({line.outcome for line in lines} | {"PASS", "FAIL", "UNDECIDED"})
-    shown += ["| | door | " + " | ".join(outcomes) + " |", "|---|---|" + "---|" * len(outcomes)]
+    shown += ["| | door | profile | " + " | ".join(outcomes) + " |", "|---|---|---|" + "---|" * len(outcomes)]
     for kind, names in (("broken", {e.name for e in BROKEN}), ("honest", {e.name for e in HONEST})):
-        for door in DOORS:
-            counts = Counter(line.outcome for line in lines if line.name in names and line.door == door)
+        for door, profile in dict.fromkeys((line.door, line.profile) for line in lines):
+            here = [line for line in lines if line.name in names and (line.door, line.profile) == (door, profile)]
+            counts = Counter(line.outcome for line in here)
             if counts:
-                shown.append(f"| {kind} | {door} | " + " | ".join(str(counts[o]) for o in outcomes) + " |")
+                shown.append(f"| {kind} | {door} | {profile} | " + " | ".join(str(counts[o]) for o in outcomes) + " |")
+    shown += ["", *times(lines), "", *(prices and [*prices, ""])]
     shown += [
-        "",
-        "| mechanism | class | door | seed | outcome | draws | seconds | reason |",
-        "|---|---|---|---|---|---|---|---|",
+        "| mechanism | class | door | profile | seed | outcome | draws | processor s | reason |",
+        "|---" * 9 + "|",
     ]
     for line in lines:
         reason = line.reason.replace("|", "/")
         reason = reason if len(reason) <= 160 else reason[:157] + "…"
         klass = CLASSES[ENTRIES[line.name].klass]
-        cells = (line.name, klass, line.door, line.seed, line.outcome, f"{line.draws:,}", f"{line.seconds:.1f}", reason)
+        which = (line.name, klass, line.door, line.profile, line.seed)
+        cells = (*which, line.outcome, f"{line.draws:,}", f"{line.seconds:.1f}", reason)
         shown.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(shown) + "\n"
 
@@ -108,23 +198,29 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--doors", default="certify,fixture")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--profile", choices=list(PROFILES), default="standard")
+    parser.add_argument("--profiles", default="standard")
+    parser.add_argument("--against", type=Path)
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each certificate that is compared")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    doors = options.doors.split(",")
+    doors, profiles = options.doors.split(","), options.profiles.split(",")
     if set(doors) - set(DOORS):
         parser.error(f"--doors must be among {', '.join(DOORS)}, got {options.doors}")
+    if set(profiles) - set(PROFILES):
+        parser.error(f"--profiles must be among {', '.join(PROFILES)}, got {options.profiles}")
     tasks = [
-        (entry.name, door, 20210527 + seed, options.profile)
+        (entry.name, door, 20210527 + seed, profile)
         for entry in chosen(options.only)
         for door in doors
+        for profile in profiles
         for seed in range(options.seeds)
     ]
     lines: list[Line] = []
     for line in run(tasks, options.jobs):
         lines.append(line)
         print(f"{len(lines)}/{len(tasks)} {line.name} {line.door} {line.outcome} {line.seconds:.1f} s", file=sys.stderr)
-    text = markdown(lines)
+    prices = [] if options.against is None else price(options.against.resolve(), 20210527, options.repeats)
+    text = markdown(lines, prices)
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     else:

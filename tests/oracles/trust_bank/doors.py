@@ -86,16 +86,21 @@ def copy_mechanism(entry: Entry, folder: Path) -> None:
     (folder / entry.path.name).write_text(code, encoding="utf-8")
 
 
+def write_data(entry: Entry, folder: Path) -> None:
+    """Write the data of an entry into a folder."""
+    dataset = entry.data()
+    header = ",".join([*(f"x{i}" for i in range(entry.dim)), "y"])
+    table = np.column_stack([dataset.X, dataset.y])
+    np.savetxt(folder / "data.csv", table, delimiter=",", header=header, comments="", fmt="%.17g")
+
+
 def certify(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     """Write a folder as a user has it, and decide it."""
     from verify.certificates.certify_call import certify as decide
 
-    dataset = entry.data()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        header = ",".join([*(f"x{i}" for i in range(entry.dim)), "y"])
-        table = np.column_stack([dataset.X, dataset.y])
-        np.savetxt(folder / "data.csv", table, delimiter=",", header=header, comments="", fmt="%.17g")
+        write_data(entry, folder)
         copy_mechanism(entry, folder)
         (folder / "deployment.toml").write_text(configuration(entry, seed, profile), encoding="utf-8")
         drawn = sys.modules["__main__"].__dict__.setdefault("TRUST_DRAWN", [0])

@@ -72,7 +72,7 @@ def test_private_data_give_a_curators_folder_whose_files_belong_together(work: P
     assert invoke(["check", "out"]) == 0
     header, *rest = rows_of(folder)
     assert (header["verdict"], header["exit_code"], header["contains_private"]) == ("PASS", 0, True)
-    assert {row["kind"] for row in rest} == {"claim", "check", "figure"}
+    assert {row["kind"] for row in rest} == {"claim", "check", "figure", "budget"}
     reader = pypdf.PdfReader(folder / "audit.pdf")
     assert all("CONFIDENTIAL" in page.extract_text() for page in reader.pages)
     assert reader.attachments["audit.jsonl"][0] == (folder / "audit.jsonl").read_bytes()
@@ -82,6 +82,7 @@ def test_private_data_give_a_curators_folder_whose_files_belong_together(work: P
         "Claim dp",
         "Claim pdp-records",
         "What was done, and what a verdict means",
+        "How the failure probability was spent",
         "Versions, digests, and how to reproduce this",
     ]
     assert reader.get_destination_page_number(evidence) == 1

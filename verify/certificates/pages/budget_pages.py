@@ -13,6 +13,8 @@ from ...engine.rows import Row
 
 #: Most rows of the table.
 MOST = 40
+#: Names of parts that are no words of their own.
+WORDS = {"FORWARD": "drawn from the first data set", "BACKWARD": "drawn from the second data set"}
 
 
 def budget_section(row: Row) -> Section:
@@ -26,7 +28,7 @@ def budget_section(row: Row) -> Section:
         grouped.setdefault(tuple(leaf["place"][:depth]), []).append(leaf)
     rows = tuple(
         (
-            ", ".join(place),
+            ", ".join(WORDS.get(name, name) for name in place),
             format_probability(math.fsum(leaf["alpha"] for leaf in inside), typographic=True),
             f"{sum(leaf['spent'] for leaf in inside)} of {len(inside)}",
             ", ".join(dict.fromkeys(leaf["decided"] for leaf in inside if leaf["spent"])) or "nothing",
@@ -40,8 +42,9 @@ def budget_section(row: Row) -> Section:
 
 def tree_lines(parts: Sequence[Part]) -> list[str]:
     """Return a tree as lines, each part below what it belongs to."""
-    return [
-        f"{'  ' * len(part.place)}{part.place[-1] if part.place else 'failure probability':<40} "
-        f"{format_probability(part.alpha)}{f'  {part.decided}' if part.decided else ''}"
-        for part in parts
-    ]
+    lines = []
+    for part in parts:
+        name = WORDS.get(part.place[-1], part.place[-1]) if part.place else "failure probability"
+        spent = f"  {part.decided}" if part.decided else ""
+        lines.append(f"{'  ' * len(part.place)}{name:<40} {format_probability(part.alpha)}{spent}")
+    return lines
