@@ -1,16 +1,18 @@
 """What every door says about every mechanism of the bank: outcome, draws, processor seconds, as a table.
 
 Run ``python benchmarks/trust.py [--seeds N] [--only NAME,CLASS,...] [--doors certify,fixture,sweep,notebook]
-[--jobs N] [--profiles quick,standard] [--against CHECKOUT] [--out FILE]``. ``--only`` takes names, numbers of classes,
-``broken`` and ``honest``. Seconds are of the processor, with those of the processes that were started. ``--against``
-adds what certifying the example of ``init`` and the README's own mechanism costs here and in another checkout; with
-``--only none`` there is nothing else. Progress goes to standard error. The exit code is 1 if a broken mechanism passes
-or an honest one fails.
+[--jobs N] [--profiles quick,standard] [--against CHECKOUT] [--rows FILE] [--out FILE]``. ``--only`` takes names,
+numbers of classes, ``broken``, ``honest`` and ``zoo``. Seconds are of the processor, with those of the processes that
+were started. ``--rows`` keeps each row as it is finished, and what it holds is not made again. ``--against`` adds what
+certifying the example of ``init`` and the README's own mechanism costs here and in another checkout; with ``--only
+none`` there is nothing else. Progress goes to standard error. The exit code is 1 if a broken mechanism passes or an
+honest one fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import resource
@@ -22,15 +24,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, Entry, state  # noqa: E402
+from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, ZOO, Entry, state  # noqa: E402
 from oracles.trust_bank.doors import DOORS, PROFILES, configuration, write_data  # noqa: E402
+
+from audits.subject.fresh_process import close_own_server  # noqa: E402
+
+#: What the mechanisms are.
+KINDS = {kind: [entry.name for entry in held] for kind, held in (("broken", BROKEN), ("honest", HONEST), ("zoo", ZOO))}
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ def one(name: str, door: str, seed: int, profile: str) -> Line:
         outcome, reason, draws = DOORS[door](ENTRIES[name], seed, profile)
     except Exception as stop:
         outcome, reason, draws = "ERROR", f"{type(stop).__name__}: {stop}", 0
+    close_own_server()  # what it forked counts when it has ended
     return Line(name, door, profile, seed, outcome, draws, processor_seconds() - start, " ".join(reason.split()))
 
 
@@ -72,23 +80,24 @@ def chosen(only: str) -> list[Entry]:
     words = {word for word in only.split(",") if word}
     if words == {"none"}:
         return []
-    known = {*ENTRIES, *map(str, CLASSES), "broken", "honest"}
+    known = {*ENTRIES, *map(str, CLASSES), *KINDS}
     if words - known:
         raise SystemExit(f"--only must hold names or classes of the bank, got {', '.join(sorted(words - known))}")
-    groups = [
-        (entry, {entry.name, str(entry.klass), "broken" if entry.klass else "honest"}) for entry in ENTRIES.values()
-    ]
-    return [entry for entry, own in groups if not words or own & words]
+    kinds = {name: kind for kind, names in KINDS.items() for name in names}
+    own = {name: {name, str(entry.klass), kinds[name]} for name, entry in ENTRIES.items()}
+    return [entry for name, entry in ENTRIES.items() if not words or own[name] & words]
 
 
 def run(tasks: list[tuple[str, str, int, str]], jobs: int) -> Iterator[Line]:
     """Yield rows as they are finished."""
-    if jobs == 1:
-        yield from (one(*task) for task in tasks)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_elsewhere) as pool:
         for future in as_completed([pool.submit(one, *task) for task in tasks]):
             yield future.result()
+
+
+def _elsewhere() -> None:
+    """Work in a folder of its own: some mechanisms write files."""
+    os.chdir(tempfile.mkdtemp())
 
 
 def order(line: Line) -> tuple[int, ...]:
@@ -103,7 +112,7 @@ def times(lines: Sequence[Line]) -> list[str]:
         "| door | profile | median to FAIL, s | slowest FAIL, s | median to PASS, s | FAIL / PASS |",
         "|---" * 6 + "|",
     ]
-    broken = {entry.name for entry in BROKEN}
+    broken = set(KINDS["broken"])
     for door, profile in dict.fromkeys((line.door, line.profile) for line in lines):
         here = [line for line in lines if (line.door, line.profile) == (door, profile)]
         fails = [line.seconds for line in here if line.outcome == "FAIL" and line.name in broken]
@@ -171,7 +180,7 @@ def markdown(lines: Iterable[Line], prices: Sequence[str] = ()) -> str:
     shown = [f"{datetime.now(UTC):%Y-%m-%d}, commit {commit.stdout.strip()}.", ""]
     outcomes = sorted({line.outcome for line in lines} | {"PASS", "FAIL", "UNDECIDED"})
     shown += ["| | door | profile | " + " | ".join(outcomes) + " |", "|---|---|---|" + "---|" * len(outcomes)]
-    for kind, names in (("broken", {e.name for e in BROKEN}), ("honest", {e.name for e in HONEST})):
+    for kind, names in KINDS.items():
         for door, profile in dict.fromkeys((line.door, line.profile) for line in lines):
             here = [line for line in lines if line.name in names and (line.door, line.profile) == (door, profile)]
             counts = Counter(line.outcome for line in here)
@@ -201,6 +210,7 @@ def main() -> int:
     parser.add_argument("--profiles", default="standard")
     parser.add_argument("--against", type=Path)
     parser.add_argument("--repeats", type=int, default=3, help="runs of each certificate that is compared")
+    parser.add_argument("--rows", type=Path)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     doors, profiles = options.doors.split(","), options.profiles.split(",")
@@ -215,9 +225,13 @@ def main() -> int:
         for profile in profiles
         for seed in range(options.seeds)
     ]
-    lines: list[Line] = []
-    for line in run(tasks, options.jobs):
+    lines = kept(options.rows, set(tasks))
+    known = {(line.name, line.door, line.seed, line.profile) for line in lines}
+    for line in run([task for task in tasks if task not in known], options.jobs):
         lines.append(line)
+        if options.rows:
+            with options.rows.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(line)) + "\n")
         print(f"{len(lines)}/{len(tasks)} {line.name} {line.door} {line.outcome} {line.seconds:.1f} s", file=sys.stderr)
     prices = [] if options.against is None else price(options.against.resolve(), 20210527, options.repeats)
     text = markdown(lines, prices)
@@ -225,8 +239,16 @@ def main() -> int:
         options.out.write_text(text, encoding="utf-8")
     else:
         print(text, end="")
-    broken = {entry.name for entry in BROKEN}
+    broken = set(KINDS["broken"])
     return int(any(line.outcome == ("PASS" if line.name in broken else "FAIL") for line in lines))
+
+
+def kept(rows: Path | None, tasks: set[tuple[str, str, int, str]]) -> list[Line]:
+    """Return the rows of these tasks that a file holds."""
+    if rows is None or not rows.exists():
+        return []
+    lines = [Line(**json.loads(text)) for text in rows.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if (line.name, line.door, line.seed, line.profile) in tasks]
 
 
 if __name__ == "__main__":

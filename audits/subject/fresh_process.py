@@ -228,6 +228,9 @@ class ProcessServer:
         if self._control.fileno() < 0:
             return
         self._control.close()
+        if self._started is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._started.wait(0.2)  # it ends by itself
         pid = self._forked or (0 if self._started is None else self._started.pid)
         with suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
@@ -274,14 +277,15 @@ def own_server() -> ProcessServer:
     found = _OWN.get(os.getpid())
     if found is None or not found.open:
         if found is None:
-            atexit.register(_close_own)
+            atexit.register(close_own_server)
         else:
             found.close()
         _OWN[os.getpid()] = found = ProcessServer()
     return found
 
 
-def _close_own() -> None:
+def close_own_server() -> None:
+    """End the server of this process; the next that asks starts another."""
     found = _OWN.pop(os.getpid(), None)
     if found is not None:
         found.close()
@@ -332,15 +336,16 @@ def _serve_forked(control: socket.socket, held: Held) -> NoReturn:
 
 
 def _serve(control: socket.socket, held: Held | None) -> NoReturn:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while True:
         message, pipes, _, _ = socket.recv_fds(control, 1, 1)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:  # those that have gone; their processor time is ours then
+                pass
         if not message:
             os.killpg(0, signal.SIGKILL)
         if not os.fork():
             try:
                 control.close()
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 with suppress(EOFError, OSError):
                     _answer(Connection(pipes[0]), held)
             finally:

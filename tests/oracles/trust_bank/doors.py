@@ -107,7 +107,8 @@ def certify(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         drawn[0] = 0
         found = decide(folder / "deployment.toml")
     claim = next(row for row in found.rows if row["kind"] == "claim")
-    return found.decision.name, str(claim.get("reason", "")), drawn[0]
+    words = [str(claim[key]) for key in ("ground", "reason") if claim.get(key)]
+    return found.decision.name, ": ".join(words), drawn[0]
 
 
 def pairs(entry: Entry) -> Iterator[Any]:
