@@ -82,13 +82,10 @@ def test_a_parity_of_all_columns_is_found_where_nothing_else_differs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [65, 300])
-def test_a_true_claim_stands_at_its_level(width):
-    """Null: (1, 0) with equality at one column; level 0.1, 60 audits of 1,000 draws of each data set."""
-    alarms = sum(
-        audit(Labels(width, width // 2), seed, 2_000, 0.1).outcome is BlackBoxOutcome.REFUTED for seed in range(60)
-    )
-    assert alarms <= int(stats.binom.isf(1e-7, 60, 0.1))
+def test_a_true_claim_stands_at_its_level():
+    """Null: (1, 0) with equality at one of 65 columns; level 0.1, 16 audits of 500 draws of each data set."""
+    alarms = sum(audit(Labels(65, 32), seed, 1_000, 0.1).outcome is BlackBoxOutcome.REFUTED for seed in range(16))
+    assert alarms <= int(stats.binom.isf(1e-7, 16, 0.1))
 
 
 def test_the_columns_that_tell_are_chosen_and_all_are_of_narrow_outputs():
