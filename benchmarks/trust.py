@@ -2,11 +2,10 @@
 
 Run ``python benchmarks/trust.py [--seeds N] [--only NAME,CLASS,...] [--doors certify,fixture,sweep,notebook]
 [--jobs N] [--profiles quick,standard] [--against CHECKOUT] [--rows FILE] [--out FILE]``. ``--only`` takes names,
-numbers of classes, ``broken``, ``honest`` and ``zoo``. Seconds are of the processor, with those of the processes that
-were started. ``--rows`` keeps each row as it is finished, and what it holds is not made again. ``--against`` adds what
-certifying the example of ``init`` and the README's own mechanism costs here and in another checkout; with ``--only
-none`` there is nothing else. Progress goes to standard error. The exit code is 1 if a broken mechanism passes or an
-honest one fails.
+numbers of classes, ``broken``, ``honest``, ``zoo`` and ``none``. Seconds are of the processor, with those of the
+processes that were started. ``--rows`` keeps each row as it is finished; what it holds is shown and not made again.
+``--against`` adds what certifying the example of ``init`` and the README's own mechanism costs here and in another
+checkout. Progress goes to standard error. The exit code is 1 if a broken mechanism passes or an honest one fails.
 """
 
 from __future__ import annotations
@@ -171,6 +170,11 @@ def price(against: Path, seed: int, repeats: int) -> list[str]:
     return shown
 
 
+def said(line: Line) -> str:
+    """Return what a row shows: the outcome, its draws and processor seconds; several seeds follow each other."""
+    return f"{line.outcome} {line.draws:,} {line.seconds:.1f} s"
+
+
 def markdown(lines: Iterable[Line], prices: Sequence[str] = ()) -> str:
     """Return counts and times, then the table."""
     lines = sorted(lines, key=order)
@@ -187,17 +191,15 @@ def markdown(lines: Iterable[Line], prices: Sequence[str] = ()) -> str:
             if counts:
                 shown.append(f"| {kind} | {door} | {profile} | " + " | ".join(str(counts[o]) for o in outcomes) + " |")
     shown += ["", *times(lines), "", *(prices and [*prices, ""])]
-    shown += [
-        "| mechanism | class | door | profile | seed | outcome | draws | processor s | reason |",
-        "|---" * 9 + "|",
-    ]
-    for line in lines:
-        reason = line.reason.replace("|", "/")
-        reason = reason if len(reason) <= 160 else reason[:157] + "…"
-        klass = CLASSES[ENTRIES[line.name].klass]
-        which = (line.name, klass, line.door, line.profile, line.seed)
-        cells = (*which, line.outcome, f"{line.draws:,}", f"{line.seconds:.1f}", reason)
-        shown.append("| " + " | ".join(map(str, cells)) + " |")
+    ways = sorted({(line.door, line.profile) for line in lines}, key=lambda way: [list(DOORS).index(way[0]), way[1]])
+    shown += ["| mechanism | class | " + " | ".join(map(" ".join, ways)) + " | why |", "|---" * (len(ways) + 3) + "|"]
+    for name in dict.fromkeys(line.name for line in lines):
+        own = [line for line in lines if line.name == name]
+        cells = ["; ".join(sorted({said(line) for line in own if (line.door, line.profile) == way})) for way in ways]
+        usual = "PASS" if ENTRIES[name].klass == 0 else "FAIL"
+        why = next((line.reason.replace("|", "/") for line in own if line.outcome != usual), "")
+        why = why if len(why) <= 160 else why[:157] + "…"
+        shown.append("| " + " | ".join([name, CLASSES[ENTRIES[name].klass], *cells, why]) + " |")
     return "\n".join(shown) + "\n"
 
 
@@ -225,7 +227,7 @@ def main() -> int:
         for profile in profiles
         for seed in range(options.seeds)
     ]
-    lines = kept(options.rows, set(tasks))
+    lines = kept(options.rows)
     known = {(line.name, line.door, line.seed, line.profile) for line in lines}
     for line in run([task for task in tasks if task not in known], options.jobs):
         lines.append(line)
@@ -243,12 +245,11 @@ def main() -> int:
     return int(any(line.outcome == ("PASS" if line.name in broken else "FAIL") for line in lines))
 
 
-def kept(rows: Path | None, tasks: set[tuple[str, str, int, str]]) -> list[Line]:
-    """Return the rows of these tasks that a file holds."""
+def kept(rows: Path | None) -> list[Line]:
+    """Return the rows that a file holds."""
     if rows is None or not rows.exists():
         return []
-    lines = [Line(**json.loads(text)) for text in rows.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if (line.name, line.door, line.seed, line.profile) in tasks]
+    return [Line(**json.loads(text)) for text in rows.read_text(encoding="utf-8").splitlines()]
 
 
 if __name__ == "__main__":
