@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,13 +21,8 @@ settings.register_profile("exploring", max_examples=1000, deadline=None, databas
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: What ``--quick`` keeps of each file: so many test functions, the first case of each.
+#: What ``-m quick`` keeps of a file that marks no test of its own as ``quick``: so many functions, the first case of each.
 QUICK = 2
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the quick tier, for environments in which the whole suite has already passed in another."""
-    parser.addoption("--quick", action="store_true", help=f"of each file the first {QUICK} tests, one case of each")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,12 +35,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Iterator[None]:
     """Let no later search for garbage go through what stays until the end: modules, and thousands of collected tests.
 
-    What a test leaves behind is collected as ever.
+    What a test leaves behind is collected as ever. The test files are compiled, with their assertions rewritten, once and
+    not by each process of each run, also where the environment forbids bytecode; what tests import may not be kept.
     """
     gc.disable()
+    forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
         return (yield)
     finally:
+        sys.dont_write_bytecode = forbidden
         keep()
         gc.enable()
 
@@ -64,24 +64,22 @@ def keep() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let every property test be one of the slow tests too; keep the quick tier alone where it is asked for."""
+    """Let every property test be one of the slow tests too; mark the quick tier."""
     for item in items if slow_tests(config) else ():
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("slow")
-    if config.getoption("--quick"):
-        kept = quick_tier(items)
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+    for item in quick_tier(items):
+        item.add_marker("quick")
 
 
-def quick_tier(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return of each file the first fast test functions, and the first case of each."""
-    seen: dict[str, dict[str, pytest.Item]] = {}
+def quick_tier(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the first fast cases of each file that marks no test as quick: the first case of so many functions."""
+    seen: dict[Path, dict[str, pytest.Item]] = {}
+    own = {item.path for item in items if item.get_closest_marker("quick")}
     for item in items:
-        if item.get_closest_marker("slow") is None:
-            file, _, name = item.nodeid.partition("::")
-            seen.setdefault(file, {}).setdefault(name.partition("[")[0], item)
-    return {item for functions in seen.values() for item in list(functions.values())[:QUICK]}
+        if item.path not in own and item.get_closest_marker("slow") is None:
+            seen.setdefault(item.path, {}).setdefault(getattr(item, "originalname", item.name), item)
+    return [item for functions in seen.values() for item in list(functions.values())[:QUICK]]
 
 
 def slow_tests(config: pytest.Config) -> bool:
