@@ -44,7 +44,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         sys.dont_write_bytecode = forbidden
-        keep()
+        gc.freeze()
         gc.enable()
 
 
