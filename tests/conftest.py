@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 #: Fast tests try the same examples in every run, slow ones try more: what makes either fail is a change.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -21,7 +22,7 @@ settings.register_profile("exploring", max_examples=1000, deadline=None, databas
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: What ``-m quick`` keeps of a file that marks no test of its own as ``quick``: so many functions, the first case of each.
+#: What ``-m quick`` keeps of a file that marks no test as ``quick``: so many functions, the first case of each.
 QUICK = 2
 
 
@@ -35,8 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Iterator[None]:
     """Let no later search for garbage go through what stays until the end: modules, and thousands of collected tests.
 
-    What a test leaves behind is collected as ever. The test files are compiled, with their assertions rewritten, once and
-    not by each process of each run, also where the environment forbids bytecode; what tests import may not be kept.
+    What a test leaves behind is collected as ever. The test files are compiled, with their assertions rewritten, once
+    and not in each process of each run, even where the environment keeps no bytecode, which then holds for the tests.
+    Each BLAS that is loaded then has one thread, as in the product's own commands: on small matrices others only wait.
     """
     gc.disable()
     forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False
@@ -46,6 +48,7 @@ def pytest_collection() -> Iterator[None]:
         sys.dont_write_bytecode = forbidden
         gc.freeze()
         gc.enable()
+        threadpool_limits(1)
 
 
 @pytest.hookimpl(wrapper=True)
