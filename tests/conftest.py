@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 #: Fast tests try the same examples in every run, slow ones try more: what makes either fail is a change.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -19,13 +22,8 @@ settings.register_profile("exploring", max_examples=1000, deadline=None, databas
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: What ``--quick`` keeps of each file: so many test functions, the first case of each.
+#: What ``-m quick`` keeps of a file that marks no test as ``quick``: so many functions, the first case of each.
 QUICK = 2
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the quick tier, for environments in which the whole suite has already passed in another."""
-    parser.addoption("--quick", action="store_true", help=f"of each file the first {QUICK} tests, one case of each")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,14 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Iterator[None]:
     """Let no later search for garbage go through what stays until the end: modules, and thousands of collected tests.
 
-    What a test leaves behind is collected as ever.
+    What a test leaves behind is collected as ever. The test files are compiled, with their assertions rewritten, once
+    and not in each process of each run, even where the environment keeps no bytecode, which then holds for the tests.
+    Each BLAS that is loaded then has one thread, as in the product's own commands: on small matrices others only wait.
     """
     gc.disable()
+    forbidden, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
         return (yield)
     finally:
-        keep()
+        sys.dont_write_bytecode = forbidden
+        gc.freeze()
         gc.enable()
+        threadpool_limits(1)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,24 +67,22 @@ def keep() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let every property test be one of the slow tests too; keep the quick tier alone where it is asked for."""
+    """Let every property test be one of the slow tests too; mark the quick tier."""
     for item in items if slow_tests(config) else ():
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("slow")
-    if config.getoption("--quick"):
-        kept = quick_tier(items)
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+    for item in quick_tier(items):
+        item.add_marker("quick")
 
 
-def quick_tier(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return of each file the first fast test functions, and the first case of each."""
-    seen: dict[str, dict[str, pytest.Item]] = {}
+def quick_tier(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the first fast cases of each file that marks no test as quick: the first case of so many functions."""
+    seen: dict[Path, dict[str, pytest.Item]] = {}
+    own = {item.path for item in items if item.get_closest_marker("quick")}
     for item in items:
-        if item.get_closest_marker("slow") is None:
-            file, _, name = item.nodeid.partition("::")
-            seen.setdefault(file, {}).setdefault(name.partition("[")[0], item)
-    return {item for functions in seen.values() for item in list(functions.values())[:QUICK]}
+        if item.path not in own and item.get_closest_marker("slow") is None:
+            seen.setdefault(item.path, {}).setdefault(getattr(item, "originalname", item.name), item)
+    return [item for functions in seen.values() for item in list(functions.values())[:QUICK]]
 
 
 def slow_tests(config: pytest.Config) -> bool:

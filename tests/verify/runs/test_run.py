@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 from toys import LEDGER, toy_registry
 
 from verify.cli import invoke
@@ -14,7 +15,7 @@ from verify.cli_work import fresh_folder
 from verify.engine.executors import local
 from verify.engine.store import Store
 from verify.engine.work import mapped
-from verify.engine.worker import RunSettings
+from verify.engine.worker import RunSettings, one_blas_thread
 from verify.messages.errors import Defect
 from verify.runs import statement_run
 from verify.runs.case_run import CaseWork, perform
@@ -157,7 +158,11 @@ def test_worker_that_dies_is_a_defect() -> None:
 
 def test_workers_pin_their_blas() -> None:
     works = [CaseWork("toys.thm_1", case, SETTINGS) for case in ("sampled", "both witnesses")]
-    assert mapped(perform, works, 1) == mapped(perform, works, 2)
+    with threadpool_limits(2):  # as in a user's process, and not as in the tests'
+        alone = mapped(perform, works, 1)
+        with one_blas_thread():
+            assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+    assert alone == mapped(perform, works, 2)
 
 
 def test_fresh_folders_are_numbered_and_never_reused(tmp_path: Path) -> None:
