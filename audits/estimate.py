@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from .error_budget import ROUNDING, Ledger, Part, Place
@@ -45,20 +46,22 @@ class Budget:
         if not 0 < self.failure_prob < 1:
             raise ValueError(f"failure_prob must be in (0, 1), got failure_prob={self.failure_prob}")
 
-    def part(self, name: str, *, share: float = 1.0, n_draws: int | None = None, private: bool = False) -> Budget:
+    def part(
+        self, name: str, *, share: float | Fraction = 1.0, n_draws: int | None = None, private: bool = False
+    ) -> Budget:
         """Return the budget of a named part: its own stream and ``share`` (in (0, 1]) of the failure probability.
 
-        ``private``: whether what it decides depends on records that may not be published.
+        A ``Fraction`` is an exact share. ``private``: whether it decides on records that may not be published.
         """
         if not 0 < share <= 1:
             raise ValueError(f"share must be in (0, 1], got share={share}")
-        alpha, place = self.failure_prob * share, self.place
+        alpha, place = float(Fraction(self.failure_prob) * Fraction(share)), self.place
         if self.ledger is not None:
             place = self.ledger.take(place, name, alpha, private=private)
         n_draws = self.n_draws if n_draws is None else n_draws
         return Budget(n_draws, alpha, self.key.child(name), self.ledger, place)
 
-    def split(self, shares: Mapping[str, float], *, n_draws: int | None = None) -> dict[str, Budget]:
+    def split(self, shares: Mapping[str, float | Fraction], *, n_draws: int | None = None) -> dict[str, Budget]:
         """Return the budgets of named parts, each with its own stream and its share of the failure probability.
 
         Parameters

@@ -89,23 +89,24 @@ def audit_rare_lower(source: LossPoints, budget: Budget, *, epsilon: float) -> R
         raise ValueError(f"epsilon must be finite, got epsilon={epsilon}")
     if budget.n_draws < 2 * SMALLEST_ROUND:
         raise ValueError(f"n_draws must be at least {2 * SMALLEST_ROUND}, got n_draws={budget.n_draws}")
-    share = 0.5 * budget.failure_prob
+    parts = budget.split({"tail": 0.5, "delta": 0.5})
+    share = parts["tail"].failure_prob  # as much as that of delta
     key = budget.key.child("importance sampling")
     proposal = climb(source, epsilon, budget.n_draws // 2, key.child("pilot").rng())
     proposal = proposal.plain_if_better(indicator, epsilon, budget.n_draws - proposal.n_pilot, share)
     n_main, rng = budget.n_draws - proposal.n_pilot, key.child("draws").rng()
-    parts = [proposal.weighted(size, rng) for size in chunk_sizes(n_main)]
-    log_weights, losses = (np.concatenate(part) for part in zip(*parts, strict=True))
+    drawn = [proposal.weighted(size, rng) for size in chunk_sizes(n_main)]
+    log_weights, losses = (np.concatenate(part) for part in zip(*drawn, strict=True))
     surely = epsilon + float(slack(epsilon))  # an atom at epsilon is not beyond it by rounding
     with np.errstate(divide="ignore"):
         tail, delta = (
             _lower_end(
                 log_weights + np.log(gain(losses, surely)),
                 proposal.cut(gain, epsilon, n_main, share)[1],
-                share,
+                parts[name].spend(f"{name}, from below"),
                 budget,
             )
-            for gain in (indicator, payoff)
+            for name, gain in (("tail", indicator), ("delta", payoff))
         )
     acceptance = float(indicator(losses, epsilon).mean())
     return RareLowerBound(epsilon, tail, delta, acceptance, budget.failure_prob, proposal.n_pilot, budget.n_draws)

@@ -174,7 +174,7 @@ class _Objective:
     def confirm(self, name: str, pair: NeighbouringPair, value: float) -> ConfirmedPair:
         """Return what was found with an estimate from fresh draws."""
         searched = self.n_searched * self.n_each * len(BOTH)
-        fresh = Budget(self.budget.n_draws - searched, self.budget.failure_prob, self.budget.key.child("confirm"))
+        fresh = self.budget.part("confirm", n_draws=self.budget.n_draws - searched)
         audit = audit_tails(self.mechanism, pair, [self.epsilon], fresh)
         seen = math.exp(value) if self.exact else max(value, 0.0)
         return ConfirmedPair(name, pair, seen, audit.delta(self.epsilon), self.n_searched, searched + audit.n_draws)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,10 +15,10 @@ def even_share(failure_prob: float, n: int) -> float:
     return check_failure_prob(failure_prob) / check_size(n)
 
 
-def look_share(failure_prob: float, look: int) -> float:
-    """Return the share of look 1, 2, …: ``failure_prob / (look (look + 1))``; all shares add up to the whole."""
+def look_share(look: int) -> Fraction:
+    """Return the share of look 1, 2, …: ``1 / (look (look + 1))``; all shares add up to 1."""
     k = check_size(look)
-    return check_failure_prob(failure_prob) / (k * (k + 1))
+    return Fraction(1, k * (k + 1))
 
 
 def holm_rejections(p_values: ArrayLike, failure_prob: float) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,7 @@ from ..white_box.draws import chunk_sizes, loss_sample
 from ..white_box.tails import delta_estimate, split_draws, worse
 from .coverage import proportion
 from .intervals import betting, check_size
-from .multiplicity import even_share, look_share
+from .multiplicity import look_share
 
 #: ``sampler(n, rng)`` returns ``n`` independent values or events, shape ``(n,)``.
 ValueSampler = Callable[[int, np.random.Generator], ArrayLike]
@@ -205,11 +206,14 @@ def sequential_delta(
     looks: list[Estimate] = []
     done, decided = 0, False
     for total in look_sizes(n_each, max(1, first // len(directions))):
-        share = even_share(look_share(budget.failure_prob, len(looks) + 1), len(directions))
+        look = budget.part(f"look {len(looks) + 1}", share=look_share(len(looks) + 1))
+        parts = look.split({d.name: Fraction(1, len(directions)) for d in directions})
         for d in directions:
             losses[d][done:total] = loss_sample(mechanism, pair, d, total - done, rng=rngs[d])
         done = total
-        looks.append(worse([delta_estimate(losses[d][:done], epsilon, share) for d in directions]))
+        looks.append(
+            worse([delta_estimate(losses[d][:done], epsilon, parts[d.name].spend("delta")) for d in directions])
+        )
         decided = _decided(looks[-1], (0.0, delta))
         if decided:
             break
@@ -236,7 +240,8 @@ def _run(
                 raise ValueError(f"sampler must return shape ({size},), got shape={batch.shape}")
             values[done : done + size] = batch
             done += size
-        looks.append(interval(values[:done], look_share(budget.failure_prob, len(looks) + 1)))
+        look = budget.part(f"look {len(looks) + 1}", share=look_share(len(looks) + 1))
+        looks.append(interval(values[:done], look.spend("one interval")))
         decided = _decided(looks[-1], allowed)
         if decided:
             break

@@ -110,7 +110,8 @@ def audit_canaries(
     ties = budget.key.child("ties").rng()
     event = count_event(choice, with_canary, without, ties.random(n_with), ties.random(n_without))
     less = math.log(len(pairs))
-    low = largest_rejected(event, lambda e: PointTradeOff(e - less, delta), budget.failure_prob, 0.0, LARGEST)
+    level = budget.spend("epsilon, from below")
+    low = largest_rejected(event, lambda e: PointTradeOff(e - less, delta), level, 0.0, LARGEST)
     p, q = event.masses
     value = math.inf if q == 0 and p > delta else math.log(max(p - delta, 1e-300) / max(q, 1e-300)) + less
     method = f"black box, rank event planned on the stated law, {len(pairs)} canaries, {event.n} and {event.m} runs"

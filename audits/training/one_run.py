@@ -25,6 +25,7 @@ from ..black_box.black_box_results import BlackBoxOutcome
 from ..estimate import Estimate
 from ..results import Result
 from ..stats.intervals import check_failure_prob
+from ..stats.multiplicity import even_share
 from .one_run_guesses import GuessCounts, guess_counts
 from .one_run_tails import LeastShare, gaussian_least, least_total, point_p_value, profile_least
 
@@ -183,7 +184,7 @@ def one_run_bound(
     4.19
     """
     looks = _looks(scores, included, n_guesses)
-    delta, share = check_delta(delta), check_failure_prob(failure_prob) / len(looks)
+    delta, share = check_delta(delta), even_share(failure_prob, len(looks))
     low, counts = max(((point_bound(counts, delta, share), counts) for counts in looks), key=lambda found: found[0])
     return OneRunBound(Estimate(low, low, math.inf, failure_prob, 1, POINT), delta, counts)
 
@@ -211,7 +212,7 @@ def one_run_gaussian_bound(
         As in ``one_run_bound``.
     """
     looks = _looks(scores, included, n_guesses)
-    delta, share = check_open_delta(delta), check_failure_prob(failure_prob) / len(looks)
+    delta, share = check_open_delta(delta), even_share(failure_prob, len(looks))
     low, counts = max(((gaussian_bound(counts, share), counts) for counts in looks), key=lambda found: found[0])
     mu = Estimate(low, low, math.inf, failure_prob, 1, CURVE)
     return OneRunCurveBound(mu, delta, GaussianProfile(low).epsilon_bracket(delta).low, counts)

@@ -120,7 +120,7 @@ def planned_epsilon(
         runs(pair.second, sizes[1], "second"),
     )
     event = count_event(choice, one, two, ties, other_ties)
-    low = epsilon_lower(event, delta, budget.failure_prob)
+    low = epsilon_lower(event, delta, budget.spend("epsilon, from below"))
     p, q = event.masses
     value = math.inf if q == 0 and p > delta else math.log(max(p - delta, 1e-300) / max(q, 1e-300))
     method = f"black box, rank event planned on the stated law, {event.n} and {event.m} runs"

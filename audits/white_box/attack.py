@@ -11,6 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..estimate import Budget, Estimate
 from ..results import Result
 from ..stats.intervals import Band, clopper_pearson_band, clopper_pearson_lower, clopper_pearson_upper, dkw_radius
 from ..stats.multiplicity import even_share
+from ..streams import StreamKey
 from .draws import directed, loss_sample
 from .tails import split_draws
 
@@ -239,14 +241,8 @@ def likelihood_ratio_attack(
         # the score is always log p_D - log p_D', whichever data set was drawn from
         scores[d] = directed(loss_sample(mechanism, pair, d, n_each, rng=key.rng()), d).round(DECIMALS)
     rng = budget.key.child("attack", "ties").rng()
-    return attack_scores(
-        scores[Direction.FORWARD],
-        scores[Direction.BACKWARD],
-        budget.failure_prob,
-        rng=rng,
-        name=mechanism.name,
-        rates=rates,
-    )
+    first, second = scores[Direction.FORWARD], scores[Direction.BACKWARD]
+    return _attacked(first, second, budget, rng, mechanism.name, rates)
 
 
 def attack_scores(
@@ -262,10 +258,19 @@ def attack_scores(
 
     ``rng`` breaks ties between equal scores, which makes every test exact in size for laws with atoms.
     """
+    return _attacked(first, second, Budget(1, failure_prob, StreamKey(0)), rng, name, rates)  # nothing is drawn
+
+
+def _attacked(
+    first: ArrayLike, second: ArrayLike, budget: Budget, rng: np.random.Generator, name: str, rates: Sequence[float]
+) -> AttackAudit:
+    """Split a budget: half of it for the threshold events, the rest evenly for the advantage and each rate."""
     p, q = (_checked(name_, values) for name_, values in (("first", first), ("second", second)))
-    n_draws = p.size + q.size
-    half = failure_prob / 2
-    share = half / (1 + len(rates))
+    each = Fraction(1, 2 * (1 + len(rates)))
+    powers = {rate: f"power at level {rate}" for rate in rates}
+    even = dict.fromkeys(("advantage", *powers.values()), each)
+    level = {about: part.spend(about) for about, part in budget.split({"threshold events": 0.5, **even}).items()}
+    share, n_draws = level["advantage"], p.size + q.size
     radius_p, radius_q = dkw_radius(p.size, share / 2), dkw_radius(q.size, share / 2)
     method = f"DKW, both samples ({p.size} + {q.size})"
     best = float(np.abs(_gaps(p, q)).max())
@@ -276,9 +281,9 @@ def attack_scores(
         roc=_roc(p, q, radius_p, radius_q),
         advantage=Estimate(best, low, high, share, n_draws, method),
         accuracy=Estimate((1 + best) / 2, (1 + low) / 2, (1 + high) / 2, share, n_draws, method),
-        rates=tuple(RateAt(a, _rate_at(p_ranks, q_ranks, a, share)) for a in rates),
-        events=threshold_events(p_ranks, q_ranks, half),
-        failure_prob=failure_prob,
+        rates=tuple(RateAt(a, _rate_at(p_ranks, q_ranks, a, level[powers[a]])) for a in rates),
+        events=threshold_events(p_ranks, q_ranks, level["threshold events"]),
+        failure_prob=budget.failure_prob,
         n_draws=n_draws,
     )
 

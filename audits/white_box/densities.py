@@ -23,6 +23,7 @@ from mechanisms.base import WhiteBox
 from mechanisms.data.dataset import Dataset, FloatArray
 
 from ..stats.intervals import empirical_bernstein
+from ..stats.multiplicity import even_share
 
 #: Largest factor of a scale and largest shift in standard deviations (best near there for normal and Laplace noise).
 SCALE, SHIFT = 1.8, 1.2
@@ -126,7 +127,7 @@ def gaps(
         into = log_outputs + move.log_jacobian(outputs) - mechanism.log_density(back, dataset)
         values = expit(-into) - expit(out)
         interval = empirical_bernstein(
-            values.mean(), values.var(ddof=1), values.size, failure_prob / len(moves), low=-1.0, high=1.0
+            values.mean(), values.var(ddof=1), values.size, even_share(failure_prob, len(moves)), low=-1.0, high=1.0
         )
         results.append(Gap(move, float(values.mean()), interval.low, interval.high))
     return results

@@ -213,7 +213,7 @@ def sampled_exposure(mechanism: WhiteBox, dataset: Dataset, budget: Budget, *, d
     delta, n = _checked(dataset, delta), budget.n_draws
     rng = budget.key.child("exposure").rng()
     outputs = np.concatenate(list(outputs_in_chunks(mechanism, dataset, n, rng=rng)))
-    steps = _steps(n, even_share(budget.failure_prob, dataset.n_records))
+    steps = _steps(n, even_share(budget.spend("all records at once"), dataset.n_records))
     table = np.empty((9, dataset.n_records))
     for records in _blocks(dataset.n_records, n):
         losses = np.asarray(record_losses(mechanism, outputs, dataset, records), dtype=np.float64)

@@ -41,7 +41,7 @@ def event_coverage(
         int(np.count_nonzero(event(draw_goe(dim, size, normalisation, rng=rng))))
         for size in _batch_sizes(budget.n_draws, dim)
     )
-    interval = clopper_pearson(inside, budget.n_draws, budget.failure_prob)
+    interval = clopper_pearson(inside, budget.n_draws, budget.spend("share of matrices inside"))
     return Estimate(
         inside / budget.n_draws,
         interval.low,

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,8 @@ def dataset(told: dict[str, Any]) -> RawDataset:
 
 def looks_of(bug: Bug) -> list[tuple[int, float]]:
     """Return after how many draws a bug is looked at, and with which failure probability."""
-    return [(total, look_share(FAILURE_PROB, k)) for k, total in enumerate(look_sizes(bug.max_draws, FIRST_LOOK), 1)]
+    sizes = look_sizes(bug.max_draws, FIRST_LOOK)
+    return [(total, float(Fraction(FAILURE_PROB) * look_share(k))) for k, total in enumerate(sizes, 1)]
 
 
 def judged(

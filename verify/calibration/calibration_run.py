@@ -15,7 +15,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
-from audits import Budget, StreamKey
+from audits import StreamKey
 
 from ..engine.executors import Executor
 from ..engine.follow import Watcher
@@ -25,6 +25,7 @@ from ..engine.task import Died, Task, content_hash
 from ..engine.versions import identity
 from ..engine.work import Work, keyed
 from ..engine.worker import one_blas_thread
+from ..kernel.shares import whole
 from . import series as series_folder
 from .bank.mutant import DEFAULT_FAILURE_PROB, BankMutant
 from .bank.mutant_bank import graded_mutants, twin_mutants
@@ -142,7 +143,7 @@ def perform(part: Repetitions) -> tuple[int, int, int]:
         if math.isnan(part.level):
             mutant = all_mutants()[part.name]
             budgets = (
-                Budget(max(mutant.n_draws, 1), DEFAULT_FAILURE_PROB, key.child(str(repeat)))
+                whole(DEFAULT_FAILURE_PROB, key.child(str(repeat)), max(mutant.n_draws, 1))
                 for repeat in range(part.repeats)
             )
             hits = sum(mutant.refute(part.strength, budget) for budget in budgets)

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from audits.error_budget import Ledger
 from audits.stats.intervals import clopper_pearson, clopper_pearson_lower
+from audits.stats.multiplicity import even_share
 
 from ..engine.rows import Row
 from .bank.mutant import DEFAULT_FAILURE_PROB, BankMutant
@@ -38,13 +40,16 @@ def _exact_rows() -> Iterator[Row]:
 
 def _rate_rows(counts: Counts, every: Mapping[str, AuditSeries]) -> Iterator[Row]:
     planned = [(series, level) for series in every.values() for level in series.levels]
-    share = FAILURE_PROB / sum(3 if series.halves else 1 for series, _ in planned)
+    ledger = Ledger(FAILURE_PROB)
+    share = even_share(FAILURE_PROB, sum(3 if series.halves else 1 for series, _ in planned))
     for series, level in planned:
         count = counts.get((series.name, str(level), "nan"))
         if not count:
             continue
         n = count["repeats"]
         parts = {"any": level} | ({"low": level / 2, "high": level / 2} if series.halves else {})
+        for part in parts:
+            ledger.spend(ledger.take((), f"{series.name}, level {level}: {part}", share), "whether it is compatible")
         compatible = all(clopper_pearson_lower(count[part], n, share) <= nominal for part, nominal in parts.items())
         if series.predicted:
             compatible = level in clopper_pearson(count["any"], n, share)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from audits.stats.intervals import clopper_pearson
+from audits.stats.multiplicity import even_share
 from reports.numbers import format_interval
 
 from ..engine.rows import Row
@@ -26,7 +27,7 @@ def calibration_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comp
     crashed = [header.get("crashed", []) for header in (old.header, new.header)]
     yield from more_is(Turn.WORSE, "tasks that crashed", "", *(len(each) for each in crashed))
     yield from _exact(old.of("exact"), new.of("exact"))
-    share = FAILURE_PROB / (2 * max(1, _intervals(old.of(*RATES), old.of("mutant"))))
+    share = even_share(FAILURE_PROB, 2 * max(1, _intervals(old.of(*RATES), old.of("mutant"))))
     yield from _rates(old.of(*RATES), new.of(*RATES), share, comparer)
     yield from _mutants(old.of("mutant"), new.of("mutant"), share, comparer)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from audits import Budget, StreamKey
+from audits import Budget
 
-from ..kernel.shares import CaseShare
 from ..kernel.statement import Evidence
 from ..kernel.verdict import Outcome, Reason, judge
 from .rows import NO_LOOK, Row, evidence_row
@@ -58,8 +57,8 @@ def look_twice(check: Check, first: Budget, second: Budget) -> Looks:
         return Looks(evidence, error=stop)
 
 
-def decided_row(check: Check, *, n_draws: int, share: CaseShare, key: StreamKey) -> Row:
-    """Return what a check found within its share; ``n_draws`` is 0 for one that draws nothing."""
+def decided_row(check: Check, whole: Budget, *, n_draws: int) -> Row:
+    """Return what a check found: half of its budget for each look; ``n_draws`` is 0 for one that draws nothing."""
 
     def within_share(budget: Budget) -> Evidence:
         evidence = check(budget)
@@ -69,12 +68,9 @@ def decided_row(check: Check, *, n_draws: int, share: CaseShare, key: StreamKey)
             _refuse_overspending(evidence.sampled.failure_prob, budget.failure_prob, n_draws)
         return evidence
 
-    budgets = (
-        Budget(max(n_draws, 1), failure_prob, key.child(purpose))
-        for purpose, failure_prob in (("decide", share.look), ("confirm", share.confirmation))
-    )
+    looks = whole.split({"decide": 0.5, "confirm": 0.5}, n_draws=max(n_draws, 1))
     try:
-        return look_twice(within_share, *budgets).row()
+        return look_twice(within_share, *looks.values()).row()
     except Exception as stop:  # evidence that no row can hold
         return Looks(None, error=stop).row()
 

@@ -8,9 +8,12 @@ look is either the decision, or, where an exact witness decides, the check that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from audits import Budget, StreamKey
+from audits.error_budget import Ledger
 
 if TYPE_CHECKING:
     from .statement import Statement
@@ -19,12 +22,9 @@ if TYPE_CHECKING:
 SLOTS = 256
 
 
-@dataclass(frozen=True)
-class CaseShare:
-    """Failure probability of one case: its first look, and the confirmation of a failure."""
-
-    look: float
-    confirmation: float
+def whole(failure_prob: float, key: StreamKey, n_draws: int = 1) -> Budget:
+    """Return the budget of a whole failure probability, with a ledger that refuses to give out more."""
+    return Budget(n_draws, failure_prob, key, Ledger(failure_prob))
 
 
 def id_share(total: float) -> float:
@@ -32,8 +32,16 @@ def id_share(total: float) -> float:
     return total / SLOTS
 
 
-def case_share(statement: Statement, total: float) -> CaseShare:
-    """Return the share of each sampled case of ``statement`` (an exact case spends nothing)."""
-    sampled = sum(1 for case in statement.cases if any(case.draws))
-    half = float(Fraction(total) * statement.share / (2 * max(sampled, 1)))
-    return CaseShare(half, half)
+def statement_budget(run: Budget, statement: Statement) -> Budget:
+    """Return the part of a run that a statement owns."""
+    return run.part(statement.id, share=statement.share)
+
+
+def case_budgets(own: Budget, statement: Statement) -> dict[str, Budget]:
+    """Return the budget of each case of a statement, which owns ``own``; one that draws nothing is no part of it."""
+    sampled = [case.name for case in statement.cases if any(case.draws)]
+    parts = own.split(dict.fromkeys(sampled, Fraction(1, max(len(sampled), 1))))
+    return {
+        case.name: parts.get(case.name) or replace(own, key=own.key.child(case.name), ledger=None)
+        for case in statement.cases
+    }

@@ -32,6 +32,6 @@ def tail_identity_gap(mechanism: WhiteBox, pair: NeighbouringPair, level: float,
     left = np.exp(-first) * (first > level) - (second > level)
     right = np.exp(second) * (second < -level) - (first < -level)
     gaps = 0.5 * (left + right)
-    interval = betting(gaps, budget.failure_prob, low=-1.0, high=1.0)
+    interval = betting(gaps, budget.spend("gap"), low=-1.0, high=1.0)
     middle = min(max(float(gaps.mean()), interval.low), interval.high)
     return Estimate(middle, interval.low, interval.high, budget.failure_prob, 2 * n_each, "betting (hedged capital)")

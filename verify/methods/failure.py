@@ -73,7 +73,7 @@ def counted(failing: Callable[[int, np.random.Generator], BoolArray], budget: Bu
 
 def frequency(count: int, budget: Budget) -> Estimate:
     """Return the probability of what ``count`` of ``budget.n_draws`` draws showed, with a Clopper-Pearson interval."""
-    interval = clopper_pearson(count, budget.n_draws, budget.failure_prob)
+    interval = clopper_pearson(count, budget.n_draws, budget.spend("probability"))
     share = count / budget.n_draws
     return Estimate(share, interval.low, interval.high, budget.failure_prob, budget.n_draws, "Clopper-Pearson")
 

@@ -86,7 +86,7 @@ def sampled_error(setting: NoisyMoments, budget: Budget) -> Estimate:
     # the inverse is at most twice that of the Gram matrix, applied to anything, and (A + E)^-1 E at most 1
     largest = 4 * setting.moment**2 * setting.trace2 + 4 * setting.sigma**2 * setting.trace2 * max(setting.spectrum)
     largest += setting.theta**2
-    interval = betting(values, budget.failure_prob, low=0.0, high=largest)
+    interval = betting(values, budget.spend("mean"), low=0.0, high=largest)
     middle = min(max(float(values.mean()), interval.low), interval.high)
     return Estimate(
         middle, interval.low, interval.high, budget.failure_prob, len(values), "betting, noise matrices drawn"

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audits import StreamKey
+from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examined_claim import DRAWS_ALONE
 from audits.stats.multiplicity import look_share
@@ -20,7 +20,7 @@ from ..engine.looks import decided_row
 from ..engine.rows import Row, encode
 from ..engine.worker import one_blas_thread
 from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, pair_evidence
-from ..kernel.shares import CaseShare
+from ..kernel.shares import whole
 from ..kernel.verdict import Outcome, Reason
 from ..messages.errors import UserError
 from ..messages.words import case_sentence
@@ -55,6 +55,10 @@ class Auditor:
     n_draws: int
     failure_prob: float
     rows: list[Row] = field(default_factory=list)
+    budget: Budget = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.budget = whole(self.failure_prob, StreamKey(self.seed).child("pytest", self.test))
 
     def check_statement(self) -> None:
         """Refuse a marker that names no published statement."""
@@ -101,8 +105,7 @@ class Auditor:
         epsilon, delta = (claim.epsilon, claim.delta) if isinstance(claim, PrivacyClaim) else _point(claim, pair)
         vouched = _vouched(vouched_by)
         number = len(self.rows) + 1
-        half = 0.5 * look_share(self.failure_prob, number)
-        key = StreamKey(self.seed).child("pytest", self.test, str(number))
+        own = self.budget.part(str(number), share=look_share(number))
         with one_blas_thread():
             decided = decided_row(
                 partial(
@@ -115,9 +118,8 @@ class Auditor:
                     vouched=vouched is not None,
                     views=tuple(views),
                 ),
+                own,
                 n_draws=self.n_draws,
-                share=CaseShare(half, half),
-                key=key,
             )
         row = {
             "kind": "audit",
@@ -130,7 +132,7 @@ class Auditor:
             "expect": expect,
             "vouched": None if vouched is None else vouched.row(names=True),
             "n_draws": self.n_draws,
-            "failure_prob": 2 * half,
+            "failure_prob": own.failure_prob,
             **decided,
         }
         self.rows.append(row)

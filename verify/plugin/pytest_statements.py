@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from audits import StreamKey
+
 from ..engine.rows import Row
-from ..engine.worker import RunSettings
+from ..engine.worker import one_blas_thread
 from ..kernel.ruling import rule_statement
-from ..kernel.shares import SLOTS
+from ..kernel.shares import case_budgets, whole
 from ..papers import ledger, registry
 from ..papers.ledger import compare
 from ..papers.registry import DISPLAY
-from ..runs.case_run import perform
-from ..runs.statement_run import defects, plan
+from ..runs.case_run import decide_case
+from ..runs.statement_run import defects
 
 
 def select(ids: Sequence[str]) -> list[str]:
@@ -27,8 +29,11 @@ def decide(id_: str, *, seed: int, profile: str, share: float) -> tuple[list[Row
     """
     quick = profile == "quick"
     (source,) = registry.default().select([id_])
-    statement, works = plan(source, RunSettings(seed, profile, share * SLOTS))
-    cases = [row for work in works if work.case is not None for row in perform(work)]
+    statement = source.load()
+    budgets = case_budgets(whole(share, StreamKey(seed).child(statement.id)), statement)
+    chosen = [case for case in statement.cases if case.quick or not quick]
+    with one_blas_thread():
+        cases = [decide_case(statement, case, profile, budgets[case.name]) for case in chosen]
     rulings = rule_statement(statement, cases, quick=quick)
     expected = ledger.default()
     unexpected = defects(cases)

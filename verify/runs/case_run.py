@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from audits import StreamKey
+from audits import Budget, StreamKey
 from mechanisms import Dataset
 from reports.codec import to_plain
 
 from ..engine.looks import decided_row, died_row, error_row
 from ..engine.rows import Row, case_row
 from ..engine.worker import PROFILES, RunSettings, one_blas_thread
-from ..kernel.shares import case_share
+from ..kernel.shares import case_budgets, statement_budget, whole
 from ..kernel.statement import Case, Statement
 from ..messages.errors import Defect
 from ..papers.registry import load_statement
@@ -43,7 +43,7 @@ def perform(work: CaseWork) -> list[Row]:
         if work.case is None:
             return figure_rows(statement, work.settings)
         case = replace(_case(statement, work.case), given=work.given)
-        return [decide_case(statement, case, work.settings)]
+        return [decide_case(statement, case, work.settings.profile, _budget(statement, case, work.settings))]
 
 
 def died(work: CaseWork) -> list[Row]:
@@ -53,21 +53,17 @@ def died(work: CaseWork) -> list[Row]:
         row: Row = {"kind": "figure", "id": statement.id, "number": 0, "figure": None}
         return [row | {"error": died_row(f"the figures of {statement.id}")["error"]}]
     case = _case(statement, work.case)
-    return [_known(statement, case, work.settings) | died_row(case.name)]
+    known = _known(statement, case, work.settings.profile, _budget(statement, case, work.settings))
+    return [known | died_row(case.name)]
 
 
-def decide_case(statement: Statement, case: Case, settings: RunSettings) -> Row:
+def decide_case(statement: Statement, case: Case, profile: str, budget: Budget) -> Row:
     """Return the row of one case: first look, and on a sampled failure a confirmation on fresh draws.
 
     An exception of the check becomes an outcome (its type and message only), so that a run goes on.
     """
-    row = _known(statement, case, settings)
-    return row | decided_row(
-        partial(statement.check, case),
-        n_draws=row["n_draws"],
-        share=case_share(statement, settings.failure_prob),
-        key=StreamKey(settings.seed).child(statement.id, case.name),
-    )
+    row = _known(statement, case, profile, budget)
+    return row | decided_row(partial(statement.check, case), budget, n_draws=row["n_draws"])
 
 
 def figure_rows(statement: Statement, settings: RunSettings) -> list[Row]:
@@ -84,12 +80,16 @@ def figure_rows(statement: Statement, settings: RunSettings) -> list[Row]:
     ]
 
 
-def _known(statement: Statement, case: Case, settings: RunSettings) -> Row:
+def _budget(statement: Statement, case: Case, settings: RunSettings) -> Budget:
+    own = statement_budget(whole(settings.failure_prob, StreamKey(settings.seed)), statement)
+    return case_budgets(own, statement)[case.name]
+
+
+def _known(statement: Statement, case: Case, profile: str, budget: Budget) -> Row:
     """Return what of a case's row is known before anything is drawn."""
     sampled = any(case.draws)
-    share = case_share(statement, settings.failure_prob)
-    n_draws = case.draws[PROFILES.index(settings.profile)] if sampled else 0
-    return case_row(statement.id, case, n_draws, share.look + share.confirmation if sampled else 0.0)
+    n_draws = case.draws[PROFILES.index(profile)] if sampled else 0
+    return case_row(statement.id, case, n_draws, budget.failure_prob if sampled else 0.0)
 
 
 def _case(statement: Statement, name: str) -> Case:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
+from audits import StreamKey
 from mechanisms import Dataset
 
 from ..engine import record as records
@@ -18,7 +19,7 @@ from ..engine.versions import header, identity
 from ..engine.work import Work, keyed
 from ..engine.worker import RunSettings
 from ..kernel.ruling import rule_statement
-from ..kernel.shares import SLOTS, id_share
+from ..kernel.shares import SLOTS, case_budgets, id_share, statement_budget, whole
 from ..kernel.statement import Statement
 from ..kernel.verdict import Outcome, Reason
 from ..papers.ledger import Ledger, compare, verdict_word
@@ -185,6 +186,9 @@ def execute(
     """
     given = dict(given or {})
     runs = [_begun(source, settings, store, given) for source in sources]
+    total = whole(settings.failure_prob, StreamKey(settings.seed))
+    for run in runs:  # it refuses to give out more than there is
+        case_budgets(statement_budget(total, run.statement), run.statement)
     reused = sum(len(run.done) for run in runs)
     owners = {task.key: run for run in runs for task in run.tasks}
     tasks = keyed(task for run in runs for task in run.tasks)

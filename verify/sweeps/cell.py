@@ -17,7 +17,7 @@ from ..certificates.config.own_code import Factory
 from ..engine.looks import Looks, decided_row, died_row
 from ..engine.rows import Row, dumps, encode, word_of
 from ..kernel.pair_evidence import DRAWS, QUANTITY, pair_evidence
-from ..kernel.shares import CaseShare
+from ..kernel.shares import whole
 from ..kernel.statement import Claim, Evidence
 from .imported_axis import LOSSES, ImportedMechanism
 from .mechanism_axis import RECIPES
@@ -110,9 +110,8 @@ def decide_cell(cell: Cell, shared: Shared) -> Row:
     """Return the row of a cell; an exception becomes an outcome, so that a sweep goes on."""
     n_draws = 0 if out_of_place(cell, shared) else _draws(cell, shared)
     spent = 0.0 if n_draws == 0 else shared.failure_prob
-    half = CaseShare(0.5 * shared.failure_prob, 0.5 * shared.failure_prob)
-    key = StreamKey(shared.seed).child("sweep", cell_name(cell))
-    decided = decided_row(partial(check_cell, cell, shared), n_draws=n_draws, share=half, key=key)
+    own = whole(shared.failure_prob, StreamKey(shared.seed).child("sweep", cell_name(cell)))
+    decided = decided_row(partial(check_cell, cell, shared), own, n_draws=n_draws)
     about = {"kind": "cell", "cell": encode(dict(cell)), "n_draws": n_draws, "failure_prob": spent}
     return about | decided | {"ground": _ground(decided)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache, partial
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from audits import Budget, exact_delta
 from audits.black_box.black_box_audit import audit_claim, black_box_audit
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
+from audits.stats.multiplicity import even_share
 from audits.white_box.attack import attack_scores
 from audits.white_box.densities import gaps, transports
 from audits.white_box.identities import overlap_gap
@@ -45,29 +47,33 @@ def refuted(example: Example, budget: Budget) -> bool:
     probability.
     """
     mechanism, pair = example.mechanism, example.pair
-    key, share, n_each = budget.key, budget.failure_prob / 3, budget.n_draws // 2
+    key, n_each = budget.key, budget.n_draws // 2
+    parts = budget.split(dict.fromkeys(("overlap", "profile", "density"), Fraction(1, 3)))
     data = {d: pair.first if d is Direction.FORWARD else pair.second for d in BOTH}
     outputs = {d: mechanism.draw(data[d], n_each, rng=key.child(d.name).rng()) for d in BOTH}
     losses = {d: mechanism.privacy_loss(outputs[d], pair) for d in BOTH}
+    level = even_share(parts["overlap"].spend("overlap"), len(SHIFTS))
     for shift in SHIFTS:
-        gap = overlap_gap(losses[BOTH[0]], losses[BOTH[1]], share / len(SHIFTS), shift=shift)
+        gap = overlap_gap(losses[BOTH[0]], losses[BOTH[1]], level, shift=shift)
         if not gap.low <= 0 <= gap.high:
             return True
     if isinstance(mechanism, ExactLaw) and _profile_refuted(
-        mechanism.profile(pair), {BOTH[0]: losses[BOTH[0]], BOTH[1]: -losses[BOTH[1]]}, share
+        mechanism.profile(pair), {BOTH[0]: losses[BOTH[0]], BOTH[1]: -losses[BOTH[1]]}, parts["profile"]
     ):
         return True
     for d in BOTH:
         pilot = mechanism.draw(data[d], PILOT, rng=key.child(d.name, "pilot").rng())
         moves = list(transports(mechanism, data[d], pilot, example.atoms))
-        if any(not gap.honest for gap in gaps(mechanism, data[d], outputs[d], moves, share / 2)):
+        level = parts["density"].part(d.name, share=0.5).spend("moved draws")
+        if any(not gap.honest for gap in gaps(mechanism, data[d], outputs[d], moves, level)):
             return True
     return False
 
 
-def _profile_refuted(profile: PrivacyProfile, losses: Mapping[Direction, np.ndarray], failure_prob: float) -> bool:
+def _profile_refuted(profile: PrivacyProfile, losses: Mapping[Direction, np.ndarray], budget: Budget) -> bool:
     for d, sample in losses.items():
-        for point in tail_estimates(sample, EPSILONS, failure_prob / len(losses), direction=d):
+        level = budget.part(d.name, share=Fraction(1, len(losses))).spend("tail and delta")
+        for point in tail_estimates(sample, EPSILONS, level, direction=d):
             delta, tail = profile.delta_at(point.epsilon, d), profile.tail_at(point.epsilon, d)
             if not (point.delta.low <= delta <= point.delta.high and point.tail.low <= tail <= point.tail.high):
                 return True
@@ -176,20 +182,20 @@ def _by_exact_law(severity: float, budget: Budget) -> bool:
 def _by_tails(severity: float, budget: Budget) -> bool:
     profile = Gaussian(1.0).profile(PAIR)
     sample, _ = _shifted_losses(severity, budget)
-    points = tail_estimates(sample, (0.0, 0.5, 1.0, 2.0, 3.0), budget.failure_prob)
+    points = tail_estimates(sample, (0.0, 0.5, 1.0, 2.0, 3.0), budget.spend("tail and delta"))
     return any(point.delta.low > profile.delta_at(point.epsilon) for point in points)
 
 
 def _by_curve(severity: float, budget: Budget) -> bool:
     sample, _ = _shifted_losses(severity, budget)
-    grid, curve = np.linspace(-2.0, 4.0, 49), loss_curve(sample, budget.failure_prob)
+    grid, curve = np.linspace(-2.0, 4.0, 49), loss_curve(sample, budget.spend("the whole curve"))
     profile = Gaussian(1.0).profile(PAIR)
     return bool((curve.delta_at(grid).low > [profile.delta_at(float(e)) for e in grid]).any())
 
 
 def _by_attack(severity: float, budget: Budget) -> bool:
     forward, backward = _shifted_losses(severity, budget)
-    audit = attack_scores(forward, -backward, budget.failure_prob, rng=budget.key.child("ties").rng())
+    audit = attack_scores(forward, -backward, budget.spend("attack"), rng=budget.key.child("ties").rng())
     profile = Gaussian(1.0).profile(PAIR)
     return any(audit.epsilon_lower(delta).low > profile.epsilon_at(delta) for delta in (1e-3, 1e-2, 0.1))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache, partial
 
 import numpy as np
@@ -83,11 +84,13 @@ def _claimed() -> LeastShare:
 def _gaussian(level: float, key: StreamKey) -> Misses:
     """Three statements, each of which may fail with a third of the level."""
     scores, included = _normal(CANARIES, MU, key.rng())
-    point = one_run_bound(scores, included, delta=DELTA, failure_prob=level / 3, n_guesses=[GUESSES, CANARIES])
-    curve = one_run_gaussian_bound(scores, included, delta=DELTA, failure_prob=level / 3, n_guesses=GUESSES)
+    parts = Budget(1, level, key).split(dict.fromkeys(("point", "curve", "claim"), Fraction(1, 3)))
+    of_point, of_curve, of_claim = (part.spend(name) for name, part in parts.items())
+    point = one_run_bound(scores, included, delta=DELTA, failure_prob=of_point, n_guesses=[GUESSES, CANARIES])
+    curve = one_run_gaussian_bound(scores, included, delta=DELTA, failure_prob=of_curve, n_guesses=GUESSES)
     claimed = curve_p_value(guess_counts(scores, included, GUESSES), _claimed())
     return any_missed(
-        [missed(point.epsilon, PROFILE.epsilon_at(DELTA)), missed(curve.mu, MU), (claimed <= level / 3, False)]
+        [missed(point.epsilon, PROFILE.epsilon_at(DELTA)), missed(curve.mu, MU), (claimed <= of_claim, False)]
     )
 
 
@@ -125,7 +128,7 @@ def one_run_series() -> Iterator[AuditSeries]:
 def _point_refuted(strength: float, budget: Budget) -> bool:
     scores, included = _normal(budget.n_draws, CLAIMED.mu * (1 + strength), budget.key.rng())
     found = one_run_bound(
-        scores, included, delta=CLAIMED_DELTA, failure_prob=budget.failure_prob, n_guesses=MUTANT_GUESSES
+        scores, included, delta=CLAIMED_DELTA, failure_prob=budget.spend("one run"), n_guesses=MUTANT_GUESSES
     )
     return found.epsilon.low > CLAIMED.epsilon_at(CLAIMED_DELTA)
 
@@ -133,7 +136,7 @@ def _point_refuted(strength: float, budget: Budget) -> bool:
 def _curve_refuted(strength: float, budget: Budget) -> bool:
     scores, included = _normal(budget.n_draws, CLAIMED.mu * (1 + strength), budget.key.rng())
     found = one_run_gaussian_bound(
-        scores, included, delta=CLAIMED_DELTA, failure_prob=budget.failure_prob, n_guesses=MUTANT_GUESSES
+        scores, included, delta=CLAIMED_DELTA, failure_prob=budget.spend("one run"), n_guesses=MUTANT_GUESSES
     )
     return found.mu.low > CLAIMED.mu
 

@@ -118,9 +118,11 @@ def _scores(sort: bool, level: float, key: StreamKey) -> tuple[bool, bool]:
     if sort:
         scores = np.sort(scores[:, :, 1], axis=1)
     law = GaussianProfile(1.0)
-    found = epsilon_from_scores(scores[0], scores[1], delta=DELTA, failure_prob=level / 2, key=key)
+    parts = Budget(RUNS, level, key).split({"epsilon": 0.5, "claim": 0.5})
+    of_epsilon, of_claim = (part.spend(name) for name, part in parts.items())
+    found = epsilon_from_scores(scores[0], scores[1], delta=DELTA, failure_prob=of_epsilon, key=key)
     claim = point_claim(1.0, law.delta_at(1.0)).black_box()
-    refuted = claim_from_scores(scores[0], scores[1], claim, failure_prob=level / 2, key=key).refuted
+    refuted = claim_from_scores(scores[0], scores[1], claim, failure_prob=of_claim, key=key).refuted
     return found.estimate.low > law.epsilon_at(DELTA) + 1e-9 or refuted, False
 
 

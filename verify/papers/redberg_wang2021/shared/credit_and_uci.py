@@ -328,11 +328,12 @@ def tally(
     ]
     counted: list[VariantCount] = []
     notes: dict[str, Value] = {}
-    share = 1.0 / (len(variants) * len(FORMS))
     for words, dataset in variants:
-        counts, numbers = seen(dataset, budget.part(words))
+        own = budget.part(words, share=1 / len(variants))
+        counts, numbers = seen(dataset, own)
         for form, count in counts.items():
-            interval = count.probability(budget.n_draws, budget.failure_prob * share)
+            level = own.part(form, share=1 / len(FORMS)).spend("probability that the claim is seen")
+            interval = count.probability(budget.n_draws, level)
             counted.append(VariantCount(f"{words}, {form} report", count, interval))
         notes |= {f"{words}: {name}": number for name, number in numbers.items()}
     return decided(case, quantity, counted, notes)

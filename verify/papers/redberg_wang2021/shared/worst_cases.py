@@ -57,9 +57,10 @@ def size_evidence(case: Case, budget: Budget, *, growing: bool = False) -> Evide
     at_n = samples(case, n, budget.n_draws, budget.key) * growth
     at_reference = samples(case, REFERENCE, budget.n_draws, budget.key.child("reference"))
     low, middle, high = 0.0, 0.0, 0.0
-    for column in range(2):
-        a_low, a, a_high = median_interval(at_n[:, column], budget.failure_prob / 4)
-        b_low, b, b_high = median_interval(at_reference[:, column], budget.failure_prob / 4)
+    for column, bound in enumerate(("first bound", "second bound")):
+        here, there = (budget.part(f"{bound} {where}", share=0.25) for where in ("at n", "at the reference"))
+        a_low, a, a_high = median_interval(at_n[:, column], here.spend("median"))
+        b_low, b, b_high = median_interval(at_reference[:, column], there.spend("median"))
         smallest, largest = math.log(a_low / b_high), math.log(a_high / b_low)
         nearest = 0.0 if smallest <= 0 <= largest else min(abs(smallest), abs(largest))
         low, middle = max(low, nearest), max(middle, abs(math.log(a / b)))
