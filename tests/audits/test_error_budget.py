@@ -93,7 +93,7 @@ class Normal:
 def examined() -> Examination:
     one = Dataset(np.ones((1, 1)), np.ones(1), 1.0, 1.0)
     pair = NamedPair("the pair", NeighbouringPair.remove(one, 0))
-    return examine(Normal(), [pair], point_claim(1.0, 1e-6, (Relation.REMOVE,)), whole_of(240), make=Normal)
+    return examine(Normal(), [pair], point_claim(1.0, 1e-6, (Relation.REMOVE,)), whole_of(240))
 
 
 def whole_of(n_draws: int) -> Budget:
@@ -101,14 +101,14 @@ def whole_of(n_draws: int) -> Budget:
 
 
 def test_no_handler_of_what_a_mechanism_raises_takes_an_error_of_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each place that a failure probability has in an examination is made to be spent, or split, once too often."""
+    """Whatever an examination splits off or spends a failure probability on is refused, each in its turn."""
     kept = {"take": Ledger.take, "spend": Ledger.spend}
     seen: list[tuple[str, str]] = []
 
-    def spoiled(method: str, place: str) -> Callable[..., Any]:
+    def spoiled(method: str, spoil: str) -> Callable[..., Any]:
         def call(ledger: Ledger, at: tuple[str, ...], words: str, *given: Any, **named: Any) -> Any:
-            seen.append((method, " / ".join((*at, words))))
-            if seen[-1] == (method, place):
+            seen.append((method, " / ".join((*at[-1:], words))))
+            if seen[-1] == (method, spoil):
                 raise LedgerError("spent twice")
             return kept[method](ledger, at, words, *given, **named)
 
