@@ -6,6 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+
+class LedgerError(Exception):
+    """A part of a failure probability was given out or spent twice, or there was less: a defect of this suite.
+
+    It is no ``ValueError``, so that nobody takes it for one that a mechanism raises or that data are refused for.
+    """
+
+
 #: Names from the outermost part to the innermost.
 Place = tuple[str, ...]
 #: By how much parts may exceed the whole through rounding, relative to it.
@@ -60,18 +68,18 @@ class Ledger:
 
         Raises
         ------
-        ValueError
+        LedgerError
             If the name was taken, the whole was spent, or the parts add up to more than the whole.
         """
         whole = self._parts[place]
         if name in whole.parts:
-            raise ValueError(f"name must be that of a new part of {_words(place)}, got name={name}")
+            raise LedgerError(f"name must be that of a new part of {_words(place)}, got name={name}")
         if whole.decided:
-            raise ValueError(f"{_words(place)} must not be spent before it is split, got decided={whole.decided}")
+            raise LedgerError(f"{_words(place)} must not be spent before it is split, got decided={whole.decided}")
         total = math.fsum([alpha, *(self._parts[*place, other].alpha for other in whole.parts)])
         if total > whole.alpha * (1 + ROUNDING):
             most = f"must add up to at most {whole.alpha:.6g}"
-            raise ValueError(f"parts of {_words(place)} {most}, got total={total:.6g}")
+            raise LedgerError(f"parts of {_words(place)} {most}, got total={total:.6g}")
         self._parts[place] = replace(whole, parts=(*whole.parts, name))
         self._parts[*place, name] = Part((*place, name), alpha, private=private or whole.private)
         return (*place, name)
@@ -81,15 +89,15 @@ class Ledger:
 
         Raises
         ------
-        ValueError
+        LedgerError
             If it was spent before, or split.
         """
         leaf = self._parts[place]
         if not decided:
-            raise ValueError("decided must say what the part is spent on, got decided=''")
+            raise LedgerError("decided must say what the part is spent on, got decided=''")
         if leaf.decided or leaf.parts:
             used = leaf.decided or ", ".join(leaf.parts)
-            raise ValueError(f"{_words(place)} must be spent once, got it used already: {used}")
+            raise LedgerError(f"{_words(place)} must be spent once, got it used already: {used}")
         self._parts[place] = replace(leaf, decided=decided)
 
     def tree(self) -> tuple[Part, ...]:
@@ -105,14 +113,14 @@ class Ledger:
 
         Raises
         ------
-        ValueError
+        LedgerError
             If that part is another one here, or was used here.
         """
         if not tree:
             return
         own, given = self._parts[tree[0].place], tree[0]
         if own.parts or own.decided or own.alpha != given.alpha:
-            raise ValueError(f"{_words(own.place)} must be unused and of the same size, got parts={own.parts}")
+            raise LedgerError(f"{_words(own.place)} must be unused and of the same size, got parts={own.parts}")
         self._parts |= {part.place: part for part in tree}
 
     def _below(self, place: Place) -> Iterator[Part]:

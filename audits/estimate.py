@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from .error_budget import ROUNDING, Ledger, Part, Place
+from .error_budget import ROUNDING, Ledger, LedgerError, Part, Place
 from .results import Result
 from .streams import StreamKey
 
@@ -40,7 +40,7 @@ class Budget:
     def __post_init__(self) -> None:
         if self.ledger is not None and self.failure_prob != self.ledger[self.place].alpha:
             owned = self.ledger[self.place].alpha
-            raise ValueError(f"failure_prob must be {owned}, as in the ledger, got failure_prob={self.failure_prob}")
+            raise LedgerError(f"failure_prob must be {owned}, as in the ledger, got failure_prob={self.failure_prob}")
         if isinstance(self.n_draws, bool) or int(self.n_draws) != self.n_draws or self.n_draws < 1:
             raise ValueError(f"n_draws must be a whole number of at least 1, got n_draws={self.n_draws}")
         if not 0 < self.failure_prob < 1:
@@ -73,7 +73,7 @@ class Budget:
 
         Raises
         ------
-        ValueError
+        LedgerError
             If the shares add up to more than 1, or the ledger refuses a part.
 
         Examples
@@ -85,7 +85,7 @@ class Budget:
         """
         total = math.fsum(shares.values())
         if total > 1 + ROUNDING:
-            raise ValueError(f"shares must add up to at most 1, got total={total:.6g}")
+            raise LedgerError(f"shares must add up to at most 1, got total={total:.6g}")
         return {name: self.part(name, share=share, n_draws=n_draws) for name, share in shares.items()}
 
     def spend(self, decided: str) -> float:

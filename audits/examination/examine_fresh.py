@@ -19,6 +19,7 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_results import BlackBoxResult
+from ..error_budget import LedgerError
 from ..estimate import Budget
 from ..stated_law.stated_law import LawAudit, audit_loss
 from ..streams import StreamKey
@@ -237,6 +238,8 @@ def _held(
         view = fresh.view(source)
         losses = {"first": view.privacy_loss(fresh.first, fresh.pair)}
         losses["second"] = -view.privacy_loss(fresh.second, fresh.pair)
+    except LedgerError:  # a defect of ours
+        raise
     except Exception as stop:  # the mechanism's own function: what its draws say stays
         raised = str(stop) if isinstance(stop, NoProcess) else f"it raised {type(stop).__name__}"
         return replace(found, why=f"the stated density was not asked: {raised}")

@@ -19,7 +19,7 @@ from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_results import BlackBoxResult, LowerBound
 from ..black_box.black_box_visible import visible_leak
 from ..black_box.claims import PrivacyClaim
-from ..error_budget import Part
+from ..error_budget import LedgerError, Part
 from ..estimate import Budget, Estimate
 from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
 from ..stated_law.stated_law_masses import one_sided
@@ -298,6 +298,8 @@ def _believed(
             repeats = one_sided(recorded.first, recorded.second, lambda rows: view.privacy_loss(rows, work.pair))
         elif "law" in parts:
             witnesses += _loss(work, recorded, inner, parts["law"])
+    except LedgerError:  # a defect of ours
+        raise
     except Exception as stop:  # the mechanism's own functions: what refutes so far still refutes
         why = f"the stated law raised {type(stop).__name__}"
     sides = [

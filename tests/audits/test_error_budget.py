@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from audits import Budget, StreamKey
-from audits.error_budget import Ledger
+from audits.black_box.claims import point_claim
+from audits.error_budget import Ledger, LedgerError
+from audits.examination.examined_claim import Examination, examine
+from audits.search.worst_case import NamedPair
+from mechanisms import Dataset, GaussianProfile, NeighbouringPair, Relation
 
 
 def whole(alpha: float = 0.1) -> Budget:
@@ -24,27 +31,27 @@ def test_parts_have_their_streams_and_shares() -> None:
 
 
 def test_more_than_the_whole_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"shares must add up to at most 1, got total=1\.1"):
+    with pytest.raises(LedgerError, match=r"shares must add up to at most 1, got total=1\.1"):
         Budget(10, 0.1, StreamKey(1)).split({"a": 0.5, "b": 0.6})
     budget = whole()
     budget.part("a", share=0.6)
-    with pytest.raises(ValueError, match=r"must add up to at most 0\.1"):
+    with pytest.raises(LedgerError, match=r"must add up to at most 0\.1"):
         budget.part("b", share=0.5)
 
 
 def test_nothing_is_spent_or_named_twice() -> None:
     budget = whole()
     part = budget.part("a", share=0.5)
-    with pytest.raises(ValueError, match="name must be that of a new part of the whole, got name=a"):
+    with pytest.raises(LedgerError, match="name must be that of a new part of the whole, got name=a"):
         budget.part("a", share=0.1)
     part.spend("once")
-    with pytest.raises(ValueError, match="a must be spent once"):
+    with pytest.raises(LedgerError, match="a must be spent once"):
         part.spend("twice")
-    with pytest.raises(ValueError, match="a must not be spent before it is split"):
+    with pytest.raises(LedgerError, match="a must not be spent before it is split"):
         part.part("b")
-    with pytest.raises(ValueError, match="the whole must be spent once"):
+    with pytest.raises(LedgerError, match="the whole must be spent once"):
         budget.spend("after it was split")
-    with pytest.raises(ValueError, match="failure_prob must be"):
+    with pytest.raises(LedgerError, match="failure_prob must be"):
         replace(budget, failure_prob=0.2)
 
 
@@ -58,5 +65,59 @@ def test_what_another_process_spent_is_taken_over_once() -> None:
         (("a",), "", True),
         (("a", "inside"), "there", True),
     ]
-    with pytest.raises(ValueError, match="a must be unused"):
+    with pytest.raises(LedgerError, match="a must be unused"):
         part.adopt(sent.tree())
+
+
+class Normal:
+    """A sum with normal noise that states everything that is asked about."""
+
+    name = "noisy sum"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        return dataset.y.sum() + 5.0 * rng.standard_normal((n_draws, 1))
+
+    def log_density(self, outputs: Any, dataset: Dataset) -> Any:
+        return -0.5 * np.square((outputs[:, 0] - dataset.y.sum()) / 5.0)
+
+    def privacy_loss(self, outputs: Any, pair: NeighbouringPair) -> Any:
+        return self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second)
+
+    def profile(self, pair: NeighbouringPair) -> GaussianProfile:
+        return GaussianProfile(abs(float(pair.first.y.sum() - pair.second.y.sum())) / 5.0)
+
+    def worst_profile(self, x_bound: float, y_bound: float) -> GaussianProfile:
+        return GaussianProfile(y_bound / 5.0)
+
+
+def examined() -> Examination:
+    one = Dataset(np.ones((1, 1)), np.ones(1), 1.0, 1.0)
+    pair = NamedPair("the pair", NeighbouringPair.remove(one, 0))
+    return examine(Normal(), [pair], point_claim(1.0, 1e-6, (Relation.REMOVE,)), whole_of(240))
+
+
+def whole_of(n_draws: int) -> Budget:
+    return replace(whole(1e-4), n_draws=n_draws)
+
+
+def test_no_handler_of_what_a_mechanism_raises_takes_an_error_of_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an examination splits off or spends a failure probability on is refused, each in its turn."""
+    kept = {"take": Ledger.take, "spend": Ledger.spend}
+    seen: list[tuple[str, str]] = []
+
+    def spoiled(method: str, spoil: str) -> Callable[..., Any]:
+        def call(ledger: Ledger, at: tuple[str, ...], words: str, *given: Any, **named: Any) -> Any:
+            seen.append((method, " / ".join((*at[-1:], words))))
+            if seen[-1] == (method, spoil):
+                raise LedgerError("spent twice")
+            return kept[method](ledger, at, words, *given, **named)
+
+        return call
+
+    for method in kept:
+        monkeypatch.setattr(Ledger, method, spoiled(method, ""))
+    assert examined().ruling(attested=True).words == "PASS (vouched)"
+    for method, place in dict.fromkeys(seen):
+        with monkeypatch.context() as patch, pytest.raises(LedgerError, match="spent twice"):
+            patch.setattr(Ledger, method, spoiled(method, place))
+            examined()
