@@ -43,8 +43,8 @@ from verify.calibration.series.laws import PAIR, Gaussian, Laplace
 
 LEVEL, DRAWS = 1e-6, 20_000
 LAWS = {law.name: law for law in (*HONEST, *FALSE, *FALSE_ON_A_PAIR)}
-#: Not seen on one data set at this level and these draws: even the test of the best window is at 5.9 deviations. In five
-#: columns the density at the atom reads as a mass of .0097, and 100 of 20,000 draws there are 6.8 deviations from it.
+#: Not seen on one data set at this level and these draws: even the test of the best window is at 5.9 deviations. In
+#: five columns the density at the atom reads as a mass of .0097, and 100 of 20,000 draws are 6.8 deviations from it.
 TOO_FAINT = {"less noise, .005", "atom of 0.005, 5-D"}
 
 
