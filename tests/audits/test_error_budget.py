@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,22 @@ def test_parts_have_their_streams_and_shares() -> None:
     assert parts["a"].key == StreamKey(1).child("a")
     assert parts["a"].spend("first") == parts["a"].failure_prob
     assert [leaf.decided for leaf in parts["b"].ledger.leaves()] == ["first", ""]  # type: ignore[union-attr]
+
+
+def test_an_exact_share_is_rounded_once() -> None:
+    for n in range(1, 200):
+        assert whole(1e-4).part("a", share=Fraction(1, n)).failure_prob == 1e-4 / n
+
+
+def test_nobody_divides_a_budget_by_hand() -> None:
+    """Its failure probability is a factor nowhere but in ``part``."""
+    root, factors = Path(__file__).parents[2], []
+    for path in (*root.glob("audits/**/*.py"), *root.glob("verify/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+                sides = (ast.unparse(side) for side in (node.left, node.right))
+                factors += [(path.name, side) for side in sides if side.endswith("budget.failure_prob")]
+    assert factors == []
 
 
 def test_more_than_the_whole_is_refused() -> None:

@@ -12,10 +12,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from audits import Budget, StreamKey
-from audits.error_budget import Ledger
-
 if TYPE_CHECKING:
+    from audits import Budget, StreamKey
+
     from .statement import Statement
 
 #: Number of equal slots of a run's total.
@@ -24,6 +23,9 @@ SLOTS = 256
 
 def whole(failure_prob: float, key: StreamKey, n_draws: int = 1) -> Budget:
     """Return the budget of a whole failure probability, with a ledger that refuses to give out more."""
+    from audits import Budget  # not above: lists of statements need no library of numbers
+    from audits.error_budget import Ledger
+
     return Budget(n_draws, failure_prob, key, Ledger(failure_prob))
 
 

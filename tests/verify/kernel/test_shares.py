@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import pytest
 from toys import load_toy
 
-from verify.kernel.shares import SLOTS, case_share, id_share
+from audits import StreamKey
+from verify.kernel.shares import SLOTS, case_budgets, id_share, statement_budget, whole
 from verify.papers.paper import papers
 
 
@@ -23,8 +23,15 @@ def test_papers_have_no_more_than_all_slots() -> None:
 @pytest.mark.parametrize("toy", ["thm_1", "thm_2", "thm_3"])
 def test_cases_of_an_id_spend_its_share_and_no_more(toy: str, total: float) -> None:
     statement = load_toy(toy)
-    share = case_share(statement, total)
-    sampled = sum(any(case.draws) for case in statement.cases)
-    assert share.look == share.confirmation
-    assert math.isclose(max(sampled, 1) * (share.look + share.confirmation), id_share(total), rel_tol=1e-12)
-    assert SLOTS * id_share(total) == total
+    own = statement_budget(whole(total, StreamKey(1)), statement)
+    budgets = case_budgets(own, statement)
+    sampled = [case.name for case in statement.cases if any(case.draws)]
+    assert own.failure_prob == id_share(total) == total / SLOTS
+    assert own.ledger is not None
+    assert own.ledger[own.place].parts == tuple(sampled)
+    for case in statement.cases:
+        budget = budgets[case.name]
+        assert budget.key == StreamKey(1).child(statement.id, case.name)
+        assert (budget.ledger is own.ledger) == any(case.draws)
+        if any(case.draws):
+            assert budget.failure_prob == float(Fraction(total) / SLOTS / len(sampled))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from toys import load_toy
 
-from audits import Budget, Estimate
+from audits import Budget, Estimate, StreamKey
 from verify.engine.rows import dumps
 from verify.engine.worker import RunSettings
-from verify.kernel.shares import case_share
+from verify.kernel.shares import case_budgets, whole
 from verify.kernel.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
 from verify.runs.case_run import decide_case, figure_rows
 
@@ -33,9 +33,14 @@ def statement_of(check: Callable[[Case, Budget], Evidence], draws: tuple[int, in
     return Statement("W19-T4.1", "wang2019", "theorem", "t", "l", "d", (part,), (case,), check)
 
 
+def first_row(statement: Statement, profile: str = "quick") -> dict[str, Any]:
+    budgets = case_budgets(whole(1e-4, StreamKey(3)), statement)
+    return decide_case(statement, statement.cases[0], profile, budgets[statement.cases[0].name])
+
+
 def decide(check: Callable[[Case, Budget], Evidence], draws: tuple[int, int, int] = DRAWS) -> dict[str, Any]:
     statement = statement_of(check, draws)
-    row = decide_case(statement, statement.cases[0], SETTINGS)
+    row = first_row(statement)
     json.loads(dumps(row), parse_constant=pytest.fail)
     return row
 
@@ -78,7 +83,7 @@ def test_witnesses_that_disagree_are_inconsistent() -> None:
 
 def test_exception_becomes_an_outcome_of_one_line() -> None:
     statement = load_toy("thm_3")
-    row = decide_case(statement, statement.cases[0], SETTINGS)
+    row = first_row(statement)
     assert (row["outcome"], row["reason"]) == ("UNDECIDED", "ERROR")
     assert row["error"] == {"type": "ArithmeticError", "message": "one broken check"}
 
@@ -115,12 +120,8 @@ def test_numbers_of_a_row_are_strict_json() -> None:
 
 def test_share_does_not_depend_on_the_profile() -> None:
     statement = load_toy("thm_1")
-    shares = {
-        decide_case(statement, statement.cases[0], RunSettings(3, profile, 1e-4))["failure_prob"]
-        for profile in ("quick", "standard", "full")
-    }
-    share = case_share(statement, 1e-4)
-    assert shares == {share.look + share.confirmation}
+    shares = {first_row(statement, profile)["failure_prob"] for profile in ("quick", "standard", "full")}
+    assert shares == {1e-4 / sum(any(case.draws) for case in statement.cases)}
 
 
 def test_quick_profile_keeps_one_figure() -> None:
