@@ -104,12 +104,14 @@ def test_an_open_claim_says_between_what_it_lies(tmp_path: Path) -> None:
     assert "budget" not in reason
 
 
+@pytest.mark.quick
 def test_full_batches_pass_a_whole_gaussian_curve(tmp_path: Path) -> None:
     curve = claim("dp", profile="gaussian-dp", mu=1.6)
     assert decided(tmp_path, curve, rate=1.0).words == {"dp": "PASS (proved)"}  # 0.25/0.5 sqrt(10) = 1.58
     assert decided(tmp_path, claim("dp", profile="gaussian-dp", mu=1.5), rate=1.0).words == {"dp": "FAIL"}
 
 
+@pytest.mark.quick
 def test_the_records_of_the_data_may_claim_less_than_everybody(tmp_path: Path) -> None:
     everyone = claim("pdp", scope="everyone", epsilon=0.9, delta=1e-5)
     target = claim("pdp", scope="target", x=[0.1, 0.1], y=1.0, epsilon=0.3, delta=1e-5)
