@@ -37,7 +37,7 @@ vouched_by = { who = "we", proof = "https://doi.org/10.1561/0400000042" }
 def read(folder: Path, text: str) -> Deployment:
     write_labelled(folder)
     (folder / "mine.py").write_text(MINE, encoding="utf-8")
-    (folder / "d.toml").write_text(DATA + text + QUICK + "draws = 2000\n", encoding="utf-8")
+    (folder / "d.toml").write_text(DATA + text + QUICK + "pairs = 2\ndraws = 2000\n", encoding="utf-8")
     return read_deployment(load(folder / "d.toml"), jobs=1)[0]
 
 
