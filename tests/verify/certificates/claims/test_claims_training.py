@@ -15,6 +15,7 @@ from audits.verdict import Decision
 from mechanisms import GaussianProfile
 from verify.certificates.certificate import read_deployment
 from verify.certificates.certify_call import Certification, certify
+from verify.certificates.claims import claims_dp
 from verify.certificates.config.config import load
 from verify.cli import invoke
 
@@ -178,7 +179,10 @@ def test_labels_that_are_none_are_refused(tmp_path: Path, capsys: pytest.Capture
     assert "data.target" in capsys.readouterr().err
 
 
-def test_the_example_of_the_page_passes_with_the_number_that_the_page_gives(tmp_path: Path) -> None:
+def test_the_example_of_the_page_passes_with_the_number_that_the_page_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims_dp, "least_noise", lambda *_: "")  # ten more compositions, which others search
     page = (Path(__file__).parents[4] / "docs" / "dp_sgd.md").read_text(encoding="utf-8")
     (tmp_path / "d.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
     found = certify(tmp_path / "d.toml", audience="release")

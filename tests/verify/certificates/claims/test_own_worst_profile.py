@@ -41,7 +41,9 @@ vouched_by = { who = "we", proof = "https://doi.org/10.1561/0400000042" }
 def found(folder: Path, delta: str, asked: str, pairs: int = 2) -> Finding:
     write_labelled(folder)
     (folder / "mine.py").write_text(MINE.replace("{delta}", delta), encoding="utf-8")
-    (folder / "d.toml").write_text(DATA + VOUCHED + asked + QUICK + f"pairs = {pairs}\ndraws = 2000\n", encoding="utf-8")
+    (folder / "d.toml").write_text(
+        DATA + VOUCHED + asked + QUICK + f"pairs = {pairs}\ndraws = 2000\n", encoding="utf-8"
+    )
     deployment = read_deployment(load(folder / "d.toml"), jobs=1)[0]
     return deployment.config.claims[0].finding(deployment)
 
