@@ -35,6 +35,7 @@ def test_the_examples_of_a_module_give_what_they_show(path: Path) -> None:
     assert result.failed == 0
 
 
+@pytest.mark.quick
 def test_examples_are_found() -> None:
     assert len(EXAMPLES) > 30
 

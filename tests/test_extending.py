@@ -332,6 +332,7 @@ def test_a_paper(copy: Copy) -> None:
     assert copy.python(share) == before
 
 
+@pytest.mark.quick
 def test_half_a_statement_is_one_line(copy: Copy) -> None:
     """A file without a table, and a table without a file: both commands name what is missing."""
     copy.write("verify/papers/wang2019/lem_99.py", LEMMA.format(id="W19-L99"))

@@ -104,6 +104,7 @@ def bookmark(section):
     return " · ".join(filter(None, (section.kicker, section.title)))
 
 
+@pytest.mark.quick
 def test_parts_of_a_document_hold_its_bookmarks_and_start_a_page():
     """Where there are parts, a section of level 1 starts no page, and its bookmark is one level deeper."""
     words = (Paragraph("x"),)

@@ -33,6 +33,7 @@ def test_equal_bytes_here_and_in_a_worker(demo):
         assert list(pool.map(figure_svg, chosen)) == here
 
 
+@pytest.mark.quick
 def test_settings_of_the_user_change_nothing_and_are_left_alone(demo):
     block = drawings(demo)[0]
     plain = figure_svg(block)

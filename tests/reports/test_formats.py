@@ -29,6 +29,7 @@ def test_figures_drawn_elsewhere_are_used(demo: Document) -> None:
     assert rendered(demo, ".pdf", figures=dict.fromkeys(names, empty)) != rendered(demo, ".pdf")
 
 
+@pytest.mark.quick
 def test_another_suffix_is_refused(demo: Document, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"suffix must be one of .pdf, .md, .html, got suffix='.doc'"):
         write_document(demo, tmp_path / "report.doc")

@@ -67,6 +67,7 @@ def test_false_alarms_on_a_claim_that_holds_with_equality():
     assert alarms <= most_allowed(200, 0.05)
 
 
+@pytest.mark.quick
 def test_lower_bounds_lie_above_the_truth_at_most_at_their_level():
     """Null: the event of the Laplace mechanism has exactly ratio e. 50 runs, level 0.1; exact bound 1e-7."""
     above = sum(

@@ -88,6 +88,7 @@ def test_a_true_claim_stands_at_its_level():
     assert alarms <= int(stats.binom.isf(1e-7, 16, 0.1))
 
 
+@pytest.mark.quick
 def test_the_columns_that_tell_are_chosen_and_all_are_of_narrow_outputs():
     rng = np.random.default_rng(4)
     first, second = rng.standard_normal((2, 500, 200))
@@ -103,6 +104,7 @@ def test_the_columns_that_tell_are_chosen_and_all_are_of_narrow_outputs():
     assert telling_columns(first[:, :WIDE], second[:, :WIDE]) is None
 
 
+@pytest.mark.quick
 def test_a_score_of_chosen_columns_names_those_of_the_output():
     score = of_columns(NamedScore("the output itself", lambda rows: rows[:, 1], (1,)), np.array([7, 5]))
     assert score.name == "the output itself, column 6"

@@ -89,6 +89,7 @@ def by_law(low, whose="the claim"):
     )
 
 
+@pytest.mark.quick
 def test_what_refutes_the_claim_and_what_refutes_a_statement():
     assert refutes_the_claim(pair(outcome("black box: the claim", True)))
     assert refutes_the_claim(pair(by_law(0.2)))

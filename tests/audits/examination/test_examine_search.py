@@ -241,6 +241,7 @@ def test_a_refusal_of_one_side_is_infinite_and_of_both_is_nothing() -> None:
     assert value(Refusing(), pair_of(0.0, 4), 24) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.quick
 def test_without_a_density_the_draws_speak() -> None:
     class Counts:
         name = "counts"

@@ -193,6 +193,7 @@ def test_what_an_interrupted_calibration_says(small: None, tmp_path: Path, monke
     assert findings.unexpected([rate], complete=False) == ["a: b: 9 false alarms in 9 at level 0.05"]
 
 
+@pytest.mark.quick
 def test_calibrate_wants_a_folder_of_its_own(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "audit.jsonl").write_text("{}")
     assert invoke(["calibrate", "--profile", "quick", "--out", str(tmp_path), "--resume"]) == 2
@@ -233,6 +234,7 @@ def test_an_auditor_that_misses_twice_as_often_is_named(
     assert "UNEXPECTED  liar: coin:" in capsys.readouterr().out
 
 
+@pytest.mark.quick
 def test_a_control_that_is_not_found_out_and_a_missed_mutant_are_named() -> None:
     control = {"kind": "control", "auditor": "CONTROL", "compatible": True}
     mutant = {"kind": "mutant", "name": "early stop", "found": False}

@@ -319,6 +319,7 @@ def test_an_existing_certificate_is_replaced_only_when_asked(work: Path, capsys:
     assert (work / "out" / "theirs.txt").read_text() == "keep me"
 
 
+@pytest.mark.quick
 def test_a_dry_run_writes_nothing(work: Path, capsys: Captured) -> None:
     assert certify(work, DATA + ssp(8.0) + DP + BUDGET, "--dry-run") == 0
     assert sorted(path.name for path in work.iterdir()) == ["data.csv", "deployment.toml"]

@@ -46,6 +46,7 @@ def test_verdict_and_rows_are_those_of_the_command(tmp_path: Path, capsys: Captu
     assert [json.loads(json.dumps(row)) for row in found.rows] == [json.loads(line) for line in kept.splitlines()]
 
 
+@pytest.mark.quick
 def test_a_mutant_with_too_little_noise_fails(tmp_path: Path) -> None:
     assert verify.certify(str(write(tmp_path, 1.0, DP))).decision is Decision.FAIL
 

@@ -66,6 +66,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return done
 
 
+@pytest.mark.quick
 def test_what_is_in_the_store_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = counted(monkeypatch)
     with Store(tmp_path / "rows.sqlite") as store:

@@ -177,6 +177,7 @@ def test_run_and_calibrate_give_the_records_of_this_machine(tmp_path: Path) -> N
     assert "--jobs must be left to the cluster's workers" in log.read_text()
 
 
+@pytest.mark.quick
 def test_no_scheduler_is_one_line(tmp_path: Path) -> None:
     write_grid(tmp_path / "grid.toml", 1)
     before = time.monotonic()

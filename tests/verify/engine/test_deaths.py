@@ -86,6 +86,7 @@ def honest(n_repeats: int, level: float, key: StreamKey) -> np.ndarray:
     return np.zeros((n_repeats, 2), dtype=bool)
 
 
+@pytest.mark.quick
 def test_calibrate_names_the_audits_and_counts_the_rest(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

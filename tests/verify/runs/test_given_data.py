@@ -81,6 +81,7 @@ def test_a_true_claim_holds_and_a_false_one_fails(tmp_path: Path) -> None:
     assert seen(kidney(write_kidney(tmp_path / "many", 30, 0.3)), "own", 20) == (Outcome.HOLDS, Reason.NONE)
 
 
+@pytest.mark.quick
 def test_without_data_it_is_undecided_with_the_name_of_the_recipe() -> None:
     module = "verify.papers.redberg_wang2021.fig_"
     wanted = {3: "rw21/credit", 6: "rw21/credit", 7: NAME, 8: "rw21/wine-red", 9: NAME, 10: "rw21/wine-white"}

@@ -72,6 +72,7 @@ def test_record_is_the_same_for_one_worker_and_for_two(tmp_path: Path) -> None:
     assert one.exit_code == two.exit_code == 0
 
 
+@pytest.mark.quick
 def test_rows_are_in_canonical_order(tmp_path: Path) -> None:
     record = run(tmp_path / "1").record
     assert [row["case"] for row in record.cases_of("RW21-T17")] == [

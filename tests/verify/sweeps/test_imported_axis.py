@@ -129,6 +129,7 @@ def test_a_broken_mechanism_fails_whoever_vouches(parameters: str, tmp_path: Pat
     assert (mine["outcome"], mine["ground"], mine["error"]) == ("FAILS", "", None)
 
 
+@pytest.mark.quick
 def test_too_few_draws_examine_nothing(tmp_path: Path) -> None:
     mine = row(grid(tmp_path, more="[budget]\nimported_draws = 200\n"))
     assert mine["outcome"] == "UNDECIDED"

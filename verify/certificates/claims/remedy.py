@@ -152,9 +152,11 @@ def least_epsilon_proved(claimed: float, holds: Callable[[float], bool]) -> floa
         return 0.0
     low, high = 0.0, claimed
     for _ in range(HALVINGS):
+        if _outward(low, 1) == _outward(high, 1):
+            break
         middle = 0.5 * (low + high)
         low, high = (low, middle) if holds(middle) else (middle, high)
-    rounded = float(format_number(high, DIGITS, rounding="up"))
+    rounded = _outward(high, 1)
     return rounded if rounded < claimed and holds(rounded) else claimed
 
 
@@ -212,6 +214,8 @@ def _least_along(
         return None
     low = high - 1
     for _ in range(HALVINGS):
+        if not _told_apart(at(low), at(high), way):
+            break
         middle = 0.5 * (low + high)
         low, high = (middle, high) if proved(at(middle)) else (low, middle)
     rounded = {name: _outward(value, way[name]) for name, value in at(low).items()}
@@ -259,8 +263,8 @@ def nearest(
         return None
     low = 0.0 if high <= 1 else high - 1
     for _ in range(HALVINGS):
-        if all(_outward(value, way[name]) == _outward(at(high)[name], way[name]) for name, value in at(low).items()):
-            break  # whatever lies between is one number when it is rounded
+        if not _told_apart(at(low), at(high), way):
+            break
         middle = 0.5 * (low + high)
         low, high = (low, middle) if proved(at(middle)) else (middle, high)
     rounded = {name: _outward(value, way[name]) for name, value in at(high).items()}
@@ -270,6 +274,11 @@ def nearest(
 
 def _doublings() -> Iterator[int]:
     return iter(range(1, DOUBLINGS + 1))
+
+
+def _told_apart(low: Mapping[str, float], high: Mapping[str, float], way: Mapping[str, int]) -> bool:
+    """Tell whether two ends of a search differ when they are rounded; all between them is one number otherwise."""
+    return any(_outward(low[name], turn) != _outward(high[name], turn) for name, turn in way.items())
 
 
 def _outward(value: float, direction: int) -> float:

@@ -37,10 +37,11 @@ vouched_by = { who = "we", proof = "https://doi.org/10.1561/0400000042" }
 def read(folder: Path, text: str) -> Deployment:
     write_labelled(folder)
     (folder / "mine.py").write_text(MINE, encoding="utf-8")
-    (folder / "d.toml").write_text(DATA + text + QUICK + "draws = 2000\n", encoding="utf-8")
+    (folder / "d.toml").write_text(DATA + text + QUICK + "pairs = 2\ndraws = 2000\n", encoding="utf-8")
     return read_deployment(load(folder / "d.toml"), jobs=1)[0]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("scope", ["records", "everyone"])
 def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
     deployment = read(tmp_path, MECHANISM + claim("pdp", scope=scope, epsilon=1.0, delta=1e-5))

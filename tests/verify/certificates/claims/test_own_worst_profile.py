@@ -38,10 +38,12 @@ vouched_by = { who = "we", proof = "https://doi.org/10.1561/0400000042" }
 """
 
 
-def found(folder: Path, delta: str, asked: str) -> Finding:
+def found(folder: Path, delta: str, asked: str, pairs: int = 2) -> Finding:
     write_labelled(folder)
     (folder / "mine.py").write_text(MINE.replace("{delta}", delta), encoding="utf-8")
-    (folder / "d.toml").write_text(DATA + VOUCHED + asked + QUICK + "draws = 2000\n", encoding="utf-8")
+    (folder / "d.toml").write_text(
+        DATA + VOUCHED + asked + QUICK + f"pairs = {pairs}\ndraws = 2000\n", encoding="utf-8"
+    )
     deployment = read_deployment(load(folder / "d.toml"), jobs=1)[0]
     return deployment.config.claims[0].finding(deployment)
 
@@ -49,13 +51,13 @@ def found(folder: Path, delta: str, asked: str) -> Finding:
 def test_a_tight_claim_passes_on_delta_at_alone(tmp_path: Path) -> None:
     """The claimed delta is the stated one to all digits."""
     tight = GaussianProfile(1 / 8).delta_at(0.1)
-    verdict = found(tmp_path, RIGHT, dp(0.1, delta=tight)).verdict
+    verdict = found(tmp_path, RIGHT, dp(0.1, delta=tight), pairs=8).verdict
     assert (verdict.decision, verdict.ground) == (Decision.PASS, Ground.VOUCHED), verdict.why
 
 
 def test_a_claim_below_it_stays_open_and_the_numbers_are_told_apart(tmp_path: Path) -> None:
     below = GaussianProfile(1 / 8).delta_at(0.1) * (1 - 1e-6)
-    verdict = found(tmp_path, RIGHT, dp(0.1, delta=below)).verdict
+    verdict = found(tmp_path, RIGHT, dp(0.1, delta=below), pairs=8).verdict
     assert verdict.decision is Decision.UNDECIDED
     assert "at most 0.01577811, and at most 0.01577809 is claimed" in verdict.why
 
@@ -67,6 +69,7 @@ def test_what_is_no_number_is_said_in_the_reason(tmp_path: Path, delta: str, got
     assert "delta_at(0) of what worst_profile returns must be a number in [0, 1], " + got in verdict.why
 
 
+@pytest.mark.quick
 def test_a_curve_that_single_epsilons_do_not_tell(tmp_path: Path) -> None:
     verdict = found(tmp_path, RIGHT, claim("dp", profile="gaussian-dp", mu=0.2)).verdict
     assert verdict.decision is Decision.UNDECIDED

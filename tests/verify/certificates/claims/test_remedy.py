@@ -126,6 +126,7 @@ def test_where_no_number_is_proved_there_is_none_and_words_say_what_would_help(f
     assert row["advice"]
 
 
+@pytest.mark.quick
 def test_a_claim_that_passes_has_no_remedy(folder: Path) -> None:
     row = claim_row(decided(folder, DATA + mechanism("ssp", sigma_gram=8.0, sigma_moment=8.0) + dp(1.0)))
     assert (row["verdict"], row["remedy"], row["advice"]) == ("PASS", [], "")
@@ -149,6 +150,7 @@ def test_several_parameters_move_together_each_to_its_own_side() -> None:
     assert words.startswith("The nearest a and b that this suite can prove, moved together, are 3 and 2.67 (now 1 and ")
 
 
+@pytest.mark.quick
 def test_what_epsilon_means_is_computed() -> None:
     odds = odds_at(1.0, 1e-6, "whether it is there")
     assert odds.factor == math.e

@@ -79,6 +79,7 @@ def test_every_bit_of_the_attestation_matters(copy: Path, capsys: Captured) -> N
         assert (code, path.name in out) == (1, True), (place, out)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("part", BOTH)
 def test_a_missing_a_foreign_and_a_linked_file_are_named(part: str, copy: Path, capsys: Captured) -> None:
     folder = copy / part

@@ -273,6 +273,7 @@ def test_a_refused_input_leaves_no_folder(work: Path, monkeypatch: pytest.Monkey
     assert capsys.readouterr().err.count("\n") == 3
 
 
+@pytest.mark.quick
 def test_an_artefact_that_is_not_there_is_refused_before_anything_is_drawn(tmp_path: Path, capsys: Captured) -> None:
     configuration = lay_out(tmp_path, TEXT)
     (tmp_path / "model.onnx").unlink()

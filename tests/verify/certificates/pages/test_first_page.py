@@ -170,6 +170,7 @@ def test_what_refutes_an_imported_mechanism_is_the_check_that_did_and_no_other(w
     assert "Name whoever vouches" not in (refuted / "audit.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.quick
 def test_without_a_factor_the_guess_alone_is_told() -> None:
     odds = {"about": "whether a record is there", "factor": None, "delta": 0.0, "guess": 0.6914624}
     text = odds_words(odds, kept=True)

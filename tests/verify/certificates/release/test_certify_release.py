@@ -104,6 +104,7 @@ def test_neighbouring_private_data_give_the_same_bytes(
         assert word not in everything
 
 
+@pytest.mark.quick
 def test_a_planted_curators_number_is_seen_in_the_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_release_folder_that_is_not_there_is_a_note(origin: Path, place: Path,
     assert (code, "the release folder is not at hand: its chain of draws was not compared" in out) == (0, True)
 
 
+@pytest.mark.quick
 def test_the_attestation_names_the_output_and_the_record_its_numbers(origin: Path, place: Path) -> None:
     attested = json.loads((origin / "out" / "curator" / "attestation.json").read_bytes())
     assert [each["name"] for each in attested["subject"]] == ["d.toml", "output.json", "model.onnx"]

@@ -98,6 +98,7 @@ def test_any_private_claims_leave_no_trace(more: tuple[str, ...], work: Path, ca
     assert seen(work, DP + DP.replace("1.0", "2.0"), capsys, *more) != without  # a claim about everyone is public
 
 
+@pytest.mark.quick
 def test_what_is_declared_public_is_published_without_its_verdict(work: Path) -> None:
     (work / "d.toml").write_text(base() + DP + PRIVATE.format(public="public = true"), encoding="utf-8")
     rows = certify("d.toml", audience="release").rows
