@@ -237,9 +237,9 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         miscounted=has_miscounted(encoded.subject),
         fresh=fresh,
     )
-    if not refutes_the_claim(found):
+    if work.claim is None or not refutes_the_claim(found):
         return found
-    return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused))
+    return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused, work.claim))
 
 
 def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator[Witness]:

@@ -102,7 +102,7 @@ def whole_of(n_draws: int) -> Budget:
 
 def test_no_handler_of_what_a_mechanism_raises_takes_an_error_of_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever an examination splits off or spends a failure probability on is refused, each in its turn."""
-    kept = {"take": Ledger.take, "spend": Ledger.spend}
+    kept: dict[str, Callable[..., Any]] = {"take": Ledger.take, "spend": Ledger.spend}
     seen: list[tuple[str, str]] = []
 
     def spoiled(method: str, spoil: str) -> Callable[..., Any]:
@@ -118,6 +118,7 @@ def test_no_handler_of_what_a_mechanism_raises_takes_an_error_of_the_ledger(monk
         monkeypatch.setattr(Ledger, method, spoiled(method, ""))
     assert examined().ruling(attested=True).words == "PASS (vouched)"
     for method, place in dict.fromkeys(seen):
-        with monkeypatch.context() as patch, pytest.raises(LedgerError, match="spent twice"):
+        with monkeypatch.context() as patch:
             patch.setattr(Ledger, method, spoiled(method, place))
-            examined()
+            with pytest.raises(LedgerError, match="spent twice"):
+                examined()
