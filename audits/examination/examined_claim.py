@@ -224,8 +224,9 @@ class Examination(Result):
         claim = self.claim
         bounds = [(pair, least_epsilon(self._sound(pair), claim)) for pair, _ in self.refutations]
         pair, least = max(bounds, key=lambda each: -math.inf if math.isnan(each[1]) else each[1])
-        broken = (BROKEN[finding.name] for finding in self.violations if finding.name in BROKEN)
-        name, cause = pair.name.removeprefix(SEARCHED), next(broken, pair.cause)
+        known = (BROKEN[finding.name] for finding in self.violations if finding.name in BROKEN)
+        cause = next(known, "") if self.violations else pair.cause
+        name = pair.name.removeprefix(SEARCHED)
         return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause)
 
     def _sound(self, pair: PairExamination) -> list[Witness]:

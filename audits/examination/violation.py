@@ -22,16 +22,16 @@ BOUNDS = ("black box: epsilon", "epsilon by the stated law", BY_FRESH_LAW)
 #: Ratio of two spreads from which it is named, and how near it must be to that of the numbers of records.
 SPREAD, NEAR = 1.25, 0.1
 #: Probabilities of the tails that are looked at.
-SHARES = (0.02, 0.05, 0.1, 0.25)
+SHARES = (0.05, 0.1, 0.25)
 #: Factor over the claimed epsilon of which three digits show something.
 LARGER = 1.01
 KIND = "the kind of output (a type, a key, a size, a text, an error) depends on the data"
-#: A broken part of the contract -> the cause in words.
+#: A broken part of the contract -> the cause in words; what is not here may have nothing to do with it.
 BROKEN = {
-    "outputs do not repeat from call to call": "the same outputs come again in other calls: a fixed seed, or noise "
-    "that was made beforehand",
+    "outputs do not repeat from call to call": "the same outputs come again in other calls, as without noise, with a "
+    "fixed seed, or with noise that was made beforehand",
     "rows of one call are independent": "outputs of one call depend on each other",
-    "one law whatever the call": "the noise depends on the size or the number of calls",
+    "one law whatever the call": "outputs depend on the call: on how many it asks for, or on what was called before",
     "outputs do not depend on what was called before": "something is remembered between calls: in fresh processes the "
     "outputs have another law",
 }
