@@ -18,6 +18,8 @@ from .examine_pair import PairExamination
 from .examined import DrawnPair
 from .pair_values import PairValue
 
+#: How the name of a pair begins that a search found.
+SEARCHED = "found by a search: "
 #: A pair under a name: one record apart, or several.
 Named = NamedPair | NamedGroupPair
 
@@ -64,7 +66,7 @@ def searched(
     key = budget.key.child("search")
     value = PairValue(subject, claim, search.n_draws, key.child("draws"), one_by_one=one_by_one)
     found = search_designs(value, search, key.child("designs").rng())
-    new = [replace(each.named, name=f"found by a search: {each.named.name}") for each in found]
+    new = [replace(each.named, name=SEARCHED + each.named.name) for each in found]
     return [*new, *chosen[: max(0, len(chosen) + places(search) - len(new))]]
 
 

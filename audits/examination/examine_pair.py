@@ -237,9 +237,9 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         miscounted=has_miscounted(encoded.subject),
         fresh=fresh,
     )
-    if not refutes_the_claim(found):
+    if work.claim is None or not refutes_the_claim(found):
         return found
-    return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused))
+    return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused, work.claim))
 
 
 def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator[Witness]:
@@ -249,7 +249,7 @@ def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator
         if audit is not None:
             yield replace(_claim_witness(audit), about=f"{words}: the claim")
     if fresh.ratio is not None:
-        yield law_witness(f"{apart}: stated ratio", fresh.ratio, Stated.APART)
+        yield law_witness(f"{apart}: stated ratio", fresh.ratio, Stated.APART, Stated.DENSITY)
     if fresh.delta is not None:
         test, level = fresh.delta, fresh.delta_level
         refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"

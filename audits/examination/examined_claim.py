@@ -38,11 +38,11 @@ from ..white_box.pair_delta import sampled_delta
 from .deadline import Deadline, OutOfTime
 from .early_end import passed_over, until_refuted
 from .examine_caps import Cap
-from .examine_choose import Named, accepted, boundary, places, searched
+from .examine_choose import SEARCHED, Named, accepted, boundary, places, searched
 from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
-from .violation import Violation, claimed_words, least_epsilon
+from .violation import BROKEN, Violation, claimed_words, least_epsilon
 from .witnesses import Witness
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
@@ -170,6 +170,11 @@ class Examination(Result):
         return tuple(finding for finding in self.contract if finding.violated)
 
     @property
+    def broken(self) -> str:
+        """The part of the contract that is broken, the first of several; empty where none is."""
+        return self.violations[0].name if self.violations else ""
+
+    @property
     def untried(self) -> bool:
         """Whether none of the contract checks had enough draws."""
         return untried(self.contract)
@@ -216,11 +221,13 @@ class Examination(Result):
         """The refuted claim in numbers, on the pair that shows the largest epsilon; None where it is not refuted."""
         if not self.refutations or self.claim is None:
             return None
-        bounds = [(pair, least_epsilon(self._sound(pair))) for pair, _ in self.refutations]
-        pair, least = max(bounds, key=lambda each: -math.inf if math.isnan(each[1]) else each[1])
-        cause = self.violations[0].words if self.violations else pair.cause
         claim = self.claim
-        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, pair.name, cause)
+        bounds = [(pair, least_epsilon(self._sound(pair), claim)) for pair, _ in self.refutations]
+        pair, least = max(bounds, key=lambda each: -math.inf if math.isnan(each[1]) else each[1])
+        known = (BROKEN[finding.name] for finding in self.violations if finding.name in BROKEN)
+        cause = next(known, "") if self.violations else pair.cause
+        name = pair.name.removeprefix(SEARCHED)
+        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause)
 
     def _sound(self, pair: PairExamination) -> list[Witness]:
         return [witness for witness in pair.witnesses if sound(witness.result(pair.name), self.misstated)]

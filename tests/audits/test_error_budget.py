@@ -121,7 +121,7 @@ def whole_of(n_draws: int) -> Budget:
 
 def test_no_handler_of_what_a_mechanism_raises_takes_an_error_of_the_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever an examination splits off or spends a failure probability on is refused, each in its turn."""
-    kept = {"take": Ledger.take, "spend": Ledger.spend}
+    kept: dict[str, Callable[..., Any]] = {"take": Ledger.take, "spend": Ledger.spend}
     seen: list[tuple[str, str]] = []
 
     def spoiled(method: str, spoil: str) -> Callable[..., Any]:

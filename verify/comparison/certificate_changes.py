@@ -44,6 +44,7 @@ def certificate_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comp
     yield from _deployment(before, after)
     yield from _checks(old.of("check"), new.of("check"), comparer, _restated(before, after))
     yield from _releases(old.of("release"), new.of("release"))
+    yield from _spent(old.of("budget"), new.of("budget"))
 
 
 def certificate_notes(old: Row, new: Row) -> list[str]:
@@ -253,3 +254,16 @@ def _releases(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
         yield from one(Turn.CHANGED, "cost", name, before["cost"], after["cost"])
         if before["cost"] == after["cost"] and before != after:
             yield RecordChange(Turn.CHANGED, "release", name, "one draw", "another draw")
+
+
+def _spent(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
+    """Yield how much of the failure probability was spent, by the part that an audience may know of.
+
+    Records of old do not say it; one that says it no longer is the worse for it.
+    """
+    told = [
+        "not said" if not rows else f"{math.fsum(leaf['alpha'] for leaf in rows[0]['leaves'] if leaf['spent']):.4g}"
+        for rows in (old, new)
+    ]
+    turn = Turn.WORSE if old and not new else Turn.CHANGED
+    yield from one(turn, "failure probability spent", "", *told)

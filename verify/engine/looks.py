@@ -35,7 +35,7 @@ class Looks:
         if self.error:
             row |= {"outcome": Outcome.UNDECIDED.name, "reason": Reason.ERROR.name}
         elif self.unconfirmed:
-            row |= {"outcome": Outcome.UNDECIDED.name, "reason": Reason.UNCONFIRMED.name}
+            row |= {"outcome": Outcome.UNDECIDED.name, "reason": Reason.UNCONFIRMED.name, "detail": ""}
         second = self.confirmation
         return row | {
             "confirmation": None if second is None else evidence_row(second, *judge(second)),

@@ -17,11 +17,11 @@ from audits.examination.examined_claim import Examination, examine
 from audits.examination.witnesses import Witness
 from audits.search.worst_case import NamedPair
 from audits.verdict import CheckRole, Decision, Ground
-from mechanisms import BOTH, ExactLaw, PrivacyProfile
+from mechanisms import BOTH, ExactLaw, PrivacyProfile, Relation
 from mechanisms.laws.proved_profile import proved_profile
 from mechanisms.reference import is_reference
 
-from ..messages.verdict_words import least_change, said
+from ..messages.verdict_words import least_change, misstated, said
 from .evidence import vacuous
 from .measure import Measure
 from .statement import Claim, Evidence, Observer, Value
@@ -32,8 +32,6 @@ QUANTITY = "delta at the claimed epsilon, worse direction"
 NO_FINITE_TEST = "no finite test: "
 NOT_EXAMINED = "not examined: "
 MISSTATED = "its own statement is refuted: "
-#: How the reason of an open verdict begins, by its ground.
-REASONS = {Ground.NOT_EXAMINED: NOT_EXAMINED, Ground.MISSTATED: MISSTATED}
 
 
 def examine_one(
@@ -87,7 +85,7 @@ def pair_evidence(
     claim = claim or point_claim(epsilon, delta, (pair.relation,))
     found = examine_one(mechanism, pair, claim, budget, make=make, views=views)
     if not is_reference(mechanism):
-        return _external(found, shown, vouched=vouched)
+        return _external(found, shown, pair_words(pair), vouched=vouched)
     witness = found.pairs[0].witnesses[0]
     if claim.curve is not None:
         return _evidence_of(witness, shown, "")
@@ -105,14 +103,25 @@ def law_notes(profile: PrivacyProfile, epsilon: float, delta: float) -> dict[str
     }
 
 
-def _external(found: Examination, claim: Claim, *, vouched: bool) -> Evidence:
+def pair_words(pair: Any) -> str:
+    """Return what a pair is that somebody gave: how many records, and by what the second data set differs."""
+    size, apart = len(pair.first.y), getattr(pair, "distance", 1)
+    changed = {Relation.ADD: "added", Relation.REMOVE: "removed", Relation.REPLACE: "replaced"}[pair.relation]
+    many = "one" if apart == 1 else str(apart)
+    return f"the pair that was given: {size} record{'' if size == 1 else 's'}, {many} {changed}"
+
+
+def _external(found: Examination, claim: Claim, words: str, *, vouched: bool) -> Evidence:
     """Return the verdict of an examination as evidence: its one sentence, and the number that decided."""
     ruling = found.ruling(attested=vouched)
-    sentence = said(ruling, found.violation)
+    violation = None if found.violation is None else replace(found.violation, pair=words)
+    sentence = said(ruling, violation)
     if ruling.decision is Decision.FAIL:
         _, witness = found.refutations[0]
-        change = "" if found.violation is None else f" {least_change(found.violation)}"
+        change = "" if violation is None else f" {least_change(violation, found.broken)}"
         return _evidence_of(witness, claim, sentence + change)
+    if ruling.misstated:
+        return Evidence(claim, reason=f"{MISSTATED}{sentence} {misstated(ruling.misstated)}")
     (pair,) = found.pairs or (None,)
     if ruling.decision is Decision.PASS and pair is not None:
         witness = next(w for w in pair.witnesses if w.role is CheckRole.DECIDES)
@@ -123,7 +132,8 @@ def _external(found: Examination, claim: Claim, *, vouched: bool) -> Evidence:
     if ruling.ground is Ground.EXAMINED and ruling.check and pair is not None:  # more draws may decide it
         witness = next(w for w in pair.witnesses if w.result(pair.name).name == ruling.check and not w.holds)
         return _evidence_of(witness, claim, "")
-    return Evidence(claim, reason=REASONS.get(ruling.ground, NO_FINITE_TEST) + sentence)
+    why = NOT_EXAMINED if ruling.ground is Ground.NOT_EXAMINED else NO_FINITE_TEST
+    return Evidence(claim, reason=f"{why}{sentence}")
 
 
 def _evidence_of(witness: Witness, claim: Claim, reason: str) -> Evidence:

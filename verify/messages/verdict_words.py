@@ -29,28 +29,30 @@ def violated(violation: Violation) -> str:
     'Claimed epsilon 1 at delta 1e-06; the true one is at least 1.72 (confidence 1 - 1.0e-4). Seen on: one added.'
     """
     sure = "proved" if violation.failure_prob == 0 else f"confidence 1 - {format_probability(violation.failure_prob)}"
+    point = violation.claimed.startswith("epsilon")
     if math.isnan(violation.epsilon):
-        least = f"this does not hold ({sure})"
+        least = f"{'the true one is larger' if point else 'this does not hold'} ({sure})"
     elif math.isinf(violation.epsilon):
         least = f"no epsilon holds at delta {format_number(violation.delta)} ({sure})"
     else:
-        least = f"the true one is at least {format_number(violation.epsilon, 3, rounding='down')} ({sure}"
-        least += (
-            ")"
-            if "delta" in violation.claimed or not violation.delta
-            else (f", at delta {format_number(violation.delta)})")
-        )
+        one = "one" if point else f"epsilon at delta {format_number(violation.delta)}"
+        least = f"the true {one} is at least {format_number(violation.epsilon, 3, rounding='down')} ({sure})"
     seen = f" Seen on: {violation.pair}." if violation.pair else ""
     cause = f" Likely cause: {violation.cause}." if violation.cause else ""
     return f"Claimed {violation.claimed}; {least}.{seen}{cause}"
 
 
-def least_change(violation: Violation) -> str:
-    """Return the least change after which the same evidence would refute nothing."""
-    if not math.isfinite(violation.epsilon):
+def least_change(violation: Violation, broken: str = "") -> str:
+    """Return the least change after which the same evidence would refute nothing.
+
+    ``broken``: what of the contract must be mended before any noise helps; empty where that is nothing.
+    """
+    if broken:
+        return f"Mend what the contract found: {broken}."
+    if not math.isfinite(violation.epsilon) or not violation.claimed.startswith("epsilon"):
         return "More noise, or an output that says less."
     least = format_number(violation.epsilon, 3, rounding="up")
-    return f"More noise, or a claim of epsilon {least} at least: nothing smaller can hold."
+    return f"More noise, an output that says less, or a claim of epsilon {least} at least: nothing smaller can hold."
 
 
 def misstated(statements: Sequence[Stated]) -> str:

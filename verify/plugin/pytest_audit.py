@@ -146,12 +146,18 @@ class Auditor:
         if sound and outcome in EXPECTATIONS[row["expect"]]:
             return
         epsilon, delta = row["params"]["epsilon"], row["params"]["delta"]
-        reason = row["detail"] or Reason[row["reason"]].value
-        words = f"{outcome.name.lower().replace('_', ' ')}" + (f" ({reason})" if reason else "")
         raise AuditFailure(
             f"({epsilon:g}, {delta:g}) was expected to be {row['expect']!r} for {row['mechanism']}, "
-            f"got {words}: {case_sentence(row)}{_way_out(row)}"
+            f"got {outcome.name.lower().replace('_', ' ')}: {found_words(row)}{_way_out(row)}"
         )
+
+
+def found_words(row: Row, *, typographic: bool = False) -> str:
+    """Return what an audit found: the sentence of its verdict, or the number that decided or left it open."""
+    if row["detail"]:
+        return str(row["detail"])
+    reason = Reason[row["reason"]].value
+    return (f"{reason}: " if reason else "") + case_sentence(row, typographic=typographic)
 
 
 def _way_out(row: Row) -> str:

@@ -28,7 +28,7 @@ from reports.row import (
 from ..engine.rows import Row, dumps, word_of
 from ..engine.versions import header
 from ..kernel.verdict import Reason
-from ..messages.words import case_sentence, setting, verdict_sentence
+from ..messages.words import setting, verdict_sentence
 
 SCHEMA_VERSION = 1
 TONES = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD, "SUPPORTED": Tone.GOOD, "REFUTED": Tone.BAD}
@@ -142,13 +142,15 @@ def _as_expected(row: Row) -> bool:
 
 
 def _audits(rows: list[Row]) -> tuple[Block, ...]:
+    from .pytest_audit import found_words
+
     lines = tuple(
         (
             row["test"] + (f" [{row['number']}]" if row["number"] > 1 else ""),
             row["statement"] or "–",
             f"{row['mechanism']}; {setting(row['params'], typographic=True)}",
             Badge(word_of(row).lower().replace("_", " "), TONES.get(word_of(row), Tone.WARNING)),
-            case_sentence(row, typographic=True),
+            found_words(row, typographic=True),
         )
         for row in rows
     )

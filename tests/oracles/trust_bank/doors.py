@@ -266,12 +266,11 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
         demand=own if entry.budget else least,
         search=PairSearch(domain, relation, claim.group, False, *SEARCHES[profile]),
     )
-    outcome = found.ruling(attested=True).decision.name
+    ruling = found.ruling(attested=True)
     if found.refutations:
         pair, witness = found.refutations[0]
-        return outcome, f"{witness.about}: {pair.name}: {witness.words}", DRAWN[0]
-    broken = "; ".join(f"{each.name}: {each.words}" for each in found.violations)
-    return outcome, found.missing or broken or found.law or found.ruling(attested=True).words, DRAWN[0]
+        return ruling.decision.name, f"{witness.about}: {pair.name}: {witness.words}", DRAWN[0]
+    return ruling.decision.name, f"{ruling.ground.value}: {ruling.why}", DRAWN[0]
 
 
 DOORS: dict[str, Callable[[Entry, int, str], tuple[str, str, int]]] = {

@@ -251,3 +251,17 @@ def test_fewer_draws_of_a_check_are_for_the_worse(certificate: Rows) -> None:
     assert (only(many, few).what, only(many, few).turn) == ("draws", Turn.WORSE)
     failed = changed(few, chosen, outcome="FAILS")  # a refutation stops as soon as it is sure
     assert [change.what for change in difference(many, failed).changes] == ["outcome"]
+
+
+def test_what_was_spent_of_the_failure_probability_is_compared_where_both_say_it(certificate: Rows) -> None:
+    """Records of old do not say it; that a record says it no longer is for the worse."""
+    old = without(certificate, of("budget"))
+    leaf = {"place": ["dp", "look"], "alpha": 4e-5, "decided": "a look", "spent": True}
+    spent = [*old, {"kind": "budget", "failure_prob": 1e-4, "leaves": [leaf, leaf | {"spent": False, "decided": ""}]}]
+    more = changed(spent, of("budget"), leaves=[leaf, leaf | {"place": ["dp", "confirmation"]}])
+    assert difference(old, old).changes == ()
+    assert difference(spent, spent).changes == ()
+    what = "failure probability spent"
+    assert only(old, spent) == RecordChange(Turn.CHANGED, what, "", "not said", "4e-05")
+    assert only(spent, old) == RecordChange(Turn.WORSE, what, "", "4e-05", "not said")
+    assert only(spent, more) == RecordChange(Turn.CHANGED, what, "", "4e-05", "8e-05")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from audits.error_budget import ROUNDING
 from reports.formats import rendered
 from reports.junit import junit_xml
 from reports.row import Audience, Document
@@ -115,6 +117,7 @@ def check_folder(folder: Path, *, render: bool = True) -> Checked:
         _listed(parsed, checked)
         checked.wrong += _statement(parsed)
         checked.wrong += _digests(parsed)
+        checked.wrong += _overspent(parsed.rows)
     except Exception:  # whatever a forger wrote where something else belongs
         checked.wrong.append(f"{LAST} does not say what {RECORD} says")
         return checked
@@ -258,6 +261,19 @@ def _digests(parsed: Parsed) -> list[str]:
         elif name in parsed.files and listed[place] != descriptor(name, sha256(parsed.files[name])):
             wrong.append(f"{name} is not the file that was attested")
     return wrong
+
+
+def _overspent(rows: Sequence[Row]) -> list[str]:
+    """Return whether a record gives out more failure probability than it has; records of old do not say."""
+    for row in rows:
+        if row["kind"] == "budget":
+            places = [tuple(leaf["place"]) for leaf in row["leaves"]]
+            total, whole = math.fsum(number(leaf["alpha"]) for leaf in row["leaves"]), number(rows[0]["failure_prob"])
+            told = all(leaf["spent"] == bool(leaf["decided"]) for leaf in row["leaves"])
+            fits = number(row["failure_prob"]) == whole and total <= whole * (1 + ROUNDING)
+            if not (told and fits and len(set(places)) == len(places)):
+                return [f"{RECORD} gives out a failure probability that does not add up"]
+    return []
 
 
 def _made_again(parsed: Parsed, pages: Document) -> list[str]:

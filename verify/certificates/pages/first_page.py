@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from audits.verdict import Ground
 from reports.numbers import format_count, format_number, format_probability
 from reports.row import Block, Fact, Facts, Paragraph, Reference, Scale, Table, TextStyle
 
@@ -114,7 +115,12 @@ def _scale(claims: Sequence[Row], parts: Parts) -> Iterator[Scale]:
 
 
 def _deciding(claim: Row, parts: Parts) -> Row | None:
-    """Return the check that decided a claim or left it open, where it found a number; None where none is named."""
+    """Return the check that decided a claim or left it open, where it found a number; None where none is named.
+
+    What a mechanism states is no finding where one of its statements is refuted.
+    """
+    if claim["ground"] == Ground.MISSTATED.value:
+        return None
     reason = claim["reason"]
     own = [row for row in parts["check"] if row["claim"] == claim["claim"]]
     named = [row for row in own if row["check"] == reason]
@@ -140,9 +146,10 @@ def _found(claim: Row, parts: Parts) -> str:
     witness = row["exact"] or row["sampled"]
     if "p-value" in row["about"]["quantity"]:
         violation = claim.get("violation")
-        if violation is None:
-            return "–"
-        return f"Epsilon at least {format_number(number(violation['epsilon']), 3, rounding='down', typographic=True)}"
+        least = math.nan if violation is None else number(violation["epsilon"])
+        if math.isnan(least):
+            return "More than is claimed"
+        return f"Epsilon at least {format_number(least, 3, rounding='down', typographic=True)}"
     found = _range(witness)
     what = next((word for key, word in FOUND.items() if key in row["about"]["quantity"]), "")
     return f"{what} {found}, where {allowed(row['about'], typographic=True)} is allowed".strip()
@@ -263,7 +270,8 @@ def _scope(header: Row, parts: Parts) -> Iterator[Fact]:
     yield Fact("Not examined", "; ".join(_unexamined(header, claims)) + ".")
     nobody = " Nobody's word is needed." if all(claim["examination"] is None for claim in claims) else ""
     yield Fact("Rests on", _each(claims, lambda claim: _rests_on(claim, parts)) + nobody)
-    conditions = sorted({condition for claim in claims for condition in claim["conditions"]})
+    stands = [claim for claim in claims if claim["ground"] != Ground.MISSTATED.value]
+    conditions = sorted({condition for claim in stands for condition in claim["conditions"]})
     conditions += [f"preparation that reads the data: {note}" for note in header["data"]["data_dependent"]]
     if conditions and header["verdict"] != "FAIL":
         more = f"; and {len(conditions) - SHOWN} more, with each claim" if len(conditions) > SHOWN else ""

@@ -13,6 +13,9 @@ import pytest
 from toys.deployments import DATA, QUICK, dp, imported
 from toys.forgery import BOTH, attest_again, certify, flipped, lay_out, names_in, paths_of, replaced
 
+from reports.junit import junit_xml
+from verify.certificates.certificate import record_text
+from verify.certificates.folder.output import junit_cases, parse_rows, render_again
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]
@@ -291,3 +294,37 @@ def test_digests_written_anew_do_not_help_a_changed_record(copy: Path, capsys: C
 @pytest.mark.slow
 def test_digests_written_anew_help_no_changed_record(copy: Path, capsys: Captured) -> None:
     assert the_careless_forger_is_found(copy / "curator", 7, capsys) >= 40
+
+
+def made_again(folder: Path, rows: list[dict[str, object]]) -> None:
+    """Write a folder anew from other rows: record, pages, JUnit and attestation, as a forger could."""
+    record, run = folder / "audit.jsonl", json.loads((folder / "run.json").read_bytes())
+    record.write_text(record_text(rows), encoding="utf-8")
+    for name in ("audit.pdf", "audit.html", "audit.md"):
+        render_again(record, run, folder / name, jobs=1)
+    (folder / "junit.xml").write_bytes(junit_xml("pdp-verify certify", junit_cases(rows)))
+    attest_again(folder)
+
+
+#: What is written of the failure probability -> whether it adds up.
+BUDGETS = {
+    "it is not said, as of old": (None, 0),
+    "a part is larger": (lambda row: replaced(row, ("leaves", 0, "alpha"), 0.9), 1),
+    "a part is twice there": (lambda row: row | {"leaves": [*row["leaves"], row["leaves"][0]]}, 1),
+    "the whole is larger": (lambda row: row | {"failure_prob": 0.5}, 1),
+    "a part was not spent": (lambda row: replaced(row, ("leaves", 0, "spent"), not row["leaves"][0]["spent"]), 1),
+    "as it was": (lambda row: row, 0),
+}
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_failure_probability_that_does_not_add_up_is_named(name: str, copy: Path, capsys: Captured) -> None:
+    """Even where everything else was made again to fit."""
+    folder, (change, expected) = copy / "release", BUDGETS[name]
+    rows = parse_rows((folder / "audit.jsonl").read_bytes())
+    (budget,) = [row for row in rows if row["kind"] == "budget"]
+    others = [row for row in rows if row is not budget]
+    made_again(folder, others if change is None else [*others, change(budget)])
+    code, out = said(folder, capsys)
+    assert code == expected, out
+    assert ("a failure probability that does not add up" in out) is bool(expected)

@@ -175,7 +175,7 @@ def advice(
                 "of records is public, say so (data.n_min)."
             )
         assert examination.violation is not None
-        return least_change(examination.violation)
+        return least_change(examination.violation, examination.broken)
     if examination.misstated:
         return misstated(examination.misstated)
     low = epsilon_seen(examination)
@@ -186,7 +186,7 @@ def advice(
     if examination.law and not door:
         return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
     if examination.violations:
-        return seen + "Mend what the contract found: " + examination.violations[0].name + "."
+        return f"{seen}Mend what the contract found: {examination.broken}."
     if door:
         return seen + "A command or a service states no law, and draws alone never support a claim."
     if worst is None and not covered:
@@ -364,11 +364,11 @@ def pair_checks(examination: Examination, *, over_all: bool) -> list[Check]:
 
 
 def sound_or_void(check: Check, examination: Examination) -> Check:
-    """Return a check, without its number where that rests on a statement that the draws refute."""
+    """Return a check, without its numbers where they rest on a statement that the draws refute."""
     if sound(check.result, examination.misstated):
         return check
     reason = "no finite test: it rests on a statement that the draws refute"
-    return replace(check, evidence=Evidence(check.evidence.claim, reason=reason))
+    return replace(check, evidence=Evidence(check.evidence.claim, reason=reason), words="")
 
 
 def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -> Check:

@@ -12,12 +12,13 @@ from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination, examine
 from audits.search.worst_case import NamedPair
 from audits.stated_law.stated_worst import stated_delta, stated_worst
-from audits.verdict import CheckRole, Stated
+from audits.verdict import CheckRole, Stated, sound
 from mechanisms import BOTH, DataError, NeighbouringPair, Relation
 from mechanisms.data.dataset import row_norms
 
 from ....kernel.statement import Claim, Evidence
 from ....kernel.verdict import Outcome
+from ....messages.verdict_words import misstated
 from ...config.mechanism_source import Imported
 from ..exposed import most_exposed, target_pair, targets_at_the_edge
 from ..finding import Check, Deployment, Finding
@@ -54,7 +55,7 @@ def examined_pdp(deployment: Deployment, claim: PDPClaim) -> Finding:
         outcome, covered = cover.judged[0], not why
         checks.insert(0, sound_or_void(cover, examination))
         forced = forced or why
-        if outcome is not Outcome.HOLDS and covered and not examination.refutations:
+        if outcome is not Outcome.HOLDS and covered and not (examination.refutations or examination.misstated):
             way_out = "A larger epsilon, or more noise."
     return Finding(
         str(claim.name),
@@ -83,6 +84,8 @@ def examined_ex_post(deployment: Deployment, claim: ExPostClaim, check: Check, f
         finding,
         checks=(check, *pair_checks(examination, over_all=True)),
         conditions=_conditions(deployment),
+        advice=misstated(examination.misstated) if examination.misstated else finding.advice,
+        figures=finding.figures if sound(check.result, examination.misstated) else (),
         forced=examination.obstacle,
         imported=True,
         examined=examined_row(examination, deployment, "add-remove"),
@@ -160,11 +163,12 @@ def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
     worst, trouble = stated_worst(
         mechanism.inner, domain.x_bound, domain.y_bound, Relation.REMOVE, claim=point_claim(claim.epsilon, claim.delta)
     )
-    profiles = [] if worst is None else [worst]
+    profiles, rests_on = ([] if worst is None else [worst]), (Stated.WORST_CASE,)
     words = "worst_profile covers every record"
     if claim.scope == "records" and mechanism.has_profile and dataset.n_records <= ONE_BY_ONE:
         pairs = (NeighbouringPair.remove(dataset, place) for place in range(dataset.n_records))
         profiles, words = [mechanism.profile(pair) for pair in pairs], "profile of every record, as stated"
+        rests_on = (Stated.PROFILE,)
     if not profiles:
         why = f"no finite test: {trouble}: whoever was not examined is not covered"
         return Check("everyone else", CheckRole.DECIDES, Evidence(shown, reason=why), deployment.private, why), why
@@ -172,6 +176,5 @@ def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
     low = max(bracket.low for bracket in brackets) if claim.scope == "records" and len(profiles) > 1 else 0.0
     high = max(stated_delta(profile, claim.epsilon, claim.delta) for profile in profiles)
     exact = Estimate.proved(min(low, high), high, words)
-    rests_on = (Stated.WORST_CASE,) if len(profiles) == 1 else (Stated.PROFILE,)
     evidence = Evidence(shown, exact)
     return Check("everyone else", CheckRole.DECIDES, evidence, deployment.private, words, None, rests_on), ""
