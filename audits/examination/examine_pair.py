@@ -201,6 +201,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     """Return what one sample of the pair says; its layout is known, and it is not refused on both sides."""
     refused = ["" if refusal is None else str(refusal) for refusal in encoded.refusals]
     n_each, width = work.budget.n_draws // 2, max(1, encoded.layout.width)
+    width = width if encoded.rebuilt is None else max(width, encoded.rebuilt.width)
     most = max(LEAST_OF_WIDE, NUMBERS // width)
     cut = most if most < n_each else None
     if cut is not None:
@@ -295,7 +296,7 @@ def _believed(
             for found in (*delta, _law(work, recorded, inner, parts["law"])):
                 witnesses += found
             view = recorded.view(inner)
-            repeats = one_sided(recorded.first, recorded.second, lambda rows: view.privacy_loss(rows, work.pair))
+            repeats = one_sided(*recorded.asked, lambda rows: view.privacy_loss(rows, work.pair))
         elif "law" in parts:
             witnesses += _loss(work, recorded, inner, parts["law"])
     except LedgerError:  # a defect of ours
@@ -347,7 +348,7 @@ def _law(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iter
         audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
     parts = budget.split(dict.fromkeys(audits, 1 / len(audits)))
     for words, audit in audits.items():
-        part = replace(parts[words], n_draws=_n_for(words, work, recorded.first.shape[1]))
+        part = replace(parts[words], n_draws=_n_for(words, work, recorded.asked[0].shape[1]))
         if words.startswith("range"):
             yield law_witness(f"stated {words}", audit(part), None)
         else:
