@@ -214,7 +214,11 @@ def _moved(
 
 
 def moved_sides(
-    density: Callable[[FloatArray], FloatArray], move: Move | Exchange, drawn: FloatArray, log_drawn: FloatArray, frame: Frame
+    density: Callable[[FloatArray], FloatArray],
+    move: Move | Exchange,
+    drawn: FloatArray,
+    log_drawn: FloatArray,
+    frame: Frame,
 ) -> Sides | None:
     """Return draws and their images under a move, with the stated probability that such a point is a draw.
 

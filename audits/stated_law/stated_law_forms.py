@@ -113,5 +113,5 @@ def unshown(drawn: FloatArray, n_learning: int, columns: Sequence[Column]) -> st
             shown = [form.symbol for form in refills_of(drawn[:n_learning], column.index, columns)]
             share = 1.0 - float(np.isin(drawn[:, column.index], shown).mean())
             if share > UNSHOWN:
-                return f"{share:.1%} of the outputs have forms that are too rare, or numbers that do not repeat as values do"
+                return f"{share:.1%} of the outputs are of forms that are too rare to be compared"
     return ""

@@ -149,7 +149,8 @@ def _released(patterns: IntArray, here: int, others: Sequence[int]) -> list[int]
     freed = {
         other: int((patterns[other] != patterns[here]).sum())
         for other in others
-        if other != here and ((patterns[other] == patterns[here]) | ((patterns[other] == 0) & (patterns[here] > 0))).all()
+        if other != here
+        and ((patterns[other] == patterns[here]) | ((patterns[other] == 0) & (patterns[here] > 0))).all()
     }
     return [other for other, columns in freed.items() if columns == min(freed.values())]
 

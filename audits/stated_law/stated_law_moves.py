@@ -79,7 +79,11 @@ class Affine:
             held = column.chart.holds(points[:, column.index])
             movable &= held | (points[:, column.index] == np.inf)
             some |= held
-        return movable & some if self.lever is None else movable & some & self.lever.chart.holds(points[:, self.lever.index])
+        return (
+            movable & some
+            if self.lever is None
+            else movable & some & self.lever.chart.holds(points[:, self.lever.index])
+        )
 
     def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
         """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""

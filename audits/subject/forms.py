@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -19,16 +18,23 @@ import pandas as pd
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import MAX_ARRAY, NUMBER, Row, mapping_order
+from .output_leaves import MAX_ARRAY, NUMBER, Row, mapping_order, number_type
 
 #: A form; its first member says of what kind.
 Form = tuple[Any, ...]
-#: How the numbers at a place of a text are printed: with so many decimals, or (None) as Python prints a float.
-Printing = Mapping[str, int | None]
+#: How a number is printed: with so many decimals ("fixed"), rounded to so many of which the last zeros are left out
+#: ("short"), or as Python prints a float ("float").
+Printed = tuple[str, int]
+#: How the numbers at places of texts are printed.
+Printing = Mapping[str, Printed]
 #: Takes a number out of an output: called with its place and its value.
 Found = Callable[[str, float], None]
 #: Beyond, float64 does not hold every whole number.
 WHOLE = 2**53
+#: Share of the numbers at a place of texts that are printed alike, where they are read as numbers.
+ALIKE = 0.9
+#: Most decimals of a number that was rounded.
+MOST_DECIMALS = 9
 
 
 def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Form:
@@ -100,65 +106,70 @@ def _number(output: Any, found: Found, path: str) -> Form:
     if not _held(value):
         return "same", type(output), math.nan if value != value else value
     found(f"{path}[0]", float(value))
-    return "number", type(output)
+    return "number", number_type(output)
 
 
 def _text(output: str, printing: Printing, found: Found, path: str) -> Form:
     """Return the form of a text: what stands between the numbers that can be printed again."""
-    literals, decimals, start = list[str](), list[int | None](), 0
+    literals, printed, start = list[str](), list[Printed](), 0
     for i, match in enumerate(NUMBER.finditer(output)):
-        place, token = f"{path} number {i}", match.group()
-        if place in printing and reprinted(token, printing[place]):
+        how, token = printing.get(f"{path} number {i}"), match.group()
+        if how is not None and reprinted(token, how):
             literals.append(output[start : match.start()])
-            decimals.append(printing[place])
+            printed.append(how)
             start = match.end()
-            found(place, _read(token, printing[place]))
-    return "text", type(output), (*literals, output[start:]), tuple(decimals)
+            found(f"{path} number {i}", _read(token, how))
+    return "text", (*literals, output[start:]), tuple(printed)
 
 
-def _read(token: str, decimals: int | None) -> float:
-    """Return a printed number, with fixed decimals in units of the last one."""
-    return float(token) if decimals is None else float(int(token.replace(".", "")))
+def _read(token: str, how: Printed) -> float:
+    """Return a printed number; one with a limited number of decimals in units of the last one."""
+    kind, decimals = how
+    if kind == "fixed":
+        return float(int(token.replace(".", "")))
+    return float(token) if kind == "float" else float(round(float(token) * 10**decimals))
 
 
-def _shown(value: float, decimals: int | None) -> str:
+def _shown(value: float, how: Printed) -> str:
     """Return a number as it is printed: the inverse of ``_read``."""
-    if decimals is None:
-        return repr(value)
+    kind, decimals = how
+    if kind != "fixed":
+        return repr(value if kind == "float" else value / 10**decimals)
     whole, rest = divmod(abs(int(value)), 10**decimals)
     return f"{'-' if value < 0 else ''}{whole}" + (f".{rest:0{decimals}d}" if decimals else "")
 
 
-def reprinted(token: str, decimals: int | None) -> bool:
-    """Return whether a printed number can be printed again."""
-    fixed = re.fullmatch(r"-?\d+\.(\d+)|-?\d+()", token)
-    if decimals is not None and (fixed is None or len(fixed[1] or "") != decimals):
+def reprinted(token: str, how: Printed) -> bool:
+    """Return whether a printed number is what it would be printed as."""
+    try:
+        value = _read(token, how)
+    except (ValueError, OverflowError):
         return False
-    value = _read(token, decimals)
-    return _held(value) and (decimals is None or abs(value) < WHOLE) and _shown(value, decimals) == token
+    return math.isfinite(value) and (how[0] == "float" or abs(value) < WHOLE) and _shown(value, how) == token
 
 
-def printing_of(outputs: Sequence[Any]) -> dict[str, int | None]:
-    """Return how numbers are printed in the texts of some outputs, at each place where most can be printed again.
+def printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
+    """Return how numbers are printed in the texts of some outputs, at each place where nearly all are printed alike.
 
-    Two decimals or more count as fixed only where they are seen to be filled with zeros: those of a rounded number are
-    not, and what a moved number would be printed as then is not what anybody prints.
+    Two decimals or more count as fixed only where zeros fill them, and as rounded only where most numbers have them
+    all: what a moved number would be printed as must be what the author would print.
     """
     tokens: dict[str, list[str]] = {}
     for output in outputs:
         for text, path in _texts(output, ""):
             for i, token in enumerate(NUMBER.findall(text)):
                 tokens.setdefault(f"{path} number {i}", []).append(token)
-    printing: dict[str, int | None] = {}
+    printing: dict[str, Printed] = {}
     for place, seen in tokens.items():
-        ((decimals, _),) = Counter(len(token.partition(".")[2]) for token in seen).most_common(1)
-        again = [token for token in seen if reprinted(token, decimals)]
-        floats = sum(reprinted(token, None) for token in seen)
-        filled = decimals < 2 or any(token.endswith("0") for token in again)
-        if again and filled and len(again) >= floats:
-            printing[place] = decimals
-        elif floats:
-            printing[place] = None
+        counts = Counter(len(token.partition(".")[2]) for token in seen)
+        common, n = counts.most_common(1)[0]
+        filled = any(token.endswith("0") and reprinted(token, ("fixed", common)) for token in seen)
+        ways = [("fixed", common)] if common < 2 or filled else []
+        ways += [("short", common)] if common == max(counts) <= MOST_DECIMALS and 2 * n > len(seen) else []
+        for how in (*ways, ("float", 0)):
+            if sum(reprinted(token, how) for token in seen) >= ALIKE * len(seen):
+                printing[place] = how
+                break
     return printing
 
 
@@ -178,11 +189,11 @@ def built(form: Form, columns: Iterator[FloatArray], n: int) -> list[Any]:
     if kind == "number":
         return _numbers(rest[0], next(columns))
     if kind == "text":
-        of, literals, decimals = rest
-        shown = [[_shown(value, each) for value in next(columns).tolist()] for each in decimals]
+        literals, printed = rest
+        shown = [[_shown(value, how) for value in next(columns).tolist()] for how in printed]
         pieces = [[literal] * n for literal in literals]
         ordered = [piece for pair in zip(pieces, shown, strict=False) for piece in pair] + [pieces[-1]]
-        return [of("".join(row)) for row in zip(*ordered, strict=True)]
+        return ["".join(row) for row in zip(*ordered, strict=True)]
     if kind == "array":
         values = np.column_stack([np.empty((n, 0)), *(next(columns) for _ in range(math.prod(rest[1])))])
         return list(_whole(values, np.dtype(rest[0])).reshape(n, *rest[1]))
@@ -212,7 +223,7 @@ def _frames(form: Form, members: Sequence[Sequence[Any]], n: int) -> list[Any]:
     return parts if kind == "frame" else [part.iloc[:, 0] for part in parts]
 
 
-def _long(cells: Sequence[Any], dtype: str) -> Any:
+def _long(cells: Sequence[Any], dtype: Any) -> Any:
     """Return the cells of a column of all frames, one after the other."""
     if isinstance(cells[0], np.ndarray):
         return np.concatenate(cells)
@@ -224,22 +235,22 @@ def _whole(values: FloatArray, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return values.astype(dtype) if dtype.kind != "f" and bool((values == np.rint(values)).all()) else values
 
 
-def _numbers(of: type, values: FloatArray) -> list[Any]:
-    """Return numbers of a kind, or floats where one of them is none of that kind."""
+def _numbers(of: str, values: FloatArray) -> list[Any]:
+    """Return numbers of a type, or floats where one of them is none of that type."""
     kind: type = float
-    if issubclass(of, bool | np.bool_):
+    if of[0] == "b":
         kind = bool if bool(np.isin(values, (0.0, 1.0)).all()) else float
-    elif issubclass(of, int | np.integer):
+    elif of[0] in "iu":
         kind = int if bool((values == np.rint(values)).all() and np.isfinite(values).all()) else float
     listed: list[Any] = values.tolist()
     return listed if kind is float else [kind(value) for value in listed]
 
 
 def in_units(form: Form) -> Iterator[bool]:
-    """Yield for each number of a form whether it is printed with fixed decimals, so that it is a whole number of units."""
+    """Yield for each number of a form whether it is counted in units of its last decimal, so that it is whole."""
     kind, *rest = form
     if kind == "text":
-        yield from (decimals is not None for decimals in rest[-1])
+        yield from (how != "float" for how, _ in rest[-1])
     elif kind in ("number", "array"):
         yield from [False] * (math.prod(rest[1]) if kind == "array" else 1)
     elif kind != "same":

@@ -66,7 +66,9 @@ class Rebuilt:
             fixed = _repeated([numbers for _, numbers in read]) if len(forms) > 1 else set()
             columns = [place for place in places if _group(place) not in fixed]
             first = 0 if numeric else 1
-            found = cls(printing, {place: i + first for i, place in enumerate(columns)}, read[0][0] if numeric else None)
+            found = cls(
+                printing, {place: i + first for i, place in enumerate(columns)}, read[0][0] if numeric else None
+            )
             again, possible = found.outputs(found.rows(outputs))
         except Exception:  # an object of the user's own that cannot be looked at, or not be made of numbers
             return None
@@ -125,7 +127,9 @@ class Rebuilt:
 
     def _are(self, known: Known, rows: FloatArray) -> NDArray[np.bool_]:
         """Return which rows of a form are outputs: no number lacks or is too many, and printed ones are whole units."""
-        there = np.isin(np.arange(self.width), [0 if self.only is None else -1, *(c for c in known.columns if c is not None)])
+        there = np.isin(
+            np.arange(self.width), [0 if self.only is None else -1, *(c for c in known.columns if c is not None)]
+        )
         whole = [c for c, units in zip(known.columns, in_units(known.form), strict=True) if units and c is not None]
         right = (np.isfinite(rows) == there).all(axis=1) & (rows[:, whole] == np.rint(rows[:, whole])).all(axis=1)
         return np.asarray(right)
@@ -149,7 +153,9 @@ def _repeated(read: Sequence[Sequence[tuple[str, float]]]) -> set[str]:
         for place, value in numbers:
             values.setdefault(_group(place), []).append(value)
     return {
-        group for group, each in values.items() if all(value.is_integer() for value in each) and _share(each) >= REPEATED
+        group
+        for group, each in values.items()
+        if all(value.is_integer() for value in each) and _share(each) >= REPEATED
     }
 
 
