@@ -136,7 +136,8 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
             atoms.append(Atoms(kind, np.unique(np.concatenate([out, ends, values[jumps[:, j] & np.isfinite(values)]]))))
         else:
             others = np.isfinite(values[:n_learning]) & ~np.isin(values[:n_learning], out)
-            grid = kind == "discrete" and others.sum() >= _fewest(n_learning)
+            grid = kind == "discrete" or _repeated(values[:n_learning]) >= REPEATED
+            grid = grid and others.sum() >= _fewest(n_learning)
             atoms.append(Atoms(kind, out if grid else np.empty(0)))
     return atoms
 
@@ -224,7 +225,8 @@ def _kind(values: FloatArray, outstanding: FloatArray) -> str:
         return "forms"
     if _repeated(values) >= REPEATED:
         rest = values[~np.isin(values, outstanding)]
-        return "continuous" if rest.size >= _fewest(len(values)) and _repeated(rest) < RARELY else "discrete"
+        if rest.size < _fewest(len(values)) or _repeated(rest) >= RARELY:
+            return "discrete"
     whole = values.size and (values == np.rint(values)).all() and np.abs(values).max() < 2**52
     return "whole" if whole else "continuous"
 

@@ -31,16 +31,21 @@ class Refill:
     @classmethod
     def of(cls, symbol: float, rows: FloatArray, columns: Mapping[int, Column]) -> Refill | None:
         """Return it for learning draws of the form; None where they do not show how its numbers are distributed."""
-        laws, inside = {}, np.ones(len(rows), dtype=np.bool_)
-        there = [j for j in np.flatnonzero(np.isfinite(rows[0])).tolist() if rows[0, j] != symbol]
-        smooth = {j for j in there if j in columns and columns[j].kind == "continuous"}
-        for j in smooth:
-            inside &= columns[j].chart.holds(rows[:, j]) & ~np.isin(rows[:, j], columns[j].values)
-        for j in there:
-            if j not in columns and np.ptp(rows[:, j]) > 0:
-                return None
-            laws[j] = Places.of(rows[inside, j] if inside.any() else rows[:, j], listed=j not in smooth)
-        return cls(symbol, laws) if len(rows) > 1 and (not smooth or inside.sum() >= LEAST) else None
+        smooth, listed, inside = list[int](), list[int](), np.ones(len(rows), dtype=np.bool_)
+        for j in np.flatnonzero(np.isfinite(rows[0]) & (rows[0] != symbol)).tolist():
+            column, values = columns.get(j), rows[:, j]
+            if column is not None and column.kind == "continuous":
+                inside &= column.chart.holds(values) & ~np.isin(values, column.values)
+                smooth.append(j)
+            elif column is None and 1 < len(np.unique(values)):  # too few of them for a column
+                inside &= len(np.unique(values)) == len(values)
+                smooth.append(j)
+            else:
+                listed.append(j)
+        if len(rows) < 2 or (smooth and inside.sum() < LEAST):
+            return None
+        laws = {j: Places.of(rows[inside, j], listed=j in listed) for j in (*smooth, *listed)}
+        return cls(symbol, laws)
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Return the log density of the numbers of rows of this form; minus infinity where none is drawn."""

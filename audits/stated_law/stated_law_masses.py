@@ -171,7 +171,7 @@ def masses(
     known = learned_atoms(density, drawn[:n_learning], atoms)
     for group in groups_of(drawn, atoms, n_learning):
         training = drawn[:n_learning][group.between[:n_learning]]
-        discrete = all(atoms[j].kind == "discrete" for j in group.columns)
+        discrete = all(atoms[j].kind in ("discrete", "whole") for j in group.columns)
         of_atom, of_cell = [], 0.0
         for listed in ((False, True) if discrete else (False,)) if len(training) >= LEAST else ():
             places = [Places.of(training[:, j], listed=listed) for j in group.columns]

@@ -79,14 +79,16 @@ class Affine:
             held = column.chart.holds(points[:, column.index])
             movable &= held | (points[:, column.index] == np.inf)
             some |= held
-        return (
-            movable & some
-            if self.lever is None
-            else movable & some & self.lever.chart.holds(points[:, self.lever.index])
-        )
+        if self.lever is not None:
+            movable &= self.lever.chart.holds(points[:, self.lever.index])
+        return movable & some
 
     def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
         """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""
+        with np.errstate(all="ignore"):
+            return self._moved(points, back)
+
+    def _moved(self, points: FloatArray, back: bool) -> Moved:
         movable = self.movable(points)
         result, log_jacobian = points.copy(), np.zeros(len(points))
         where = slice(None) if movable.all() else movable  # a view, where all of them move

@@ -64,9 +64,9 @@ def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Fo
 def _head(output: Any) -> Form:
     """Return what a container is, but for its members."""
     if isinstance(output, pd.DataFrame):
-        return "frame", tuple(output.columns), tuple(output.index), tuple(map(str, output.dtypes))
+        return "frame", tuple(output.columns), tuple(output.index), tuple(output.dtypes)
     if isinstance(output, pd.Series):
-        return "series", output.name, tuple(output.index), str(output.dtype)
+        return "series", output.name, tuple(output.index), output.dtype
     if isinstance(output, dict):
         return "mapping", tuple(output)
     return ("sequence" if isinstance(output, list | tuple) else "record"), type(output)
@@ -75,8 +75,8 @@ def _head(output: Any) -> Form:
 def _members(output: Any) -> Iterator[tuple[str, Any]]:
     """Yield the places and the members of a container, in the order of ``take_apart``."""
     if isinstance(output, pd.DataFrame):
-        for j in range(output.shape[1]):
-            yield f".{output.columns[j]} {j}", _cells(output.iloc[:, j])
+        for j, (name, column) in enumerate(output.items()):
+            yield f".{name} {j}", _cells(column)
     elif isinstance(output, pd.Series):
         yield "", _cells(output)
     elif isinstance(output, dict) and not isinstance(output, Row):
@@ -151,8 +151,8 @@ def reprinted(token: str, how: Printed) -> bool:
 def printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
     """Return how numbers are printed in the texts of some outputs, at each place where nearly all are printed alike.
 
-    Two decimals or more count as fixed only where zeros fill them, and as rounded only where most numbers have them
-    all: what a moved number would be printed as must be what the author would print.
+    Two decimals or more count as fixed only where zeros fill them, and as rounded only where most of the different
+    numbers have them all: what a moved number would be printed as must be what the author would print.
     """
     tokens: dict[str, list[str]] = {}
     for output in outputs:
@@ -161,11 +161,11 @@ def printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
                 tokens.setdefault(f"{path} number {i}", []).append(token)
     printing: dict[str, Printed] = {}
     for place, seen in tokens.items():
-        counts = Counter(len(token.partition(".")[2]) for token in seen)
+        counts = Counter(len(token.partition(".")[2]) for token in set(seen))
         common, n = counts.most_common(1)[0]
         filled = any(token.endswith("0") and reprinted(token, ("fixed", common)) for token in seen)
         ways = [("fixed", common)] if common < 2 or filled else []
-        ways += [("short", common)] if common == max(counts) <= MOST_DECIMALS and 2 * n > len(seen) else []
+        ways += [("short", common)] if common == max(counts) <= MOST_DECIMALS and 2 * n > len(set(seen)) else []
         for how in (*ways, ("float", 0)):
             if sum(reprinted(token, how) for token in seen) >= ALIKE * len(seen):
                 printing[place] = how

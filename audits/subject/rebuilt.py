@@ -76,6 +76,13 @@ class Rebuilt:
         return found if bool(possible.all()) and same else None
 
     @property
+    def frames(self) -> bool:
+        """Whether there are data frames, or series, among the outputs, or in them."""
+        return any(
+            "'frame'" in shown or "'series'" in shown for shown in (repr(each.form) for each in self.known.values())
+        )
+
+    @property
     def width(self) -> int:
         """Number of columns."""
         return len(self.columns) + (self.only is None)
