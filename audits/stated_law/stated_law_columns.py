@@ -136,8 +136,7 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
             atoms.append(Atoms(kind, np.unique(np.concatenate([out, ends, values[jumps[:, j] & np.isfinite(values)]]))))
         else:
             others = np.isfinite(values[:n_learning]) & ~np.isin(values[:n_learning], out)
-            grid = kind == "discrete" or _repeated(values[:n_learning]) >= REPEATED
-            grid = grid and others.sum() >= _fewest(n_learning)
+            grid = kind in ("discrete", "whole") and others.sum() >= _fewest(n_learning)
             atoms.append(Atoms(kind, out if grid else np.empty(0)))
     return atoms
 

@@ -37,7 +37,7 @@ class Refill:
             if column is not None and column.kind == "continuous":
                 inside &= column.chart.holds(values) & ~np.isin(values, column.values)
                 smooth.append(j)
-            elif column is None and 1 < len(np.unique(values)):  # too few of them for a column
+            elif column is None and len(np.unique(values)) > 1:  # too few of them for a column
                 inside &= len(np.unique(values)) == len(values)
                 smooth.append(j)
             else:

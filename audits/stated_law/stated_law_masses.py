@@ -166,14 +166,16 @@ def masses(
     """Yield how the masses of the atoms agree with the density, by the draws that were not learned from.
 
     Readings: the value is an atom beside draws that are continuous, or (in a discrete column) beside values that count
-    as it does; or it stands for its cell of a grid, and is drawn no more often than the density gives to that cell.
+    as it does (of whole numbers the only one); or it stands for its cell of a grid, and is drawn no more often than the
+    density gives to that cell. Whole numbers are not refuted here: they may stand for cells of any width.
     """
     known = learned_atoms(density, drawn[:n_learning], atoms)
     for group in groups_of(drawn, atoms, n_learning):
         training = drawn[:n_learning][group.between[:n_learning]]
-        discrete = all(atoms[j].kind in ("discrete", "whole") for j in group.columns)
+        kinds = {atoms[j].kind for j in group.columns}
+        readings = (True,) if "whole" in kinds else (False, True) if kinds == {"discrete"} else (False,)
         of_atom, of_cell = [], 0.0
-        for listed in ((False, True) if discrete else (False,)) if len(training) >= LEAST else ():
+        for listed in readings if len(training) >= LEAST else ():
             places = [Places.of(training[:, j], listed=listed) for j in group.columns]
             ratios = _ratios(density, group, places, drawn[n_learning:], log_drawn[n_learning:], rng)
             if ratios is not None:

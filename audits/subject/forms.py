@@ -18,7 +18,7 @@ import pandas as pd
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import MAX_ARRAY, NUMBER, Row, mapping_order, number_type
+from .output_leaves import MAX_ARRAY, NUMBER, Refusal, Row, mapping_order, number_type
 
 #: A form; its first member says of what kind.
 Form = tuple[Any, ...]
@@ -85,7 +85,7 @@ def _members(output: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(output, list | tuple):
         for i, member in enumerate(output):
             yield f"[{i}]", member
-    elif dataclasses.is_dataclass(output) and not isinstance(output, type):
+    elif dataclasses.is_dataclass(output) and not isinstance(output, type | Refusal):
         for each in dataclasses.fields(output):
             yield f".{each.name}", getattr(output, each.name)
     else:

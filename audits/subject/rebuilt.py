@@ -34,7 +34,7 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """Rows of objects: a symbol of the form, then the numbers, those of one place in one column.
+    """Rows of objects: their numbers, those of one place in one column, and in the last column a symbol of the form.
 
     Attributes
     ----------
@@ -42,50 +42,43 @@ class Rebuilt:
         How numbers are printed in texts.
     columns : mapping
         The column of each place of a number.
-    only : Form or None
-        The one form that outputs of numbers alone have; their rows have no symbol.
+    known : mapping
+        The forms that were read so far, by their symbols.
     """
 
     printing: Printing
     columns: dict[str, int]
-    only: Form | None
     known: dict[float, Known] = field(default_factory=dict, repr=False)
-    symbols: dict[Any, float] = field(default_factory=dict, repr=False)
+    _symbols: dict[Any, float] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, outputs: Sequence[Any]) -> Rebuilt | None:
         """Return how outputs like these become rows; None if one of them is not what its row makes again."""
-        if not outputs:
-            return None
         try:
             printing = printing_of(outputs)
             read = [_read(output, printing) for output in outputs]
-            forms = {form for form, _ in read}
-            numeric = len(forms) == 1 and all(take_apart(output).numeric for output in outputs)
             places = dict.fromkeys(place for _, numbers in read for place, _ in numbers)
-            fixed = _repeated([numbers for _, numbers in read]) if len(forms) > 1 else set()
+            several = len({form for form, _ in read}) > 1
+            fixed = _repeated([numbers for _, numbers in read]) if several else set()
             columns = [place for place in places if _group(place) not in fixed]
-            first = 0 if numeric else 1
-            found = cls(
-                printing, {place: i + first for i, place in enumerate(columns)}, read[0][0] if numeric else None
-            )
+            found = cls(printing, {place: i for i, place in enumerate(columns)})
             again, possible = found.outputs(found.rows(outputs))
         except Exception:  # an object of the user's own that cannot be looked at, or not be made of numbers
             return None
         same = all(take_apart(one)[::2] == take_apart(other)[::2] for one, other in zip(again, outputs, strict=False))
-        return found if bool(possible.all()) and same else None
+        return found if outputs and bool(possible.all()) and same else None
 
     @property
     def frames(self) -> bool:
         """Whether there are data frames, or series, among the outputs, or in them."""
         return any(
-            "'frame'" in shown or "'series'" in shown for shown in (repr(each.form) for each in self.known.values())
+            "'frame'" in form or "'series'" in form for form in (repr(each.form) for each in self.known.values())
         )
 
     @property
     def width(self) -> int:
         """Number of columns."""
-        return len(self.columns) + (self.only is None)
+        return len(self.columns) + 1
 
     def rows(self, outputs: Sequence[Any]) -> FloatArray:
         """Return the rows of outputs, shape ``(n, width)``; "absent" throughout where there is no form."""
@@ -95,13 +88,8 @@ class Rebuilt:
                 form, numbers = _read(output, self.printing)
             except Exception:  # an object of the user's own that cannot be looked at
                 continue
-            if self.only is None:
-                row[:] = MISSING
-                row[0] = self._symbol(form, numbers)
-            elif form != self.only:
-                continue
-            else:
-                self._symbol(form, numbers)
+            row[:] = MISSING
+            row[-1] = self._symbol(form, numbers)
             for place, value in numbers:
                 if place in self.columns:
                     row[self.columns[place]] = value
@@ -110,12 +98,11 @@ class Rebuilt:
     def outputs(self, rows: FloatArray) -> tuple[list[Any], NDArray[np.bool_]]:
         """Return the outputs of the rows that are outputs, and which these are."""
         made, possible = [None] * len(rows), np.zeros(len(rows), dtype=np.bool_)
-        symbols = rows[:, 0] if self.only is None else np.zeros(len(rows))
-        for value in np.unique(symbols).tolist():
+        for value in np.unique(rows[:, -1]).tolist():
             if value not in self.known:
                 continue
             form, columns, own = self.known[value]
-            at = np.flatnonzero(symbols == value)
+            at = np.flatnonzero(rows[:, -1] == value)
             at = at[self._are(self.known[value], rows[at])]
             possible[at] = True
             numbers = (np.full(len(at), v) if c is None else rows[at, c] for c, v in zip(columns, own, strict=True))
@@ -127,16 +114,14 @@ class Rebuilt:
         """Return the symbol of a form with the numbers that belong to it, which is known from then on."""
         columns = tuple(self.columns.get(place) for place, _ in numbers)
         own = tuple(value if column is None else 0.0 for column, (_, value) in zip(columns, numbers, strict=True))
-        if (form, own) not in self.symbols:
-            found = 0.0 if self.only is not None else symbol(repr((form, own)))
-            self.symbols[form, own], self.known[found] = found, Known(form, columns, own)
-        return self.symbols[form, own]
+        if (form, own) not in self._symbols:
+            self._symbols[form, own] = found = symbol(repr((form, own)))
+            self.known[found] = Known(form, columns, own)
+        return self._symbols[form, own]
 
     def _are(self, known: Known, rows: FloatArray) -> NDArray[np.bool_]:
         """Return which rows of a form are outputs: no number lacks or is too many, and printed ones are whole units."""
-        there = np.isin(
-            np.arange(self.width), [0 if self.only is None else -1, *(c for c in known.columns if c is not None)]
-        )
+        there = np.isin(np.arange(self.width), [self.width - 1, *(c for c in known.columns if c is not None)])
         whole = [c for c, units in zip(known.columns, in_units(known.form), strict=True) if units and c is not None]
         right = (np.isfinite(rows) == there).all(axis=1) & (rows[:, whole] == np.rint(rows[:, whole])).all(axis=1)
         return np.asarray(right)
