@@ -166,7 +166,9 @@ def fresh_audits(
                 n_draws=n_each, same=_same(fresh, recorded), same_level=parts["same law"].spend("same law")
             )
             found = replace(found, own=_claim(work, fresh, parts["black box"]))
-            if dense and not fresh.symbols:
+            if dense and recorded.rebuilt is not None:
+                found = replace(found, why="the stated density is not asked there about outputs that are objects")
+            elif dense and not fresh.symbols:
                 found = _held(found, fresh, source, (points, beyond), parts)
         with FreshProcess(server, apart) as both:
             swapped = Recorded(

@@ -46,6 +46,8 @@ FEW = 100
 #: Most numbers that a sample of one data set holds, and most numbers of it that a stated law is held against where
 #: outputs have more columns than these; wider outputs are drawn less often, and at least so many times.
 NUMBERS, LAW_NUMBERS, WIDE, LEAST_OF_WIDE = 20_000_000, 600_000, 64, 400
+#: Most data frames of one data set that a stated law is held against: one takes as long to make as a hundred numbers.
+FRAMES = 2_000
 #: Shares of a pair's failure probability where the mechanism states a density.
 LAW, DELTA = 0.3, 0.2
 #: Why draws that were compared with a density do not vouch for it: no lie about privacy where the ends are public.
@@ -201,6 +203,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     """Return what one sample of the pair says; its layout is known, and it is not refused on both sides."""
     refused = ["" if refusal is None else str(refusal) for refusal in encoded.refusals]
     n_each, width = work.budget.n_draws // 2, max(1, encoded.layout.width)
+    width = width if encoded.rebuilt is None else max(width, encoded.rebuilt.width)
     most = max(LEAST_OF_WIDE, NUMBERS // width)
     cut = most if most < n_each else None
     if cut is not None:
@@ -295,7 +298,7 @@ def _believed(
             for found in (*delta, _law(work, recorded, inner, parts["law"])):
                 witnesses += found
             view = recorded.view(inner)
-            repeats = one_sided(recorded.first, recorded.second, lambda rows: view.privacy_loss(rows, work.pair))
+            repeats = one_sided(*recorded.asked, lambda rows: view.privacy_loss(rows, work.pair))
         elif "law" in parts:
             witnesses += _loss(work, recorded, inner, parts["law"])
     except LedgerError:  # a defect of ours
@@ -347,16 +350,18 @@ def _law(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iter
         audits["stated profile"] = lambda b: audit_profile(recorded.view(inner), pair, b)
     parts = budget.split(dict.fromkeys(audits, 1 / len(audits)))
     for words, audit in audits.items():
-        part = replace(parts[words], n_draws=_n_for(words, work, recorded.first.shape[1]))
+        part = replace(parts[words], n_draws=_n_for(words, work, recorded))
         if words.startswith("range"):
             yield law_witness(f"stated {words}", audit(part), None)
         else:
             yield law_witness(f"stated law: {words}", audit(part), *TESTED.get(words, (Stated.DENSITY,)))
 
 
-def _n_for(words: str, work: PairWork, width: int) -> int:
+def _n_for(words: str, work: PairWork, recorded: Recorded) -> int:
     """Return how many draws a test of the stated law reads, of one data set or of both, fewer of wide outputs."""
-    n_each = max(1, work.budget.n_draws // 2)
+    n_each, width = max(1, work.budget.n_draws // 2), recorded.asked[0].shape[1]
+    if recorded.rebuilt is not None and recorded.rebuilt.frames:
+        n_each = min(n_each, FRAMES)
     if width > WIDE:
         n_each = min(n_each, max(LEAST_OF_WIDE, LAW_NUMBERS // width))
     return n_each if words.endswith("data set") or work.budget.n_draws == 1 else 2 * n_each

@@ -14,7 +14,8 @@ from mechanisms.base import Mechanism
 from mechanisms.data.dataset import FloatArray
 
 from ..streams import StreamKey
-from ..subject.output_leaves import SYMBOLS
+from ..subject.output_leaves import ABSENT, SYMBOLS
+from ..subject.rebuilt import Rebuilt
 
 
 @runtime_checkable
@@ -28,10 +29,15 @@ class DrawsBoth(Protocol):
 
 @runtime_checkable
 class Encodes(Protocol):
-    """A source whose rows stand for outputs that may be objects."""
+    """A source whose outputs may be objects, with other rows of the same draws that make them again."""
 
-    def as_drawn(self, rows: FloatArray) -> FloatArray | list[Any]:
-        """Return rows in the form in which the mechanism draws."""
+    @property
+    def rebuilt(self) -> Rebuilt | None:
+        """What makes them, where outputs are objects."""
+        ...
+
+    def drawn_twice(self, dataset: Any, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return rows, and the same draws as rows that a density is asked about."""
         ...
 
 
@@ -51,6 +57,10 @@ class Recorded:
     Attributes
     ----------
     first, second : (n_each, k) array
+    asked : two arrays
+        The same draws as rows that a stated law is asked about, first and second data set.
+    rebuilt : Rebuilt or None
+        Makes the outputs of these rows, where outputs are objects.
     share : float
         Share of the failure probability that all questions about the sample together may spend; 1 unless the source
         might have begun it again.
@@ -59,24 +69,41 @@ class Recorded:
     def __init__(self, source: Mechanism, pair: Any, n_each: int, key: StreamKey) -> None:
         self.source, self.pair = source, pair
         self.share = 1.0
+        self.rebuilt = source.rebuilt if isinstance(source, Encodes) else None
         if isinstance(source, DrawsBoth):
             self.first, self.second, self.share = source.draw_both(n_each, key)
-        else:
-            self.first = source.draw(pair.first, n_each, rng=key.child("first").rng())
-            self.second = source.draw(pair.second, n_each, rng=key.child("second").rng())
+            self.asked = (self.first, self.second)
+            return
+        self.first, first = self.draw(pair.first, n_each, key.child("first").rng())
+        self.second, second = self.draw(pair.second, n_each, key.child("second").rng())
+        self.asked = (first, second)
+
+    def draw(self, dataset: Any, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return new rows, and the same draws as rows that a stated law is asked about."""
+        if self.rebuilt is not None and isinstance(self.source, Encodes):
+            return self.source.drawn_twice(dataset, n_draws, rng)
+        rows = self.source.draw(dataset, n_draws, rng=rng)
+        return rows, rows
 
     @property
     def symbols(self) -> str:
         """Why no density may be asked about the sample: a symbol among its rows; empty when there is none."""
-        for rows in (self.first, self.second):
+        for rows in self.asked:
             with np.errstate(invalid="ignore"):
-                if ((rows >= SYMBOLS) & (rows < 2 * SYMBOLS)).any():
+                if ((rows >= SYMBOLS) & (rows < 2 * SYMBOLS) if self.rebuilt is None else rows == ABSENT).any():
                     return "some outputs are not rows of numbers like the others"
         return ""
 
-    def as_drawn(self, rows: FloatArray) -> FloatArray | list[Any]:
-        """Return rows in the form in which a stated law is asked about them."""
-        return self.source.as_drawn(rows) if isinstance(self.source, Encodes) else rows
+    def answer(self, stated: Any, name: str, rows: FloatArray, given: Any) -> FloatArray:
+        """Return what a stated function says of rows, shape ``(n,)``: nothing (nan) of one that is no output."""
+        function = getattr(stated, name)
+        if self.rebuilt is None:
+            return _column(function(rows, given), len(rows), name)
+        outputs, possible = self.rebuilt.outputs(rows)
+        values = np.full(len(rows), np.nan)
+        if outputs:
+            values[possible] = _column(function(outputs, given), len(outputs), name)
+        return values
 
     def view(self, stated: Any = None) -> RecordedView:
         """Return a mechanism that reads the sample from its start; ``stated`` knows the law, if anything does."""
@@ -100,17 +127,18 @@ class RecordedView:
         member = "first" if dataset is self._recorded.pair.first else "second"
         if member == "second" and dataset is not self._recorded.pair.second:
             raise ValueError("dataset must be a member of the recorded pair, got another one")
-        rows: FloatArray = getattr(self._recorded, member)
+        recorded, stated = self._recorded, self._stated is not None
+        rows = recorded.asked[member == "second"] if stated else getattr(recorded, member)
         start = self._read[member]
         self._read[member] = stop = start + n_draws
         if stop <= len(rows):
             return rows[start:stop]
-        more = self._recorded.source.draw(dataset, stop - max(start, len(rows)), rng=rng)
-        return np.concatenate([rows[start:], more])
+        more = recorded.draw(dataset, stop - max(start, len(rows)), rng)
+        return np.concatenate([rows[start:], more[stated]])
 
     def log_density(self, outputs: FloatArray, dataset: Any) -> FloatArray:
         """Return the stated log density, shape ``(n_draws,)``."""
-        return _column(self._stated.log_density(self._recorded.as_drawn(outputs), dataset), len(outputs), "log_density")
+        return self._recorded.answer(self._stated, "log_density", outputs, dataset)
 
     def privacy_loss(self, outputs: FloatArray, pair: Any) -> FloatArray:
         """Return the loss that the stated densities give, or the stated one where there is no density."""
@@ -121,7 +149,7 @@ class RecordedView:
 
     def stated_loss(self, outputs: FloatArray, pair: Any) -> FloatArray:
         """Return the loss as the mechanism states it, shape ``(n_draws,)``."""
-        return _column(self._stated.privacy_loss(self._recorded.as_drawn(outputs), pair), len(outputs), "privacy_loss")
+        return self._recorded.answer(self._stated, "privacy_loss", outputs, pair)
 
     def profile(self, pair: Any) -> Any:
         """Return the law of the loss as the mechanism states it."""

@@ -25,6 +25,7 @@ from ..white_box.draws import outputs_in_chunks
 from ..white_box.tails import ROUNDING
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
 from .stated_law_columns import Atoms, Column, atoms_of, columns_of
+from .stated_law_forms import Exchange, exchanges_of, unshown
 from .stated_law_masses import masses
 from .stated_law_moves import Affine, Move, RefusedError, difference, moves_of
 
@@ -150,7 +151,9 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
     rng = budget.key.child("law", "masses").rng()
     tests, untold = _masses(density, drawn, log_drawn, atoms, parts["masses"], rng)
     rng = budget.key.child("law", "moves").rng()
-    bets, examined = _moved(density, drawn, log_drawn, columns_of(drawn, atoms, n), parts["bets"], rng)
+    columns = columns_of(drawn, atoms, n)
+    bets, examined = _moved(density, drawn, log_drawn, columns, parts["bets"], rng)
+    untold = untold or unshown(drawn, n, columns)
     return LawAudit((*tests, bets), budget.failure_prob, len(drawn), examined, untold)
 
 
@@ -186,9 +189,9 @@ def _moved(
     rng: np.random.Generator,
 ) -> tuple[LawTest, float]:
     n, level = n_learning(*drawn.shape), budget.spend("moved draws")
-    name, moves, bets = "moved draws", [], list[Chosen]()
+    name, moves, bets = "moved draws", list[Move | Exchange](), list[Chosen]()
     if n >= 20:
-        moves = list(moves_of(density, drawn[:n], columns, rng))
+        moves = [*exchanges_of(drawn[:n], columns, rng), *moves_of(density, drawn[:n], columns, rng)]
         frame = Frame.of(drawn[:n], _scored([column.index for column in columns], rng))
         for i, move in enumerate(moves):
             sides = moved_sides(density, move, drawn[:n], log_drawn[:n], frame)
@@ -211,7 +214,11 @@ def _moved(
 
 
 def moved_sides(
-    density: Callable[[FloatArray], FloatArray], move: Move, drawn: FloatArray, log_drawn: FloatArray, frame: Frame
+    density: Callable[[FloatArray], FloatArray],
+    move: Move | Exchange,
+    drawn: FloatArray,
+    log_drawn: FloatArray,
+    frame: Frame,
 ) -> Sides | None:
     """Return draws and their images under a move, with the stated probability that such a point is a draw.
 

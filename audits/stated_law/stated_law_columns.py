@@ -1,7 +1,8 @@
 """Kinds of output columns, their atoms, and the pieces between these.
 
 A column is one of three kinds, told on the training draws: *discrete* (nearly every value repeats), *whole* (whole
-numbers) or *continuous*. An atom is a value that the draws repeat more often than the steps of a grid would, or one at
+numbers) or *continuous*; a column of symbols holds the *forms* of outputs. A number that an output does not have is
+infinite. An atom is a value that the draws repeat more often than the steps of a grid would, or one at
 which the stated density jumps, so that it says itself that it counts there.
 """
 
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.stats import poisson
 
 from mechanisms.data.dataset import FloatArray
+
+from ..subject.output_leaves import SYMBOLS
 
 BoolArray = NDArray[np.bool_]
 LogDensity = Callable[[FloatArray], FloatArray]
@@ -79,7 +82,7 @@ class Column:
     Attributes
     ----------
     kind : str
-        "discrete", "whole" or "continuous".
+        "discrete", "whole", "continuous" or "forms".
     values : tuple of float
         The values that may be exchanged: those of a discrete column that repeat, the atoms of a continuous one.
     centre, spread : float
@@ -99,7 +102,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Atoms:
-    """The kind of a column ("discrete", "whole", "continuous", "unread") and its atoms, in order."""
+    """The kind of a column ("discrete", "whole", "continuous", "forms", "unread") and its atoms, in order."""
 
     kind: str
     values: FloatArray
@@ -132,7 +135,8 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
             ends = _tied_ends(values)
             atoms.append(Atoms(kind, np.unique(np.concatenate([out, ends, values[jumps[:, j] & np.isfinite(values)]]))))
         else:
-            grid = kind == "discrete" and (~np.isin(values[:n_learning], out)).sum() >= _fewest(n_learning)
+            others = np.isfinite(values[:n_learning]) & ~np.isin(values[:n_learning], out)
+            grid = kind in ("discrete", "whole") and others.sum() >= _fewest(n_learning)
             atoms.append(Atoms(kind, out if grid else np.empty(0)))
     return atoms
 
@@ -161,6 +165,9 @@ def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tu
             continue
         kind, values, listed = known.kind, drawn[:n_learning, j], tuple(known.values.tolist())
         chart = Chart()
+        if kind == "forms":
+            columns.append(Column(j, kind, (), chart, 0.0, 0.0))
+            continue
         if kind == "continuous":
             chart = _piece(values, listed)
         elif kind == "whole":
@@ -212,13 +219,15 @@ def _grain(values: FloatArray) -> float:
 
 def _kind(values: FloatArray, outstanding: FloatArray) -> str:
     """Return the kind of a column; where all that repeats stands out, it is what the other values are."""
+    values = values[np.isfinite(values)]
+    if values.size and values.min() >= SYMBOLS:
+        return "forms"
     if _repeated(values) >= REPEATED:
         rest = values[~np.isin(values, outstanding)]
-        return "continuous" if rest.size >= _fewest(len(values)) and _repeated(rest) < RARELY else "discrete"
-    finite = values[np.isfinite(values)]
-    return (
-        "whole" if finite.size and (finite == np.rint(finite)).all() and np.abs(finite).max() < 2**52 else "continuous"
-    )
+        if rest.size < _fewest(len(values)) or _repeated(rest) >= RARELY:
+            return "discrete"
+    whole = values.size and (values == np.rint(values)).all() and np.abs(values).max() < 2**52
+    return "whole" if whole else "continuous"
 
 
 def _repeated(values: FloatArray) -> float:

@@ -52,7 +52,7 @@ def one_sided(first: FloatArray, second: FloatArray, loss: Callable[[FloatArray]
     all_of = np.bincount(place.ravel(), minlength=len(rows))
     most = np.argsort(-all_of, kind="stable")[:REPEATING]
     most = most[all_of[most] >= TOLD]
-    if not most.size or not np.isfinite(rows[most]).all():
+    if not most.size or np.isnan(rows[most]).any():
         return False
     share = expit(loss(rows[most]) + math.log(len(first) / len(second)))
     below = binom.cdf(ours[most], all_of[most], share)
@@ -126,9 +126,8 @@ def groups_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> lis
     patterns, kinds, counts = np.unique(tags, axis=0, return_inverse=True, return_counts=True)
     kinds = kinds.reshape(-1)
     learned = np.bincount(kinds[:n_learning], minlength=len(patterns))
-    usable = np.flatnonzero((patterns >= 0).all(axis=1))
     late = np.where(learned > 0, 0, counts)
-    common = usable[np.lexsort((-late[usable], -learned[usable]))][:PATTERNS]
+    common = np.lexsort((-late, -learned))[:PATTERNS]
     found: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
     for here in common.tolist():
         for there in _released(patterns, here, [other for other in common.tolist() if learned[other]]):
@@ -150,7 +149,8 @@ def _released(patterns: IntArray, here: int, others: Sequence[int]) -> list[int]
     freed = {
         other: int((patterns[other] != patterns[here]).sum())
         for other in others
-        if other != here and ((patterns[other] == patterns[here]) | (patterns[other] == 0)).all()
+        if other != here
+        and ((patterns[other] == patterns[here]) | ((patterns[other] == 0) & (patterns[here] > 0))).all()
     }
     return [other for other, columns in freed.items() if columns == min(freed.values())]
 
@@ -166,14 +166,16 @@ def masses(
     """Yield how the masses of the atoms agree with the density, by the draws that were not learned from.
 
     Readings: the value is an atom beside draws that are continuous, or (in a discrete column) beside values that count
-    as it does; or it stands for its cell of a grid, and is drawn no more often than the density gives to that cell.
+    as it does (of whole numbers the only one); or it stands for its cell of a grid, and is drawn no more often than the
+    density gives to that cell. Whole numbers are not refuted here: they may stand for cells of any width.
     """
     known = learned_atoms(density, drawn[:n_learning], atoms)
     for group in groups_of(drawn, atoms, n_learning):
         training = drawn[:n_learning][group.between[:n_learning]]
-        discrete = all(atoms[j].kind == "discrete" for j in group.columns)
+        kinds = {atoms[j].kind for j in group.columns}
+        readings = (True,) if "whole" in kinds else (False, True) if kinds == {"discrete"} else (False,)
         of_atom, of_cell = [], 0.0
-        for listed in ((False, True) if discrete else (False,)) if len(training) >= LEAST else ():
+        for listed in readings if len(training) >= LEAST else ():
             places = [Places.of(training[:, j], listed=listed) for j in group.columns]
             ratios = _ratios(density, group, places, drawn[n_learning:], log_drawn[n_learning:], rng)
             if ratios is not None:

@@ -73,14 +73,22 @@ class Affine:
     always: bool = False
 
     def movable(self, points: FloatArray) -> BoolArray:
-        """Return which points lie in the charts."""
-        movable = np.ones(len(points), dtype=np.bool_)
-        for column in self.columns if self.lever is None else (*self.columns, self.lever):
-            movable &= column.chart.holds(points[:, column.index])
-        return movable
+        """Return which points lie in the charts; what an output does not have (infinite) moves nowhere."""
+        movable, some = np.ones(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_)
+        for column in self.columns:
+            held = column.chart.holds(points[:, column.index])
+            movable &= held | (points[:, column.index] == np.inf)
+            some |= held
+        if self.lever is not None:
+            movable &= self.lever.chart.holds(points[:, self.lever.index])
+        return movable & some
 
     def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
         """Return the points moved (or moved back); the Jacobian is that of the move forwards, where it starts."""
+        with np.errstate(all="ignore"):
+            return self._moved(points, back)
+
+    def _moved(self, points: FloatArray, back: bool) -> Moved:
         movable = self.movable(points)
         result, log_jacobian = points.copy(), np.zeros(len(points))
         where = slice(None) if movable.all() else movable  # a view, where all of them move
@@ -97,10 +105,11 @@ class Affine:
                 new = column.chart.back(centre + (place - push - centre) / self.scale[i])
             else:
                 new = column.chart.back(centre + self.scale[i] * (place - centre) + push)
+            new = np.where(old == np.inf, np.inf, new)
             result[where, column.index] = new
             start, end = (new, old) if back else (old, new)
             growth = column.chart.log_slope(start) - column.chart.log_slope(end)
-            log_jacobian[where] += np.log(abs(self.scale[i])) + growth
+            log_jacobian[where] += np.where(old == np.inf, 0.0, np.log(abs(self.scale[i])) + growth)
         return Moved(result, log_jacobian, movable)
 
 

@@ -259,7 +259,7 @@ def _flat_from(density: LogDensity, training: FloatArray, index: int, edge: floa
 
     No density is flat on a half-line. The number is the mass of an atom at its end, whether or not it was ever drawn.
     """
-    point = training[:1].copy()
+    point = training[np.isfinite(training[:, index])][:1].copy()
 
     def at(value: float) -> float:
         point[0, index] = value

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.ticks import listening, tick
@@ -19,10 +20,10 @@ from ..streams import StreamKey
 from ..white_box.draws import CHUNK
 from .calls import Handed, generator, global_state, guarded, reseed_globals
 from .no_answer import CallEnded, OutOfTime
-from .output_leaves import Refusal, shown
+from .output_leaves import ABSENT, Refusal, shown
 from .outputs import Layout
 from .rebuilt import Rebuilt
-from .returned import Outputs, WrongRows, joined, of_objects, outputs_of
+from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of
 
 #: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.
 PILOT, PROBE = 40, 12
@@ -279,15 +280,14 @@ class Subject:
     def _layout(self, pilot: Sequence[Outputs]) -> tuple[Layout, bool, Rebuilt | None]:
         """Return the layout of the outputs of both pilots, whether it is plain, and how objects are rebuilt from rows.
 
-        It is plain where the outputs are rows of finite numbers, or objects that such a row says everything of.
+        It is plain where the outputs are rows of finite numbers, or objects that are made again of rows.
         """
         layout = Layout.learn(pilot, views=self.views)
-        plain = layout.plain and all(np.isfinite(layout.encode(outputs)).all() for outputs in pilot)
-        items = [of_objects(outputs) for outputs in pilot]
-        if not plain or all(each is None for each in items):
-            return layout, plain, None
-        rebuilt = Rebuilt.of([output for each in items for output in each or ()]) if None not in items else None
-        return layout, rebuilt is not None or not any(isinstance(outputs, list) for outputs in pilot), rebuilt
+        if not came_as_objects(pilot):
+            return layout, layout.plain and all(np.isfinite(layout.encode(each)).all() for each in pilot), None
+        states = any(callable(getattr(self.mechanism, name, None)) for name in ("log_density", "privacy_loss"))
+        rebuilt = Rebuilt.of([output for outputs in pilot for output in as_objects(outputs)]) if states else None
+        return layout, rebuilt is not None, rebuilt
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,9 +302,9 @@ class EncodedSubject:
         A refusal that came before any random number was asked for, of a mechanism that asks for them otherwise: every
         draw is this symbol, and none is made.
     plain : bool
-        Whether outputs are finite numbers of one shape and type, so that a density may be asked about the rows.
+        Whether outputs are finite numbers of one shape and type, or rebuilt, so that a density may be asked about them.
     rebuilt : Rebuilt or None
-        Makes the outputs of rows, where outputs are objects and the layout is plain.
+        Makes rows of outputs that are objects, and outputs of such rows, for a density to be asked about.
     few_first : bool
         Whether draws are dear and a few of them probably tell all: each of one data set ends its call, none of the
         other does.
@@ -336,26 +336,31 @@ class EncodedSubject:
 
         Rows are put into an order that ``rng`` decides, so that no part of a sample comes from one kind of call.
         """
+        return self.drawn_twice(dataset, n_draws, rng)[0]
+
+    def drawn_twice(self, dataset: Any, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return rows, and the same draws as rows that a density is asked about."""
         place = 0 if dataset is self.members[0] else 1
         if dataset is not self.members[place]:
             raise ValueError("dataset must be one of the two that the layout was learned from, got another one")
         known = self.constant[place]
         if known is not None:
-            return np.tile(self.layout.encode([known]), (n_draws, 1))
+            rows = np.tile(self.layout.encode([known]), (n_draws, 1))
+            return rows, rows if self.rebuilt is None else np.full((n_draws, self.rebuilt.width), ABSENT)
         parts = self.subject.sample(dataset, n_draws, rng, one_by_one=self.one_by_one, width=self.layout.width)
-        return self._rows(place, parts, rng)
+        order = rng.permutation(sum(map(len, parts)))
+        rows = self._rows(place, parts, order)
+        if self.rebuilt is None:
+            return rows, rows
+        return rows, self.rebuilt.rows([output for part in parts for output in as_objects(part)])[order]
 
-    def as_drawn(self, rows: FloatArray) -> FloatArray | list[Any]:
-        """Return rows in the form in which the mechanism draws: the rows themselves, or a list of its outputs."""
-        return rows if self.rebuilt is None else self.rebuilt.outputs(rows)
-
-    def _rows(self, place: int, parts: Sequence[Outputs], rng: np.random.Generator) -> FloatArray:
-        """Return the rows of a sample of one data set, in an order that ``rng`` decides, and count them."""
+    def _rows(self, place: int, parts: Sequence[Outputs], order: NDArray[np.intp]) -> FloatArray:
+        """Return the rows of a sample of one data set, in an order, and count them."""
         rows = (
             np.concatenate([self.layout.encode(part) for part in parts]) if parts else np.empty((0, self.layout.width))
         )
         self._counts["first" if place == 0 else "second"] += len(rows)
-        return np.asarray(rows[rng.permutation(len(rows))], dtype=np.float64)
+        return np.asarray(rows[order], dtype=np.float64)
 
 
 def call_plan(

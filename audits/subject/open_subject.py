@@ -301,7 +301,8 @@ class OpenSource(EncodedSubject):
         if not whole:
             calls, key = subject.plan(n_each, one_by_one=True), key.child("one by one")
             parts, _ = subject.of_both(self.members, calls, key)
-        first, second = (self._rows(i, joined(parts[i]), key.child("rows", name).rng()) for i, name in enumerate(SIDES))
+        orders = [key.child("rows", name).rng().permutation(sum(map(len, parts[i]))) for i, name in enumerate(SIDES)]
+        first, second = (self._rows(i, joined(parts[i]), order) for i, order in enumerate(orders))
         return first, second, share
 
 

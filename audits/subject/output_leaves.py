@@ -29,7 +29,8 @@ MAX_NUMBERS = 8
 #: Nested deeper than this, an output is read by its ``repr``.
 MAX_DEPTH = 20
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+#: A number in a text.
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
@@ -196,9 +197,9 @@ def _text(output: str | bytes | bytearray, path: str, leaves: list[Leaf]) -> str
     leaves.append(Leaf(path, symbol(raw), False))
     leaves.append(Leaf(f"{path} length", float(len(raw))))
     shown = raw if isinstance(raw, str) else raw.decode("latin-1")
-    numbers = _NUMBER.findall(shown)
+    numbers = NUMBER.findall(shown)
     if numbers:
-        leaves.append(Leaf(f"{path} without its numbers", symbol(_NUMBER.sub("#", shown)), False))
+        leaves.append(Leaf(f"{path} without its numbers", symbol(NUMBER.sub("#", shown)), False))
         leaves += [Leaf(f"{path} number {i}", one_value(float(text))) for i, text in enumerate(numbers[:MAX_NUMBERS])]
     return kind
 

@@ -1,81 +1,157 @@
-"""Outputs from their numbers: what a stated density is asked about where outputs are objects and not rows."""
+"""Outputs that are objects, as rows that a stated density is asked about, and such rows as outputs again."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Sequence
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import mapping_order, take_apart
+from .forms import Form, Printing, built, form_of, in_units, printing_of
+from .output_leaves import ABSENT, symbol, take_apart
+
+#: Stands in a row for a number that an output does not have.
+MISSING = math.inf
+#: Whole numbers of which this share repeats belong to the form, where outputs differ in form.
+REPEATED = 0.9
+
+_INDEX = re.compile(r"\[\d+\]")
 
 
-@dataclass(frozen=True)
+class Known(NamedTuple):
+    """A form, for each of its numbers the column that holds it (or none), and those that belong to the form."""
+
+    form: Form
+    columns: tuple[int | None, ...]
+    own: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """Outputs of one structure whose leaves are all numbers, in fixed places.
+    """Rows of objects: their numbers, those of one place in one column, and in the last column a symbol of the form.
 
     Attributes
     ----------
-    example : object
-        One of them; the numbers of another go into its places.
+    printing : mapping
+        How numbers are printed in texts.
+    columns : mapping
+        The column of each place of a number.
+    known : mapping
+        The forms that were read so far, by their symbols.
     """
 
-    example: Any = field(repr=False)
+    printing: Printing
+    columns: dict[str, int]
+    known: dict[float, Known] = field(default_factory=dict, repr=False)
+    _symbols: dict[Any, float] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, outputs: Sequence[Any]) -> Rebuilt | None:
-        """Return how outputs like these are rebuilt; None if one of them is not what its numbers make again."""
-        if not outputs:
-            return None
-        found = cls(outputs[0])
-        return found if all(found._again(output) for output in outputs) else None
-
-    def outputs(self, rows: FloatArray) -> list[Any]:
-        """Return the outputs with the numbers of rows, shape ``(n, k)``."""
-        return _filled(self.example, iter(rows.T))
-
-    def _again(self, output: Any) -> bool:
-        parts = take_apart(output)
-        numbers = np.array([[leaf.value for leaf in parts.leaves]])
+        """Return how outputs like these become rows; None if one of them is not what its row makes again."""
         try:
-            again = take_apart(self.outputs(numbers)[0])
-        except Exception:  # an object of the user's own that cannot be made of numbers
-            return False
-        return parts.numeric and (again.structure, again.leaves) == (parts.structure, parts.leaves)
+            printing = printing_of(outputs)
+            read = [_read(output, printing) for output in outputs]
+            places = dict.fromkeys(place for _, numbers in read for place, _ in numbers)
+            several = len({form for form, _ in read}) > 1
+            fixed = _repeated([numbers for _, numbers in read]) if several else set()
+            columns = [place for place in places if _group(place) not in fixed]
+            found = cls(printing, {place: i for i, place in enumerate(columns)})
+            again, possible = found.outputs(found.rows(outputs))
+        except Exception:  # an object of the user's own that cannot be looked at, or not be made of numbers
+            return None
+        same = all(take_apart(one)[::2] == take_apart(other)[::2] for one, other in zip(again, outputs, strict=False))
+        return found if outputs and bool(possible.all()) and same else None
+
+    @property
+    def frames(self) -> bool:
+        """Whether there are data frames, or series, among the outputs, or in them."""
+        return any(
+            "'frame'" in form or "'series'" in form for form in (repr(each.form) for each in self.known.values())
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.columns) + 1
+
+    def rows(self, outputs: Sequence[Any]) -> FloatArray:
+        """Return the rows of outputs, shape ``(n, width)``; "absent" throughout where there is no form."""
+        rows = np.full((len(outputs), self.width), ABSENT)
+        for row, output in zip(rows, outputs, strict=True):
+            try:
+                form, numbers = _read(output, self.printing)
+            except Exception:  # an object of the user's own that cannot be looked at
+                continue
+            row[:] = MISSING
+            row[-1] = self._symbol(form, numbers)
+            for place, value in numbers:
+                if place in self.columns:
+                    row[self.columns[place]] = value
+        return rows
+
+    def outputs(self, rows: FloatArray) -> tuple[list[Any], NDArray[np.bool_]]:
+        """Return the outputs of the rows that are outputs, and which these are."""
+        made, possible = [None] * len(rows), np.zeros(len(rows), dtype=np.bool_)
+        for value in np.unique(rows[:, -1]).tolist():
+            if value not in self.known:
+                continue
+            form, columns, own = self.known[value]
+            at = np.flatnonzero(rows[:, -1] == value)
+            at = at[self._are(self.known[value], rows[at])]
+            possible[at] = True
+            numbers = (np.full(len(at), v) if c is None else rows[at, c] for c, v in zip(columns, own, strict=True))
+            for place, output in zip(at.tolist(), built(form, numbers, len(at)), strict=True):
+                made[place] = output
+        return [made[place] for place in np.flatnonzero(possible).tolist()], possible
+
+    def _symbol(self, form: Form, numbers: Sequence[tuple[str, float]]) -> float:
+        """Return the symbol of a form with the numbers that belong to it, which is known from then on."""
+        columns = tuple(self.columns.get(place) for place, _ in numbers)
+        own = tuple(value if column is None else 0.0 for column, (_, value) in zip(columns, numbers, strict=True))
+        if (form, own) not in self._symbols:
+            self._symbols[form, own] = found = symbol(repr((form, own)))
+            self.known[found] = Known(form, columns, own)
+        return self._symbols[form, own]
+
+    def _are(self, known: Known, rows: FloatArray) -> NDArray[np.bool_]:
+        """Return which rows of a form are outputs: no number lacks or is too many, and printed ones are whole units."""
+        there = np.isin(np.arange(self.width), [self.width - 1, *(c for c in known.columns if c is not None)])
+        whole = [c for c, units in zip(known.columns, in_units(known.form), strict=True) if units and c is not None]
+        right = (np.isfinite(rows) == there).all(axis=1) & (rows[:, whole] == np.rint(rows[:, whole])).all(axis=1)
+        return np.asarray(right)
 
 
-def _filled(example: Any, columns: Iterator[FloatArray]) -> list[Any]:
-    """Return objects like the example with the numbers of the next columns, in the order of ``take_apart``."""
-    if isinstance(example, bool | int | float | np.bool_ | np.integer | np.floating):
-        return _numbers(example, next(columns))
-    if isinstance(example, np.ndarray) and example.dtype.kind in "iuf" and example.size:
-        values = np.column_stack([next(columns) for _ in range(example.size)])
-        whole = example.dtype.kind != "f" and bool((values == np.rint(values)).all())
-        return list((values.astype(example.dtype) if whole else values).reshape(-1, *example.shape))
-    if isinstance(example, dict):
-        members = {key: _filled(example[key], columns) for key in mapping_order(example)}
-        return [dict(zip(example, row, strict=True)) for row in zip(*(members[key] for key in example), strict=True)]
-    if isinstance(example, tuple) and hasattr(example, "_fields"):
-        return [type(example)(*row) for row in zip(*(_filled(member, columns) for member in example), strict=True)]
-    if isinstance(example, list | tuple):
-        return [type(example)(row) for row in zip(*(_filled(member, columns) for member in example), strict=True)]
-    if dataclasses.is_dataclass(example) and not isinstance(example, type):
-        names = [each.name for each in dataclasses.fields(example)]
-        rows = zip(*(_filled(getattr(example, name), columns) for name in names), strict=True)
-        return [dataclasses.replace(example, **dict(zip(names, row, strict=True))) for row in rows]
-    raise TypeError(f"example must be made of numbers, got {type(example).__name__}")
+def _read(output: Any, printing: Printing) -> tuple[Form, list[tuple[str, float]]]:
+    numbers: list[tuple[str, float]] = []
+    form = form_of(output, printing, lambda place, value: numbers.append((place, value)))
+    return form, numbers
 
 
-def _numbers(example: Any, values: FloatArray) -> list[Any]:
-    """Return numbers of the example's kind, or floats where one of them is none of that kind."""
-    kind: type = float
-    if isinstance(example, bool | np.bool_):
-        kind = bool if bool(np.isin(values, (0.0, 1.0)).all()) else float
-    elif isinstance(example, int | np.integer):
-        kind = int if bool((values == np.rint(values)).all() and np.isfinite(values).all()) else float
-    listed: list[Any] = values.tolist()
-    return listed if kind is float else [kind(value) for value in listed]
+def _group(place: str) -> str:
+    """Return where a number stands but for the place in the outermost list, whose length may be what differs."""
+    return _INDEX.sub("[*]", place, count=1)
+
+
+def _repeated(read: Sequence[Sequence[tuple[str, float]]]) -> set[str]:
+    """Return the groups of places that hold whole numbers which repeat: indices, codes, small counts."""
+    values: dict[str, list[float]] = {}
+    for numbers in read:
+        for place, value in numbers:
+            values.setdefault(_group(place), []).append(value)
+    return {
+        group
+        for group, each in values.items()
+        if all(value.is_integer() for value in each) and _share(each) >= REPEATED
+    }
+
+
+def _share(values: Sequence[float]) -> float:
+    """Return the share of values that are not alone."""
+    _, counts = np.unique(values, return_counts=True)
+    return float(counts[counts > 1].sum()) / len(values)

@@ -32,6 +32,8 @@ class Block:
         What they were made of.
     scalars : bool
         Whether they are numbers that came one by one, not in an array.
+    rows_of : type or None
+        Of what kind they were where they came one by one as lists, or tuples, of floats.
     """
 
     values: FloatArray
@@ -40,12 +42,15 @@ class Block:
     paths: tuple[str, ...]
     raw: Any = field(repr=False, compare=False)
     scalars: bool = field(default=False, compare=False)
+    rows_of: type | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.values)
 
     def items(self) -> list[Any]:
         """Return the outputs themselves, one by one."""
+        if self.rows_of is not None:
+            return [self.rows_of(row) for row in self.raw.tolist()]
         return self.raw.to_dict("records") if isinstance(self.raw, pd.DataFrame) else list(self.raw)
 
     def parts(self) -> Iterator[Parts]:
@@ -167,7 +172,8 @@ def as_outputs(items: list[Any]) -> Outputs:
     ):
         return _array(np.stack(items)) if first.dtype.kind in "biufc" and first.size else items
     if type(first) in (list, tuple) and _plain_rows(items, len(first)):
-        return _array(np.array(items, dtype=np.float64))
+        found = _array(np.array(items, dtype=np.float64))
+        return replace(found, rows_of=type(first)) if isinstance(found, Block) else found
     kind = number_type(first)
     if kind in ("f8", "f4", "i8", "i4", "b1", "c16") and all(number_type(item) == kind for item in items):
         array = np.array(items)
@@ -219,9 +225,7 @@ def joined(parts: Sequence[Outputs]) -> list[Outputs]:
             blocks = [part for part in members if isinstance(part, Block)]
             values = np.concatenate([block.values for block in blocks])
             raw = np.concatenate([block.raw for block in blocks])
-            blocks_joined.append(
-                Block(values, blocks[0].structure, blocks[0].types, blocks[0].paths, raw, blocks[0].scalars)
-            )
+            blocks_joined.append(replace(blocks[0], values=values, raw=raw))
     return blocks_joined
 
 
@@ -229,14 +233,19 @@ def _kind(outputs: Outputs) -> tuple[Any, ...] | None:
     if isinstance(outputs, list):
         return None
     of_array = isinstance(outputs.raw, np.ndarray)
-    return outputs.structure, outputs.types, outputs.scalars, np.shape(outputs.raw)[1:], of_array
+    return outputs.structure, outputs.types, outputs.scalars, outputs.rows_of, np.shape(outputs.raw)[1:], of_array
 
 
-def of_objects(outputs: Outputs) -> list[Any] | None:
-    """Return outputs that came one by one, or None where they came as an array or a frame."""
-    if isinstance(outputs, list):
-        return outputs
-    return outputs.items() if outputs.scalars else None
+def came_as_objects(parts: Sequence[Outputs]) -> bool:
+    """Return whether outputs came one by one, and not all as arrays, as rows of a frame, or as lists of floats."""
+    return any(isinstance(part, list) for part in parts) or all(
+        isinstance(part, Block) and part.scalars for part in parts
+    )
+
+
+def as_objects(outputs: Outputs) -> list[Any]:
+    """Return the outputs one by one."""
+    return outputs if isinstance(outputs, list) else outputs.items()
 
 
 def all_parts(outputs: Outputs) -> Iterator[Parts]:
