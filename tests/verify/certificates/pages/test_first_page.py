@@ -115,6 +115,7 @@ def test_the_page_of_a_pass_says_to_whom_and_that_nobodys_word_is_needed(passing
     text = front(passing / "release")
     for words in (
         "PASS (proved)",
+        "Verdict: Proved: the same bound gives epsilon 1 at delta 1e-6.",
         "Everyone whose record may be in any data set of the public domain",
         "What this means: the release changes",
         "Nobody's word is needed.",
