@@ -17,7 +17,7 @@ from oracles.trust_bank import ENTRIES, ZOO, Claim, Entry
 from oracles.trust_bank.doors import DOORS, configuration, copy_mechanism, write_data
 from scipy.special import ndtri
 from toys import misstated
-from toys.deployments import DATA, QUICK, dp, mechanism, write_labelled
+from toys.deployments import DATA, DRAWN, QUICK, claim, dp, imported, mechanism, write_labelled
 
 from audits.black_box.claims import PrivacyClaim, gaussian_dp_claim, point_claim
 from audits.examination.violation import BROKEN, KIND, Violation, likely_cause
@@ -151,6 +151,19 @@ def test_no_number_of_a_refuted_statement_is_shown_and_nothing_allows_it(
         assert void
         assert all(re.search(r"\| – \| – \| \*\*(not refuted|undecided)\*\* \|$", row) for row in void), void
     assert not re.search(r"by \d+ draws of the (first|second) data set", whole) or mended != "log_density"
+
+
+def test_losses_of_records_by_a_refuted_density_are_not_shown(tmp_path: Path) -> None:
+    write_labelled(tmp_path)
+    (tmp_path / "misstated.py").write_bytes(Path(misstated.__file__).read_bytes())
+    text = DATA + imported("misstated.py:MoreNoise") + DRAWN + claim("ex-post", epsilon=9.0) + QUICK
+    (tmp_path / "d.toml").write_text(text + "pairs = 1\ndraws = 2000\n", encoding="utf-8")
+    rows = certify(tmp_path / "d.toml").rows
+    (row,) = [row for row in rows if row["kind"] == "claim"]
+    assert (row["ground"], row["advice"].partition(":")[0]) == (REFUTED, "Mend the statement")
+    assert not [row for row in rows if row["kind"] == "figure"]
+    (check,) = [row for row in rows if row["kind"] == "check" and row["power"] == "DECIDES"]
+    assert (check["exact"], check["sampled"], check["notes"]) == (None, None, {})
 
 
 #: Entries of the bank whose claim is refuted -> how their likely cause begins; empty where draws tell none.
