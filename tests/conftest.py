@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,10 +20,6 @@ settings.register_profile("exploring", max_examples=1000, deadline=None, databas
 
 # A script's background job ignores SIGINT, and so would every process that a test starts in order to interrupt it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-#: What ``-m quick`` keeps of a file that marks no test as ``quick``: so many functions, the first case of each.
-QUICK = 2
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -75,14 +71,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker("quick")
 
 
-def quick_tier(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the first fast cases of each file that marks no test as quick: the first case of so many functions."""
-    seen: dict[Path, dict[str, pytest.Item]] = {}
+def quick_tier(items: list[pytest.Item]) -> Iterable[pytest.Item]:
+    """Return the first fast test of each file that marks none as quick itself."""
     own = {item.path for item in items if item.get_closest_marker("quick")}
+    first: dict[Path, pytest.Item] = {}
     for item in items:
         if item.path not in own and item.get_closest_marker("slow") is None:
-            seen.setdefault(item.path, {}).setdefault(getattr(item, "originalname", item.name), item)
-    return [item for functions in seen.values() for item in list(functions.values())[:QUICK]]
+            first.setdefault(item.path, item)
+    return first.values()
 
 
 def slow_tests(config: pytest.Config) -> bool:

@@ -52,3 +52,9 @@ def test_importing_a_room_loads_nothing_heavy(room: str) -> None:
     text = f"import sys, {room}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_process_that_draws_waits_for_no_pandas() -> None:
+    text = "import sys, audits.subject.fresh_process; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import MAX_ARRAY, NUMBER, Refusal, Row, mapping_order, number_type
+from .output_leaves import MAX_ARRAY, NUMBER, Refusal, Row, mapping_order, number_type, of_pandas
 
 #: A form; its first member says of what kind.
 Form = tuple[Any, ...]
@@ -49,7 +49,7 @@ def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Fo
         return _number(output, found, path)
     if isinstance(output, str):
         return _text(output, printing, found, path)
-    if output is None or output is pd.NA or isinstance(output, Enum | bytes):
+    if output is None or output is getattr(sys.modules.get("pandas"), "NA", None) or isinstance(output, Enum | bytes):
         return "same", type(output), output
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuf" and output.size <= MAX_ARRAY:
         for i, value in enumerate(output.reshape(-1).tolist()):
@@ -63,9 +63,9 @@ def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Fo
 
 def _head(output: Any) -> Form:
     """Return what a container is, but for its members."""
-    if isinstance(output, pd.DataFrame):
+    if of_pandas(output, "DataFrame"):
         return "frame", tuple(output.columns), tuple(output.index), tuple(output.dtypes)
-    if isinstance(output, pd.Series):
+    if of_pandas(output, "Series"):
         return "series", output.name, tuple(output.index), output.dtype
     if isinstance(output, dict):
         return "mapping", tuple(output)
@@ -74,10 +74,10 @@ def _head(output: Any) -> Form:
 
 def _members(output: Any) -> Iterator[tuple[str, Any]]:
     """Yield the places and the members of a container, in the order of ``take_apart``."""
-    if isinstance(output, pd.DataFrame):
+    if of_pandas(output, "DataFrame"):
         for j, (name, column) in enumerate(output.items()):
             yield f".{name} {j}", _cells(column)
-    elif isinstance(output, pd.Series):
+    elif of_pandas(output, "Series"):
         yield "", _cells(output)
     elif isinstance(output, dict) and not isinstance(output, Row):
         for key in mapping_order(output):
@@ -176,7 +176,11 @@ def printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
 def _texts(output: Any, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(output, str):
         yield output, path
-    elif isinstance(output, pd.DataFrame | pd.Series | dict | list | tuple) or dataclasses.is_dataclass(output):
+    elif (
+        of_pandas(output, "DataFrame", "Series")
+        or isinstance(output, dict | list | tuple)
+        or dataclasses.is_dataclass(output)
+    ):
         for key, member in _members(output):
             yield from _texts(member, f"{path}{key}")
 
@@ -213,6 +217,8 @@ def built(form: Form, columns: Iterator[FloatArray], n: int) -> list[Any]:
 
 def _frames(form: Form, members: Sequence[Sequence[Any]], n: int) -> list[Any]:
     """Return data frames, or series, as parts of one that holds all: made one by one they take eight times as long."""
+    import pandas as pd
+
     kind, labels, index, dtypes, _ = form
     if kind == "series":
         labels, dtypes = (labels,), (dtypes,)
@@ -227,7 +233,7 @@ def _long(cells: Sequence[Any], dtype: Any) -> Any:
     """Return the cells of a column of all frames, one after the other."""
     if isinstance(cells[0], np.ndarray):
         return np.concatenate(cells)
-    return pd.array([cell for each in cells for cell in each], dtype=dtype)
+    return sys.modules["pandas"].array([cell for each in cells for cell in each], dtype=dtype)
 
 
 def _whole(values: FloatArray, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -11,6 +11,7 @@ import hashlib
 import math
 import re
 import struct
+import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from enum import Enum
@@ -18,7 +19,6 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 #: Where the symbols begin.
 SYMBOLS = 2.0**100
@@ -144,7 +144,8 @@ def _walk(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: i
     if isinstance(output, Refusal):
         leaves.append(Leaf(path, symbol(f"refused {output.kind}"), False))
         return "refused"
-    if output is None or output is pd.NA or output is pd.NaT:
+    pandas = sys.modules.get("pandas")
+    if output is None or output is getattr(pandas, "NA", None) or output is getattr(pandas, "NaT", None):
         leaves.append(Leaf(path, symbol(f"nothing {output}"), False))
         return "nothing"
     if isinstance(output, str | bytes | bytearray):
@@ -341,9 +342,15 @@ def exact_floats(flat: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.floa
     return values
 
 
+def of_pandas(value: Any, *names: str) -> bool:
+    """Return whether a value has one of these types of pandas, which its maker has imported then; it takes long."""
+    pandas = sys.modules.get("pandas")
+    return isinstance(value, tuple(getattr(pandas, name, ()) for name in names))
+
+
 def _members(output: Any) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     """Yield at most one name and list of members, where the output is a container."""
-    if isinstance(output, pd.DataFrame | pd.Series):
+    if of_pandas(output, "DataFrame", "Series"):
         yield _frame_members(output)
     elif isinstance(output, Mapping):
         yield "mapping", [(_place(key), output[key]) for key in mapping_order(output)]
@@ -377,7 +384,7 @@ def _frame_members(output: Any) -> tuple[str, list[tuple[str, Any]]]:
     columns = [(f".{_key(name)}", output[name].to_numpy()) for name in output] if output.ndim == 2 else []
     if output.ndim == 1:
         columns = [("", output.to_numpy())]
-    if not output.index.equals(pd.RangeIndex(len(output))):
+    if not output.index.equals(sys.modules["pandas"].RangeIndex(len(output))):
         columns.append((".index", output.index.to_numpy()))
     return "frame" if output.ndim == 2 else "series", columns
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import Leaf, Parts, Row, exact_floats, number_type, row_structure, take_apart
+from .output_leaves import Leaf, Parts, Row, exact_floats, number_type, of_pandas, row_structure, take_apart
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Block:
         """Return the outputs themselves, one by one."""
         if self.rows_of is not None:
             return [self.rows_of(row) for row in self.raw.tolist()]
-        return self.raw.to_dict("records") if isinstance(self.raw, pd.DataFrame) else list(self.raw)
+        return self.raw.to_dict("records") if of_pandas(self.raw, "DataFrame") else list(self.raw)
 
     def parts(self) -> Iterator[Parts]:
         """Yield the parts of each row."""
@@ -89,9 +92,9 @@ def outputs_of(returned: Any, n_draws: int) -> Outputs:
 
 def _shapes(returned: Any, n: int) -> Iterator[Outputs]:
     """Yield the outputs where ``returned`` holds ``n`` of them; nothing otherwise."""
-    if isinstance(returned, pd.DataFrame | pd.Series):
+    if of_pandas(returned, "DataFrame", "Series"):
         if len(returned) == n:
-            yield _frame(returned) if isinstance(returned, pd.DataFrame) else _series(returned)
+            yield _frame(returned) if of_pandas(returned, "DataFrame") else _series(returned)
     elif isinstance(returned, np.ndarray):
         if returned.ndim and len(returned) == n and n:
             yield _array(returned)
@@ -142,7 +145,7 @@ def _frame(frame: pd.DataFrame) -> Outputs:
     """Return the rows of a data frame; its index counts where it is not just 0, 1, 2, …"""
     names = [str(name) for name in frame.columns]
     named = {n if names.count(n) == 1 else f"{n} {i}": frame.iloc[:, i] for i, n in enumerate(names)}
-    if not frame.index.equals(pd.RangeIndex(len(frame))):
+    if not frame.index.equals(sys.modules["pandas"].RangeIndex(len(frame))):
         named["index"] = frame.index.to_series()
     if not all(_numeric(column.dtype) for column in named.values()):
         columns = [column.tolist() for column in named.values()]

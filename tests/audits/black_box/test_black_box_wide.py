@@ -88,7 +88,6 @@ def test_a_true_claim_stands_at_its_level():
     assert alarms <= int(stats.binom.isf(1e-7, 16, 0.1))
 
 
-@pytest.mark.quick
 def test_the_columns_that_tell_are_chosen_and_all_are_of_narrow_outputs():
     rng = np.random.default_rng(4)
     first, second = rng.standard_normal((2, 500, 200))

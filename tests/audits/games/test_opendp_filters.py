@@ -104,7 +104,6 @@ def test_a_filter_that_has_refused_answers_nothing_more():
         queryable(response(STEPS[0]))
 
 
-@pytest.mark.quick
 def test_an_odometer_read_at_the_end_of_a_run_is_no_promise():
     """The run that answered "out" reports ln 2; the interaction that it is part of has delta(ln 2) near 2/3."""
     odometer = dp.c.make_fully_adaptive_composition(*SPACE, output_measure=dp.max_divergence())

@@ -236,7 +236,6 @@ def test_an_auditor_that_misses_twice_as_often_is_named(
     assert "UNEXPECTED  liar: coin:" in capsys.readouterr().out
 
 
-@pytest.mark.quick
 def test_a_control_that_is_not_found_out_and_a_missed_mutant_are_named() -> None:
     control = {"kind": "control", "auditor": "CONTROL", "compatible": True}
     mutant = {"kind": "mutant", "name": "early stop", "found": False}

@@ -94,7 +94,6 @@ def test_what_a_configuration_starts_from_is_valid(tree: dict[str, object]) -> N
     assert parse(written(tree)).claims
 
 
-@pytest.mark.quick
 def test_a_broken_promise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were every refusal a traceback that quotes the line of the file, each promise would be reported as broken."""
     from verify import cli

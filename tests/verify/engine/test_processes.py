@@ -41,6 +41,15 @@ def table_of(folder: Path) -> bytes:
     return (folder / "t.jsonl").read_bytes()
 
 
+@pytest.mark.quick
+def test_what_a_killed_sweep_has_done_is_kept(tmp_path: Path) -> None:
+    cells, store = write_grid(tmp_path / "grid.toml", 1), tmp_path / "grid.sqlite"
+    process = start([tmp_path / "grid.toml", "--jobs", "1"], log=tmp_path / "log")
+    until(partial(holds, store, 1), process)
+    kill(process)
+    assert 1 <= rows_in(store) <= cells
+
+
 def test_killed_at_ten_random_moments_and_resumed(undisturbed: bytes, tmp_path: Path) -> None:
     """The first two kills fall into the start, the others between two counts of rows; the seed was not chosen."""
     draw = random.Random(1)

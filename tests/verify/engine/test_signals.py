@@ -88,6 +88,7 @@ def test_a_certificate_is_made_whole_or_not_at_all(
     assert again == fresh
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("end", [signal.SIGTERM])
 def test_a_sweep_takes_sigterm_for_ctrl_c(end: signal.Signals, tmp_path: Path) -> None:
     from toys.processes import write_grid

@@ -306,7 +306,6 @@ def test_an_unclear_text_is_neither_good_nor_bad_in_the_report() -> None:
     assert [line[:2] for line in table.rows] == [("T-1", Badge("text unclear", Tone.NEUTRAL))]
 
 
-@pytest.mark.quick
 def test_a_service_is_a_mechanism_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its row says what was asked without its token; that nobody answers is a failure that names why, in one line."""
     monkeypatch.setattr(service_mechanism, "PAUSES", (0.0,))

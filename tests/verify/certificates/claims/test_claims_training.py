@@ -112,7 +112,6 @@ def test_full_batches_pass_a_whole_gaussian_curve(tmp_path: Path) -> None:
     assert decided(tmp_path, claim("dp", profile="gaussian-dp", mu=1.5), rate=1.0).words == {"dp": "FAIL"}
 
 
-@pytest.mark.quick
 def test_the_records_of_the_data_may_claim_less_than_everybody(tmp_path: Path) -> None:
     everyone = claim("pdp", scope="everyone", epsilon=0.9, delta=1e-5)
     target = claim("pdp", scope="target", x=[0.1, 0.1], y=1.0, epsilon=0.3, delta=1e-5)

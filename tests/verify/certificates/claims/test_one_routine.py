@@ -86,7 +86,6 @@ def row_ends(row: Any, name: str) -> tuple[float, float, float]:
     return row[name]["low"], row[name]["value"], row[name]["high"]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("name", "loss"), [("ops-per-instance-corrected", "squared"), ("objective-perturbation-corrected", "logistic")]
 )

@@ -41,7 +41,6 @@ def read(folder: Path, text: str) -> Deployment:
     return read_deployment(load(folder / "d.toml"), jobs=1)[0]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("scope", ["records", "everyone"])
 def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
     deployment = read(tmp_path, MECHANISM + claim("pdp", scope=scope, epsilon=1.0, delta=1e-5))

@@ -150,7 +150,6 @@ def test_several_parameters_move_together_each_to_its_own_side() -> None:
     assert words.startswith("The nearest a and b that this suite can prove, moved together, are 3 and 2.67 (now 1 and ")
 
 
-@pytest.mark.quick
 def test_what_epsilon_means_is_computed() -> None:
     odds = odds_at(1.0, 1e-6, "whether it is there")
     assert odds.factor == math.e

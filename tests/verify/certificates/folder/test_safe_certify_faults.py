@@ -214,6 +214,16 @@ def main() -> None:
     print(json.dumps({"operations": operations, "states": len(states), "found": found}))
 
 
+def test_half_a_file_and_a_draw_that_is_not_counted_are_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "out" / "run.json"
+    file.parent.mkdir()
+    file.write_text('{"half": ', encoding="utf-8")
+    found = problems_at_once(tmp_path, Ended(0, ["note output"]))
+    assert found == ["out/run.json is half-written", "output was drawn and not counted"]
+    file.write_text("{}\n", encoding="utf-8")
+    assert problems_at_once(tmp_path, Ended(0)) == []
+
+
 @pytest.mark.slow
 def test_certify_survives_a_fault_at_every_operation() -> None:
     tests = Path(__file__).resolve().parents[3]

@@ -34,7 +34,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return kept_releases(tmp_path_factory.mktemp("before") / "w", SHORT)
 
 
-@pytest.mark.quick
 def test_the_worlds_are_many_and_keep_every_rule() -> None:
     assert len(WORLDS) > 30
     assert len(set(WORLDS.values())) == len(WORLDS)
