@@ -141,11 +141,10 @@ def recorded_of(mechanism: Any, n_draws: int) -> Recorded:
 
 def audited(mechanism: Any, n_draws: int = DRAWS) -> LawAudit:
     """The test of the law on one data set."""
-    pair, key = toy_pair(), StreamKey(1, (mechanism.name,))
     n_draws = 500 if isinstance(mechanism, Frame) else n_draws
     recorded = recorded_of(mechanism, n_draws)
     assert not recorded.symbols
-    return audit_law(recorded.view(mechanism), pair.first, Budget(n_draws, LEVEL, key))
+    return audit_law(recorded.view(mechanism), recorded.pair.first, Budget(n_draws, LEVEL, StreamKey(1)))
 
 
 HONEST = [
