@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from oracles.trust_bank import BROKEN, HONEST, Entry
+from oracles.trust_bank import BROKEN, HONEST, ZOO, Entry
 from oracles.trust_bank.doors import DOORS
 
 from verify.certificates.claims.imported.claims_imported import DEMANDED
@@ -24,6 +24,16 @@ FEW = {
 SECOND_BANK = 10
 #: Too slow for the tier (a fit of 0.3 s, boxes of 30 columns, a data frame a draw); the table has them.
 SLOW = {"slow-fit", "gaussian-30d", "data-frame"}
+#: Honest laws of the zoo whose outputs are printed, of any length, or words, and parameters that break their claim.
+FORMS = {
+    "zoo-text-laplace-2-decimals-one": {"extra": 0.5},
+    "zoo-json-laplace-clamped-3-decimals-one": {"extra": 0.5},
+    "zoo-thresholded-word-laplace-one": None,
+    "zoo-k-ary-5-letters-root2": None,
+    "zoo-geometric-text-one": {"drawn_epsilon": 2.0},
+    "zoo-histogram-3d-ragged-thresholded-one": {"extra": 0.5},
+    "zoo-histogram-4d-sparse-dict-thresholded-root2": {"extra": 0.5},
+}
 #: Beyond any audit that believes honest floating-point noise: it speaks through the last bit alone.
 BEYOND = {"last-bit"}
 #: Leaks of .002 to .01, which need the draws of the standard profile.
@@ -75,3 +85,15 @@ def test_nothing_honest_is_refuted_and_those_with_a_law_pass() -> None:
     for entry in HONEST:
         if entry.law and entry.name in outcomes:
             assert outcomes[entry.name] == "PASS", entry.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMS)
+def test_outputs_of_every_form_pass_with_a_right_law_and_never_with_a_broken_one(name: str) -> None:
+    """One seed of each; what is broken draws with less noise than it states."""
+    entry = next(entry for entry in ZOO if entry.name == name)
+    assert DOORS["certify"](entry, SEED, "quick")[0] == "PASS"
+    less = FORMS[name]
+    if less is not None:
+        broken = replace(entry, parameters={**entry.parameters, **less})
+        assert DOORS["certify"](broken, SEED, "quick")[0] in ("FAIL", "UNDECIDED")

@@ -17,6 +17,9 @@ from ..streams import StreamKey
 from ..subject.output_leaves import ABSENT, SYMBOLS
 from ..subject.rebuilt import Rebuilt
 
+#: Most forms of outputs about which a density is asked.
+MOST_FORMS = 500
+
 
 @runtime_checkable
 class DrawsBoth(Protocol):
@@ -92,7 +95,9 @@ class Recorded:
             with np.errstate(invalid="ignore"):
                 if ((rows >= SYMBOLS) & (rows < 2 * SYMBOLS) if self.rebuilt is None else rows == ABSENT).any():
                     return "some outputs are not rows of numbers like the others"
-        return ""
+        return (
+            "" if self.rebuilt is None or len(self.rebuilt.known) <= MOST_FORMS else "outputs differ in form too often"
+        )
 
     def answer(self, stated: Any, name: str, rows: FloatArray, given: Any) -> FloatArray:
         """Return what a stated function says of rows, shape ``(n,)``: nothing (nan) of one that is no output."""

@@ -115,7 +115,9 @@ def unshown(drawn: FloatArray, n_learning: int, columns: Sequence[Column]) -> st
     """Return what nobody can tell where too many draws have forms that the learning draws do not show; else nothing."""
     for column in columns:
         if column.kind == "forms":
-            shown = [form.symbol for form in refills_of(drawn[:n_learning], column.index, columns)]
+            shown = np.unique(drawn[:n_learning, column.index])
+            if shown.size > 1:
+                shown = np.array([form.symbol for form in refills_of(drawn[:n_learning], column.index, columns)])
             share = 1.0 - float(np.isin(drawn[:, column.index], shown).mean())
             if share > UNSHOWN:
                 return f"{share:.1%} of the outputs are of forms that are too rare to be compared"

@@ -164,8 +164,8 @@ class OpenSubject(Subject):
         alone = one_by_one or not whole or self.door.batch == 1
         few_first = not whole and (refusals[0] is None) != (refusals[1] is None)
         layout, plain, rebuilt = self._layout([outputs for pilot in pilots for outputs in pilot])
-        known = (None, None)
-        return OpenSource(self, (first, second), layout, plain, refusals, known, alone, few_first, rebuilt)
+        plain = plain and rebuilt is None  # objects from elsewhere have no density test
+        return OpenSource(self, (first, second), layout, plain, refusals, (None, None), alone, few_first)
 
     def ask(
         self,
