@@ -280,6 +280,7 @@ def test_the_causes_of_a_broken_contract_are_of_parts_that_there_are() -> None:
     assert all(f'"{name}"' in code for name in BROKEN)
 
 
+@pytest.mark.quick
 def test_a_sentence_never_tells_a_bound_below_the_claim() -> None:
     claimed = "epsilon 1 at delta 1e-06"
     larger = Violation(claimed, np.nan, 1e-6, 1e-4, "one added")

@@ -86,6 +86,7 @@ def honest(n_repeats: int, level: float, key: StreamKey) -> np.ndarray:
     return np.zeros((n_repeats, 2), dtype=bool)
 
 
+@pytest.mark.quick
 def test_calibrate_names_the_audits_and_counts_the_rest(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +177,6 @@ def test_a_sweep_goes_on_after_what_is_no_exception(tmp_path: Path, capfd: Captu
     assert "record [" not in "".join(capfd.readouterr())
 
 
-@pytest.mark.quick
 def test_a_sampled_check_of_a_pair_that_died_is_no_test() -> None:
     data = Dataset(np.eye(2), np.array([0.5, -0.5]), 1.0, 1.0, public=True)
     pair = NeighbouringPair.add(data, np.array([1.0, 0.0]), 1.0)
