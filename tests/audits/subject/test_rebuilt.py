@@ -117,6 +117,15 @@ def test_numbers_that_lack_or_are_too_many_make_no_output() -> None:
     assert (rebuilt.rows([Refusal("ValueError")]) == rebuilt.rows([{1.0}])).all()
 
 
-@pytest.mark.parametrize("outputs", [[], [{1.0, 2.0}], [1j], [object()], [Refusal("ValueError"), 1.0]], ids=str)
+KINDS = {
+    "nothing": [],
+    "a set": [{1.0, 2.0}],
+    "complex": [1j],
+    "an object": [object()],
+    "a refusal": [Refusal("ValueError"), 1.0],
+}
+
+
+@pytest.mark.parametrize("outputs", KINDS.values(), ids=KINDS)
 def test_what_its_numbers_do_not_make_again_is_not_rebuilt(outputs) -> None:
     assert Rebuilt.of(outputs) is None
