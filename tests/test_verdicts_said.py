@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pypdf
 import pytest
-from oracles.trust_bank import ENTRIES, ZOO, Claim, Entry
+from oracles.trust_bank import ENTRIES, Claim, Entry
 from oracles.trust_bank.doors import DOORS, configuration, copy_mechanism, write_data
 from scipy.special import ndtri
 from toys import misstated
@@ -64,7 +64,9 @@ MENDED = {
     "NoDelta": "worst_profile",
     "NoLoss": "privacy_loss",
 }
-MORE_NOISE = {entry.name: replace(entry, budget=SMALL) for entry in ZOO if entry.misstated}
+#: One of each form of output; all that state less noise than they add are in the benchmark.
+NOISY = ("moments-3d-two", "laplace-clamped-both-at-centres-one", "count-and-sum-dict", "text-laplace-two")
+MORE_NOISE = {f"zoo-more-noise-{name}": replace(ENTRIES[f"zoo-more-noise-{name}"], budget=SMALL) for name in NOISY}
 FAST = {"LargeProfile"}
 EVERY = {**{kind: told(kind) for kind in MENDED}, **MORE_NOISE}
 TABLE = [pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow]) for name in EVERY]
