@@ -258,9 +258,10 @@ ONE_OF = (
 
 
 def _ladders() -> Iterator[list[PairDesign]]:
-    """Yield designs of growing size: records alike, then with some reversed ones; one more makes a power of two."""
+    """Yield designs of growing size, one below a power of two or ten: records alike, then with some reversed ones."""
     powers = [2**k - 1 for k in range(1, 14)]
-    yield [replace(START, n=n, target="most excited direction, response +") for n in powers]
+    sizes = sorted({*powers, 9, 99, 999})
+    yield [replace(START, n=n, target="most excited direction, response +") for n in sizes]
     for share in (0.1, 0.5):
         yield [replace(START, n=n, few=share, few_as="with row and response reversed") for n in powers if n < 1024]
 

@@ -275,3 +275,14 @@ def test_a_density_that_is_silent_or_raises_does_not_hide_draws_that_lie_apart()
     for kind in (Silent, Raising, Nowhere):
         assert value(kind(), pair_of(1.0), 24) > 3.0
         assert value(kind(), pair_of(0.0), 24) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_rounding_that_depends_on_the_number_of_records_counts_beside_a_density() -> None:
+    class Rounded(Moment):
+        sigma = 3.0
+
+        def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+            return np.round(super().draw(dataset, n_draws, rng=rng), len(str(dataset.n_records)))
+
+    assert value(Rounded(), pair_of(1.0, 9), 400) > 2
+    assert value(Rounded(), pair_of(1.0, 8), 400) < 1
