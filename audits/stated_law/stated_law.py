@@ -24,7 +24,7 @@ from ..stats.multiplicity import even_share
 from ..white_box.draws import outputs_in_chunks
 from ..white_box.tails import ROUNDING
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
-from .stated_law_columns import Atoms, Column, atoms_of, columns_of
+from .stated_law_columns import Atoms, Column, atoms_of, columns_of, few_states
 from .stated_law_forms import Exchange, exchanges_of, unshown
 from .stated_law_masses import masses
 from .stated_law_moves import Affine, Move, RefusedError, difference, moves_of
@@ -153,7 +153,7 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
     rng = budget.key.child("law", "moves").rng()
     columns = columns_of(drawn, atoms, n)
     bets, examined = _moved(density, drawn, log_drawn, columns, parts["bets"], rng)
-    untold = untold or unshown(drawn, n, columns)
+    untold = untold or unshown(drawn, n, columns) or few_states(drawn, atoms)
     return LawAudit((*tests, bets), budget.failure_prob, len(drawn), examined, untold)
 
 

@@ -29,6 +29,8 @@ FEWEST, FEWEST_SHARE = 20, 0.02
 #: A value stands out if a grid on which some value is drawn ``PEAK`` times as often as is usual there would show such a
 #: one with this probability. No level hangs on it.
 PEAK, CHANCE = 4.0, 1e-3
+#: Different values of a continuous column that repeat and should not, beyond which its noise has few states.
+TIES = 10
 #: Most columns that are moved; the others of a wider output stay as they are drawn.
 MOST_READ = 256
 
@@ -114,6 +116,22 @@ class Atoms:
             return np.where(finite, 0, -1)
         place = np.minimum(np.searchsorted(self.values, np.where(finite, values, 0.0)), len(self.values) - 1)
         return np.where(finite, np.where(self.values[place] == values, place + 1, 0), -1)
+
+
+def few_states(drawn: FloatArray, atoms: Sequence[Atoms]) -> str:
+    """Return which column repeats values that no rounding explains, as noise of few states does; nothing if none does.
+
+    Continuous laws repeat nothing. Values of nine decimals at most, and those of single precision, may; so may atoms.
+    """
+    for j, each in enumerate(atoms):
+        if each.kind == "continuous":
+            values, counts = np.unique(drawn[np.isfinite(drawn[:, j]), j], return_counts=True)
+            tied = values[(counts > 1) & ~np.isin(values, each.values)]
+            with np.errstate(over="ignore"):
+                plain = (tied == tied.astype(np.float32)) | (np.abs(tied - np.round(tied, 9)) <= 1e-15 * np.abs(tied))
+            if (~plain).sum() >= TIES:
+                return f"column {j + 1} repeats {(~plain).sum()} values that no rounding explains"
+    return ""
 
 
 def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> list[Atoms]:
