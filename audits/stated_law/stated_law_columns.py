@@ -121,16 +121,23 @@ class Atoms:
 def few_states(drawn: FloatArray, atoms: Sequence[Atoms]) -> str:
     """Return which column repeats values that no rounding explains, as noise of few states does; nothing if none does.
 
-    Continuous laws repeat nothing. Values of nine decimals at most, and those of single precision, may; so may atoms.
+    Continuous laws repeat nothing. Values of nine decimals at most may, and so may atoms; others as often as rounding
+    to their last bit, that of single precision where they have no more, makes draws equal.
     """
     for j, each in enumerate(atoms):
         if each.kind == "continuous":
-            values, counts = np.unique(drawn[np.isfinite(drawn[:, j]), j], return_counts=True)
+            finite = drawn[np.isfinite(drawn[:, j]), j]
+            values, counts = np.unique(finite, return_counts=True)
             tied = values[(counts > 1) & ~np.isin(values, each.values)]
+            tied = tied[np.abs(tied - np.round(tied, 9)) > 1e-15 * np.abs(tied)]
+            if len(tied) < TIES:
+                continue
             with np.errstate(over="ignore"):
-                plain = (tied == tied.astype(np.float32)) | (np.abs(tied - np.round(tied, 9)) <= 1e-15 * np.abs(tied))
-            if (~plain).sum() >= TIES:
-                return f"column {j + 1} repeats {(~plain).sum()} values that no rounding explains"
+                single = bool((tied == tied.astype(np.float32)).all())
+            step = float(np.spacing(np.median(np.abs(tied)), dtype=np.float64)) * (2.0**29 if single else 1.0)
+            low, high = np.quantile(finite, (0.25, 0.75))
+            if (high - low) * (len(tied) - TIES) >= len(finite) ** 2 * step:
+                return f"column {j + 1} repeats {len(tied)} values that no rounding explains"
     return ""
 
 
