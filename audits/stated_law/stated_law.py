@@ -24,10 +24,10 @@ from ..stats.multiplicity import even_share
 from ..white_box.draws import outputs_in_chunks
 from ..white_box.tails import ROUNDING
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
-from .stated_law_columns import Atoms, Column, atoms_of, columns_of, few_states
+from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, few_states
 from .stated_law_forms import Exchange, exchanges_of, unshown
 from .stated_law_masses import masses
-from .stated_law_moves import Affine, Move, RefusedError, difference, moves_of
+from .stated_law_moves import Affine, Move, difference, moves_of
 
 #: Draws of one data set that are learned from: this share, and no more than these.
 LEARNING, MOST_LEARNING = 0.25, 6000

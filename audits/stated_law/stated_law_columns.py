@@ -1,9 +1,10 @@
 """Kinds of output columns, their atoms, and the pieces between these.
 
 A column is one of three kinds, told on the training draws: *discrete* (nearly every value repeats), *whole* (whole
-numbers) or *continuous*; a column of symbols holds the *forms* of outputs. A number that an output does not have is
-infinite. An atom is a value that the draws repeat more often than the steps of a grid would, or one at
-which the stated density jumps, so that it says itself that it counts there.
+numbers, or decimals between which the density says that nothing lies) or *continuous*; a column of symbols holds the
+*forms* of outputs. A number that an output does not have is infinite. An atom is a value that the draws repeat more
+often than the steps of a grid would, or one at which the stated density jumps, so that it says itself that it counts
+there.
 """
 
 from __future__ import annotations
@@ -29,10 +30,18 @@ FEWEST, FEWEST_SHARE = 20, 0.02
 #: A value stands out if a grid on which some value is drawn ``PEAK`` times as often as is usual there would show such a
 #: one with this probability. No level hangs on it.
 PEAK, CHANCE = 4.0, 1e-3
+#: How far from a draw, in spreads, a law on a grid says that nothing lies on either side; no multiple of a grid's step.
+HOLE = 1e-4 / np.sqrt(2.0)
+#: Most decimals of numbers that are whole in units of the last one, and fewest such numbers where nearly all repeat.
+DECIMALS, FEWEST_DECIMALS = 9, 100
 #: Different values of a continuous column that repeat and should not, beyond which its noise has few states.
 TIES = 10
 #: Most columns that are moved; the others of a wider output stay as they are drawn.
 MOST_READ = 256
+
+
+class RefusedError(Exception):
+    """A density refuses too many of the outputs that were moved."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,8 @@ class Column:
         Of the values on the chart's line.
     grain : float
         Smallest gap between two values in spreads: below it a column on a grid has no density.
+    decimals : int
+        Of whole numbers, which the chart, the centre and the spread count in units of the last decimal.
     """
 
     index: int
@@ -100,14 +111,16 @@ class Column:
     centre: float
     spread: float
     grain: float = 0.0
+    decimals: int = 0
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """The kind of a column ("discrete", "whole", "continuous", "forms", "unread") and its atoms, in order."""
+    """The kind of a column ("discrete", "whole", "continuous", "forms", "unread"), its atoms in order, its decimals."""
 
     kind: str
     values: FloatArray
+    decimals: int = 0
 
     def tags(self, values: FloatArray) -> NDArray[np.intp]:
         """Return for each value 1 + the place of the atom that it is; 0 where it is none, -1 where it is not finite."""
@@ -149,20 +162,23 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
     read = columns_read(drawn.shape[1])
     outstanding = {j: standing_out(drawn[:, j]) for j in read}
     kinds = {j: _kind(drawn[:n_learning, j], out) for j, out in outstanding.items()}
-    free = [j for j, kind in kinds.items() if kind == "continuous"]
+    free = [j for j, kind in kinds.items() if kind == "continuous" or _many(kind, drawn[:n_learning, j])]
     jumps, atoms = jumps_at(log_density, drawn, free), []
     for j in range(drawn.shape[1]):
         if j not in kinds:
             atoms.append(Atoms("unread", np.empty(0)))
             continue
         values, kind, out = drawn[:, j], kinds[j], outstanding[j]
-        if kind == "continuous":
-            ends = _tied_ends(values)
-            atoms.append(Atoms(kind, np.unique(np.concatenate([out, ends, values[jumps[:, j] & np.isfinite(values)]]))))
+        kept, decimals = jumps[:, j] & np.isfinite(values), 0
+        if j in free and kept.sum() >= REPEATED * np.isfinite(values).sum():
+            decimals = decimals_of(values[kept])
+        if kind == "continuous" and not decimals:
+            atoms.append(Atoms(kind, np.unique(np.concatenate([out, _tied_ends(values), values[kept]]))))
         else:
+            kind = "whole" if decimals else kind
             others = np.isfinite(values[:n_learning]) & ~np.isin(values[:n_learning], out)
             grid = kind in ("discrete", "whole") and others.sum() >= _fewest(n_learning)
-            atoms.append(Atoms(kind, out if grid else np.empty(0)))
+            atoms.append(Atoms(kind, out if grid else np.empty(0), decimals))
     return atoms
 
 
@@ -196,20 +212,27 @@ def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tu
         if kind == "continuous":
             chart = _piece(values, listed)
         elif kind == "whole":
+            values = np.where(np.isfinite(values), np.rint(values * 10.0**known.decimals), values)
             finite = values[np.isfinite(values)]
             chart = Chart(float(finite.min()), float(finite.max()))
         else:
             distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
             listed = tuple(distinct[(counts > 1) & ~np.isin(distinct, known.values)].tolist())
-        inside = values[chart.holds(values) & ~np.isin(values, known.values)]
+        inside = values[chart.holds(values) & ~np.isin(drawn[:n_learning, j], known.values)]
         if kind == "discrete" or inside.size < _fewest(len(values)):
             if len(listed) > 1:
                 columns.append(Column(j, "discrete", listed, chart, 0.0, 0.0))
             continue
         places = chart.to(inside) if kind == "continuous" else inside
         low, centre, high = np.quantile(places, (0.25, 0.5, 0.75))
-        columns.append(Column(j, kind, listed, chart, float(centre), float(high - low) / 1.349, _grain(inside)))
+        spread = float(high - low) / 1.349
+        columns.append(Column(j, kind, listed, chart, float(centre), spread, _grain(inside), known.decimals))
     return tuple(columns)
+
+
+def decimals_of(values: FloatArray) -> int:
+    """Return how many decimals show numbers exactly; 0 where that is more than ``DECIMALS``, or none."""
+    return next((n for n in range(1, DECIMALS + 1) if (np.round(values, n) == values).all()), 0)
 
 
 def standing_out(values: FloatArray) -> FloatArray:
@@ -255,6 +278,11 @@ def _kind(values: FloatArray, outstanding: FloatArray) -> str:
     return "whole" if whole else "continuous"
 
 
+def _many(kind: str, values: FloatArray) -> bool:
+    """Return whether a discrete column has as many values as a grid of decimals."""
+    return kind == "discrete" and len(np.unique(values)) >= FEWEST_DECIMALS
+
+
 def _repeated(values: FloatArray) -> float:
     """Return the share of values that are not alone."""
     _, counts = np.unique(values, return_counts=True)
@@ -278,31 +306,39 @@ def _piece(values: FloatArray, atoms: Sequence[float]) -> Chart:
 def jumps_at(log_density: LogDensity, points: FloatArray, columns: Sequence[int]) -> BoolArray:
     """Return at which points, and in which of the columns, the stated density jumps; shape of ``points``.
 
-    A continuous law jumps at none of its draws but by a chance of the order of 1e-9 a draw.
+    A continuous law jumps at none of its draws but by a chance of the order of 1e-9 a draw. A density that calls
+    numbers near those of a grid equal jumps where nothing lies on either side, a little farther away.
     """
     jumps = np.zeros(points.shape, dtype=np.bool_)
     if not columns:
         return jumps
     jumps[:, columns] = ~np.isfinite(points[:, columns])
-    log_at_points, steps = log_density(points), _steps(points, columns)
+    log_at_points, steps, spreads = log_density(points), _steps(points, columns), _spreads(points, columns)
+
+    def jumping(rows: NDArray[np.intp], moved: FloatArray) -> BoolArray:
+        near = _jump(log_density, points[rows], log_at_points[rows], steps[rows] * moved)
+        return near | _alone(log_density, points[rows], HOLE * spreads * moved)
+
     together = np.zeros(points.shape[1])
     together[list(columns)] = 1.0
-    suspects = np.flatnonzero(_jump(log_density, points, log_at_points, steps * together))
+    suspects = np.flatnonzero(jumping(np.arange(len(points)), together))
     if suspects.size:
         for j in columns:
-            alone = np.zeros(points.shape[1])
-            alone[j] = 1.0
-            jumps[suspects, j] |= _jump(log_density, points[suspects], log_at_points[suspects], steps[suspects] * alone)
+            jumps[suspects, j] |= jumping(suspects, np.eye(1, points.shape[1], j)[0])
     return jumps
 
 
 def _steps(points: FloatArray, columns: Sequence[int]) -> FloatArray:
     """Return how far from each number its neighbours are looked at; of other columns nothing is asked."""
+    spread = _spreads(points, columns)
     with np.errstate(all="ignore"):
-        finite = np.where(np.isfinite(points), points, np.nan)
-        spread = np.zeros(points.shape[1])
-        spread[list(columns)] = [_spread(finite[:, j]) for j in columns]
         return np.asarray(np.maximum(1e-9 * spread, 8 * np.spacing(np.abs(np.where(np.isfinite(points), points, 0.0)))))
+
+
+def _spreads(points: FloatArray, columns: Sequence[int]) -> FloatArray:
+    spread = np.zeros(points.shape[1])
+    spread[list(columns)] = [_spread(points[:, j]) for j in columns]
+    return spread
 
 
 def _spread(column: FloatArray) -> float:
@@ -313,12 +349,23 @@ def _spread(column: FloatArray) -> float:
 
 def _jump(log_density: LogDensity, points: FloatArray, log_at_points: FloatArray, steps: FloatArray) -> BoolArray:
     tolerance = 1e-6 + 1e-12 * np.abs(log_at_points)
-    jumps = np.zeros(len(points), dtype=np.bool_)
-    with np.errstate(all="ignore"):
-        for side in (points + steps, points - steps):
-            if not side.size:
-                continue
-            jumps |= ~(
-                np.abs(log_density(side) - log_at_points) <= tolerance
-            )  # an infinite or undefined neighbour jumps
-    return jumps
+    with np.errstate(all="ignore"):  # an infinite or undefined neighbour jumps
+        off = [~(np.abs(logs - log_at_points) <= tolerance) for logs in _beside(log_density, points, steps)]
+    return np.asarray(off[0] | off[1])
+
+
+def _alone(log_density: LogDensity, points: FloatArray, steps: FloatArray) -> BoolArray:
+    """Return the points on either side of which the density says that nothing lies."""
+    below, above = _beside(log_density, points, steps)
+    return np.asarray(~(below > -np.inf) & ~(above > -np.inf))
+
+
+def _beside(log_density: LogDensity, points: FloatArray, steps: FloatArray) -> list[FloatArray]:
+    """Return the log density on both sides of points; undefined where it refuses too many of them."""
+    logs = []
+    for side in (points - steps, points + steps) if points.size else ():
+        try:
+            logs.append(log_density(side))
+        except RefusedError:
+            logs.append(np.full(len(points), np.nan))
+    return logs or [np.zeros(len(points))] * 2

@@ -19,8 +19,8 @@ from scipy.stats import binom
 from mechanisms.data.dataset import FloatArray
 
 from .stated_law_bets import Everywhere, Frame, PointsView, Rare, Sides, payoffs
-from .stated_law_columns import Atoms, BoolArray, LogDensity, learned_atoms
-from .stated_law_moves import RefusedError, difference
+from .stated_law_columns import Atoms, BoolArray, LogDensity, RefusedError, learned_atoms
+from .stated_law_moves import difference
 
 IntArray = NDArray[np.intp]
 

@@ -14,11 +14,7 @@ import numpy as np
 
 from mechanisms.data.dataset import FloatArray
 
-from .stated_law_columns import BoolArray, Column, LogDensity
-
-
-class RefusedError(Exception):
-    """A density refuses too many of the outputs that were moved."""
+from .stated_law_columns import BoolArray, Column, LogDensity, RefusedError
 
 
 def difference(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -141,7 +137,10 @@ class Permutation:
 
 @dataclass(frozen=True)
 class Whole:
-    """Moves the whole numbers of a column within their range: by ``shift``, round and round, or mirrors them."""
+    """Moves the whole numbers of a column within their range: by ``shift``, round and round, or mirrors them.
+
+    Numbers with decimals are whole in units of the last one.
+    """
 
     words: str
     column: int
@@ -149,6 +148,7 @@ class Whole:
     high: float
     shift: float = 0.0
     mirror: float | None = None
+    decimals: int = 0
     always: bool = False
 
     def __call__(self, points: FloatArray, *, back: bool = False) -> Moved:
@@ -157,14 +157,15 @@ class Whole:
 
     def moved(self, old: FloatArray, *, back: bool) -> tuple[FloatArray, BoolArray]:
         """Return the values of the column moved (or moved back), and which can be."""
-        movable = (old >= self.low) & (old <= self.high) & (old == np.rint(old))
+        exact, old = old, np.rint(old * 10.0**self.decimals)
+        movable = (old >= self.low) & (old <= self.high) & (exact == np.round(exact, self.decimals))
         if self.mirror is None:
             size = self.high - self.low + 1
             new = self.low + np.mod(old - self.low + (-self.shift if back else self.shift), size)
         else:
             new = 2 * self.mirror - old
             movable &= (new >= self.low) & (new <= self.high)
-        return np.asarray(new), np.asarray(movable)
+        return np.round(new / 10.0**self.decimals, self.decimals), np.asarray(movable)
 
 
 @dataclass(frozen=True)
@@ -328,7 +329,9 @@ def _mode(log_density: LogDensity, few: FloatArray, log_few: FloatArray, moving:
 
 
 def _whole(column: Column) -> Iterator[Whole]:
-    low, high = column.chart.low, column.chart.high
+    low, high, digits = column.chart.low, column.chart.high, column.decimals
     for shift in sorted({1.0, max(1.0, float(np.rint(SHIFT * column.spread)))}):
-        yield Whole(f"column {column.index} shifted by {shift:g}", column.index, low, high, shift)
-    yield Whole(f"column {column.index} mirrored", column.index, low, high, mirror=float(np.rint(column.centre)))
+        words = f"column {column.index} shifted by {shift / 10**digits:g}"
+        yield Whole(words, column.index, low, high, shift, decimals=digits)
+    words = f"column {column.index} mirrored"
+    yield Whole(words, column.index, low, high, mirror=float(np.rint(column.centre)), decimals=digits)

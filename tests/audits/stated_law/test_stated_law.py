@@ -12,7 +12,7 @@ from oracles.audits import mixed_laws
 from oracles.audits import stated_law as twin
 from oracles.audits.stated_laws import FALSE, FALSE_ON_A_PAIR, HONEST, Stated, normal, normal_density
 from oracles.toy_mechanisms import Coin, GaussianSum, LaplaceSum, toy_pair
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from audits import Budget, StreamKey
 from audits.stated_law.stated_law import (
@@ -354,3 +354,40 @@ def test_single_precision_repeats_as_often_as_it_must_and_vouches(mean: float) -
         return normal_density(rows - mean, centre)
 
     assert audit_law(Stated("single", drawn, density), PAIR.first, budget("single")).untold == ""
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+@pytest.mark.parametrize("refuses", [False, True])
+def test_decimals_between_which_the_density_says_that_nothing_lies(decimals: int, refuses: bool) -> None:
+    """The density takes numbers within a millionth of a step for those of the grid, as authors do."""
+
+    def drawn(mean: float, n: int, rng: np.random.Generator, scale: float = 0.5) -> np.ndarray:
+        return np.round(mean + scale * rng.standard_normal((n, 1)), decimals)
+
+    def density(o: np.ndarray, mean: float) -> np.ndarray:
+        off = np.abs(o[:, 0] - np.round(o[:, 0], decimals)) > 1e-6 * 10.0**-decimals
+        if refuses and off.any():
+            raise KeyError("no such number")
+        half = 0.5 * 10.0**-decimals
+        return np.where(off, -np.inf, np.log(ndtr((o[:, 0] - mean + half) / 0.5) - ndtr((o[:, 0] - mean - half) / 0.5)))
+
+    for scale, right in ((0.5, True), (0.4, False)):
+        law = Stated("decimals", partial(drawn, scale=scale), density)
+        found = audit_law(law, PAIR.first, budget(f"{decimals} decimals"))
+        assert found.refuted is not right
+        assert found.untold == ""
+        assert found.examined > 0.9
+
+
+def test_decimals_are_moved_to_decimals() -> None:
+    points = np.array([[-0.12], [0.07], [0.3], [0.125], [2.0]])
+    for move in (
+        Whole("", 0, -12.0, 30.0, 7.0, decimals=2),
+        Whole("", 0, -12.0, 30.0, mirror=7.0, decimals=2),
+    ):
+        ahead = move(points)
+        assert ahead.points[:3].tolist() == np.round(ahead.points[:3], 2).tolist()
+        assert move(ahead.points, back=True).points.tolist() == points.tolist()
+        assert (
+            ahead.movable.tolist() == [move.mirror is None or p[0] in (0.07, -0.12) for p in points[:3]] + [False] * 2
+        )
