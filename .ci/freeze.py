@@ -2,8 +2,9 @@
 
 ``python .ci/freeze.py keep CHECKOUT FOLDER [NAME ...]`` runs the cases (all, or those whose names begin so) with the
 code of a checkout and keeps exit codes, what was printed, records, JSON and schemas. ``python .ci/freeze.py compare
-FOLDER OTHER`` says what differs, and ends with 1 where something does. Left out: versions, digests of sources, times,
-and folders of this machine. The cases stand here and import nothing of the project, so that both sides run the same.
+FOLDER OTHER`` says what differs in the cases of the second, and ends with 1 where something does. Left out: versions,
+digests of sources, times, and folders of this machine. The cases stand here and import nothing of the project, so that
+both sides run the same.
 """
 
 from __future__ import annotations
@@ -262,6 +263,8 @@ def keep_names(checkout: Path, kept: Path) -> None:
 def compare(one: Path, other: Path) -> int:
     """Print the files that differ, each with its first line that does; return whether there are any."""
     files = [{str(file.relative_to(side)) for file in side.rglob("*") if file.is_file()} for side in (one, other)]
+    tried = {Path(name).parts[0] for name in files[1]}
+    files[0] = {name for name in files[0] if Path(name).parts[0] in tried}
     wrong = [f"{name}: on one side alone" for name in sorted(files[0] ^ files[1])]
     for name in sorted(files[0] & files[1]):
         old, new = ((side / name).read_text(encoding="utf-8").splitlines() for side in (one, other))
