@@ -96,6 +96,13 @@ TABLE = [
         "log_density is not the law of the draws",
         "about log_density",
     ),
+    (
+        [decides(HOLDS), states(WORST, FAILS), states(PROFILE, FAILS)],
+        EXTERNAL,
+        "UNDECIDED (its own statement is refuted)",
+        "profile does not agree with the draws",
+        "about profile",
+    ),
     # nothing is refuted
     ([decides(HOLDS)], Terms(external=True, enough=ENOUGH), "UNDECIDED (examined)", NOBODY, ""),
     ([decides(HOLDS)], replace(EXTERNAL, missing="too few"), "UNDECIDED (not examined)", "too few", ""),
