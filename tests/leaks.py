@@ -38,7 +38,7 @@ from toys.deployments import (
 
 from mechanisms import Dataset, make_report
 from verify.certificates.config.config import parse
-from verify.certificates.config.config_section import OwnSection
+from verify.certificates.config.config_mechanisms import OwnSection
 from verify.certificates.release import releases
 from verify.cli import invoke
 

@@ -63,22 +63,7 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path / "copy")
 
 
-CLAIM = '''"""A claim that the output has a length."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-from audits import Estimate
-
-from ....kernel.statement import Claim, Evidence
-from .claim_section import ClaimSection
-
-if TYPE_CHECKING:
-    from ..finding import Deployment, Finding
-
-
-class LengthClaim(ClaimSection):
+CLAIM = '''class LengthClaim(ClaimSection):
     """The output has this many numbers."""
 
     promise: ClassVar[str] = "To whoever counts."
@@ -90,28 +75,45 @@ class LengthClaim(ClaimSection):
     type: Literal["length"]
     is_: int
 
-    def finding(self, deployment: Deployment) -> Finding:
-        """Compare with the dimension of the data."""
-        from audits.verdict import CheckRole
 
-        from ..finding import Check, Finding
+Claim = '''
+LENGTH = '''"""A claim that the output has a length."""
 
-        dim = float(deployment.dataset.dim)
-        claim = Claim("numbers in the output", self.is_, self.is_, self.is_)
-        evidence = Evidence(claim, exact=Estimate.proved(dim, dim, "counted"))
-        check = Check("length", CheckRole.DECIDES, evidence, False, "counted")
-        sentence = f"the output has {self.is_} numbers"
-        return Finding(str(self.name), self.type, sentence, "all data sets", False, (check,))
+from __future__ import annotations
+
+from audits import Estimate
+from audits.verdict import CheckRole
+
+from ...kernel.statement import Claim, Evidence
+from .finding import Check, Deployment, Finding
+from .types import LengthClaim
+
+
+def length_finding(deployment: Deployment, claim: LengthClaim) -> Finding:
+    """Compare with the dimension of the data."""
+    dim = float(deployment.dataset.dim)
+    shown = Claim("numbers in the output", claim.is_, claim.is_, claim.is_)
+    evidence = Evidence(shown, exact=Estimate.proved(dim, dim, "counted"))
+    check = Check("length", CheckRole.DECIDES, evidence, False, "counted")
+    sentence = f"the output has {claim.is_} numbers"
+    return Finding(str(claim.name), claim.type, sentence, "all data sets", False, (check,))
 '''
 
 
 def test_a_type_of_claim(copy: Copy) -> None:
-    """Two files: decided both ways, in the draft, in the schema, in record and pages."""
-    types = "verify/certificates/claims/types"
-    copy.write(f"{types}/length_claim.py", CLAIM)
-    copy.edit(f"{types}/__init__.py", "UtilityClaim, Field", "UtilityClaim | LengthClaim, Field")
-    copy.edit(f"{types}/__init__.py", "from .pdp_claim", "from .length_claim import LengthClaim\nfrom .pdp_claim")
-    assert len(copy.touched) == 2
+    """Three files: decided both ways, in the draft, in the schema, in record and pages."""
+    place, types = "verify/certificates", "verify/certificates/claims/types.py"
+    copy.write(f"{place}/claims/claims_length.py", LENGTH)
+    copy.edit(types, "UtilityClaim, Field", "UtilityClaim | LengthClaim, Field")
+    copy.edit(types, "Claim = Annotated", f"{CLAIM}Annotated")
+    names = "from .claims.claims_length import length_finding\nfrom .claims.types import LengthClaim\n"
+    copy.edit(f"{place}/certificate.py", "from .claims.finding", f"{names}from .claims.finding")
+    copy.edit(
+        f"{place}/certificate.py",
+        "    DPClaim: dp_finding,",
+        "    LengthClaim: length_finding,\n    DPClaim: dp_finding,",
+    )
+    assert len(copy.touched) == 3
     assert '# type = "length"' in copy.python(
         "from verify.certificates.config.init_draft import example; print(example())"
     )

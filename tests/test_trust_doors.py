@@ -8,7 +8,7 @@ import pytest
 from oracles.trust_bank import BROKEN, HONEST, ZOO, Entry
 from oracles.trust_bank.doors import DOORS
 
-from verify.certificates.claims.imported.claims_imported import DEMANDED
+from verify.certificates.claims.examination import DEMANDED
 
 SEED = 20210527
 #: One of each kind that used to pass: refusals, another law, an own word, a worst case, state, an odd output.

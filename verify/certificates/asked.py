@@ -1,15 +1,67 @@
-"""What a run asked of its verdicts beyond a PASS, the exit code that follows, and the overall verdict in words."""
+"""What a run asked of its verdicts beyond a PASS, the exit code that follows, and what changed since a record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from audits.verdict import Decision, Ground
+from reports.row import Audience
 
+from ..engine.record import checked_rows
 from ..engine.rows import Row
-from .claims.finding import worst_of
-from .previous import NOTHING_BEFORE, Previous
+from ..messages.errors import UserError
+from .folder.certificate_files import RECORD
+
+
+@dataclass(frozen=True)
+class Previous:
+    """The records of a certificate that was made before, one for each audience that is made now.
+
+    Attributes
+    ----------
+    rows : mapping of Audience to rows
+    digests : mapping of Audience to str
+        SHA-256 of each record.
+    """
+
+    rows: Mapping[Audience, Sequence[Row]] = field(default_factory=dict)
+    digests: Mapping[Audience, str] = field(default_factory=dict)
+
+
+#: Where nothing is compared.
+NOTHING_BEFORE = Previous()
+
+
+def previous_of(folder: Path, wanted: Sequence[Audience]) -> Previous:
+    """Return the records of a folder of ``certify``, for each audience.
+
+    Raises
+    ------
+    UserError
+        If it holds no record for one of them, or one that cannot be read.
+    """
+    rows, digests = {}, {}
+    for audience in wanted:
+        record = folder / audience.value / RECORD
+        if not record.is_file() and folder.name == audience.value:
+            record = folder / RECORD
+        if not record.is_file():
+            rule = (
+                f"a folder of certify with a record for {audience.value} (its whole --out, or one part with --audience)"
+            )
+            raise UserError(f"previous must be {rule}, got previous={folder}")
+        rows[audience] = checked_rows(record, "certificate")
+        digests[audience] = hashlib.sha256(record.read_bytes()).hexdigest()
+    return Previous(rows, digests)
+
+
+def previous_digest(header: Row) -> str:
+    """Return the digest of the record that a header says it was compared with; empty where there is none."""
+    return str(header.get("previous", {}).get("record", ""))
+
 
 #: The decision on a claim and what it rests on.
 Standing = tuple[Decision, Ground]
@@ -70,6 +122,14 @@ def exit_code(found: Sequence[Standing], asked: Asked) -> int:
     if decision is not Decision.FAIL and unmet(found, asked):
         return EXIT_CODES[Decision.UNDECIDED]
     return 0 if waived(found, asked) else EXIT_CODES[decision]
+
+
+def worst_of(outcomes: Sequence[Decision]) -> Decision:
+    """Return the overall verdict: FAIL before UNDECIDED before PASS."""
+    for decision in (Decision.FAIL, Decision.UNDECIDED):
+        if decision in outcomes:
+            return decision
+    return Decision.PASS
 
 
 def overall(found: Sequence[Standing]) -> str:

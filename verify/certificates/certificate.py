@@ -26,23 +26,31 @@ from ..engine.record import SCHEMA_VERSIONS
 from ..engine.rows import Row, dumps, encode, evidence_row
 from ..engine.versions import header
 from ..messages.errors import UserError
-from .asked import EXIT_CODES, Standing, overall
-from .claims.claims_report import independent_report
-from .claims.finding import Check, Deployment, Examined, Finding, worst_of
-from .claims.imported.vouched import vouched_by
-from .claims.types import Claim, DPClaim
+from .asked import EXIT_CODES, Standing, overall, worst_of
+from .claims.claims_dp import dp_finding
+from .claims.claims_filter import filter_finding
+from .claims.claims_records import ex_post_finding, pdp_finding
+from .claims.claims_report import coverage_finding, independent_report, utility_finding
+from .claims.finding import Check, Deployment, Examined, Finding
+from .claims.pairs import named_pairs
+from .claims.record_losses import budget_curves
+from .claims.types import Claim, ClaimSection, CoverageClaim, DPClaim, ExPostClaim, FilterClaim, PDPClaim, UtilityClaim
 from .config.config import Loaded
-from .config.config_doors import DoorSection
-from .config.door_source import DoorSource
-from .config.fits import check_fits
-from .config.mechanism_source import Imported, build_mechanism
-from .config.named_pairs import named_pairs
-from .config.views import views_of
-from .folder.artefact import artefact_of
-from .pages.certificate_plots import budget_curves
+from .config.config_mechanisms import DoorSection
+from .config.mechanism_source import Imported, build_mechanism, check_fits, views_of, vouched_by
+from .folder.attestation import artefact_of
 from .reading.data_files import read_dataset, size
 from .release.releases import Released, prepare
 
+#: What decides a claim of each type.
+FINDINGS: dict[type[ClaimSection], Callable[[Deployment, Any], Finding]] = {
+    DPClaim: dp_finding,
+    PDPClaim: pdp_finding,
+    FilterClaim: filter_finding,
+    ExPostClaim: ex_post_finding,
+    CoverageClaim: coverage_finding,
+    UtilityClaim: utility_finding,
+}
 #: What an imported mechanism may state about its own law.
 STATED = ("log_density", "privacy_loss", "profile", "worst_profile")
 
@@ -115,7 +123,7 @@ def read_deployment(
     if dataset.n_records < config.data.n_min:
         raise UserError("data.n_min must be at most the number of records, got a larger one")
     check_fits(config, mechanism, dataset)
-    given = {"vouched": vouched_by(loaded), "pairs": named_pairs(config, dataset), "views": views_of(loaded)}
+    vouched, pairs, views = vouched_by(loaded), named_pairs(config, dataset), views_of(loaded)
     with progress.phase("the release"):
         released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
     conditions: list[str] = []
@@ -135,7 +143,12 @@ def read_deployment(
         progress=progress,
         deadline=deadline,
         complete=complete,
-        notes={"conditions": tuple(conditions), "artefact": artefact, "released": released, **given},
+        releases=released,
+        conditions=tuple(conditions),
+        artefact=artefact,
+        vouched=vouched,
+        pairs=pairs,
+        views=views,
     )
     return with_reports(deployment, released), (source.digest() if source is not None else "")
 
@@ -182,11 +195,12 @@ def decide(
 def _decided(deployment: Deployment, claim: Claim) -> Finding:
     """Return the finding of a claim; of a door that does not answer, outside an examination too, it is left open."""
     try:
-        return claim.finding(deployment) if claim.everywhere else _about_the_data(deployment, claim)
+        decided = FINDINGS[type(claim)]
+        return decided(deployment, claim) if claim.everywhere else _about_the_data(deployment, claim)
     except NoAnswer as stop:
         return not_reached(deployment, claim, f"{stop}")
     finally:  # what keeps one claim from an answer may be about private records, and is no news to the next one
-        if isinstance(deployment.source, DoorSource) and isinstance(deployment.mechanism, Imported):
+        if deployment.is_door and isinstance(deployment.mechanism, Imported):
             deployment.mechanism.inner.close()
 
 
@@ -194,6 +208,25 @@ def not_reached(deployment: Deployment, claim: Claim, why: str = "") -> Finding:
     """Return the finding of a claim that was not begun when the time was over, or that nobody answered for: why."""
     seconds = deployment.config.budget.max_seconds
     more = "More seconds (budget.max_seconds), or fewer draws (budget.profile, pairs, draws)."
+    advice = "A command or a service that answers every request." if why else more
+    return _left_open(
+        deployment, claim, advice=advice, unreached=why or f"not reached (budget.max_seconds = {seconds:g})"
+    )
+
+
+def _about_the_data(deployment: Deployment, claim: Claim) -> Finding:
+    """Return the finding of a claim on these records; what stops it stays inside it, as it may depend on them."""
+    try:
+        return FINDINGS[type(claim)](deployment, claim)
+    except (UserError, SolverError, ValueError, ArithmeticError) as stop:
+        if not deployment.private and isinstance(stop, UserError):
+            raise
+        why = f"the check stopped: {' '.join(str(stop).split())}"
+        examined = Examined(None, why, {"pairs": []}) if isinstance(deployment.mechanism, Imported) else None
+        return _left_open(deployment, claim, forced=why, examined=examined)
+
+
+def _left_open(deployment: Deployment, claim: Claim, **why: Any) -> Finding:
     return Finding(
         str(claim.name),
         claim.type,
@@ -201,31 +234,9 @@ def not_reached(deployment: Deployment, claim: Claim, why: str = "") -> Finding:
         "every data set in the public domain" if claim.everywhere else "this data",
         deployment.private and not claim.everywhere,
         (),
-        advice="A command or a service that answers every request." if why else more,
         imported=isinstance(deployment.mechanism, Imported),
-        unreached=why or f"not reached (budget.max_seconds = {seconds:g})",
+        **why,
     )
-
-
-def _about_the_data(deployment: Deployment, claim: Claim) -> Finding:
-    """Return the finding of a claim on these records; what stops it stays inside it, as it may depend on them."""
-    try:
-        return claim.finding(deployment)
-    except (UserError, SolverError, ValueError, ArithmeticError) as stop:
-        if not deployment.private and isinstance(stop, UserError):
-            raise
-        why = f"the check stopped: {' '.join(str(stop).split())}"
-        return Finding(
-            str(claim.name),
-            claim.type,
-            f"a claim of type {claim.type}",
-            "this data",
-            deployment.private,
-            (),
-            forced=why,
-            imported=isinstance(deployment.mechanism, Imported),
-            examined=Examined(None, why, {"pairs": []}) if isinstance(deployment.mechanism, Imported) else None,
-        )
 
 
 def record_rows(certificate: Certificate, audience: Audience, loaded: Loaded) -> list[Row]:
@@ -297,8 +308,8 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
     if audience is Audience.CURATOR or public:
         row["configuration_digest"] = loaded.digest
         row["data"] |= {"n_records": data.n_records, "digest": data.digest}
-    if deployment.notes.get("artefact"):
-        row["artefact"] = deployment.notes["artefact"]
+    if deployment.artefact:
+        row["artefact"] = deployment.artefact
     return row
 
 

@@ -1,14 +1,20 @@
-"""``pdp-verify certify``: the certificate of one deployment."""
+"""``pdp-verify certify``: the certificate of one deployment, in a folder that one run holds."""
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..cli_typed import typed
+from ..cli_work import DEFAULT_FOLDER, prepare_folder
+from ..engine.held import HOLDER, LOCK, held
+from ..messages.errors import UserError
+from .folder.certificate_files import PARTS, foreign, is_left_over, kind_of, refuse_links, shown
 
 if TYPE_CHECKING:
     from reports.row import Audience
@@ -19,6 +25,58 @@ if TYPE_CHECKING:
     from .config.config import Loaded
     from .folder.finished import Before, Request
     from .stored_answers import StoredAnswers
+
+
+@contextlib.contextmanager
+def certificate_folder(out: Path | None) -> Iterator[Path]:
+    """Make the folder if it is not there, and hold it for as long as the block runs.
+
+    A block that stops before anything was written leaves no folder behind that was made here.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written, is in use, or holds a link or anything that is no part of a certificate.
+    """
+    wanted = DEFAULT_FOLDER if out is None else out
+    made = [path for path in (wanted, *wanted.parents) if not path.exists() and not path.is_symlink()]
+    try:
+        if out is not None and out.is_dir():
+            _require_ours(out)
+        folder = prepare_folder(out, resume=out is not None)
+        made = made if out is not None else [folder, *made]
+        with held(folder, f"out={shown(folder)}", wait=0):
+            try:
+                yield folder
+            except BaseException:
+                _forget(folder)
+                raise
+    except BaseException:
+        for path in made:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def _require_ours(out: Path) -> None:
+    refuse_links(out)
+    for path in foreign(out):
+        name = shown(path.relative_to(out.resolve()))
+        raise UserError(f"out must be new, empty or hold a certificate alone, got out={shown(out)} with {name}")
+
+
+def _forget(folder: Path) -> None:
+    """Take away what a run left that wrote nothing: its own lock, and folders with nothing in them."""
+    for part in (folder / name for name in PARTS if kind_of(folder / name) == "folder"):
+        with contextlib.suppress(OSError):
+            for path in part.iterdir():
+                if is_left_over(path.name):
+                    path.unlink()
+            part.rmdir()
+    with contextlib.suppress(OSError):
+        if {path.name for path in folder.iterdir()} <= {LOCK, HOLDER}:
+            (folder / LOCK).unlink(missing_ok=True)
+
 
 #: What the text of a report takes, in figures.
 PAGES = 2
@@ -78,13 +136,11 @@ def certify(
     from ..engine.worker import one_blas_thread
     from ..messages.faults import withheld
     from ..messages.silence import silenced
-    from .asked import Asked
+    from .asked import NOTHING_BEFORE, Asked, previous_of
     from .certify_call import reader_of
-    from .cli_certify_folder import certificate_folder
     from .config.config import load
     from .config.mechanism_source import code_of
     from .folder.finished import Before, Request, finished_before
-    from .previous import NOTHING_BEFORE, previous_of
     from .stored_answers import kept_answers
 
     loaded = load(config)
@@ -222,8 +278,8 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
 
     from ..engine.worker import one_blas_thread
     from .certificate import read_deployment
+    from .certificate_pages import tree_lines
     from .dry_run import plan
-    from .pages.budget_pages import tree_lines
 
     start = time.perf_counter()
     with one_blas_thread():

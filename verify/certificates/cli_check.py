@@ -1,7 +1,8 @@
-"""``pdp-verify check``: do the files of a certificate belong together?"""
+"""The commands beside ``certify``: ``init`` drafts a configuration, ``check`` compares, ``my-loss`` bounds a loss."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,50 @@ from ..messages.errors import UserError
 
 if TYPE_CHECKING:
     from .folder.check_folder import Checked
+
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("data", type=FILE, required=False)
+@click.option("--target", help="The response column of DATA.")
+@click.option("--delimiter", default=",", help="Of a CSV file.")
+@click.option("--encoding", default="utf-8", help="Of a CSV file.")
+@click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
+def init(data: Path | None, target: str | None, delimiter: str, encoding: str, output: Path | None) -> None:
+    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data.
+
+    \b
+    The mechanism of a configuration is one of ours (name = ...), or your own:
+    import = "my_mechanism.py:factory"          a Python file
+    command = ["Rscript", "release.R"]          a program in any language
+    url = "http://127.0.0.1:8080/release"       a service
+    """
+    from .config.init_draft import draft, example
+
+    if (data is None) != (target is None):
+        raise UserError("DATA and --target must be given together, got one of them")
+    beside = None if output is None else output.parent
+    if data is None or target is None:
+        text = example()
+    else:
+        delimiter = "\t" if delimiter == "\\t" else delimiter  # as a shell passes it on
+        text = draft(data, target, delimiter=delimiter, encoding=encoding, beside=beside)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    if output.exists():
+        raise UserError(f"output must be a new file, got output={output}")
+    from reports.files import write_atomic
+
+    try:
+        write_atomic(output, text.encode())
+    except OSError as stop:
+        raise UserError(f"output must be a file that can be written, got output={output} ({stop.strerror})") from stop
+    first = "" if data is None else f"fill in every REQUIRED in {output}, then "
+    click.echo(f"next: {first}pdp-verify certify {output}", err=True)
+
 
 FILE = click.Path(path_type=Path)
 COMPARED = "every file is the one that was attested, and what the record makes was made again: they belong together"
@@ -25,7 +70,7 @@ def check(folder: Path, artefact: Path | None) -> int:
 
     Exits with 0 when they do, 1 when one does not, 3 when that cannot be decided here.
     """
-    from .folder.artefact import digest_of
+    from .folder.attestation import digest_of
     from .folder.certificate_files import PARTS, kind_of
     from .folder.check_folder import check_folder, compare_parts, is_certificate, misplaced
 
@@ -83,3 +128,53 @@ def _say(name: str, found: Checked) -> None:
         click.echo(f"{name}: {', '.join(found.signatures)} lies beside the attestation; signatures are not checked")
     else:
         click.echo(f"{name}: not signed: whoever rewrites the files and their digests is not noticed")
+
+
+FILE = click.Path(path_type=Path)
+#: Most bytes that are read of a report and of a record: the largest report has 500 x 500 numbers.
+REPORT_BYTES, RECORD_BYTES = 64 << 20, 1 << 20
+
+
+@click.command(name="my-loss")
+@click.argument("report", type=FILE)
+@click.argument("record", type=FILE, required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def my_loss(report: Path, record: Path | None, as_json: bool) -> None:
+    """Bound one's own privacy loss from a published REPORT and one's own RECORD (a JSON file, or standard input)."""
+    import json
+
+    from .release.published import my_loss as evaluate
+
+    report_text = _text_of("report", report, REPORT_BYTES)
+    evaluated = evaluate(report_text, _text_of("record", record, RECORD_BYTES))
+    if as_json:
+        click.echo(json.dumps(vars(evaluated), allow_nan=False))
+        return
+    if evaluated.epsilon1_bar is None:
+        click.echo("The report gives no finite bound on your ex-post privacy loss.")
+    else:
+        click.echo(f"Your ex-post privacy loss is at most {evaluated.epsilon1_bar:.6g} (natural log),")
+        click.echo(f"except with probability {evaluated.failure_prob:.2g} over the noise of the release.")
+    if evaluated.mu_releases:
+        click.echo(f"The report itself cost you Gaussian privacy with mu = {evaluated.mu_releases:.6g}.")
+    click.echo("This number depends on your record: keep it to yourself.")
+
+
+def _text_of(name: str, path: Path | None, most: int) -> str:
+    """Return the text of a file, or of standard input, which may be a stranger's or without end; pipes go there."""
+    try:
+        if path is None:
+            text = sys.stdin.read(most + 1) if sys.stdin is not None else ""
+            size = len(text)
+        elif path.exists() and not path.is_file():
+            raise UserError(f"{name} must be a regular file, got {'a folder' if path.is_dir() else 'another kind'}")
+        else:
+            with path.open("rb") as file:
+                data = file.read(most + 1)
+            size, text = len(data), data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as stop:
+        why = stop.strerror or "input or output error" if isinstance(stop, OSError) else "not UTF-8 text"
+        raise UserError(f"report and record must be readable files, got an unreadable {name} ({why})") from None
+    if size > most:
+        raise UserError(f"{name} must be a file of at most {most >> 20} MiB, got a larger one")
+    return text

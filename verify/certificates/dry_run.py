@@ -21,14 +21,12 @@ from reports.row import Audience
 from ..engine.progress import SILENT
 from ..messages.errors import UserError
 from .certificate import Certificate, decide, record_rows, record_text
+from .certificate_pages import document
 from .claims.finding import DRAWS, Deployment
-from .claims.record_losses import record_epsilons
+from .claims.record_losses import ROC_DRAWS, record_epsilons
 from .config.config import Loaded
-from .config.door_source import DoorSource
 from .config.mechanism_source import Imported, law_of, white_box_of
 from .folder.attestation import sha256
-from .pages.certificate_pages import document
-from .pages.certificate_plots import ROC_DRAWS
 
 #: Draws of the small runs, and records of theirs; records on which what grows with the records is timed.
 SMALL, FEW, SOME = (200, 1_000), 1_000, 20_000
@@ -74,7 +72,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
         pairs, wanted = loaded.config.budget.examined
         factor, tried = (pairs + BESIDE) / (1 + BESIDE), _one_pair(tried)
         a_draw = 0.0 if outside else _seconds_a_draw(deployment)
-        alone = isinstance(deployment.source, DoorSource) or loaded.config.budget.sequential
+        alone = deployment.is_door or loaded.config.budget.sequential
         if outside or a_draw > SLOW or alone:
             return _drawing_alone(deployment, a_draw, read_seconds, outside=outside)
     with deployment.progress.phase("small runs for an estimate"):
@@ -163,7 +161,7 @@ def _seconds_a_draw(deployment: Deployment) -> float:
         return _seconds(work) / n
 
     with deployment.progress.phase("a draw for an estimate"):
-        if isinstance(deployment.source, DoorSource) and isinstance(deployment.mechanism, Imported):
+        if deployment.is_door and isinstance(deployment.mechanism, Imported):
             return _seconds_an_answer(draws, deployment.mechanism.inner)
         one = draws(1)
         return one if one > VERY_SLOW else draws(10)
@@ -193,7 +191,7 @@ def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, 
     words = f"examination of {pairs} pairs, {draws:,} draws of each data set"
     if budget.sequential:
         words = f"sparing audit, {budget.max_draws:,} draws at most"
-    jobs = 1 if budget.sequential or isinstance(deployment.source, DoorSource) else deployment.jobs
+    jobs = 1 if budget.sequential or deployment.is_door else deployment.jobs
     shown = {str(claim.name) for claim in deployment.config.claims if claim.everywhere or not outside}
     parts = tuple(part for part in deployment.ledger.tree() if not part.place or part.place[0] in shown)
     return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / jobs, parts)

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from ..engine.store import Store
 from .config.config import Loaded
-from .config.door_source import DoorSource
-from .config.mechanism_source import source_of
+from .config.mechanism_source import DoorSource, source_of
 
 #: The key of a stored row that holds an answer's lines.
 LINES = "lines"

@@ -19,11 +19,9 @@ from mechanisms.data.embedded import SOURCES
 from mechanisms.data.uci import as_in_wang2018
 from mechanisms.objective.losses import LogisticLoss
 
-from ..certificates.config.config import DataSection
-from ..certificates.config.config_errors import one_line
+from ..certificates.config.config import DataSection, one_line
 from ..certificates.reading.data_files import read_dataset
-from ..certificates.reading.headers import column_names
-from ..certificates.reading.source import ReadSource
+from ..certificates.reading.source import ReadSource, column_names
 from ..messages.errors import UserError
 from ..messages.texts import read_text, read_toml
 from .synthetic_records import ball_records, prepared_records

@@ -18,7 +18,7 @@ from mechanisms import Dataset
 from mechanisms.data.dataset import FloatArray
 
 from ..certificates.config.config import DataSection
-from ..certificates.reading.preparation import Preparation
+from ..certificates.reading.data_files import Preparation
 
 #: Name of every such data set.
 NAME = "synthetic records"

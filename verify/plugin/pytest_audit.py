@@ -15,7 +15,7 @@ from audits.stats.multiplicity import look_share
 from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
-from ..certificates.claims.imported.vouched import Vouched
+from ..certificates.config.own_code import Vouched
 from ..engine.looks import decided_row
 from ..engine.rows import Row, encode
 from ..engine.worker import one_blas_thread

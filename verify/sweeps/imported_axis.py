@@ -17,10 +17,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..certificates.claims.imported.vouched import Vouched
-from ..certificates.config.config_errors import one_line
+from ..certificates.config.config import one_line
 from ..certificates.config.config_mechanisms import ImportSection
 from ..certificates.config.mechanism_source import MechanismSource, runs_code
+from ..certificates.config.own_code import Vouched
 from ..messages.errors import UserError
 
 #: Losses of an imported mechanism, which say no more than what its responses are: numbers, or labels -1 and +1.

@@ -17,7 +17,7 @@ from audits.examination.witnesses import Witness, of_test
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.verdict import CheckRole, Decision, Ground, Stated
 from mechanisms import Relation
-from verify.certificates.claims.imported.claims_imported import runner
+from verify.certificates.claims.examination import runner
 from verify.engine.work import in_order
 
 PAIRS = examination_pairs(PublicDomain(1, 1.0, 1.0), Relation.ADD, count=6)

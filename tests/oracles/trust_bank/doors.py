@@ -245,7 +245,8 @@ def notebook(entry: Entry, seed: int, profile: str) -> tuple[str, str, int]:
     from audits.examination.examined_claim import examine
     from audits.search.design_search import PairSearch
     from audits.search.pairs import PublicDomain, examination_pairs
-    from verify.certificates.claims.imported.claims_imported import DEMANDED, SEARCHES
+    from verify.certificates.claims.examination import DEMANDED
+    from verify.certificates.claims.pairs import SEARCHES
     from verify.certificates.config.config import EXAMINED
 
     wanted, draws = (entry.budget.get(k, d) for k, d in zip(("pairs", "draws"), EXAMINED[profile], strict=True))

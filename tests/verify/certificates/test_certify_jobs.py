@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from toys.deployments import DATA, dp, imported, section, write_uniform
 
-from verify.certificates.claims.imported import claims_imported
+from verify.certificates.claims import examination
 from verify.cli import invoke
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -25,9 +25,9 @@ def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.
     write_uniform(tmp_path)
     monkeypatch.chdir(tmp_path)
     used: list[int] = []
-    runner = claims_imported.runner
+    runner = examination.runner
     monkeypatch.setattr(
-        "verify.certificates.claims.imported.claims_imported.runner",
+        "verify.certificates.claims.examination.runner",
         lambda jobs, step: used.append(jobs) or runner(jobs, step),
     )
     for jobs in ("1", "2"):

@@ -19,7 +19,7 @@ from verify.calibration import calibration_run
 from verify.calibration.calibration_pages import document
 from verify.calibration.calibration_record import read
 from verify.calibration.series.series import AuditSeries
-from verify.certificates.claims.pair_audits import PairTask, run_tasks
+from verify.certificates.claims.pairs import PairTask, run_tasks
 from verify.cli import invoke
 from verify.engine import executors
 from verify.engine.executors import InProcess, WorkerDied

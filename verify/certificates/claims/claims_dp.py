@@ -12,12 +12,15 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.black_box.claims import PrivacyClaim, implied_by
+from audits.examination.examined import VISIBLE, Demand
+from audits.examination.examined_claim import Examination
 from audits.examination.violation import Violation, claimed_words
-from audits.search.worst_case import NamedPair, adversarial_pairs
-from audits.verdict import CheckRole, Decision
+from audits.examination.witnesses import StatedProfile
+from audits.stated_law.stated_worst import NOT_TOLD, inside, stated_delta, stated_worst
+from audits.verdict import CheckRole, Decision, Stated
 from audits.white_box.pair_delta import sampled_delta
 from audits.white_box.tails import audit_tails
-from mechanisms import GaussianProfile, Mechanism, WhiteBox
+from mechanisms import GaussianProfile, Mechanism, Relation, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of
 from mechanisms.filters.privacy_filters import most_spent
 from mechanisms.laws.gaussian_profile import gaussian_delta
@@ -28,42 +31,56 @@ from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence, Value
 from ...kernel.verdict import Outcome
 from ..config.mechanism_source import Imported, white_box_of
-from ..pages.certificate_plots import record_figures, roc_work
-from .claim_forms import privacy_claim, relation_of, steps_of
-from .finding import Check, Deployment, Finding
-from .imported.claims_imported import examined_dp
-from .imported.claims_sparing import sparing_dp
-from .pair_audits import PairTask, run_tasks, work_of
+from .examination import (
+    DEMANDED,
+    OWN_PAIRS,
+    advice,
+    apart,
+    examined,
+    examined_row,
+    pair_checks,
+    sound_or_void,
+    sparing_dp,
+)
+from .finding import EVERY_PAIR, Check, Deployment, Finding
+from .pairs import PairTask, own_pairs, pair_search, public_pairs, run_tasks, structured_pairs, work_of
+from .record_losses import record_figures, roc_work
 from .remedy import largest_exceeded, least_epsilon_proved, least_noise, left_over, remedies
 from .types import DPClaim, said
 
-#: Records of the structured pairs, and how many of these are simulated.
-STRUCTURED_RECORDS, STRUCTURED_PAIRS = 6, 3
+#: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
+READY = 4
+#: What a check of the stated worst case rests on.
+WORST = (Stated.WORST_CASE,)
 #: Draws of the figure of a claim's profile.
 FIGURE_DRAWS = 20_000
 
 
 def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
     """Return what was found about a claim of differential privacy on everything that is released."""
-    name = str(claim.name)
-    relation = "one record replaced" if claim.relation == "replace" else "one record added or removed"
     released = deployment.mechanism.name + (" with its private report" if deployment.mu_report else "")
     if deployment.n_outputs > 1:
         released = f"{deployment.n_outputs} outputs of {released}"
-    sentence = f"{released} is {claim.words} over all data sets in the public domain, {relation}"
-    if isinstance(deployment.mechanism, Imported):
-        if deployment.config.budget.sequential:
-            return sparing_dp(deployment, claim, sentence, chosen_by_looking(deployment))
-        return examined_dp(deployment, claim, sentence, chosen_by_looking(deployment))
+    sentence = f"{released} is {claim.words} over all data sets in the public domain, {apart(claim.neighbours)}"
+    if not isinstance(deployment.mechanism, Imported):
+        return _of_ours(deployment, claim, sentence)
+    if deployment.config.budget.sequential:
+        return sparing_dp(deployment, claim, sentence)
+    return _imported(deployment, claim, sentence)
+
+
+# --- a mechanism of ours: proved, and simulated beside the proof ------------------------------------------------------
+
+
+def _of_ours(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
+    name, privacy = str(claim.name), claim.privacy
     bound = _bound(deployment, claim)
-    privacy = privacy_claim(claim)
     with deployment.progress.phase(f"{name}: the worst pair"):
         worst = worst_pair_of(deployment.mechanism, deployment.domain, privacy.epsilon, privacy.delta)
     if claim.relation == "replace":
         worst = None  # its pairs add a record; a replacement is covered from above alone
-    checks = [_worst_case(deployment, claim, bound, worst)]
+    checks = [_worst_case(deployment, claim, bound, worst), *_sampled(deployment, claim, worst)]
     figures: list[tuple[bool, Figure]] = []
-    checks += _sampled(deployment, claim, worst)
     if bound is not None:
         with deployment.progress.phase(f"{name}: the profile's figure", 2 * FIGURE_DRAWS):
             figures.append((False, _profile_figure(deployment, claim, bound, worst)))
@@ -74,19 +91,16 @@ def dp_finding(deployment: Deployment, claim: DPClaim) -> Finding:
         deployment.progress.phase(f"{name}: figures of the records", roc_work(deployment)),
     ):
         figures += [(deployment.private, figure) for figure in record_figures(deployment, name)]
-    chosen, way_out = chosen_by_looking(deployment)
-    conditions = bound.conditions if bound else ()
-    finding = Finding(
-        name,
-        claim.type,
+    chosen, way_out = deployment.chosen_by_looking
+    finding = deployment.finding(
+        claim,
         sentence,
-        "every pair of neighbouring data sets in the public domain",
-        False,
-        tuple(checks),
-        (*conditions, *deployment.notes.get("conditions", ())),
-        way_out or _way_out(deployment, bound),
-        chosen,
-        tuple(figures),
+        EVERY_PAIR,
+        checks,
+        conditions=(*(bound.conditions if bound else ()), *deployment.conditions),
+        advice=way_out or _way_out(deployment, bound),
+        forced=chosen,
+        figures=tuple(figures),
     )
     if finding.verdict.decision is Decision.PASS:
         return replace(finding, left_over=_left_over(deployment, claim, bound))
@@ -147,7 +161,7 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
     one = worst_case_of(deployment.mechanism, deployment.domain, deployment.mu_report)
     if one is None:
         return None
-    return composed(one, deployment.n_outputs, steps_of(claim), replaced=claim.relation == "replace")
+    return composed(one, deployment.n_outputs, claim.steps, replaced=claim.relation == "replace")
 
 
 def composed(one: Bound, outputs: int, steps: int = 1, *, replaced: bool = False) -> Bound:
@@ -192,7 +206,7 @@ def _times(renyi: Callable[[float], float], outputs: int) -> Callable[[float], f
 
 def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, worst: WorstPair | None) -> Check:
     """Return the enclosure of the largest delta over all pairs: below from the worst pair, above from the proof."""
-    privacy = privacy_claim(claim)
+    privacy = claim.privacy
     if privacy.curve is not None:
         return _worst_curve(claim, privacy, bound, worst)
     epsilon, delta = claim.point
@@ -217,7 +231,7 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, wor
         delta,
         epsilon,
         in_domain=not vacuous(epsilon, delta),
-        relation=relation_of(claim),
+        relation=claim.neighbours,
     )
     numbers = dict(worst.numbers) | {"pair": worst.words} if worst else {}
     return Check(
@@ -231,7 +245,7 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, wor
 
 def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, worst: WorstPair | None) -> Check:
     """Return whether the proof lies below a whole claimed curve: at every point of a table, or by its Gaussian mu."""
-    name, relation = "worst case over all data sets, whole curve", relation_of(claim)
+    name, relation = "worst case over all data sets, whole curve", claim.neighbours
     shown = Claim("excess of the worst case over the claimed curve", 0.0, 0.0, 0.0, relation=relation)
     words = bound.sentence if bound else "Nothing is proved about this mechanism over all data sets."
     if worst is not None and worst.delta.low > privacy.delta:
@@ -258,17 +272,6 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
     return Check(name, CheckRole.DECIDES, Evidence(shown, reason=reason), False, words)
 
 
-def chosen_by_looking(deployment: Deployment) -> tuple[str, str]:
-    """Return what keeps the claim from a PASS whatever the checks say, and the way out."""
-    chosen = deployment.config.data.chosen_from_data
-    if not chosen:
-        return "", ""
-    return (
-        f"{', '.join(chosen)} chosen by looking at the data: the choice is part of the mechanism and is not covered",
-        "Choose them from public knowledge, or release the choice privately and add its cost.",
-    )
-
-
 def _way_out(deployment: Deployment, bound: Bound | None) -> str:
     """Return what would bring the claim of a reference mechanism to a PASS."""
     if bound is not None:
@@ -282,8 +285,8 @@ def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) ->
     mechanism = deployment.mechanism
     if not isinstance(mechanism, WhiteBox):
         return []
-    privacy = privacy_claim(claim)
-    pairs = [] if claim.relation == "replace" or claim.group > 1 else _structured(deployment)
+    privacy = claim.privacy
+    pairs = [] if claim.relation == "replace" or claim.group > 1 else structured_pairs(deployment)
     total = 2 * len(pairs) + 3
     checks = [] if worst is None else [_agreement(deployment, claim, worst, 1 / total)]
     tasks = [
@@ -307,7 +310,7 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
     mechanism = deployment.mechanism
     assert isinstance(mechanism, WhiteBox)
     budget = deployment.budget(str(claim.name), "agreement", share=share)
-    privacy = privacy_claim(claim)
+    privacy = claim.privacy
     sampled, reason = None, ""
     if not worst.partial:
         try:
@@ -320,36 +323,9 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
     return Check("the worst pair, simulated", CheckRole.AGREES, evidence, False, worst.words)
 
 
-def _structured(deployment: Deployment) -> list[NamedPair]:
-    """Return a few structured pairs at the edges of the domain that the mechanism accepts."""
-    domain = deployment.domain
-    if not (math.isfinite(domain.x_bound) and math.isfinite(domain.y_bound)):
-        return []
-    listed = adversarial_pairs(STRUCTURED_RECORDS, domain.dim, x_bound=domain.x_bound, y_bound=domain.y_bound)
-    wanted = (
-        "rows almost zero; responses alike; least excited direction, response -",
-        "rows alike; responses alike; most excited",
-        "rows alike; responses alternate; least excited",
-        "rows almost zero",
-    )
-    chosen: list[NamedPair] = []
-    rng = np.random.default_rng(0)
-    for prefix in wanted:
-        for named in listed:
-            if named.name.startswith(prefix) and len(chosen) < STRUCTURED_PAIRS and named not in chosen:
-                try:
-                    deployment.mechanism.draw(named.pair.first, 1, rng=rng)
-                    deployment.mechanism.draw(named.pair.second, 1, rng=rng)
-                except (ValueError, SolverError):
-                    continue  # outside what the mechanism accepts (labels only, a singular design)
-                chosen.append(named)
-                break
-    return chosen
-
-
 def _profile_figure(deployment: Deployment, claim: DPClaim, bound: Bound, worst: WorstPair | None) -> Figure:
     """Return the claimed point, the proved bound and the worst pair's exact curve."""
-    privacy = privacy_claim(claim)
+    privacy = claim.privacy
     top = max(2.0 * privacy.epsilon, 0.5)
     grid = np.linspace(0.0, top, 81)
     floor = max(min(privacy.delta, 1e-6) * 1e-6, 1e-30) if privacy.delta > 0 else 1e-12
@@ -399,3 +375,100 @@ def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, f
 def _curve(label: str, grid: np.ndarray, values: list[float], floor: float) -> Series:
     seen = [(float(e), v) for e, v in zip(grid, values, strict=True) if v > floor]
     return Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen))
+
+
+# --- a mechanism that is not ours: examined, and its stated worst case held against the claim -------------------------
+
+
+def _imported(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
+    privacy, relation, domain = claim.privacy, claim.neighbours, deployment.domain
+    assert isinstance(deployment.mechanism, Imported)
+    inner = deployment.mechanism.inner
+    worst, trouble = stated_worst(inner, domain.x_bound, domain.y_bound, relation, claim.group, claim=privacy)
+    examination = _examination(deployment, claim)
+    stated = _stated_case(privacy, worst, relation, trouble)
+    covered, vouched = stated.judged[0] is Outcome.HOLDS, deployment.vouched is not None
+    chosen, way_out = deployment.chosen_by_looking
+    word = "worst_profile of the imported mechanism is true over all data sets: a word, not a proof"
+
+    def finding(part: Examination) -> Finding:
+        return deployment.finding(
+            claim,
+            sentence,
+            EVERY_PAIR,
+            (sound_or_void(stated, part), *pair_checks(part, over_all=True)),
+            conditions=(*(() if worst is None else (word,)), *deployment.conditions),
+            examined=examined_row(part, deployment, relation),
+            advice=way_out or advice(part, worst, vouched=vouched, covered=covered, door=deployment.is_door),
+            forced=chosen or part.obstacle or (trouble if worst is None else "") or deployment.one_output,
+            violation=part.violation,
+            left_over=_least_stated(worst, privacy),
+        )
+
+    # reasons and advice are formed again for the public: they name pairs, and bounds seen on them
+    return replace(finding(examination), public=finding(examination.public()))
+
+
+def _examination(deployment: Deployment, claim: DPClaim) -> Examination:
+    section, privacy, relation = deployment.config.budget, claim.privacy, claim.neighbours
+    wanted = deployment.examination_size[0]
+    structured, named = public_pairs(deployment, privacy, relation, READY * wanted)
+    own_wanted = min(OWN_PAIRS, wanted)
+    least = DEMANDED[section.profile]
+    pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
+    draws_needed = min(least.draws, section.draws or least.draws)
+    smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
+    return examined(
+        deployment,
+        str(claim.name),
+        privacy,
+        [*named, *structured],
+        own_pairs(deployment, privacy, relation, own_wanted),
+        Demand(max(1, pairs_needed), draws_needed, VISIBLE if smaller else 1.0),
+        compared=wanted + len(named),
+        own_slots=own_wanted if claim.group == 1 else 0,
+        search=pair_search(deployment, privacy, relation),
+    )
+
+
+def _stated_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Relation, trouble: str) -> Check:
+    """Return whether the stated worst case lies inside the claim."""
+    rests = "rests on worst_profile, which is the author's word"
+    name = "stated worst case over all data sets"
+    if claim.curve is None:
+        shown = Claim(
+            "largest delta at the claimed epsilon over all neighbouring data sets, as stated",
+            0.0,
+            claim.delta,
+            claim.epsilon,
+            in_domain=not vacuous(claim.epsilon, claim.delta),
+            relation=relation,
+        )
+        if worst is None:
+            return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
+        high = stated_delta(worst, claim.epsilon, claim.delta)
+        return Check(
+            name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests, None, WORST
+        )
+    shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
+    covered = inside(worst, claim)
+    if covered is None:
+        why = trouble or NOT_TOLD
+        return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    if not covered:
+        why = "worst_profile exceeds the claim"
+        return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
+    return Check(name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests, None, WORST)
+
+
+def _least_stated(worst: StatedProfile | None, claim: PrivacyClaim) -> str:
+    """Return what a PASS leaves over: the least epsilon at the claimed delta that ``worst_profile`` states."""
+    if worst is None or claim.curve is not None:
+        return ""
+    stated = worst
+
+    def inside_at(epsilon: float) -> bool:
+        return stated_delta(stated, epsilon, claim.delta) <= claim.delta
+
+    least = least_epsilon_proved(claim.epsilon, inside_at)
+    return f"No violation was found, and the stated worst case lies inside the claim: {left_over(least, claim.delta)}"

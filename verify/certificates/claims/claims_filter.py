@@ -15,7 +15,6 @@ from ...engine.rows import Row
 from ...kernel.evidence import vacuous
 from ...kernel.statement import Claim, Evidence
 from ..config.mechanism_source import Imported
-from .claims_dp import chosen_by_looking
 from .finding import Check, Deployment, Examined, Finding
 from .types import FilterClaim
 
@@ -43,17 +42,15 @@ def filter_finding(deployment: Deployment, claim: FilterClaim) -> Finding:
     bound = worst_case_of(mechanism, deployment.domain, deployment.mu_report)
     with deployment.progress.phase(f"{claim.name}: what records spend"):
         checks = [_spending(deployment, claim, bound), *_implied(deployment, claim)]
-    chosen, way_out = chosen_by_looking(deployment)
-    return Finding(
-        str(claim.name),
-        claim.type,
+    chosen, way_out = deployment.chosen_by_looking
+    return deployment.finding(
+        claim,
         sentence,
         SCOPE,
-        False,
-        tuple(checks),
-        (*(bound.conditions if bound else ()), *deployment.notes.get("conditions", ())),
-        way_out or "A filter with a smaller budget, more noise, or a larger claim.",
-        chosen,
+        checks,
+        conditions=(*(bound.conditions if bound else ()), *deployment.conditions),
+        advice=way_out or "A filter with a smaller budget, more noise, or a larger claim.",
+        forced=chosen,
     )
 
 
@@ -140,19 +137,15 @@ def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Find
         "Yes(p or q) says yes with probability p or q, which depends on the record."
     )
     advice = "Mend the filter: admit a step only where what was spent and the step's own cost fit the budget together."
-    return Finding(
-        str(claim.name),
-        claim.type,
+    return deployment.finding(
+        claim,
         sentence,
         SCOPE,
-        False,
-        tuple(_game_check(each) for each in results),
-        tuple(deployment.notes.get("conditions", ())),
-        f"Refuted by an analyst who does this: {refuted.words}. {steps} {advice}" if refuted else "",
-        "games can refute a filter and never support it",
-        imported=True,
+        [_game_check(each) for each in results],
+        conditions=deployment.conditions,
         examined=Examined(None, missing, row),
-        vouched=deployment.notes.get("vouched"),
+        advice=f"Refuted by an analyst who does this: {refuted.words}. {steps} {advice}" if refuted else "",
+        forced="games can refute a filter and never support it",
     )
 
 

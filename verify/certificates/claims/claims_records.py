@@ -10,10 +10,16 @@ from dataclasses import replace
 import numpy as np
 
 from audits import Budget, Estimate
-from audits.verdict import CheckRole
+from audits.black_box.claims import PrivacyClaim, point_claim
+from audits.examination.examined import VISIBLE, Demand
+from audits.examination.examined_claim import Examination
+from audits.search.worst_case import NamedPair
+from audits.stated_law.stated_worst import stated_delta, stated_worst
+from audits.verdict import CheckRole, Stated, sound
 from audits.white_box.draws import LARGE, thinned
 from audits.white_box.exact import exact_delta
 from mechanisms import (
+    BOTH,
     DataError,
     Dataset,
     ExactLaw,
@@ -40,48 +46,48 @@ from reports.row import Figure, Mark
 
 from ...kernel.statement import Claim, Evidence, Observer
 from ...kernel.verdict import Outcome, judge
+from ...messages.verdict_words import misstated
 from ..config.mechanism_source import Imported, law_of, white_box_of
-from ..pages.certificate_plots import histogram, roc, roc_work
 from .claims_dp import composed
-from .exposed import most_exposed, target_pair, targets_at_the_edge
+from .examination import DEMANDED, advice, examined, examined_row, pair_checks, sound_or_void
 from .finding import Check, Deployment, Finding
-from .imported.claims_imported_records import examined_ex_post, examined_pdp
-from .pair_audits import PairTask, run_tasks, work_of
-from .record_losses import dominating_epsilons, ex_post_losses, record_epsilons
-from .types import ExPostClaim, PDPClaim, said
+from .pairs import (
+    PairTask,
+    covered_pairs,
+    most_exposed,
+    record_pairs,
+    run_tasks,
+    target_pair,
+    targets_at_the_edge,
+    work_of,
+)
+from .record_losses import ONE_BY_ONE, dominating_epsilons, ex_post_losses, histogram, record_epsilons, roc, roc_work
+from .types import ClaimSection, ExPostClaim, PDPClaim, said
 
 #: Largest rounding error of a loss in float64, relative to its size or 1.
 ROUNDING = 1e-8
+#: What a claim about the records speaks about.
+THIS_DATA = "pDP on this data: it says nothing about another data set"
 #: What a figure of very many records says.
 INTERPOLATED = " The largest was solved for; most of those below are interpolated between exact values."
 
 
 def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
     """Return what was found about a per-instance claim on this data set."""
+    if claim.scope == "records" and deployment.dataset.n_records == 0:
+        raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
     whom = {
         "records": "every record in the data",
         "target": "the given target",
         "everyone": "everyone in the public domain, in the data or not",
     }[claim.scope]
-    if claim.scope == "records" and deployment.dataset.n_records == 0:
-        raise DataError("n_records must be at least 1 for a claim about records, got n_records=0")
+    point = said(claim.epsilon, claim.delta)
+    sentence = f"{deployment.outputs} is per-instance {point}-private for {whom} on this data set"
     if isinstance(deployment.mechanism, Imported):
-        return _with_figures(examined_pdp(deployment, claim), deployment, claim)
-    conditions = list(deployment.notes.get("conditions", ()))
-    data = deployment.dataset
-    conditions += [f"{note}, taken as public" for note in data.data_dependent]
-    if deployment.config.data.chosen_from_data:
-        conditions.append(f"{', '.join(deployment.config.data.chosen_from_data)} taken as public constants")
-    finding = Finding(
-        str(claim.name),
-        claim.type,
-        f"{deployment.outputs} is per-instance {said(claim.epsilon, claim.delta)}-private for {whom} on this data set",
-        "pDP on this data: it says nothing about another data set",
-        deployment.private,
-        tuple(_pdp_checks(deployment, claim)),
-        tuple(conditions),
-        "A larger epsilon, or more noise.",
-    )
+        return _with_figures(_imported(deployment, claim, sentence), deployment, claim)
+    checks, advice = _pdp_checks(deployment, claim), "A larger epsilon, or more noise."
+    conditions = deployment.record_conditions
+    finding = deployment.finding(claim, sentence, THIS_DATA, checks, conditions=conditions, advice=advice)
     return _with_figures(finding, deployment, claim)
 
 
@@ -331,17 +337,98 @@ def ex_post_finding(deployment: Deployment, claim: ExPostClaim) -> Finding:
         )
         figures = ((deployment.private, figure),)
     check = Check("all records at the released output", CheckRole.DECIDES, evidence, deployment.private)
-    finding = Finding(
-        str(claim.name),
-        claim.type,
+    finding = deployment.finding(
+        claim,
         f"at the released output no record's ex-post loss exceeds {said(claim.epsilon)}",
         "this output and these records alone",
-        deployment.private,
-        (check,),
-        tuple(f"{note}, taken as public" for note in deployment.dataset.data_dependent),
-        "The loss is a fact of this output; another output needs another privacy budget.",
+        [check],
+        conditions=(f"{note}, taken as public" for note in deployment.dataset.data_dependent),
+        advice="The loss is a fact of this output; another output needs another privacy budget.",
         figures=figures,
     )
-    return (
-        examined_ex_post(deployment, claim, check, finding) if isinstance(deployment.mechanism, Imported) else finding
+    if not isinstance(deployment.mechanism, Imported):
+        return finding
+    # the losses are those that the mechanism states: its law is held against its draws
+    examination = _examination(deployment, claim, record_pairs(deployment), None)
+    check = sound_or_void(replace(check, rests_on=(Stated.DENSITY, Stated.LOSS)), examination)
+    return replace(
+        finding,
+        checks=(check, *pair_checks(examination, over_all=True)),
+        conditions=deployment.record_conditions,
+        advice=misstated(examination.misstated) if examination.misstated else finding.advice,
+        figures=finding.figures if sound(check.result, examination.misstated) else (),
+        forced=examination.obstacle,
+        imported=True,
+        examined=examined_row(examination, deployment, Relation.ADD),
+        vouched=deployment.vouched,
     )
+
+
+# --- a mechanism that is not ours: examined on these records, and covered by what it states ---------------------------
+
+
+def _imported(deployment: Deployment, claim: PDPClaim, sentence: str) -> Finding:
+    privacy = point_claim(claim.epsilon, claim.delta)
+    examination = _examination(deployment, claim, covered_pairs(deployment, claim), privacy)
+    checks = pair_checks(examination, over_all=claim.scope != "target")
+    forced, way_out, covered = examination.obstacle, "", True
+    if claim.scope != "target":
+        cover, why = _cover(deployment, claim)
+        covered = not why
+        checks.insert(0, sound_or_void(cover, examination))
+        forced = forced or why
+        holds = cover.judged[0] is Outcome.HOLDS
+        if not holds and covered and not (examination.refutations or examination.misstated):
+            way_out = "A larger epsilon, or more noise."
+    vouched, door = deployment.vouched is not None, deployment.is_door
+    return deployment.finding(
+        claim,
+        sentence,
+        THIS_DATA,
+        checks,
+        conditions=deployment.record_conditions,
+        examined=examined_row(examination, deployment, Relation.ADD),
+        advice=way_out or advice(examination, None, vouched=vouched, covered=covered, door=door),
+        forced=forced or deployment.one_output,
+        violation=examination.violation,
+    )
+
+
+def _examination(
+    deployment: Deployment, claim: ClaimSection, pairs: list[NamedPair], privacy: PrivacyClaim | None
+) -> Examination:
+    section = deployment.config.budget
+    least = DEMANDED[section.profile]
+    draws = min(least.draws, section.draws or least.draws)
+    visible = VISIBLE if draws < least.draws and privacy is not None else 1.0
+    demand = Demand(min(least.pairs, len(pairs)), draws, visible)
+    return examined(deployment, str(claim.name), privacy, [], pairs, demand)
+
+
+def _cover(deployment: Deployment, claim: PDPClaim) -> tuple[Check, str]:
+    """Return the check that covers whoever was not examined, and why the claim stays open where there is none.
+
+    ``worst_profile`` covers everyone; a stated ``profile`` of every record covers the records.
+    """
+    mechanism, dataset = deployment.mechanism, deployment.dataset
+    assert isinstance(mechanism, Imported)
+    shown = Claim("largest delta at the claimed epsilon, as stated", 0.0, claim.delta, claim.epsilon)
+    domain = deployment.domain
+    worst, trouble = stated_worst(
+        mechanism.inner, domain.x_bound, domain.y_bound, Relation.REMOVE, claim=point_claim(claim.epsilon, claim.delta)
+    )
+    profiles, rests_on = ([] if worst is None else [worst]), (Stated.WORST_CASE,)
+    words = "worst_profile covers every record"
+    if claim.scope == "records" and mechanism.has_profile and dataset.n_records <= ONE_BY_ONE:
+        pairs = (NeighbouringPair.remove(dataset, place) for place in range(dataset.n_records))
+        profiles, words = [mechanism.profile(pair) for pair in pairs], "profile of every record, as stated"
+        rests_on = (Stated.PROFILE,)
+    if not profiles:
+        why = f"no finite test: {trouble}: whoever was not examined is not covered"
+        return Check("everyone else", CheckRole.DECIDES, Evidence(shown, reason=why), deployment.private, why), why
+    brackets = [profile.delta_bracket(claim.epsilon, direction) for profile in profiles for direction in BOTH]
+    low = max(bracket.low for bracket in brackets) if claim.scope == "records" and len(profiles) > 1 else 0.0
+    high = max(stated_delta(profile, claim.epsilon, claim.delta) for profile in profiles)
+    exact = Estimate.proved(min(low, high), high, words)
+    evidence = Evidence(shown, exact)
+    return Check("everyone else", CheckRole.DECIDES, evidence, deployment.private, words, None, rests_on), ""

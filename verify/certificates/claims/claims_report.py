@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from audits import Estimate
-from audits.stats.coverage import audit_coverage
+from audits.stats.coverage import audit_coverage, proportion
 from audits.verdict import CheckRole
 from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PrivacyReport, ReportScales
 from mechanisms.capabilities import Reportable, coefficients_of
@@ -57,16 +57,14 @@ def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
                 _simulated(deployment, claim, deployment.dataset, deployment.private, "simulated: the longest record")
             )
     most = format_number(claim.level * scales.failure_prob / promised, 3, rounding="down")
-    return Finding(
-        str(claim.name),
-        claim.type,
+    return deployment.finding(
+        claim,
         f"the published bound on one's own ex-post loss holds for any one given person with probability at least "
         f"{1 - claim.level:g}",
         "every data set and every person in the public domain, over the noise of the releases",
-        False,
-        tuple(checks),
-        ("the bound is evaluated in its corrected form",),
-        f"A smaller rho in the report: at most {most}.",
+        checks,
+        conditions=("the bound is evaluated in its corrected form",),
+        advice=f"A smaller rho in the report: at most {most}.",
         figures=((False, _figure(deployment, public, scales, f"coverage-{claim.name}")),),
     )
 
@@ -122,8 +120,6 @@ def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales, name
     for rho in FIGURE_RHOS:
         at_rho = ReportScales(scales.loss, scales.sigma, scales.lam, rho, scales.sigma2, scales.sigma3)
         failed = _failures(deployment, dataset, at_rho, 1000, key.child(f"{rho:g}").rng())
-        from audits.stats.coverage import proportion
-
         share = proportion(int(failed.sum()), failed.size, 0.05)
         points.append((max(share.value, 1e-4), max(share.low, 1e-4), share.high))
     multiple = 1.0 if scales.sigma2 is None else 3.0
@@ -167,15 +163,8 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
         released = Claim(f"{claim.metric} of the released coefficients", low, high, value)
         exact = Estimate(value, value, value, 0.0, 0, "float64, all records")
         checks.append(Check("the released output", CheckRole.REFUTES, Evidence(released, exact), deployment.private))
-    return Finding(
-        str(claim.name),
-        claim.type,
-        sentence,
-        "this data set, over the noise of the release",
-        deployment.private,
-        tuple(checks),
-        advice="Less noise, or a lower floor.",
-    )
+    scope = "this data set, over the noise of the release"
+    return deployment.finding(claim, sentence, scope, checks, advice="Less noise, or a lower floor.")
 
 
 def coefficients(deployment: Deployment, outputs: FloatArray) -> FloatArray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,13 @@ from audits.error_budget import Ledger
 from audits.examination.deadline import Deadline
 from audits.examination.examined import Enough
 from audits.examination.violation import Violation
-from audits.verdict import CheckOutcome, CheckResult, CheckRole, Decision, Ruling, Stated, Terms, decide
+from audits.search.worst_case import NamedPair
+from audits.verdict import CheckOutcome, CheckResult, CheckRole, Ruling, Stated, Terms, decide
 from mechanisms import Dataset, Mechanism
 from mechanisms.capabilities import Domain
 from mechanisms.data.dataset import FloatArray
 from mechanisms.releases.privacy_report import PrivacyReport
-from reports.numbers import digits_that_differ
+from reports.numbers import digits_that_differ, format_number
 from reports.row import Figure
 
 from ...engine.progress import SILENT, Phases
@@ -26,15 +27,17 @@ from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge
 from ...messages.verdict_words import said
 from ..config.config import Configuration
-from ..config.door_source import DoorSource
-from ..config.mechanism_source import MechanismSource
-from .imported.vouched import Vouched
-from .odds import Odds
-from .remedy import Remedy
-from .types import BY_TYPE
+from ..config.mechanism_source import DoorSource, MechanismSource
+from ..config.own_code import View, Vouched
+from ..release.releases import Released
+from .types import BY_TYPE, ClaimSection, Odds
 
 #: Draws of one sampled check of a reference mechanism, by profile.
 DRAWS = {"quick": 2_000, "standard": 10_000, "full": 100_000}
+#: What a claim over all data sets speaks about.
+EVERY_PAIR = "every pair of neighbouring data sets in the public domain"
+#: Significant digits of the number in a remedy, rounded to the private side.
+DIGITS = 3
 #: The outcome of a case -> that of a check; outside its domain a check decides nothing.
 OUTCOMES = {
     Outcome.HOLDS: CheckOutcome.HOLDS,
@@ -98,6 +101,50 @@ class Examined:
     missing: str
     row: Row
     cut: bool = False
+
+
+@dataclass(frozen=True)
+class Change:
+    """One parameter: what it is now, and the value nearest to it at which the claim is proved."""
+
+    name: str
+    now: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Changes that bring a claim to a PASS, all together; ``where``: of the ``mechanism`` or of the ``claim``."""
+
+    where: str
+    changes: tuple[Change, ...]
+
+    @property
+    def row(self) -> Row:
+        """The same for the record."""
+        changes: list[Any] = [{"name": each.name, "now": each.now, "value": each.value} for each in self.changes]
+        return {"where": self.where, "changes": changes}
+
+    def _called(self, name: str) -> str:
+        """Return a parameter's name, told apart from the claim's own."""
+        return f"{name} of the mechanism" if self.where == "mechanism" and name in ("epsilon", "delta") else name
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence."""
+        names = " and ".join(self._called(each.name) for each in self.changes)
+        values = " and ".join(format_number(each.value, DIGITS) for each in self.changes)
+        now = " and ".join(format_number(each.now) for each in self.changes)
+        if self.where == "claim":
+            return f"At the present noise, the least {names} that this suite can prove is {values} (claimed: {now})."
+        rises = {each.value > each.now for each in self.changes}
+        kind, beyond = ("least", "below") if rises == {True} else ("largest", "above")
+        if len(rises) > 1:
+            kind, beyond = "nearest", "between"
+        several = len(self.changes) > 1
+        proved = "that this suite can prove" + (", moved together, are" if several else " is")
+        true = f"the true {'ones' if several else 'one'} may lie {beyond}"
+        return f"The {kind} {names} {proved} {values} (now {now}); {true}."
 
 
 @dataclass(frozen=True)
@@ -229,6 +276,14 @@ class Deployment:
         From ``budget.max_seconds``: no claim, and no pair of an imported mechanism, is begun after it.
     complete : bool
         Whether the examination of an imported mechanism goes on after the claim is refuted.
+    releases : Released or None
+        What was drawn, as it is kept.
+    conditions : tuple of str
+        What every claim is conditional on.
+    artefact : mapping or None
+        Name and digest of the file that is shipped.
+    vouched, pairs, views
+        Of an imported mechanism: who vouches, the pairs that the configuration names, and the views of an output.
     """
 
     config: Configuration
@@ -244,7 +299,12 @@ class Deployment:
     progress: Phases = SILENT
     deadline: Deadline | None = None
     complete: bool = False
-    notes: dict[str, Any] = field(default_factory=dict)
+    releases: Released | None = None
+    conditions: tuple[str, ...] = ()
+    artefact: Mapping[str, str] | None = None
+    vouched: Vouched | None = None
+    pairs: tuple[NamedPair, ...] = ()
+    views: tuple[View, ...] = ()
 
     @property
     def private(self) -> bool:
@@ -269,6 +329,62 @@ class Deployment:
         """The public domain of the claims over all data sets."""
         data = self.dataset
         return Domain(data.dim, data.x_bound, data.y_bound, self.config.data.n_public)
+
+    @property
+    def is_door(self) -> bool:
+        """Whether the mechanism is behind a command or a url."""
+        return isinstance(self.source, DoorSource)
+
+    @property
+    def examination_size(self) -> tuple[int, int]:
+        """How many structured pairs of an imported mechanism are examined, and the draws of each of their data sets."""
+        pairs, draws = self.config.budget.examined
+        return pairs, self.draws or draws
+
+    @property
+    def chosen_by_looking(self) -> tuple[str, str]:
+        """What keeps a claim over all data sets from a PASS whatever the checks say, and the way out."""
+        chosen = self.config.data.chosen_from_data
+        if not chosen:
+            return "", ""
+        return (
+            f"{', '.join(chosen)} chosen by looking at the data: the choice is part of the mechanism and is not "
+            "covered",
+            "Choose them from public knowledge, or release the choice privately and add its cost.",
+        )
+
+    @property
+    def record_conditions(self) -> tuple[str, ...]:
+        """What a claim about the records is conditional on."""
+        chosen = self.config.data.chosen_from_data
+        conditions = [*self.conditions, *(f"{note}, taken as public" for note in self.dataset.data_dependent)]
+        return tuple([*conditions, f"{', '.join(chosen)} taken as public constants"] if chosen else conditions)
+
+    def finding(
+        self,
+        claim: ClaimSection,
+        sentence: str,
+        scope: str,
+        checks: Iterable[Check],
+        *,
+        conditions: Iterable[str] = (),
+        examined: Examined | None = None,
+        **more: Any,
+    ) -> Finding:
+        """Return what was found about a claim; with ``examined``, of an imported mechanism on somebody's word."""
+        return Finding(
+            str(claim.name),
+            claim.type,
+            sentence,
+            scope,
+            self.private and not claim.everywhere,
+            tuple(checks),
+            tuple(conditions),
+            imported=examined is not None,
+            examined=examined,
+            vouched=None if examined is None else self.vouched,
+            **more,
+        )
 
     def budget(
         self, claim: str, purpose: str, *, share: float = 1.0, n_draws: int | None = None, private: bool = False
@@ -307,11 +423,3 @@ class Deployment:
         ledger = Ledger(section.failure_prob)
         whole = Budget(1, section.failure_prob, StreamKey(section.seed), ledger)
         return ledger, whole.split({str(each.name): shares[str(each.name)] for each in claims})
-
-
-def worst_of(outcomes: Sequence[Decision]) -> Decision:
-    """Return the overall verdict: FAIL before UNDECIDED before PASS."""
-    for decision in (Decision.FAIL, Decision.UNDECIDED):
-        if decision in outcomes:
-            return decision
-    return Decision.PASS

@@ -5,18 +5,23 @@ Each function is checked in the tests against ``privacy_loss`` and ``profile`` o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from mechanisms import BOTH, Dataset, NeighbouringPair
+from audits.white_box.draws import LARGE, thinned
+from mechanisms import BOTH, Dataset, NeighbouringPair, WhiteBox
 from mechanisms.capabilities import ExPostLosses
-from mechanisms.data.dataset import FloatArray
+from mechanisms.data.dataset import FloatArray, row_norms
 from mechanisms.records.record_laws import BatchedLaws, batched_laws, dominating_laws
 from mechanisms.reference import is_reference
+from reports.row import Figure, Mark, Series, Style
 
+from ...kernel.statement_plots import roc_figure
 from ..config.mechanism_source import law_of, white_box_of
+from .finding import Deployment
+from .types import said
 
 #: Most records for which a mechanism without a vectorised form is asked one by one.
 ONE_BY_ONE = 2_000
@@ -87,3 +92,100 @@ def ex_post_losses(mechanism: object, output: FloatArray, dataset: Dataset) -> F
         return None
     pairs = (NeighbouringPair.remove(dataset, i) for i in range(dataset.n_records))
     return np.array([float(white_box.privacy_loss(output[None], pair)[0]) for pair in pairs])
+
+
+#: Cells of a histogram, and draws of an attack.
+CELLS, ROC_DRAWS = 40, 8_000
+
+
+def histogram(
+    name: str, title: str, caption: str, axis: str, values: FloatArray, marks: tuple[Mark, ...] = ()
+) -> Figure:
+    """Return how many records have which value; infinite values are left out and counted in the caption."""
+    finite = values[np.isfinite(values)]
+    if finite.size < values.size:
+        caption += f" {values.size - finite.size} records have an infinite value, which is not shown."
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1.0, CELLS + 1)
+    counts = np.histogram(finite, edges)[0]
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    series = Series("records", _floats(middles), _floats(np.maximum(counts, 0.5)), style=Style.STEPS)
+    return Figure(
+        name,
+        title,
+        caption,
+        f"Histogram of {values.size} records on a logarithmic scale: {axis} between {low:.4g} and {high:.4g}",
+        axis,
+        "records",
+        (series,),
+        marks,
+        y_scale="log",
+    )
+
+
+def roc(name: str, mechanism: WhiteBox, pair: NeighbouringPair, seed: int, most: int | None = None) -> Figure:
+    """Return the ROC of the likelihood-ratio attack on the most exposed record; ``most`` draws in a dry run."""
+    setting = "Attack by the likelihood ratio, which no other attack beats, on the most exposed record"
+    law = law_of(mechanism)
+    theory = None if law is None else law(pair)
+    wanted = ROC_DRAWS if most is None else min(ROC_DRAWS, most)
+    n_draws = wanted if law is not None else thinned(wanted, pair.dataset.n_records)
+    if n_draws < wanted:
+        setting += f" (fewer draws, as there are more than {LARGE:,} records)"
+    return roc_figure(
+        name, "Attack on the most exposed record", mechanism, pair, theory, seed, setting, n_draws=n_draws
+    )
+
+
+def roc_work(deployment: Deployment) -> int:
+    """Return how much there is to do for the attack on a record of the data: each draw, and its loss."""
+    known = law_of(deployment.mechanism) is not None
+    return 2 * (ROC_DRAWS if known else thinned(ROC_DRAWS, deployment.dataset.n_records))
+
+
+def budget_curves(grid: FloatArray, curves: Mapping[str, Sequence[float]], epsilon: float, delta: float) -> Figure:
+    """Return the proved profile of each release and of all together, with the claimed point."""
+    floor = delta * 1e-6
+    series = []
+    for label, values in curves.items():
+        seen = [(float(e), float(v)) for e, v in zip(grid, values, strict=True) if v > floor]
+        series.append(Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen)))
+    return Figure(
+        "budget",
+        "What the budget is spent on",
+        "Proved delta of each release and of all of them together, over all data sets in the public domain; together "
+        "they cost less than their sum.",
+        f"Proved profiles of {', '.join(curves)} on a logarithmic scale, with the claimed epsilon {said(epsilon)} and "
+        f"delta {said(delta)} as lines",
+        "epsilon",
+        "delta(epsilon)",
+        tuple(series),
+        (Mark("x", epsilon, f"claimed epsilon {said(epsilon)}"), Mark("y", delta, f"claimed delta {said(delta)}")),
+        y_scale="log",
+    )
+
+
+def _floats(values: FloatArray) -> tuple[float, ...]:
+    return tuple(float(v) for v in values)
+
+
+def record_figures(deployment: Deployment, claim: str) -> list[Figure]:
+    """Return the loss over the records at one output, and the attack on the longest record."""
+    mechanism, dataset = white_box_of(deployment.mechanism), deployment.dataset
+    if mechanism is None or dataset.n_records == 0:
+        return []
+    label = claim.replace(" ", "-")
+    output, whose = deployment.released, "the released output"
+    if output is None:
+        output = mechanism.draw(dataset, 1, rng=deployment.figure_key("one output").rng())[0]
+        whose = "one simulated output"
+    figures = []
+    losses = ex_post_losses(mechanism, output, dataset)
+    if losses is not None and np.isfinite(losses).any():
+        words = f"Loss of every record at {whose}: the log of its density with the record over that without."
+        figures.append(
+            histogram(f"losses-{label}", "Ex-post loss over the records", words, "ex-post loss (natural log)", losses)
+        )
+    pair = NeighbouringPair.remove(dataset, int(row_norms(dataset.X).argmax()))
+    figures.append(roc(f"roc-{label}", mechanism, pair, deployment.config.budget.seed, deployment.draws))
+    return figures

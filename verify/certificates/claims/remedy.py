@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -17,71 +15,22 @@ from mechanisms import Mechanism
 from mechanisms.parameters import Parameters
 from reports.numbers import format_number
 
-from ...engine.rows import Row
 from ...messages.errors import UserError
-from ..config.fits import check_fits
-
-if TYPE_CHECKING:
-    from .finding import Deployment
-    from .types import DPClaim
+from ..config.mechanism_source import check_fits
+from .finding import DIGITS, Change, Deployment, Remedy
+from .types import DPClaim
 
 #: Doublings of a parameter before a way is given up, and halvings of the last one.
 DOUBLINGS, HALVINGS = 40, 24
 #: Places before the number at which the bound must not hold either.
 PLACES = 6
-#: Significant digits of the number, rounded to the private side.
-DIGITS = 3
 #: The parameter of each form of a claim that may grow.
 GROWS = {None: "epsilon", "gaussian-dp": "mu", "zcdp": "rho", "renyi": "epsilon"}
 #: Where a claim of 0 begins to grow.
 SMALLEST = 1e-6
 
 #: Whether the deciding check of a claim holds for a mechanism.
-Holds = Callable[[Mechanism, "DPClaim"], bool]
-
-
-@dataclass(frozen=True)
-class Change:
-    """One parameter: what it is now, and the value nearest to it at which the claim is proved."""
-
-    name: str
-    now: float
-    value: float
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """Changes that bring a claim to a PASS, all together; ``where``: of the ``mechanism`` or of the ``claim``."""
-
-    where: str
-    changes: tuple[Change, ...]
-
-    @property
-    def row(self) -> Row:
-        """The same for the record."""
-        changes: list[Any] = [{"name": each.name, "now": each.now, "value": each.value} for each in self.changes]
-        return {"where": self.where, "changes": changes}
-
-    def _called(self, name: str) -> str:
-        """Return a parameter's name, told apart from the claim's own."""
-        return f"{name} of the mechanism" if self.where == "mechanism" and name in ("epsilon", "delta") else name
-
-    @property
-    def words(self) -> str:
-        """The same in a sentence."""
-        names = " and ".join(self._called(each.name) for each in self.changes)
-        values = " and ".join(format_number(each.value, DIGITS) for each in self.changes)
-        now = " and ".join(format_number(each.now) for each in self.changes)
-        if self.where == "claim":
-            return f"At the present noise, the least {names} that this suite can prove is {values} (claimed: {now})."
-        rises = {each.value > each.now for each in self.changes}
-        kind, beyond = ("least", "below") if rises == {True} else ("largest", "above")
-        if len(rises) > 1:
-            kind, beyond = "nearest", "between"
-        several = len(self.changes) > 1
-        proved = "that this suite can prove" + (", moved together, are" if several else " is")
-        true = f"the true {'ones' if several else 'one'} may lie {beyond}"
-        return f"The {kind} {names} {proved} {values} (now {now}); {true}."
+Holds = Callable[[Mechanism, DPClaim], bool]
 
 
 def remedies(deployment: Deployment, claim: DPClaim, holds: Holds) -> tuple[Remedy, ...]:

@@ -11,8 +11,7 @@ from typing import Any
 
 from ...messages.errors import UserError
 from ..claims.types import BY_TYPE
-from ..reading.headers import column_names, not_there
-from ..reading.source import ReadSource
+from ..reading.source import ReadSource, column_names, not_there
 
 _SECTIONS = """
 # The deployed output: a file with its numbers, or draw = true to draw it once with noise from the operating system.

@@ -1,27 +1,111 @@
-"""The mechanism that a configuration names: one of ours, or the user's own, loaded by path or asked."""
+"""The mechanism behind a command or a url that a configuration names: what it is made of, and what asks it.
+
+It stands where ``MechanismSource`` stands for a module. Its examinations run in one process, whatever ``jobs`` is:
+``concurrency`` says how many requests are open at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechanisms import Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
+from audits.doors.door_identity import command_digest, file_digests, service_identity
+from mechanisms import DataError, Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
 from mechanisms.data.dataset import FloatArray
 from mechanisms.filters.privacy_filters import Filter
 
 from ...messages.errors import UserError
 from .config import Configuration, Loaded
-from .config_doors import CommandSection, DoorSection, UrlSection, printable
-from .config_mechanisms import ImportSection
-from .config_section import OwnSection
-from .door_source import DoorSource
-from .own_code import OwnCode
+from .config_mechanisms import CommandSection, DoorSection, ImportSection, OwnSection, UrlSection, printable
+from .own_code import OwnCode, View, Vouched
 
 if TYPE_CHECKING:
     from audits.doors.wire import AnswerCache
+
+
+#: What a section passes to its door by the same name.
+PASSED = ("concurrency", "timeout", "timeouts", "batch", "data", "reproducible", "version")
+
+
+@dataclass(frozen=True)
+class DoorSource:
+    """Where the answers of a mechanism come from; picklable.
+
+    Attributes
+    ----------
+    section : CommandSection or UrlSection
+    folder : str
+        In which a command runs, and from which its arguments are looked for.
+    """
+
+    section: CommandSection | UrlSection
+    folder: str
+
+    @property
+    def origin(self) -> str:
+        """What it is called: the words of the command, or the url without what may be a token."""
+        return self.section.label
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the door is made with beside its command or url."""
+        passed = {name: getattr(self.section, name) for name in PASSED}
+        if isinstance(self.section, CommandSection):
+            return {"command": tuple(self.section.command), "folder": self.folder, **passed}
+        return {"url": self.section.url, **passed}
+
+    def files(self) -> dict[str, str]:
+        """Return the SHA-256 of every word of the command that is a file, by the word; none of a url."""
+        return file_digests(self.section.command, self.folder) if isinstance(self.section, CommandSection) else {}
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what is asked: a command with the files among its words, or a url; with its version."""
+        return door_digest(self.section, self.files())
+
+    def digests(self) -> dict[str, str]:
+        """Return by name what is attested: the files among the words of a command, and the door itself."""
+        files = self.files()
+        return {**files, self.origin: door_digest(self.section, files)}
+
+    def attribute(self) -> Any:
+        """Return the class that ``parameters`` make a door of."""
+        from audits.doors.command_mechanism import CommandMechanism
+        from audits.doors.service_mechanism import ServiceMechanism
+
+        return CommandMechanism if isinstance(self.section, CommandSection) else ServiceMechanism
+
+    def make(self, answers: AnswerCache | None = None) -> Any:
+        """Return the door, which has not been opened yet; ``answers`` are those that were given before.
+
+        Raises
+        ------
+        UserError
+            If there is no such program.
+        """
+        if isinstance(self.section, CommandSection):
+            _require_program(self.section.command[0], Path(self.folder))
+        return self.attribute()(**self.parameters, answers=answers)
+
+
+def door_digest(section: CommandSection | UrlSection, files: Mapping[str, str]) -> str:
+    """Return the SHA-256 that stands for a door; ``files`` has the digest of each word of a command that is a file."""
+    if isinstance(section, CommandSection):
+        return command_digest(section.command, files, section.version)
+    return service_identity(section.url, section.version)
+
+
+def _require_program(program: str, folder: Path) -> None:
+    """Refuse a program that nobody could start, as the operating system would look for it from that folder."""
+    there = folder / program if os.sep in program else shutil.which(program)
+    if there is None or not (Path(there).is_file() and os.access(there, os.X_OK)):
+        raise UserError(f"mechanism.command must begin with a program that can be run, got mechanism.command={program}")
+
 
 #: What a filter must have.
 FILTER_METHODS = ("start", "spend", "admits")
@@ -192,3 +276,48 @@ def white_box_of(mechanism: object) -> WhiteBox | None:
     if isinstance(mechanism, Imported) and not mechanism.white_box:
         return None
     return mechanism if isinstance(mechanism, WhiteBox) else None
+
+
+def views_of(loaded: Loaded) -> tuple[View, ...]:
+    """Return the views of a configuration, each loaded once to see that it is there; raises as ``View.load``."""
+    section = loaded.config.mechanism
+    if not isinstance(section, OwnSection):
+        return ()
+    made = tuple(View(OwnCode(origin, str(loaded.folder))) for origin in section.views)
+    for view in made:
+        view.load()
+    return made
+
+
+def check_fits(config: Configuration, mechanism: Mechanism, dataset: Dataset) -> None:
+    """Refuse data that the mechanism does not accept, and numbers for which it is not defined, in one line.
+
+    Raises
+    ------
+    UserError
+        With the key, the rule and the value.
+    """
+    section = config.mechanism
+    if isinstance(section, OwnSection):
+        return
+    most = getattr(section, "n_public", None)
+    if most and dataset.n_records > most:
+        raise UserError(f"mechanism.n_public must be at least the number of records, got mechanism.n_public={most}")
+    everywhere = not config.data.is_public or any(claim.everywhere for claim in config.claims)
+    try:
+        if section.check(dataset, everywhere=everywhere):
+            nobody = Dataset(np.empty((0, dataset.dim)), np.empty(0), dataset.x_bound, dataset.y_bound)
+            mechanism.draw(nobody, 1, rng=np.random.default_rng(0))  # all of it public
+    except DataError as stop:
+        raise UserError(f"data.target: {stop}") from None
+    except (ValueError, ArithmeticError) as stop:
+        text, key = str(stop), str(stop).partition(" ")[0]
+        if key in type(section).model_fields:
+            raise UserError(f"mechanism.{text.replace(f'got {key}=', f'got mechanism.{key}=')}") from None
+        raise UserError(f"mechanism must be defined, got: {text}") from None
+
+
+def vouched_by(loaded: Loaded) -> Vouched | None:
+    """Return who vouches for a configuration's imported mechanism, or None; raises as ``Vouched.read``."""
+    section = getattr(loaded.config.mechanism, "vouched_by", None)
+    return None if section is None else Vouched.read(section.who, section.proof, loaded.folder)

@@ -1,17 +1,72 @@
-"""An in-toto Statement with the test-result predicate, unsigned: existing tools sign it."""
+"""An in-toto Statement with the test-result predicate, unsigned: existing tools sign it; and what it names."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
 
 from audits.verdict import Ground
 from reports.row import Audience
 
 from ...engine.rows import Row
+from ...messages.errors import UserError
 from ..asked import Asked, asked_of, standings, unmet, waived
+from ..config.config import Loaded
+
+
+def artefact_of(loaded: Loaded) -> dict[str, str] | None:
+    """Return name and SHA-256 of the artefact that a configuration names, or None.
+
+    Raises
+    ------
+    UserError
+        If it is no file that can be read.
+    """
+    section = loaded.config.artefact
+    if section is None:
+        return None
+    digest = digest_of(loaded.folder / section.file, "artefact.file", section.file)
+    return {"name": Path(section.file).name, "sha256": digest}
+
+
+def digest_of(path: Path, key: str, shown: str) -> str:
+    """Return the SHA-256 of a file of any size; ``key`` and ``shown`` are how an error names it."""
+    why = "no file"
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError) as stop:
+        why = getattr(stop, "strerror", None) or "no file name"
+    raise UserError(f"{key} must be a file that can be read, got {key}={shown} ({why})")
+
+
+RENDERERS = ("matplotlib", "typst")
+SOURCES = (".py", ".typ", ".css", ".js", ".woff")
+
+
+@cache
+def rendered_with() -> dict[str, str]:
+    """Return the versions of what sets pages and figures, and the digest of our own sources that do."""
+    versions = {name: metadata.version(name) for name in RENDERERS}
+    return versions | {"reports": _reports_digest()}
+
+
+def _reports_digest() -> str:
+    """Return the SHA-256 of the room ``reports``, templates included."""
+    folder = Path(str(import_module("reports").__file__)).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in SOURCES:
+            digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+            digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"

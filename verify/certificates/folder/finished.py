@@ -14,17 +14,15 @@ from ...engine.progress import SILENT, Phases
 from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
 from ...messages.errors import UserError
-from ..asked import Asked
-from ..claims.imported.vouched import vouched_by
+from ..asked import Asked, previous_digest
 from ..config.config import Loaded
-from ..config.config_section import OwnSection
+from ..config.config_mechanisms import OwnSection
+from ..config.mechanism_source import vouched_by
 from ..config.own_code import OwnCode
-from ..previous import previous_digest
 from ..reading.data_files import read_dataset, size
 from ..release.release_state import Entry
 from ..release.releases import chain, folder_of
-from .artefact import artefact_of
-from .attestation import sha256
+from .attestation import artefact_of, sha256
 from .certificate_files import CHAIN, LAST, RUN, kind_of, shown
 from .check_folder import check_folder
 from .output import chain_bytes, inputs

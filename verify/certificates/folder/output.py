@@ -16,25 +16,23 @@ from reports.formats import rendered, write_document
 from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
+from ...comparison.record_difference import difference
 from ...engine.record import checked_rows, other_version
 from ...engine.rows import Row, encode
 from ...messages.damaged import as_written
 from ...messages.verdict_words import verdict_said
 from ...runs.publish import drawn_figures
-from ..asked import Asked, asked_of, exit_code, waived
+from ..asked import Asked, Previous, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
-from ..claims.imported.vouched import Vouched, is_link
+from ..certificate_pages import document
 from ..config.config import Configuration, Loaded
-from ..config.config_doors import CommandSection, DoorSection
-from ..config.config_mechanisms import ImportSection
-from ..config.config_section import OwnSection
+from ..config.config_mechanisms import CommandSection, DoorSection, ImportSection, OwnSection
 from ..config.mechanism_source import source_of
-from ..config.own_code import OwnCode
-from ..pages.certificate_pages import document
+from ..config.own_code import OwnCode, Vouched, is_link
 from ..release.published import publishable
 from ..release.release_state import Entry
 from ..release.releases import folder_of
-from .attestation import as_json, descriptor, predicate, result_of, sha256, statement, subjects
+from .attestation import as_json, descriptor, predicate, rendered_with, result_of, sha256, statement, subjects
 from .certificate_files import (
     CHAIN,
     CONFIGURATION,
@@ -50,11 +48,12 @@ from .certificate_files import (
     kind_of,
     report_name,
 )
-from .rendering import rendered_with
 
 PRIVATE = 0o600
 STATUS = {"PASSED": "passed", "FAILED": "failed", "WARNED": "skipped"}
 NOTHING_MORE = Asked()
+#: Changes that a record keeps; how many more there were is said.
+KEPT = 12
 
 
 def today() -> str:
@@ -74,8 +73,30 @@ def audience_record(
         rows[0]["undecided_allowed"] = True
     if asked.proved:
         rows[0] |= {"required": "proved", "exit_code": exit_code(verdicts, asked)}
-    rows[0] |= asked.previous.part(audience, parse_rows(record_text(rows).encode()))
+    rows[0] |= _since(asked.previous, audience, parse_rows(record_text(rows).encode()))
     return rows, record_text(rows).encode()
+
+
+def _since(previous: Previous, audience: Audience, rows: Sequence[Row]) -> Row:
+    """Return what the header says of the changes up to these rows: nothing where nothing was compared."""
+    if audience not in previous.rows:
+        return {}
+    found = difference(previous.rows[audience], rows)
+    first = sorted(found.changes, key=lambda change: change.what != "verdict")  # stable: the worse come first
+    shown = [
+        {"turn": each.turn.name, "words": f"{f'{each.what} {each.where}'.strip()}: {each.said()}"} for each in first
+    ]
+    return {
+        "previous": {
+            "record": previous.digests[audience],
+            "words": previous.rows[audience][0]["words"],
+            "headline": found.headline(),
+            "worse": found.worse,
+            "changes": shown[:KEPT],
+            "more": max(0, len(shown) - KEPT),
+            "notes": list(found.notes),
+        }
+    }
 
 
 @dataclass(frozen=True)
@@ -115,7 +136,7 @@ def contents(
         files[report_name(vars(report))] = publishable(report, loaded.config.data, deployment.domain)
     if audience is Audience.CURATOR:
         files[CONFIGURATION] = loaded.text.encode()
-        files[CHAIN] = chain_bytes(deployment.notes["released"].chain)
+        files[CHAIN] = chain_bytes(deployment.releases.chain if deployment.releases is not None else ())
     own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
     spoken_of = subjects_of(certificate, loaded, audience)
     body = predicate(rows, [*own, *spoken_of], rendered_with())
@@ -160,11 +181,12 @@ def discard(folder: Path, *, keep: Container[str]) -> None:
 
 def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) -> list[dict[str, Any]]:
     """Return what the verdicts speak about, by digest: for release the artefact alone."""
-    notes = certificate.deployment.notes
+    deployment = certificate.deployment
     if audience is Audience.RELEASE:
-        return named_artefact(notes.get("artefact"))
-    sources = [view.source for view in notes.get("views", ())]
-    return inputs(loaded, notes["released"].digest, sources, notes.get("vouched"), notes.get("artefact"))
+        return named_artefact(deployment.artefact)
+    sources = [view.source for view in deployment.views]
+    output = "" if deployment.releases is None else deployment.releases.digest
+    return inputs(loaded, output, sources, deployment.vouched, deployment.artefact)
 
 
 def inputs(

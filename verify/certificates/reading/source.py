@@ -1,10 +1,12 @@
-"""A file of records as its reader was told, and one line for whatever may be wrong with it; never a cell of data."""
+"""A file of records as its reader was told, its columns, and a line for whatever is wrong; never a cell of data."""
 
 from __future__ import annotations
 
 import codecs
+import difflib
 import gzip
 import io
+import itertools
 import os
 import zipfile
 import zlib
@@ -13,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
+
+import numpy as np
 
 from mechanisms import DataError
 
@@ -173,3 +177,130 @@ def check_memory(source: ReadSource, n_bytes: int) -> None:
         return
     if n_bytes > there:
         raise source.must("fit into memory", "more")
+
+
+def column_names(source: ReadSource) -> list[str]:
+    """Return the names of a file's columns, in order; numbers as text where it has no header.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, or a column has no name, or another's.
+    """
+    source.check()
+    if source.kind in ("npy", "npz"):
+        X, y = open_arrays(source)
+        return [str(i) for i in range(X.shape[1])] + ([] if y is None else ["y"])
+    names = _parquet_names(source) if source.kind == "parquet" else _csv_names(source)
+    first: dict[str, int] = {}
+    for place, name in enumerate(names, start=1):  # told by number: without a header the names would be cells
+        if not name.strip():
+            remedy = "; pandas leaves an index column out with to_csv(index=False)" if place == 1 else ""
+            raise UserError(f"columns must have names of their own, got none in column {place}{remedy}")
+        if first.setdefault(name, place) != place:
+            raise UserError(f"columns must have names of their own, got one name in columns {first[name]} and {place}")
+    return names
+
+
+def _csv_names(source: ReadSource) -> list[str]:
+    import pandas as pd
+
+    options: dict[str, Any] = {"nrows": 1, "dtype": str, "header": None, "na_filter": False, "sep": source.delimiter}
+    with reading(source), text_of(source) as text:
+        first = pd.read_csv(text, **options)
+        return [str(name) for name in (first.iloc[0] if source.header else first.columns)]
+
+
+def _parquet_names(source: ReadSource) -> list[str]:
+    with reading(source):
+        return [str(name) for name in parquet_of(source).ParquetFile(source.path).schema_arrow.names]
+
+
+def parquet_of(source: ReadSource) -> Any:
+    """Return the library that reads Parquet."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise UserError(
+            f"{source.key} must not be Parquet without pyarrow: pip install 'pdp-verify[parquet]'"
+        ) from None
+    return parquet
+
+
+def not_there(source: ReadSource, name: str, names: list[str]) -> str:
+    """Return the end of a message about a column that a file has not: what is meant, or why it was not found."""
+    if not source.header and source.kind == "csv":
+        return f"; without a header columns are numbers as text, from '0' to '{len(names) - 1}'"
+    blank = next((column for column in names if column.strip() == name.strip()), None)
+    if blank is not None:
+        return f'; the header has it with a blank: "{blank}"'
+    if len(names) == 1 and source.kind == "csv":
+        other = max(";\t|,", key=names[0].count)
+        if other in names[0]:
+            if not source.key_of_delimiter:
+                return "; the header is one column, and nothing but commas delimits here"
+            given = source.key_of_delimiter + (" " if source.key_of_delimiter.startswith("-") else " = ")
+            shown = other.replace("\t", "\\t")
+            return f'; with delimiter "{source.delimiter}" the header is one column: try {given}"{shown}"'
+    return did_you_mean(name, names)
+
+
+def did_you_mean(name: str, names: list[str]) -> str:
+    """Return the end of a message with the name that was probably meant, or nothing when none is near."""
+    close = difflib.get_close_matches(name, itertools.islice(names, 1000), n=1, cutoff=0.65)
+    return f"; did you mean {close[0]}" if close else ""
+
+
+#: Kinds of numbers that are real: floating point, whole with and without sign, true and false.
+REAL = "fiub"
+
+
+def open_arrays(source: ReadSource) -> tuple[Any, Any]:
+    """Return the matrix of a NumPy file, and the responses that an archive has beside it (else None).
+
+    Raises
+    ------
+    UserError
+        If the file holds anything else than real numbers in these shapes.
+    """
+    with reading(source):
+        X, y = _archive(source) if source.kind == "npz" else (_matrix(source), None)
+        if getattr(X, "ndim", None) != 2 or X.dtype.kind not in REAL:
+            raise source.must("hold a matrix of real numbers", _what(X))
+        if y is not None and (y.shape not in ((len(X),), (len(X), 1)) or y.dtype.kind not in REAL):
+            got = "another number" if y.dtype.kind in REAL else _what(y)
+            raise source.must("hold one real response in y for every row of X", got)
+    return X, y
+
+
+def column(name: str, n_columns: int) -> int:
+    """Return the number that names a column where columns have no other names."""
+    if not (name.isascii() and name.isdigit() and len(name) < 10 and int(name) < n_columns):
+        raise UserError(f"data.features must be column numbers below {n_columns} as text, got {name}")
+    return int(name)
+
+
+def _matrix(source: ReadSource) -> Any:
+    return np.load(source.path, allow_pickle=False, mmap_mode="r")
+
+
+def _archive(source: ReadSource) -> tuple[Any, Any]:
+    with source.path.open("rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise source.must("be a NumPy archive of arrays X and y", "one array (whose name must end in .npy)")
+        if not {"X", "y"} <= set(archive.files):
+            raise source.must("hold arrays X and y", "other names")
+        assert archive.zip is not None
+        sizes = {info.filename: info.file_size for info in archive.zip.infolist()}
+        check_memory(source, sizes.get("X.npy", 0) + sizes.get("y.npy", 0))
+        return archive["X"], archive["y"]
+
+
+def _what(array: Any) -> str:
+    if not isinstance(array, np.ndarray):
+        return "an archive (whose name must end in .npz)"
+    kinds = {"c": "complex numbers", "O": "objects", "V": "a structure", "U": "text", "S": "text"}
+    return kinds.get(
+        array.dtype.kind, f"an array of {array.ndim} axes" if array.dtype.kind in REAL else "something else"
+    )

@@ -19,11 +19,13 @@ from audits import Estimate
 from audits.examination.examined import Demand, DrawnPair, Enough
 from audits.verdict import CheckRole, Decision, Ground
 from verify.certificates.asked import Asked, exit_code, overall, waived
+from verify.certificates.certificate import FINDINGS
+from verify.certificates.certificate_words import shown_checks
 from verify.certificates.certify_call import certify as notebook
 from verify.certificates.claims.finding import Check, Examined, Finding
-from verify.certificates.claims.imported.vouched import Vouched, vouched_by
+from verify.certificates.claims.types import DPClaim
 from verify.certificates.config.config import load
-from verify.certificates.pages.examined_pages import shown_checks
+from verify.certificates.config.own_code import Vouched, vouched_by
 from verify.cli import invoke
 from verify.kernel.statement import Claim, Evidence
 from verify.messages.errors import UserError
@@ -79,11 +81,11 @@ def finding(deployment: Any, claim: Any) -> Finding:
         "every pair of neighbouring data sets in the public domain",
         False,
         (check,),
-        tuple(deployment.notes["conditions"]),
+        deployment.conditions,
         "Say on whose word it rests: mechanism.vouched_by.",
         imported=True,
         examined=EXAMINED,
-        vouched=deployment.notes["vouched"],
+        vouched=deployment.vouched,
     )
 
 
@@ -91,7 +93,7 @@ def stub(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     def dp(deployment: Any, claim: Any) -> Finding:
         return replace(finding(deployment, claim), **changes)
 
-    monkeypatch.setattr("verify.certificates.claims.claims_dp.dp_finding", dp)
+    monkeypatch.setitem(FINDINGS, DPClaim, dp)
 
 
 def run(work: Path, *arguments: str, word: str = WORD, data: str = DATA, out: str = "out") -> int:

@@ -12,7 +12,7 @@ from audits.verdict import CheckRole, Decision, Ground, Ruling
 from mechanisms import Dataset, NeighbouringPair
 from verify import certify
 from verify.certificates.claims.finding import Examined, Finding
-from verify.certificates.claims.imported.vouched import Vouched
+from verify.certificates.config.own_code import Vouched
 from verify.plugin.pytest_audit import AuditFailure, Auditor
 
 MECHANISM = '''

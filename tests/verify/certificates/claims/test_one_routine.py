@@ -31,7 +31,7 @@ from mechanisms import (
     WhiteBox,
 )
 from mechanisms.data.dataset import FloatArray
-from verify.certificates.claims.pair_audits import PairTask, run_task
+from verify.certificates.claims.pairs import PairTask, run_task
 from verify.kernel.pair_evidence import pair_evidence
 from verify.plugin.pytest_audit import Auditor
 from verify.sweeps.cell import Shared, cell_name, check_cell, decide_cell, pair_of

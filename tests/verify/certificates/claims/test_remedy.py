@@ -11,8 +11,8 @@ import pytest
 from toys.deployments import DATA, QUICK, claim, dp, mechanism, write_labelled
 
 from verify.certificates.certify_call import Certification, certify
-from verify.certificates.claims.odds import distance_of_divergence, distance_of_gaussian, odds_at
 from verify.certificates.claims.remedy import Change, Remedy, nearest
+from verify.certificates.claims.types import distance_of_divergence, distance_of_gaussian, odds_at
 
 PUBLIC = DATA + "n_public = 100\n"
 SUBSAMPLE = {"n_blocks": 4, "radius": 1.0}

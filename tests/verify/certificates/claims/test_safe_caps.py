@@ -28,8 +28,8 @@ from reports.row import Audience
 from verify.certificates.asked import Asked, exit_code
 from verify.certificates.certificate import decide, read_deployment, record_rows
 from verify.certificates.certify_call import certify
+from verify.certificates.claims.examination import examined_row
 from verify.certificates.claims.finding import Deployment
-from verify.certificates.claims.imported.claims_imported import examined_row
 from verify.certificates.config.config import load
 from verify.cli import invoke
 from verify.messages.errors import UserError
@@ -245,7 +245,7 @@ def test_where_nobody_answered_no_budget_is_named(work: Path) -> None:
     deployment = deployment_of(write(work, MINE, "max_seconds = 60\nmax_draws = 5000"))
     for stopped, ends in ((words, words), ("", "(budget.max_seconds = 60)")):
         cut = replace(found, unreached=f"no pair of data sets was reached: {words}", stopped=stopped)
-        assert examined_row(cut, deployment, "add").missing.endswith(ends)
+        assert examined_row(cut, deployment, Relation.ADD).missing.endswith(ends)
 
 
 def test_a_stop_that_was_not_reached_changes_no_row(work: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from toys.deployments import QUICK, dp, mechanism, section
 
 from mechanisms.objective.perturbed_solver import SolverError
-from verify.certificates.claims import claims_dp, pair_audits
+from verify.certificates.claims import claims_dp
+from verify.certificates.claims import pairs as pair_audits
 from verify.cli import invoke
 
 

@@ -17,8 +17,8 @@ from audits.white_box.pair_delta import WORTH, sampled_delta
 from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation
 from verify.certificates.certificate import decide, read_deployment
 from verify.certificates.claims.finding import DRAWS, Finding
+from verify.certificates.claims.record_losses import ROC_DRAWS
 from verify.certificates.config.config import load
-from verify.certificates.pages.certificate_plots import ROC_DRAWS
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ import pytest
 
 import verify
 from mechanisms import Dataset, Relation
+from verify.certificates.claims.pairs import named_pairs, pairs_for
 from verify.certificates.claims.types import DPClaim
 from verify.certificates.config.config import json_schema, load, parse
 from verify.certificates.config.init_draft import draft, example
-from verify.certificates.config.named_pairs import named_pairs, pairs_for
-from verify.certificates.config.views import views_of
+from verify.certificates.config.mechanism_source import views_of
 from verify.messages.errors import UserError
 
 BASE = """
@@ -238,8 +238,8 @@ def test_named_pairs_are_built_in_the_public_domain() -> None:
     added, replaced = named_pairs(parse(both), data)
     assert (added.name, added.pair.relation, added.pair.first.n_records) == ("one against none", Relation.ADD, 0)
     assert (replaced.pair.relation, replaced.pair.second.n_records) == (Relation.REPLACE, 1)
-    assert pairs_for((added, replaced), "add-remove") == (added,)
-    assert pairs_for((added, replaced), "replace") == (replaced,)
+    assert pairs_for((added, replaced), Relation.ADD) == (added,)
+    assert pairs_for((added, replaced), Relation.REPLACE) == (replaced,)
     assert replaced.pair.second.X.tolist() == [[0.5, 0.1]]
     for change, message in (
         (("[0.5, 0.1]", "[0.5]"), r"pairs\[0\].target_x must have 2 prepared features, as the data have, got 1"),

@@ -20,9 +20,15 @@ from audits import CommandMechanism, ServiceMechanism
 from reports.row import Audience
 from verify.certificates.certificate import public_configuration
 from verify.certificates.config.config import json_schema, load, parse
-from verify.certificates.config.config_doors import CommandSection, UrlSection, wrong_url
-from verify.certificates.config.door_source import DoorSource, door_digest
-from verify.certificates.config.mechanism_source import Imported, build_mechanism, code_of, source_of
+from verify.certificates.config.config_mechanisms import CommandSection, UrlSection, wrong_url
+from verify.certificates.config.mechanism_source import (
+    DoorSource,
+    Imported,
+    build_mechanism,
+    code_of,
+    door_digest,
+    source_of,
+)
 from verify.messages.errors import UserError
 
 DATA = section("[data]", source="fair")

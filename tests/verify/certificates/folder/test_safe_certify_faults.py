@@ -32,7 +32,9 @@ from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, d
 
 from verify.certificates import certificate
 from verify.certificates.claims import claims_dp
-from verify.certificates.folder import check_folder, check_html, check_pdf, output
+from verify.certificates.folder import check_folder, output
+from verify.certificates.folder import check_pages as check_html
+from verify.certificates.folder import check_pages as check_pdf
 from verify.certificates.release import releases
 from verify.cli import invoke
 from verify.engine import run_json, versions, worker

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from toys.forgery import attest_again
 
-from verify.certificates.folder.check_html import SHAPES, _outline
+from verify.certificates.folder.check_pages import SHAPES, _outline
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]

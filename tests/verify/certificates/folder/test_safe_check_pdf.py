@@ -13,10 +13,10 @@ from toys.forgery import attest_again
 
 from reports.document import pdf_bytes
 from reports.row import Callout, Document, Tone
+from verify.certificates.certificate_pages import document
 from verify.certificates.folder import check_folder
 from verify.certificates.folder.attestation import sha256
 from verify.certificates.folder.output import parse_rows
-from verify.certificates.pages.certificate_pages import document
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]

@@ -11,9 +11,9 @@ import pypdf
 import pytest
 from toys.deployments import DATA, DRAWN, MOMENT, QUICK, REPORT, claim, dp, imported, mechanism, pdp, write_labelled
 
-from verify.certificates.pages.certificate_pages import document
-from verify.certificates.pages.first_page import odds_words
-from verify.certificates.pages.plain_names import numbers_in_words
+from verify.certificates.certificate_pages import document
+from verify.certificates.certificate_words import numbers_in_words
+from verify.certificates.first_page import odds_words
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]

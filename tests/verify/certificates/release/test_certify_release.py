@@ -35,7 +35,7 @@ from verify.certificates.certificate import decide, release_numbers
 from verify.certificates.claims.finding import Deployment
 from verify.certificates.config.config import Loaded, load, parse
 from verify.certificates.release import releases
-from verify.certificates.release.my_loss import my_loss
+from verify.certificates.release.published import my_loss
 from verify.cli import invoke
 from verify.messages.errors import UserError
 

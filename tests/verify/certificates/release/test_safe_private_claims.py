@@ -15,8 +15,8 @@ from toys.deployments import DATA, QUICK, dp, mechanism, section, write_rows
 
 from reports import render_markdown
 from verify import certify
+from verify.certificates.certificate_pages import document
 from verify.certificates.config.config import parse
-from verify.certificates.pages.certificate_pages import document
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]

@@ -10,13 +10,21 @@ from audits.verdict import Ground
 from reports.numbers import format_count, format_number, format_probability
 from reports.row import Block, Fact, Facts, Paragraph, Reference, Scale, Table, TextStyle
 
-from ...engine.rows import Row, number
-from ...messages.verdict_words import verdict_said
-from ...messages.words import allowed, figure
-from ..claims.types import BY_TYPE
-from .certificate_words import CANNOT_CATCH, SEVERITY, badge_of, claim_id, left_out
-from .examined_pages import examined_words, on_whose_word, unseen_words
-from .plain_names import numbers_in_words
+from ..engine.rows import Row, number
+from ..messages.verdict_words import verdict_said
+from ..messages.words import allowed, figure
+from .certificate_words import (
+    CANNOT_CATCH,
+    SEVERITY,
+    badge_of,
+    claim_id,
+    examined_words,
+    left_out,
+    numbers_in_words,
+    on_whose_word,
+    unseen_words,
+)
+from .claims.types import BY_TYPE
 
 Parts = dict[str, list[Row]]
 

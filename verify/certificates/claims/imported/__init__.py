@@ -1,1 +1,0 @@
-"""Claims about a mechanism that is not ours: examined or bet against, vouched for, never believed."""
