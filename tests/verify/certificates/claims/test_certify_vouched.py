@@ -25,7 +25,8 @@ from verify.certificates.certify_call import certify as notebook
 from verify.certificates.claims.finding import Check, Examined, Finding
 from verify.certificates.claims.types import DPClaim
 from verify.certificates.config.config import load
-from verify.certificates.config.own_code import Vouched, vouched_by
+from verify.certificates.config.mechanism_source import vouched_by
+from verify.certificates.config.own_code import Vouched
 from verify.cli import invoke
 from verify.kernel.statement import Claim, Evidence
 from verify.messages.errors import UserError

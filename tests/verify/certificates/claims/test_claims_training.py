@@ -13,7 +13,7 @@ from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_label
 
 from audits.verdict import Decision
 from mechanisms import GaussianProfile
-from verify.certificates.certificate import read_deployment
+from verify.certificates.certificate import FINDINGS, read_deployment
 from verify.certificates.certify_call import Certification, certify
 from verify.certificates.claims import claims_dp
 from verify.certificates.config.config import load
@@ -133,7 +133,8 @@ def test_two_outputs_cost_more_than_one(tmp_path: Path) -> None:
     deployment, _ = read_deployment(load(tmp_path / "d.toml"), jobs=1)
     bounds = []
     for n_outputs in (1, 2):
-        found = deployment.config.claims[0].finding(replace(deployment, n_outputs=n_outputs))
+        claim = deployment.config.claims[0]
+        found = FINDINGS[type(claim)](replace(deployment, n_outputs=n_outputs), claim)
         assert found.verdict.decision is Decision.PASS
         assert found.checks[0].evidence.exact is not None
         bounds.append(found.checks[0].evidence.exact.high)
@@ -155,8 +156,8 @@ def test_a_second_output_counts_for_the_records_too(tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text(text, encoding="utf-8")
     deployment, _ = read_deployment(load(tmp_path / "d.toml"), jobs=1)
     for each in deployment.config.claims:
-        assert each.finding(deployment).verdict.decision is Decision.PASS
-        found = each.finding(replace(deployment, n_outputs=2))
+        assert FINDINGS[type(each)](deployment, each).verdict.decision is Decision.PASS
+        found = FINDINGS[type(each)](replace(deployment, n_outputs=2), each)
         assert found.sentence.startswith("2 outputs of DP-SGD")
         assert found.verdict.decision is (Decision.PASS if str(each.name).endswith("two") else Decision.UNDECIDED)
 

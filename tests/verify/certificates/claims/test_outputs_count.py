@@ -9,7 +9,8 @@ import pytest
 from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_labelled
 
 from audits.verdict import Decision, Ground
-from verify.certificates.certificate import read_deployment
+from verify.certificates.certificate import FINDINGS, read_deployment
+from verify.certificates.claims.claims_dp import dp_finding
 from verify.certificates.claims.finding import Deployment
 from verify.certificates.config.config import load
 
@@ -45,8 +46,8 @@ def read(folder: Path, text: str) -> Deployment:
 def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
     deployment = read(tmp_path, MECHANISM + claim("pdp", scope=scope, epsilon=1.0, delta=1e-5))
     section = deployment.config.claims[0]
-    assert section.finding(deployment).verdict.decision is Decision.PASS
-    checks = [section.finding(replace(deployment, n_outputs=n)).checks[0].evidence.exact for n in (1, 2)]
+    assert dp_finding(deployment, section).verdict.decision is Decision.PASS
+    checks = [dp_finding(replace(deployment, n_outputs=n), section).checks[0].evidence.exact for n in (1, 2)]
     one, two = (check for check in checks if check is not None)
     assert two.high > max(2 * one.high, one.low)
     ends = [
@@ -55,14 +56,14 @@ def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
         (1.0001 * two.high, Decision.PASS),
     ]
     for delta, verdict in ends:
-        found = section.model_copy(update={"delta": delta}).finding(replace(deployment, n_outputs=2))
+        found = dp_finding(replace(deployment, n_outputs=2), section.model_copy(update={"delta": delta}))
         assert found.verdict.decision is verdict, delta
 
 
 def test_an_imported_mechanism_is_examined_for_one_output(tmp_path: Path) -> None:
     deployment = read(tmp_path, VOUCHED + dp(1.0) + pdp(1.0))
     for each in deployment.config.claims:
-        assert each.finding(deployment).verdict.ground is Ground.VOUCHED
-        found = each.finding(replace(deployment, n_outputs=2))
+        assert FINDINGS[type(each)](deployment, each).verdict.ground is Ground.VOUCHED
+        found = FINDINGS[type(each)](replace(deployment, n_outputs=2), each)
         assert found.verdict.decision is Decision.UNDECIDED
         assert "2 outputs were drawn" in found.verdict.why

@@ -9,7 +9,7 @@ from toys.deployments import DATA, QUICK, claim, dp, write_labelled
 
 from audits.verdict import Decision, Ground
 from mechanisms import GaussianProfile
-from verify.certificates.certificate import read_deployment
+from verify.certificates.certificate import FINDINGS, read_deployment
 from verify.certificates.claims.finding import Finding
 from verify.certificates.config.config import load
 
@@ -45,7 +45,8 @@ def found(folder: Path, delta: str, asked: str, pairs: int = 2) -> Finding:
         DATA + VOUCHED + asked + QUICK + f"pairs = {pairs}\ndraws = 2000\n", encoding="utf-8"
     )
     deployment = read_deployment(load(folder / "d.toml"), jobs=1)[0]
-    return deployment.config.claims[0].finding(deployment)
+    claim = deployment.config.claims[0]
+    return FINDINGS[type(claim)](deployment, claim)
 
 
 def test_a_tight_claim_passes_on_delta_at_alone(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from toys.deployments import QUICK, dp, mechanism, section
 
 from mechanisms.objective.perturbed_solver import SolverError
-from verify.certificates.claims import claims_dp
-from verify.certificates.claims import pairs as pair_audits
+from verify.certificates.claims import claims_dp, pairs
 from verify.cli import invoke
 
 
@@ -22,7 +21,7 @@ def test_draws_that_cannot_be_made_are_no_evidence_and_no_exit(
     def stop(*_: object, **__: object) -> None:
         raise SolverError("residual must be within reach of float64, got residual=1e-08")
 
-    monkeypatch.setattr(pair_audits, "pair_evidence", stop)
+    monkeypatch.setattr(pairs, "pair_evidence", stop)
     for name in ("sampled_delta", "audit_tails", "record_figures"):
         monkeypatch.setattr(claims_dp, name, stop)
     mine = mechanism("objective-perturbation", loss="logistic", sigma=sigma, lam=0.5)

@@ -31,10 +31,8 @@ from faults import Ended, Faults, ended, every
 from toys.deployments import CLIPPED, DRAWN, OBJECTIVE, QUICK, REPORT, SCALES, dp, write_labelled
 
 from verify.certificates import certificate
-from verify.certificates.claims import claims_dp
-from verify.certificates.folder import check_folder, output
-from verify.certificates.folder import check_pages as check_html
-from verify.certificates.folder import check_pages as check_pdf
+from verify.certificates.claims.types import DPClaim
+from verify.certificates.folder import check_folder, check_pages, output
 from verify.certificates.release import releases
 from verify.cli import invoke
 from verify.engine import run_json, versions, worker
@@ -73,9 +71,9 @@ def prepare(shelf: Path) -> None:
         return deployment.n_outputs, deployment.mu_report
 
     set_once = shelved(shelf, set_pages, lambda document, suffix: (document, suffix))
-    output.rendered = check_pdf.rendered = check_html.rendered = set_once
+    output.rendered = check_pages.rendered = set_once
     output.drawn_figures = check_folder.drawn_figures = lambda *_: {}
-    claims_dp.dp_finding = shelved(shelf, claims_dp.dp_finding, cost)
+    certificate.FINDINGS[DPClaim] = shelved(shelf, certificate.FINDINGS[DPClaim], cost)
     certificate.budget_figure = shelved(shelf, certificate.budget_figure, lambda made: cost(made.deployment))
 
     def rng() -> np.random.Generator:
