@@ -1,4 +1,4 @@
-"""What ``check`` vouches for, it has compared: a changed, missing or foreign file is named, whatever else fits."""
+"""What ``check`` vouches for, it has compared: a changed or foreign file is named; no writer follows a link."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from reports.junit import junit_xml
 from verify.certificates.certificate import record_text
 from verify.certificates.folder.output import junit_cases, parse_rows, render_again
 from verify.cli import invoke
+from verify.engine.store import Store
+from verify.messages.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 
@@ -328,3 +330,17 @@ def test_a_failure_probability_that_does_not_add_up_is_named(name: str, copy: Pa
     code, out = said(folder, capsys)
     assert code == expected, out
     assert ("a failure probability that does not add up" in out) is bool(expected)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_store_that_is_a_link_is_refused(there: bool, tmp_path: Path) -> None:
+    """SQLite would take an empty file for a store of its own, or make one where the link points."""
+    victim = tmp_path / "victim"
+    if there:
+        victim.touch()
+    (tmp_path / "store.sqlite").symlink_to(victim)
+    with pytest.raises(UserError, match=r"^store must be a file, got store=.*store\.sqlite \(a link\)"):
+        Store(tmp_path / "store.sqlite")
+    assert victim.exists() is there
+    assert not there or victim.read_bytes() == b""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["store.sqlite"] + ["victim"] * there

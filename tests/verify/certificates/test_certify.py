@@ -1,4 +1,4 @@
-"""From a configuration to a folder: verdicts, exit codes, files that belong together, one line for every mistake."""
+"""From a configuration to a folder, to a notebook, in two processes: verdicts, exit codes, a line for every mistake."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pypdf
 import pytest
+from toys import deployments
+from toys.deployments import dp, section, write_uniform
 
+import verify
+from audits.verdict import Decision
+from reports.row import Audience
+from verify.certificates.claims import examination
+from verify.certificates.config.config import load
 from verify.certificates.config.init_draft import example
 from verify.certificates.folder.attestation import PREDICATE, STATEMENT, sha256
 from verify.cli import invoke
+from verify.messages.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[3]
@@ -409,3 +417,89 @@ def test_report_refuses_half_a_certificate_in_one_line(work: Path, capsys: Captu
     assert not (work / "again.pdf").exists()
     assert invoke(["replay", "audit.jsonl", "W19-T4.1"]) == 2
     assert "record must be that of a run, got a certificate" in capsys.readouterr().err
+
+
+BUDGET_NOTEBOOK = '[budget]\nprofile = "quick"\njobs = 1\n'
+
+
+def write(folder: Path, sigma: float, claims: str) -> Path:
+    index = np.arange(30)
+    rows = np.column_stack([0.6 * np.sin(index), 0.6 * np.cos(2 * index), 0.9 * np.sin(3 * index)])
+    np.savetxt(folder / "data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    mechanism = f'[mechanism]\nname = "ssp"\nsigma_gram = {sigma}\nsigma_moment = {sigma}\nlam = 1.0\n'
+    path = folder / "deployment.toml"
+    path.write_text(DATA + mechanism + claims + BUDGET_NOTEBOOK, encoding="utf-8")
+    return path
+
+
+def test_verdict_and_rows_are_those_of_the_command(tmp_path: Path, capsys: Captured) -> None:
+    path = write(tmp_path, 8.0, DP + RECORDS)
+    before = sorted(tmp_path.iterdir())
+    found = verify.certify(path)
+    assert sorted(tmp_path.iterdir()) == before
+    assert capsys.readouterr() == ("", "")
+    assert found.decision is Decision.PASS
+    assert found.claims == {"dp": Decision.PASS, "pdp-records": Decision.PASS}
+    assert found.audience is Audience.CURATOR
+    assert invoke(["certify", str(path), "--out", str(tmp_path / "out")]) == 0
+    kept = (tmp_path / "out" / "curator" / "audit.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(json.dumps(row)) for row in found.rows] == [json.loads(line) for line in kept.splitlines()]
+
+
+@pytest.mark.quick
+def test_a_mutant_with_too_little_noise_fails(tmp_path: Path) -> None:
+    assert verify.certify(str(write(tmp_path, 1.0, DP))).decision is Decision.FAIL
+
+
+def test_release_shows_nothing_private(tmp_path: Path) -> None:
+    loaded = load(write(tmp_path, 8.0, DP + RECORDS))
+    found = verify.certify(loaded, audience="release")
+    assert found.claims == {"dp": Decision.PASS}
+    assert [claim["type"] for claim in found.rows[0]["configuration"]["claims"]] == ["dp"]
+    assert not any(row.get("private") for row in found.rows)
+
+
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="configuration must be a readable TOML file"):
+        verify.certify(tmp_path / "absent.toml")
+    path = write(tmp_path, 8.0, RECORDS)
+    with pytest.raises(UserError, match="claims must hold one of type dp, filter or report-coverage"):
+        verify.certify(path, audience="release")
+    with pytest.raises(UserError, match="audience must be curator or release"):
+        verify.certify(path, audience="everyone")
+    with pytest.raises(UserError, match="jobs must be at least 1"):
+        verify.certify(path, jobs=0)
+
+
+def test_what_verify_exports_is_there() -> None:
+    assert all(getattr(verify, name) is not None for name in verify.__all__)
+    from verify import certify, statements
+
+    assert callable(certify)
+    assert callable(statements)
+    assert verify.certify is certify  # the function, however often it is asked for
+
+
+CONFIGURATION = deployments.DATA + deployments.imported("my_mechanism.py:NoisyMoment")
+CONFIGURATION += 'parameters = { sigma = 5.0 }\nvouched_by = { who = "the test", proof = "10.1000/182" }\n'
+CONFIGURATION += dp(1.0) + section("[budget]", profile="quick", pairs=3, draws=2000)
+
+
+def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", readme[readme.index("## Certify a deployment") :], re.DOTALL)
+    (tmp_path / "my_mechanism.py").write_text(blocks[0], encoding="utf-8")
+    (tmp_path / "deployment.toml").write_text(CONFIGURATION, encoding="utf-8")
+    write_uniform(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    used: list[int] = []
+    runner = examination.runner
+    monkeypatch.setattr(
+        "verify.certificates.claims.examination.runner",
+        lambda jobs, step: used.append(jobs) or runner(jobs, step),
+    )
+    for jobs in ("1", "2"):
+        assert invoke(["certify", "deployment.toml", "--jobs", jobs, "--out", f"out{jobs}"]) == 0
+    assert used == [1, 2]
+    one, two = (tmp_path / f"out{jobs}" / "curator" / "audit.jsonl" for jobs in "12")
+    assert one.read_bytes() == two.read_bytes()
