@@ -1,4 +1,4 @@
-"""What a run asked of its verdicts beyond a PASS, the exit code that follows, and what changed since a record."""
+"""What a run asked of its verdicts beyond a PASS, the exit code that follows, and the overall verdict in words."""
 
 from __future__ import annotations
 
@@ -15,54 +15,6 @@ from ..engine.rows import Row
 from ..messages.errors import UserError
 from .folder.certificate_files import RECORD
 
-
-@dataclass(frozen=True)
-class Previous:
-    """The records of a certificate that was made before, one for each audience that is made now.
-
-    Attributes
-    ----------
-    rows : mapping of Audience to rows
-    digests : mapping of Audience to str
-        SHA-256 of each record.
-    """
-
-    rows: Mapping[Audience, Sequence[Row]] = field(default_factory=dict)
-    digests: Mapping[Audience, str] = field(default_factory=dict)
-
-
-#: Where nothing is compared.
-NOTHING_BEFORE = Previous()
-
-
-def previous_of(folder: Path, wanted: Sequence[Audience]) -> Previous:
-    """Return the records of a folder of ``certify``, for each audience.
-
-    Raises
-    ------
-    UserError
-        If it holds no record for one of them, or one that cannot be read.
-    """
-    rows, digests = {}, {}
-    for audience in wanted:
-        record = folder / audience.value / RECORD
-        if not record.is_file() and folder.name == audience.value:
-            record = folder / RECORD
-        if not record.is_file():
-            rule = (
-                f"a folder of certify with a record for {audience.value} (its whole --out, or one part with --audience)"
-            )
-            raise UserError(f"previous must be {rule}, got previous={folder}")
-        rows[audience] = checked_rows(record, "certificate")
-        digests[audience] = hashlib.sha256(record.read_bytes()).hexdigest()
-    return Previous(rows, digests)
-
-
-def previous_digest(header: Row) -> str:
-    """Return the digest of the record that a header says it was compared with; empty where there is none."""
-    return str(header.get("previous", {}).get("record", ""))
-
-
 #: The decision on a claim and what it rests on.
 Standing = tuple[Decision, Ground]
 EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
@@ -75,6 +27,18 @@ WEAKEST_FIRST = (
     Ground.SIMULATED,
     Ground.PROVED,
 )
+
+
+@dataclass(frozen=True)
+class Previous:
+    """The records of an earlier certificate and their SHA-256, one for each audience that is made now."""
+
+    rows: Mapping[Audience, Sequence[Row]] = field(default_factory=dict)
+    digests: Mapping[Audience, str] = field(default_factory=dict)
+
+
+#: Where nothing is compared.
+NOTHING_BEFORE = Previous()
 
 
 @dataclass(frozen=True)
@@ -96,9 +60,37 @@ class Asked:
     previous: Previous = NOTHING_BEFORE
 
 
+def previous_of(folder: Path, wanted: Sequence[Audience]) -> Previous:
+    """Return the records of a folder of ``certify``, for each audience; UserError where one is missing or damaged."""
+    rows, digests = {}, {}
+    for audience in wanted:
+        record = folder / audience.value / RECORD
+        if not record.is_file() and folder.name == audience.value:
+            record = folder / RECORD
+        if not record.is_file():
+            rule = (
+                f"a folder of certify with a record for {audience.value} (its whole --out, or one part with --audience)"
+            )
+            raise UserError(f"previous must be {rule}, got previous={folder}")
+        rows[audience] = checked_rows(record, "certificate")
+        digests[audience] = hashlib.sha256(record.read_bytes()).hexdigest()
+    return Previous(rows, digests)
+
+
+def asked_of(header: Row) -> Asked:
+    """Return what a record says was asked."""
+    return Asked(header.get("required") == "proved", bool(header.get("undecided_allowed")))
+
+
 def standings(rows: Sequence[Row]) -> list[Standing]:
     """Return the standing of every claim of a record."""
     return [(Decision[row["verdict"]], Ground(row["ground"])) for row in rows if row["kind"] == "claim"]
+
+
+def worst_of(found: Sequence[Standing]) -> Decision:
+    """Return the overall verdict: FAIL before UNDECIDED before PASS."""
+    decisions = {decision for decision, _ in found}
+    return next((each for each in (Decision.FAIL, Decision.UNDECIDED) if each in decisions), Decision.PASS)
 
 
 def unmet(found: Sequence[Standing], asked: Asked) -> bool:
@@ -108,38 +100,21 @@ def unmet(found: Sequence[Standing], asked: Asked) -> bool:
 
 def waived(found: Sequence[Standing], asked: Asked) -> bool:
     """Return whether the verdict is UNDECIDED, and may be: it was allowed, and every claim was examined."""
-    open_claims = worst_of([decision for decision, _ in found]) is Decision.UNDECIDED
-    return (
-        asked.undecided
-        and open_claims
-        and not {Ground.NOT_EXAMINED, Ground.MISSTATED} & {ground for _, ground in found}
-    )
+    unexamined = {Ground.NOT_EXAMINED, Ground.MISSTATED} & {ground for _, ground in found}
+    return asked.undecided and worst_of(found) is Decision.UNDECIDED and not unexamined
 
 
 def exit_code(found: Sequence[Standing], asked: Asked) -> int:
     """Return 0 for PASS, 1 for FAIL, 3 for UNDECIDED and for a PASS that is not proved where that was required."""
-    decision = worst_of([decision for decision, _ in found])
+    decision = worst_of(found)
     if decision is not Decision.FAIL and unmet(found, asked):
         return EXIT_CODES[Decision.UNDECIDED]
     return 0 if waived(found, asked) else EXIT_CODES[decision]
 
 
-def worst_of(outcomes: Sequence[Decision]) -> Decision:
-    """Return the overall verdict: FAIL before UNDECIDED before PASS."""
-    for decision in (Decision.FAIL, Decision.UNDECIDED):
-        if decision in outcomes:
-            return decision
-    return Decision.PASS
-
-
 def overall(found: Sequence[Standing]) -> str:
     """Return the verdict on all claims in words, with the weakest ground that it rests on."""
-    decision = worst_of([decision for decision, _ in found])
+    decision = worst_of(found)
     grounds = {ground for verdict, ground in found if verdict is decision}
     ground = next((candidate for candidate in WEAKEST_FIRST if candidate in grounds), Ground.NONE)
     return decision.name + (f" ({ground.value})" if ground is not Ground.NONE else "")
-
-
-def asked_of(header: Row) -> Asked:
-    """Return what a record says was asked."""
-    return Asked(header.get("required") == "proved", bool(header.get("undecided_allowed")))

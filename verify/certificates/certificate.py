@@ -15,7 +15,7 @@ from audits.error_budget import Part
 from audits.examination.deadline import Deadline
 from audits.subject.no_answer import NoAnswer
 from audits.verdict import Decision
-from mechanisms import GaussianProfile, Mechanism
+from mechanisms import GaussianProfile
 from mechanisms.capabilities import worst_case_of
 from mechanisms.objective.perturbed_solver import SolverError
 from reports.codec import to_plain
@@ -40,7 +40,7 @@ from .config.config_mechanisms import DoorSection
 from .config.mechanism_source import Imported, build_mechanism, check_fits, views_of, vouched_by
 from .folder.attestation import artefact_of
 from .reading.data_files import read_dataset, size
-from .release.releases import Released, prepare
+from .release.releases import prepare
 
 #: What decides a claim of each type.
 FINDINGS: dict[type[ClaimSection], Callable[[Deployment, Any], Finding]] = {
@@ -89,7 +89,7 @@ class Certificate:
 
     def decision(self, audience: Audience) -> Decision:
         """Return the overall verdict, from what the audience may see alone."""
-        return worst_of([decision for decision, _ in self.standings(audience)])
+        return worst_of(self.standings(audience))
 
     def standings(self, audience: Audience) -> list[Standing]:
         """Return the decision on every claim that an audience may see, and what each rests on."""
@@ -126,11 +126,14 @@ def read_deployment(
     vouched, pairs, views = vouched_by(loaded), named_pairs(config, dataset), views_of(loaded)
     with progress.phase("the release"):
         released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
-    conditions: list[str] = []
+    conditions = []
     if config.data.n_min:
         conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
-    if source is not None:
-        conditions += law_words(mechanism)
+    inner = mechanism.inner if isinstance(mechanism, Imported) else None
+    stated = [name for name in STATED if callable(getattr(inner, name, None))]
+    if stated:
+        about = f"what the imported mechanism states about its own law ({', '.join(stated)})"
+        conditions.append(f"{about} is its author's word; what was drawn of it is listed with each claim")
     deployment = Deployment(
         config,
         dataset,
@@ -150,31 +153,14 @@ def read_deployment(
         pairs=pairs,
         views=views,
     )
-    return with_reports(deployment, released), (source.digest() if source is not None else "")
-
-
-def law_words(mechanism: Mechanism) -> list[str]:
-    """Return the condition that what an imported mechanism states of its own law is true; none if it states nothing."""
-    inner = getattr(mechanism, "inner", mechanism)
-    stated = [name for name in STATED if callable(getattr(inner, name, None))]
-    if not stated:
-        return []
-    return [
-        f"what the imported mechanism states about its own law ({', '.join(stated)}) is its author's word; what was "
-        "drawn of it is listed with each claim"
-    ]
-
-
-def with_reports(deployment: Deployment, released: Released) -> Deployment:
-    """Return the deployment with its publishable reports."""
-    if deployment.config.report is None or released.output is None:
-        return deployment
-    try:
-        plain = independent_report(deployment)
-    except ValueError as stop:
-        raise UserError(f"release: {stop}") from None
-    both = (plain,) if released.dependent is None else (plain, released.dependent)
-    return replace(deployment, reports=both)
+    if config.report is not None and released.output is not None:
+        try:
+            plain = independent_report(deployment)
+        except ValueError as stop:
+            raise UserError(f"release: {stop}") from None
+        both = (plain,) if released.dependent is None else (plain, released.dependent)
+        deployment = replace(deployment, reports=both)
+    return deployment, (source.digest() if source is not None else "")
 
 
 def decide(
@@ -183,22 +169,28 @@ def decide(
     """Return the certificate: every claim decided, ``tell`` called after each."""
     findings, deployment = [], replace(deployment)  # nothing of its failure probability is spent yet
     for claim in deployment.config.claims:
-        if deployment.deadline is not None and deployment.deadline.reached():
-            findings.append(not_reached(deployment, claim).with_odds(claim.odds))
-            tell(findings[-1])
-            continue
-        findings.append(_decided(deployment, claim).with_odds(claim.odds))
+        late = deployment.deadline is not None and deployment.deadline.reached()
+        finding = not_reached(deployment, claim) if late else _decided(deployment, claim)
+        findings.append(finding.with_odds(claim.odds))
         tell(findings[-1])
     return Certificate(deployment, tuple(findings), mechanism_digest)
 
 
 def _decided(deployment: Deployment, claim: Claim) -> Finding:
-    """Return the finding of a claim; of a door that does not answer, outside an examination too, it is left open."""
+    """Return the finding of a claim; of a door that does not answer, outside an examination too, it is left open.
+
+    What stops a claim on these records stays inside it, as it may depend on them.
+    """
     try:
-        decided = FINDINGS[type(claim)]
-        return decided(deployment, claim) if claim.everywhere else _about_the_data(deployment, claim)
+        return FINDINGS[type(claim)](deployment, claim)
     except NoAnswer as stop:
         return not_reached(deployment, claim, f"{stop}")
+    except (UserError, SolverError, ValueError, ArithmeticError) as stop:
+        if claim.everywhere or (not deployment.private and isinstance(stop, UserError)):
+            raise
+        why = f"the check stopped: {' '.join(str(stop).split())}"
+        examined = Examined(None, why, {"pairs": []}) if isinstance(deployment.mechanism, Imported) else None
+        return _left_open(deployment, claim, forced=why, examined=examined)
     finally:  # what keeps one claim from an answer may be about private records, and is no news to the next one
         if deployment.is_door and isinstance(deployment.mechanism, Imported):
             deployment.mechanism.inner.close()
@@ -206,24 +198,12 @@ def _decided(deployment: Deployment, claim: Claim) -> Finding:
 
 def not_reached(deployment: Deployment, claim: Claim, why: str = "") -> Finding:
     """Return the finding of a claim that was not begun when the time was over, or that nobody answered for: why."""
-    seconds = deployment.config.budget.max_seconds
-    more = "More seconds (budget.max_seconds), or fewer draws (budget.profile, pairs, draws)."
-    advice = "A command or a service that answers every request." if why else more
-    return _left_open(
-        deployment, claim, advice=advice, unreached=why or f"not reached (budget.max_seconds = {seconds:g})"
-    )
-
-
-def _about_the_data(deployment: Deployment, claim: Claim) -> Finding:
-    """Return the finding of a claim on these records; what stops it stays inside it, as it may depend on them."""
-    try:
-        return FINDINGS[type(claim)](deployment, claim)
-    except (UserError, SolverError, ValueError, ArithmeticError) as stop:
-        if not deployment.private and isinstance(stop, UserError):
-            raise
-        why = f"the check stopped: {' '.join(str(stop).split())}"
-        examined = Examined(None, why, {"pairs": []}) if isinstance(deployment.mechanism, Imported) else None
-        return _left_open(deployment, claim, forced=why, examined=examined)
+    if why:
+        advice = "A command or a service that answers every request."
+    else:
+        advice = "More seconds (budget.max_seconds), or fewer draws (budget.profile, pairs, draws)."
+        why = f"not reached (budget.max_seconds = {deployment.config.budget.max_seconds:g})"
+    return _left_open(deployment, claim, advice=advice, unreached=why)
 
 
 def _left_open(deployment: Deployment, claim: Claim, **why: Any) -> Finding:
@@ -241,24 +221,17 @@ def _left_open(deployment: Deployment, claim: Claim, **why: Any) -> Finding:
 
 def record_rows(certificate: Certificate, audience: Audience, loaded: Loaded) -> list[Row]:
     """Return the record for an audience: header, releases, then each claim with its checks and figures."""
-    shown = certificate.visible(audience)
-    rows = [_header(certificate, audience, loaded)]
-    rows += _release_rows(certificate)
-    for finding in shown:
-        draws = audience is Audience.CURATOR or not certificate.deployment.private
-        rows.append(_claim_row(finding, names=draws))
-        rows += [_check_row(finding, check, draws=draws) for check in finding.checks]
+    rows = [_header(certificate, audience, loaded), *_release_rows(certificate.deployment)]
+    inside = audience is Audience.CURATOR or not certificate.deployment.private
+    for finding in certificate.visible(audience):
+        rows.append(claim_row(finding, names=inside))
+        rows += [_check_row(finding, check, draws=inside) for check in finding.checks]
         rows += [{"kind": "figure", "claim": finding.name, "figure": to_plain(fig)} for _, fig in finding.figures]
     budget = budget_figure(certificate)
     if budget is not None:
         rows.append({"kind": "figure", "claim": "", "figure": to_plain(budget)})
-    return [*rows, _budget_row(certificate, audience)]
-
-
-def _budget_row(certificate: Certificate, audience: Audience) -> Row:
-    """Return what each part of the failure probability was spent on."""
     leaves = [part for part in certificate.spending(audience) if part.place and not part.parts]
-    return {
+    spent: Row = {
         "kind": "budget",
         "failure_prob": certificate.deployment.config.budget.failure_prob,
         "leaves": [
@@ -266,6 +239,7 @@ def _budget_row(certificate: Certificate, audience: Audience) -> Row:
             for leaf in leaves
         ],
     }
+    return [*rows, spent]
 
 
 def record_text(rows: Iterable[Row]) -> str:
@@ -278,6 +252,9 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
     decision = certificate.decision(audience)
     data = deployment.dataset
     public = not deployment.private
+    # claims whose verdicts are left out, and that may be named
+    left_out = {finding.name for finding in certificate.findings if finding.private and audience is Audience.RELEASE}
+    declared = {str(claim.name) for claim in config.claims if claim.is_public}
     own: Row = {
         "audience": audience.value,
         "contains_private": audience is Audience.CURATOR and deployment.private,
@@ -301,7 +278,7 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
         "failure_prob": config.budget.failure_prob,
         "profile": config.budget.profile,
         "seed": config.budget.seed,
-        "not_shown": _declared(certificate, audience),
+        "not_shown": sorted(left_out & declared),
         "paper": config.paper,
     }
     row = header(own, schema_version=SCHEMA_VERSIONS["certificate"], record="certificate")
@@ -311,13 +288,6 @@ def _header(certificate: Certificate, audience: Audience, loaded: Loaded) -> Row
     if deployment.artefact:
         row["artefact"] = deployment.artefact
     return row
-
-
-def _declared(certificate: Certificate, audience: Audience) -> list[str]:
-    """Return the claims whose verdicts are left out and that may be named: those that are declared public."""
-    public = {str(claim.name) for claim in certificate.deployment.config.claims if claim.is_public}
-    left_out = {finding.name for finding in certificate.findings if finding.private and audience is Audience.RELEASE}
-    return sorted(left_out & public)
 
 
 def public_configuration(loaded: Loaded, audience: Audience) -> Row:
@@ -349,29 +319,21 @@ def public_configuration(loaded: Loaded, audience: Audience) -> Row:
     return encoded
 
 
-def _release_rows(certificate: Certificate) -> list[Row]:
+def _release_rows(deployment: Deployment) -> list[Row]:
     """Return what was released privately and is accounted for: it may be shown to everyone."""
-    deployment = certificate.deployment
     rows: list[Row] = []
     if deployment.released is not None:
-        rows.append(
-            {
-                "kind": "release",
-                "name": "output",
-                "cost": f"the claimed budget, {deployment.n_outputs} draw{'s' if deployment.n_outputs > 1 else ''}",
-                "numbers": encode(deployment.released),
-            }
-        )
+        cost = f"the claimed budget, {deployment.n_outputs} draw{'s' if deployment.n_outputs > 1 else ''}"
+        rows.append({"kind": "release", "name": "output", "cost": cost, "numbers": encode(deployment.released)})
     for report in deployment.reports:
-        mode = report.mode.value
-        cost = (
-            "none" if report.gradient is None else f"Gaussian, mu = {deployment.mu_report:.6g} over the public domain"
-        )
-        rows.append({"kind": "release", "name": f"report {mode}", "cost": cost, "report": json.loads(report.to_json())})
+        priced = f"Gaussian, mu = {deployment.mu_report:.6g} over the public domain"
+        cost = "none" if report.gradient is None else priced
+        plain = json.loads(report.to_json())
+        rows.append({"kind": "release", "name": f"report {report.mode.value}", "cost": cost, "report": plain})
     return rows
 
 
-def _claim_row(finding: Finding, *, names: bool) -> Row:
+def claim_row(finding: Finding, *, names: bool) -> Row:
     """Return a claim's row; ``names``: whether it may say who vouches for the mechanism."""
     ruling = finding.verdict
     return {
@@ -432,22 +394,3 @@ def budget_figure(certificate: Certificate) -> Figure | None:
         "everything together": [whole.delta_at(float(e), delta) for e in grid],
     }
     return budget_curves(grid, curves, epsilon, delta)
-
-
-def release_numbers(certificate: Certificate, loaded: Loaded) -> list[float]:
-    """Return every number of the release record, in order: what a black-box audit of the whole pipeline watches."""
-    numbers: list[float] = []
-
-    def collect(value: Any) -> None:
-        if isinstance(value, int | float):
-            numbers.append(float(value))
-        elif isinstance(value, dict):
-            for each in value.values():
-                collect(each)
-        elif isinstance(value, list):
-            for each in value:
-                collect(each)
-
-    for row in record_rows(certificate, Audience.RELEASE, loaded):
-        collect({key: each for key, each in row.items() if key != "versions"})
-    return numbers

@@ -26,23 +26,26 @@ if TYPE_CHECKING:
     from .folder.finished import Before, Request
     from .stored_answers import StoredAnswers
 
+#: What the text of a report takes, in figures.
+PAGES = 2
+FILE = click.Path(path_type=Path)
+
 
 @contextlib.contextmanager
 def certificate_folder(out: Path | None) -> Iterator[Path]:
     """Make the folder if it is not there, and hold it for as long as the block runs.
 
-    A block that stops before anything was written leaves no folder behind that was made here.
-
-    Raises
-    ------
-    UserError
-        If it cannot be written, is in use, or holds a link or anything that is no part of a certificate.
+    A block that stops before anything was written leaves no folder behind that was made here. UserError if it cannot be
+    written, is in use, or holds a link or anything that is no part of a certificate.
     """
     wanted = DEFAULT_FOLDER if out is None else out
     made = [path for path in (wanted, *wanted.parents) if not path.exists() and not path.is_symlink()]
     try:
         if out is not None and out.is_dir():
-            _require_ours(out)
+            refuse_links(out)
+            for path in foreign(out):
+                name = shown(path.relative_to(out.resolve()))
+                raise UserError(f"out must be new, empty or hold a certificate alone, got out={shown(out)} with {name}")
         folder = prepare_folder(out, resume=out is not None)
         made = made if out is not None else [folder, *made]
         with held(folder, f"out={shown(folder)}", wait=0):
@@ -58,13 +61,6 @@ def certificate_folder(out: Path | None) -> Iterator[Path]:
         raise
 
 
-def _require_ours(out: Path) -> None:
-    refuse_links(out)
-    for path in foreign(out):
-        name = shown(path.relative_to(out.resolve()))
-        raise UserError(f"out must be new, empty or hold a certificate alone, got out={shown(out)} with {name}")
-
-
 def _forget(folder: Path) -> None:
     """Take away what a run left that wrote nothing: its own lock, and folders with nothing in them."""
     for part in (folder / name for name in PARTS if kind_of(folder / name) == "folder"):
@@ -76,11 +72,6 @@ def _forget(folder: Path) -> None:
     with contextlib.suppress(OSError):
         if {path.name for path in folder.iterdir()} <= {LOCK, HOLDER}:
             (folder / LOCK).unlink(missing_ok=True)
-
-
-#: What the text of a report takes, in figures.
-PAGES = 2
-FILE = click.Path(path_type=Path)
 
 
 @click.command()
@@ -179,17 +170,16 @@ def _decide_and_write(
 
     from ..engine.run_json import Clock
     from .asked import exit_code, overall
-    from .certificate import decide, read_deployment
+    from .certificate import claim_row, decide, read_deployment
     from .folder.certificate_files import RECORD
     from .folder.output import audience_record, contents, inside_about, today, write_all
 
-    loaded, reader = request.loaded, request.wanted[-1]
-    inside = request.inside
+    loaded, reader, inside = request.loaded, request.wanted[-1], request.inside
     clock, date = Clock(), today()
 
     def tell(finding: Finding) -> None:
         if inside or not finding.private:
-            click.echo(verdict_line(finding if inside else finding.without_private(), names=inside))
+            _told(claim_row(finding if inside else finding.without_private(), names=inside), names=inside)
 
     draw_again = request.draw_again and not before.rows
     deployment, digest = read_deployment(
@@ -206,16 +196,9 @@ def _decide_and_write(
             spared.append(audience)
     made = [each for each in request.wanted if each not in spared]
     with phases.phase("setting the pages", len(made) * (PAGES + certificate.n_figures)):
+        inner = {Audience.CURATOR: about}
         parts = [
-            contents(
-                certificate,
-                loaded,
-                each,
-                date=date,
-                jobs=jobs,
-                about=about if each is Audience.CURATOR else None,
-                asked=request.asked,
-            )
+            contents(certificate, loaded, each, date=date, jobs=jobs, about=inner.get(each), asked=request.asked)
             for each in made
         ]
     write_all(parts, folder, spared=spared)
@@ -231,7 +214,6 @@ def _decide_and_write(
 
 def _say_before(before: Before, request: Request) -> int:
     """Say what a certificate says that was finished before, and return its exit code; nothing is drawn or written."""
-
     from ..engine.versions import source_digest
     from .asked import exit_code, overall, standings
 
@@ -239,7 +221,7 @@ def _say_before(before: Before, request: Request) -> int:
     rows = before.rows[reader]
     for row in rows:
         if row["kind"] == "claim":
-            click.echo(recorded_line(row, names=request.inside))
+            _told(row, names=request.inside)
     found, header = standings(rows), rows[0]
     ours = header["sources"] == source_digest()
     by = "these sources" if ours else f"pdp-verify {header['versions']['pdp-verify']}, sources {header['sources'][:12]}"
@@ -251,26 +233,15 @@ def _say_before(before: Before, request: Request) -> int:
     return exit_code(found, request.asked)
 
 
-def recorded_line(row: Row, *, names: bool) -> str:
-    """Return the line of a verdict from the record; ``names``: whether it may say who vouches."""
+def _told(row: Row, *, names: bool) -> None:
+    """Print a verdict, with the way out below; ``names``: whether it may say who vouches."""
     from ..messages.verdict_words import verdict_said
 
     line = f"\n{'':<24} {row['advice']}" if row["advice"] else ""
     if row["ground"] == "vouched":
         word = row["vouched"]
         line = f"; on the word of {word['who']} ({word['proof']})" if names else "; on somebody's word"
-    return f"{row['claim']:<24} {row['words']:<24} {verdict_said(row)}{line}"
-
-
-def verdict_line(finding: Finding, *, names: bool) -> str:
-    """Return a claim's verdict for the terminal, with the way out below; ``names``: whether it may say who vouches."""
-    ruling, line = finding.verdict, ""
-    if ruling.decision.name != "PASS" and finding.advice:
-        line = f"\n{'':<24} {finding.advice}"
-    if ruling.ground.name == "VOUCHED" and finding.vouched is not None:
-        word = finding.vouched
-        line = f"; on the word of {word.who} ({word.proof})" if names else "; on somebody's word"
-    return f"{finding.name:<24} {ruling.words:<24} {finding.sentence_of_verdict}{line}"
+    click.echo(f"{row['claim']:<24} {row['words']:<24} {verdict_said(row)}{line}")
 
 
 def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int:

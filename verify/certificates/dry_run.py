@@ -57,10 +57,7 @@ def plan(deployment: Deployment, loaded: Loaded, read_seconds: float, audience: 
     draws is made. What others than the curator read about private data names neither private claims nor anything that
     depends on a clock.
 
-    Raises
-    ------
-    UserError
-        If a command or a service does not answer.
+    Raises UserError if a command or a service does not answer.
     """
     outside = audience is Audience.RELEASE and deployment.private
     wanted, factor, tried = (

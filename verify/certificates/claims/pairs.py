@@ -49,10 +49,7 @@ DIED = "the worker process died every time"
 def named_pairs(config: Configuration, dataset: Dataset) -> tuple[NamedPair, ...]:
     """Return the pairs of the configuration in the domain of ``dataset``: ``ADD``, or ``REPLACE`` with ``replaced``.
 
-    Raises
-    ------
-    UserError
-        One line: the pair and the rule, never a number of it.
+    Raises UserError: one line: the pair and the rule, never a number of it.
     """
     return tuple(_named_pair(section, place, config, dataset) for place, section in enumerate(config.pairs))
 
@@ -90,10 +87,7 @@ def public_pairs(
 ) -> tuple[list[Named], list[Named]]:
     """Return at most ``count`` structured pairs of the public domain, and the pairs of the configuration.
 
-    Raises
-    ------
-    UserError
-        If there is none.
+    Raises UserError if there is none.
     """
     labels, public = labels_only(deployment), _public_domain(deployment)
     structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=count, labels=labels))

@@ -272,10 +272,7 @@ delta = {delta}
     def point(self) -> tuple[float, float]:
         """The claimed epsilon and delta.
 
-        Raises
-        ------
-        ValueError
-            If a whole curve is claimed: one point of it is another, weaker claim.
+        Raises ValueError if a whole curve is claimed: one point of it is another, weaker claim.
         """
         if self.epsilon is None or self.delta is None:
             raise ValueError(f"profile must be absent for a claim at one point, got profile={self.profile}")

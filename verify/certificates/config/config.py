@@ -393,10 +393,7 @@ class Loaded:
 def load(path: Path) -> Loaded:
     """Read and validate a configuration.
 
-    Raises
-    ------
-    UserError
-        One line: the key, the rule and the value.
+    Raises UserError: one line: the key, the rule and the value.
     """
     text = read_text(path, "configuration", "a readable TOML file")
     return Loaded(parse(text, str(path)), path, text)

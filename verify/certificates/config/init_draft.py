@@ -67,10 +67,7 @@ def draft(path: Path, target: str, *, delimiter: str = ",", encoding: str = "utf
 
     ``beside`` is the folder that the configuration will stand in (the working directory by default).
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read or has no such column.
+    Raises UserError if the file cannot be read or has no such column.
     """
     source = ReadSource(
         path, str(path), delimiter, encoding, key="data", key_of_delimiter="--delimiter", key_of_encoding="--encoding"

@@ -83,10 +83,7 @@ class DoorSource:
     def make(self, answers: AnswerCache | None = None) -> Any:
         """Return the door, which has not been opened yet; ``answers`` are those that were given before.
 
-        Raises
-        ------
-        UserError
-            If there is no such program.
+        Raises UserError if there is no such program.
         """
         if isinstance(self.section, CommandSection):
             _require_program(self.section.command[0], Path(self.folder))
@@ -292,10 +289,7 @@ def views_of(loaded: Loaded) -> tuple[View, ...]:
 def check_fits(config: Configuration, mechanism: Mechanism, dataset: Dataset) -> None:
     """Refuse data that the mechanism does not accept, and numbers for which it is not defined, in one line.
 
-    Raises
-    ------
-    UserError
-        With the key, the rule and the value.
+    Raises UserError: with the key, the rule and the value.
     """
     section = config.mechanism
     if isinstance(section, OwnSection):

@@ -96,10 +96,7 @@ class View:
     def load(self) -> Callable[[Any], Any]:
         """Return the function.
 
-        Raises
-        ------
-        UserError
-            If there is none of that name.
+        Raises UserError if there is none of that name.
         """
         if self._function is None:
             found = self.source.attribute("mechanism.views")
@@ -165,10 +162,7 @@ class Vouched:
         key : str
             How an error names it.
 
-        Raises
-        ------
-        UserError
-            One line: the key, the rule and the value.
+        Raises UserError: one line: the key, the rule and the value.
         """
         try:
             given = cls(who, proof)

@@ -22,10 +22,7 @@ from ..config.config import Loaded
 def artefact_of(loaded: Loaded) -> dict[str, str] | None:
     """Return name and SHA-256 of the artefact that a configuration names, or None.
 
-    Raises
-    ------
-    UserError
-        If it is no file that can be read.
+    Raises UserError if it is no file that can be read.
     """
     section = loaded.config.artefact
     if section is None:

@@ -81,10 +81,7 @@ def kind_of(path: Path) -> str:
 def refuse_links(out: Path) -> None:
     """Refuse a folder in which something is a symbolic link.
 
-    Raises
-    ------
-    UserError
-        It names the link.
+    Raises UserError: it names the link.
     """
     for path in (*_inside(out.resolve()), *(file for part in PARTS for file in _inside(out.resolve() / part))):
         if kind_of(path) == "link":

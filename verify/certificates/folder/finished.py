@@ -14,7 +14,7 @@ from ...engine.progress import SILENT, Phases
 from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
 from ...messages.errors import UserError
-from ..asked import Asked, previous_digest
+from ..asked import Asked
 from ..config.config import Loaded
 from ..config.config_mechanisms import OwnSection
 from ..config.mechanism_source import vouched_by
@@ -91,11 +91,8 @@ def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> B
 
     For release on private data the records are not looked at: what a release folder says holds whatever they are.
 
-    Raises
-    ------
-    UserError
-        If it holds a finished certificate that is damaged, or was made of other inputs: it names the file, or the
-        input.
+    Raises UserError if it holds a finished certificate that is damaged, or was made of other inputs: it names the file,
+    or the input.
     """
     there = [audience for audience in Audience if kind_of(out / audience.value / LAST) != "nothing"]
     if not there:
@@ -109,7 +106,7 @@ def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> B
             raise _refused(out, f"a damaged certificate: {audience.value}: {checked.wrong[0]}")
         rows[audience] = checked.rows
     for audience in there:
-        if previous_digest(rows[audience][0]) != request.asked.previous.digests.get(audience, ""):
+        if rows[audience][0].get("previous", {}).get("record", "") != request.asked.previous.digests.get(audience, ""):
             raise _refused(out, "a finished certificate that differs in --previous")
     other = _other_input(out / Audience.CURATOR.value, rows[Audience.CURATOR], request, progress)
     if other:

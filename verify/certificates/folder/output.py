@@ -264,10 +264,7 @@ def inside_about(loaded: Loaded, asked: Mapping[str, bool]) -> dict[str, Any]:
 def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int) -> None:
     """Write the pages of a certificate's record once more: the bytes that ``certify`` wrote. Nothing is drawn.
 
-    Raises
-    ------
-    UserError
-        If the record is not whole.
+    Raises UserError if the record is not whole.
     """
     data = record.read_bytes()
     with as_written(record):

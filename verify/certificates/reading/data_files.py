@@ -324,10 +324,7 @@ def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None]
     tell : callable
         Told how many bytes of the file were read, again and again; ``size`` gives their sum.
 
-    Raises
-    ------
-    UserError
-        One line with the column and the rule, never a cell.
+    Raises UserError: one line with the column and the rule, never a cell.
     """
     if data.source is not None:
         found = load(data.source)
@@ -351,10 +348,7 @@ def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None]
 def read_plain(path: Path, shown: str, response: str) -> tuple[FloatArray, FloatArray]:
     """Return the features and responses of a file of numbers as they are: every other column is a feature.
 
-    Raises
-    ------
-    UserError
-        One line with the column and the rule, never a cell.
+    Raises UserError: one line with the column and the rule, never a cell.
     """
     source = ReadSource(path, shown, key_of_delimiter="", key_of_encoding="")
     names = column_names(source)

@@ -182,10 +182,7 @@ def check_memory(source: ReadSource, n_bytes: int) -> None:
 def column_names(source: ReadSource) -> list[str]:
     """Return the names of a file's columns, in order; numbers as text where it has no header.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read, or a column has no name, or another's.
+    Raises UserError if the file cannot be read, or a column has no name, or another's.
     """
     source.check()
     if source.kind in ("npy", "npz"):
@@ -258,10 +255,7 @@ REAL = "fiub"
 def open_arrays(source: ReadSource) -> tuple[Any, Any]:
     """Return the matrix of a NumPy file, and the responses that an archive has beside it (else None).
 
-    Raises
-    ------
-    UserError
-        If the file holds anything else than real numbers in these shapes.
+    Raises UserError if the file holds anything else than real numbers in these shapes.
     """
     with reading(source):
         X, y = _archive(source) if source.kind == "npz" else (_matrix(source), None)

@@ -131,10 +131,7 @@ def published_bytes(report: Mapping[str, Any], data: Mapping[str, Any], domain: 
 def strict_json(text: str) -> Any:
     """Return what JSON says: finite numbers, each key once, no more nesting than Python can hold.
 
-    Raises
-    ------
-    ValueError
-        In a few words, which quote nothing of the text.
+    Raises ValueError: in a few words, which quote nothing of the text.
     """
 
     def number(digits: str) -> float:
@@ -163,10 +160,7 @@ def strict_json(text: str) -> Any:
 def read_published(text: str) -> Published:
     """Return a publishable report, or a bare one of ``PrivacyReport.to_json``, after checking everything in it.
 
-    Raises
-    ------
-    UserError
-        One line.
+    Raises UserError: one line.
     """
     try:
         document = strict_json(text)
@@ -252,10 +246,7 @@ def my_loss(report_text: str, record_text: str) -> MyLoss:
     record_text : str
         JSON: ``{"x": [...], "y": ...}`` prepared, or ``{"column": value, ...}`` raw.
 
-    Raises
-    ------
-    UserError
-        One line; never a value of the record.
+    Raises UserError: one line; never a value of the record.
     """
     published = read_published(report_text)
     report = published.report

@@ -85,10 +85,7 @@ class ReleaseState:
         again : bool
             Whether another draw was asked for: then a file may be gone.
 
-        Raises
-        ------
-        UserError
-            If the file is not the one that was sealed.
+        Raises UserError if the file is not the one that was sealed.
         """
         data, last = read_file(self.folder, f"{what}.json"), next(reversed(self.of(what)), {})
         sealed = last.get("sha256")
@@ -145,10 +142,7 @@ class ReleaseState:
 def opened(folder: Path) -> Iterator[ReleaseState]:
     """Hold the folder for as long as the block runs; it is made where there is none, whatever the records are.
 
-    Raises
-    ------
-    UserError
-        If another run holds it for too long, or it is damaged, or cannot be written.
+    Raises UserError if another run holds it for too long, or it is damaged, or cannot be written.
     """
     if folder.is_symlink() or folder.exists():
         _require_files(folder)
@@ -164,10 +158,7 @@ def opened(folder: Path) -> Iterator[ReleaseState]:
 def looked_at(folder: Path, *, writes: bool = False) -> ReleaseState:
     """Return the state without holding it: what is read was written whole, and is never written back.
 
-    Raises
-    ------
-    UserError
-        If it is damaged.
+    Raises UserError if it is damaged.
     """
     if not folder.is_symlink() and not folder.exists():
         return ReleaseState(folder, [], writes)
@@ -178,10 +169,7 @@ def looked_at(folder: Path, *, writes: bool = False) -> ReleaseState:
 def read_chain(folder: Path) -> list[Entry]:
     """Return the list of draws of a folder, oldest first; empty when nothing was drawn.
 
-    Raises
-    ------
-    UserError
-        If it is not as it was written.
+    Raises UserError if it is not as it was written.
     """
     data = read_file(folder, SPENT)
     if data is None:
@@ -197,10 +185,7 @@ def read_chain(folder: Path) -> list[Entry]:
 def read_file(folder: Path, name: str) -> bytes | None:
     """Return the bytes of a file of the folder, or None when there is none; a link is not followed.
 
-    Raises
-    ------
-    UserError
-        If it is no file or cannot be read.
+    Raises UserError if it is no file or cannot be read.
     """
     path = folder / name
     _require_file(path)

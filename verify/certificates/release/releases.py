@@ -80,10 +80,7 @@ def folder_of(loaded: Loaded) -> Path:
 def chain(loaded: Loaded) -> list[Entry]:
     """Return every draw of a configuration's releases, oldest first, each with the digest of what it gave.
 
-    Raises
-    ------
-    UserError
-        If the list is not as it was written.
+    Raises UserError if the list is not as it was written.
     """
     return looked_at(folder_of(loaded)).entries
 
@@ -121,10 +118,7 @@ def prepare(
     rng_source : callable
         Gives the generator of a real release; replaced in tests alone.
 
-    Raises
-    ------
-    UserError
-        If a release does not fit its configuration, or its folder is damaged or in use.
+    Raises UserError if a release does not fit its configuration, or its folder is damaged or in use.
     """
     config = loaded.config
     scales = _scales(config, mechanism)
@@ -211,10 +205,7 @@ def draw_as_audited(
     that nobody examined. What it raises on the user's data stops the command; the message is not shown, for it may
     quote a record.
 
-    Raises
-    ------
-    UserError
-        If it raises, or its output is not a vector of finite numbers.
+    Raises UserError if it raises, or its output is not a vector of finite numbers.
     """
     if not isinstance(mechanism, Imported):
         return np.asarray(mechanism.draw(dataset, block, rng=rng_source())[0], dtype=np.float64)

@@ -29,8 +29,9 @@ from mechanisms import (
     make_report,
 )
 from reports import render_markdown
+from reports.row import Audience
 from verify.certificates import certificate as certificate_module
-from verify.certificates.certificate import decide, release_numbers
+from verify.certificates.certificate import Certificate, decide, record_rows
 from verify.certificates.certificate_pages import document
 from verify.certificates.claims.finding import Deployment
 from verify.certificates.config.config import Loaded, load, parse
@@ -46,6 +47,25 @@ OBJECTIVE = deployments.CLIPPED + deployments.OBJECTIVE + DRAWN + REPORT + SCALE
 OBJECTIVE += dp(4.0, 1e-5) + claim("report-coverage", level=0.05) + pdp(1.0) + claim("ex-post", epsilon=0.02)
 OBJECTIVE += claim("utility", metric="accuracy", at_least=0.5)
 SSP = deployments.CLIPPED + deployments.SSP + DRAWN + QUICK + dp(1.0) + pdp(0.02) + claim("ex-post", epsilon=0.05)
+
+
+def release_numbers(certificate: Certificate, loaded: Loaded) -> list[float]:
+    """Return every number of the release record, in order: what a black-box audit of the whole pipeline watches."""
+    numbers: list[float] = []
+
+    def collect(value: Any) -> None:
+        if isinstance(value, int | float):
+            numbers.append(float(value))
+        elif isinstance(value, dict):
+            for each in value.values():
+                collect(each)
+        elif isinstance(value, list):
+            for each in value:
+                collect(each)
+
+    for row in record_rows(certificate, Audience.RELEASE, loaded):
+        collect({key: each for key, each in row.items() if key != "versions"})
+    return numbers
 
 
 def records(n: int) -> np.ndarray:
