@@ -19,9 +19,8 @@ from scipy import special
 from mechanisms import GaussianProfile, Mechanism, NeighbouringPair, UnsupportedRelation
 from mechanisms.base import check_delta
 
-from ..estimate import Budget
-from ..results import Result
-from ..stats.sequential import look_sizes
+from ..estimate import Budget, Result
+from ..stats.coverage import look_sizes
 from .black_box_events import RankEvent, mu_lower
 from .black_box_families import check_trees
 from .black_box_lines import (
@@ -29,6 +28,7 @@ from .black_box_lines import (
     LINES,
     Line,
     RankPlan,
+    claim_level,
     claim_lines,
     claim_shares,
     claim_test,
@@ -40,20 +40,6 @@ from .black_box_lines import (
 )
 from .black_box_results import BlackBoxClaim, BlackBoxOutcome, BlackBoxResult, ClaimTest, LowerBound
 from .black_box_samples import Learned, certify, choose_mu, learn, preset_choices
-
-
-def claim_level(failure_prob: float, lines: Sequence[str] = LINES) -> float:
-    """Return the part of an audit's failure probability that the test of the claim has beside ``lines``.
-
-    Raises
-    ------
-    ValueError
-        If a line is unknown.
-    """
-    unknown = set(lines) - set(LINES)
-    if unknown:
-        raise ValueError(f"lines must be among {LINES}, got lines={tuple(lines)}")
-    return failure_prob * (1 - LINE_SHARE * len(set(lines)))
 
 
 def black_box_audit(

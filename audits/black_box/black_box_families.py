@@ -22,15 +22,19 @@ from .black_box_scores import (
     LARGEST,
     MAX_ADDITIVE,
     Features,
+    NamedScore,
     Score,
     fit_additive,
+    fit_all_signs,
     fit_bins,
     fit_cells,
+    fit_lean,
     fit_quadratic,
+    fit_sum,
+    of_columns,
     value_cells,
     whole_cells,
 )
-from .black_box_wide import NamedScore, fit_all_signs, fit_lean, fit_sum, of_columns
 
 #: Most digits that are read. Deeper ones show the grid of floating-point numbers themselves, whatever the law is.
 DECIMALS, BINARY_DIGITS = 10, 30

@@ -14,8 +14,7 @@ from mechanisms import Direction, PrivacyProfile, Relation
 from mechanisms.base import check_delta, check_nonnegative
 from mechanisms.data.dataset import FloatArray
 
-from ..estimate import Estimate
-from ..results import Result
+from ..estimate import Estimate, Result
 
 #: Points of a claimed curve that an attack may pick from.
 CURVE_POINTS = 512

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..subject.no_answer import NoAnswer
+from ..subject.calls import NoAnswer
 from ..subject.returned import WrongRows
 
 #: Most bytes of one answer.

@@ -20,11 +20,9 @@ from mechanisms.data.dataset import FloatArray
 from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_results import BlackBoxResult
 from ..error_budget import LedgerError
-from ..estimate import Budget
+from ..estimate import Budget, StreamKey
 from ..stated_law.stated_law import LawAudit, audit_loss
-from ..streams import StreamKey
-from ..subject.contract import ContractFinding, ContractOutcome
-from ..subject.contract_tests import Exact, same_law
+from ..subject.contract import ContractFinding, ContractOutcome, Exact, same_law
 from ..subject.fresh_process import Apart, FreshProcess, NoProcess, ProcessServer, own_server
 from ..subject.guarded_subject import EncodedSubject
 from ..white_box.tails import payoff, slack

@@ -16,8 +16,8 @@ from mechanisms import Dataset, NeighbouringPair
 from mechanisms.base import BOTH
 
 from ..black_box.black_box_audit import black_box_audit
+from ..black_box.black_box_lines import visible_leak
 from ..black_box.black_box_results import BlackBoxResult, LowerBound
-from ..black_box.black_box_visible import visible_leak
 from ..black_box.claims import PrivacyClaim
 from ..error_budget import LedgerError, Part
 from ..estimate import Budget, Estimate
@@ -25,19 +25,17 @@ from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_
 from ..stated_law.stated_law_masses import one_sided
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside, stated_delta
+from ..subject.calls import Deadline, OutOfTime, open_calls
 from ..subject.fresh_process import ProcessServer
 from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
-from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..verdict import CheckRole, Decision, Stated, Terms, decide
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
-from .deadline import Deadline, OutOfTime
 from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .violation import BY_FRESH_LAW, likely_cause
-from .witnesses import Note, StatedProfile, Witness, of_test
+from .witnesses import BY_FRESH_LAW, Note, StatedProfile, Witness, likely_cause, of_test
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
 BLACK_BOX = 50

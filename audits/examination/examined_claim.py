@@ -23,27 +23,21 @@ from mechanisms.laws.proved_profile import proved_profile
 from mechanisms.reference import is_reference
 
 from ..black_box.claims import PrivacyClaim, implied_by
-from ..estimate import Budget, Estimate
-from ..results import Result
+from ..estimate import Budget, Estimate, Result
 from ..search.design_search import PairSearch
 from ..stated_law.stated_worst import stated_worst
+from ..subject.calls import Deadline, OutOfTime, open_calls
 from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from ..subject.fresh_process import ProcessServer, forkable
 from ..subject.guarded_subject import Subject
-from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, misstatements, sound
-from ..white_box.exact import exact_delta
-from ..white_box.pair_delta import sampled_delta
-from .deadline import Deadline, OutOfTime
-from .early_end import passed_over, until_refuted
-from .examine_caps import Cap
-from .examine_choose import SEARCHED, Named, accepted, boundary, places, searched
+from ..white_box.exact import exact_delta, sampled_delta
+from .examine_choose import SEARCHED, Cap, Named, accepted, boundary, passed_over, places, searched, until_refuted
 from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
-from .violation import BROKEN, Violation, claimed_words, least_epsilon
-from .witnesses import Witness
+from .witnesses import BROKEN, Violation, Witness, claimed_words, least_epsilon
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05

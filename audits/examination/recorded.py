@@ -13,9 +13,9 @@ import numpy as np
 from mechanisms.base import Mechanism
 from mechanisms.data.dataset import FloatArray
 
-from ..streams import StreamKey
+from ..estimate import StreamKey
+from ..subject.forms import Rebuilt
 from ..subject.output_leaves import ABSENT, SYMBOLS
-from ..subject.rebuilt import Rebuilt
 
 #: Most forms of outputs about which a density is asked.
 MOST_FORMS = 500

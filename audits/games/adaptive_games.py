@@ -255,8 +255,7 @@ def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
 
     Examples
     --------
-    >>> from .finite_steps import randomised_response, reveal
-    >>> from .game_filters import NaturalFilter
+    >>> from .finite_steps import NaturalFilter, randomised_response, reveal
     >>> steps = (randomised_response(2), reveal(Fraction(2, 9)))
     >>> natural = NaturalFilter(Fraction(2), Fraction(2, 9))
     >>> worst = worst_delta(AdaptiveGame(steps, steps, natural, 2), Fraction(2))

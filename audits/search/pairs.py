@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mechanisms.data.dataset import Dataset, FloatArray, row_norms
-from mechanisms.data.neighbours import NeighbouringPair, Relation
+from mechanisms import Dataset, Relation
+from mechanisms.data.dataset import Dataset, FloatArray, row_norms  # noqa: F811
+from mechanisms.data.neighbours import NeighbouringPair, Relation  # noqa: F811
 
 from .pair_designs import INWARDS, DesignRecord, PairDesign, listed
 from .worst_case import NamedPair
@@ -316,3 +318,76 @@ def _whole(name: str, value: int, least: int) -> int:
     if isinstance(value, bool) or not math.isfinite(value) or int(value) != value or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {name}={value}")
     return int(value)
+
+
+@dataclass(frozen=True, eq=False)
+class RawDataset:
+    """Records of which nothing is demanded: values may be missing, infinite, or outside the public domain.
+
+    Parameters
+    ----------
+    X : (n_records, dim) array
+    y : (n_records,) array
+    x_bound, y_bound : float
+        What a mechanism is told; no record is held to it.
+    name : str
+    public : bool
+        True when the records themselves may be published.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree. No message and no ``repr`` shows a cell.
+    """
+
+    X: NDArray[Any] = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+    x_bound: float
+    y_bound: float
+    name: str = "data"
+    public: bool = False
+
+    def __post_init__(self) -> None:
+        X, y = np.array(self.X), np.array(self.y)
+        if X.ndim != 2:
+            raise ValueError(f"X must have 2 axes (records, features), got X.ndim={X.ndim}")
+        if y.shape != (len(X),):
+            raise ValueError(f"y must have shape ({len(X)},), got y.shape={y.shape}")
+        for name, array in (("X", X), ("y", y)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def n_records(self) -> int:
+        """Number of records (may be 0)."""
+        return len(self.X)
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class BlackBoxPair:
+    """Two data sets of any kind, for audits that look at outputs alone.
+
+    Parameters
+    ----------
+    first, second : Dataset or RawDataset
+    relation : Relation
+    words : str
+        How they differ, without a cell of either.
+    distance : int
+        Records apart, at least 1.
+    """
+
+    first: Dataset | RawDataset = field(repr=False)
+    second: Dataset | RawDataset = field(repr=False)
+    relation: Relation
+    words: str
+    distance: int = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.distance, bool) or int(self.distance) != self.distance or self.distance < 1:
+            raise ValueError(f"distance must be a whole number of at least 1, got distance={self.distance}")

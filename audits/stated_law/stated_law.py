@@ -18,11 +18,9 @@ from scipy.stats import binom
 from mechanisms.base import BOTH, Direction
 from mechanisms.data.dataset import FloatArray
 
-from ..estimate import Budget
-from ..results import Result
-from ..stats.multiplicity import even_share
-from ..white_box.draws import outputs_in_chunks
-from ..white_box.tails import ROUNDING
+from ..estimate import Budget, Result
+from ..stats.intervals import even_share
+from ..white_box.tails import ROUNDING, outputs_in_chunks
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
 from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, few_states
 from .stated_law_forms import Exchange, exchanges_of, unshown

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from ..results import Result
+from ..estimate import Result
 from .intervals import check_failure_prob, check_size, clopper_pearson
 
 

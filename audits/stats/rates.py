@@ -15,8 +15,7 @@ from typing import Any
 
 from mechanisms.base import Bracket
 
-from ..estimate import Estimate
-from ..results import Result
+from ..estimate import Estimate, Result
 
 #: Decades over which a ratio must grow before a divergence is reported.
 LEAST_DECADES = 4

@@ -28,7 +28,7 @@ import numpy as np
 
 from mechanisms.data.dataset import FloatArray
 
-from ..examination.deadline import Deadline
+from .calls import Deadline
 from .guarded_subject import Subject, always_refused
 from .output_leaves import Refusal
 from .outputs import Layout

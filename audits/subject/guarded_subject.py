@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.ticks import listening, tick
 
-from ..examination.deadline import Deadline
-from ..streams import StreamKey
-from ..white_box.draws import CHUNK
-from .calls import Handed, generator, global_state, guarded, reseed_globals
-from .no_answer import CallEnded, OutOfTime
+from ..estimate import StreamKey
+from ..white_box.tails import CHUNK
+from .calls import CallEnded, Deadline, Handed, OutOfTime, generator, global_state, guarded, reseed_globals
+from .forms import Rebuilt
 from .output_leaves import ABSENT, Refusal, shown
 from .outputs import Layout
-from .rebuilt import Rebuilt
 from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of
 
 #: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.

@@ -15,12 +15,9 @@ import numpy as np
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.ticks import tick
 
-from ..examination.deadline import Deadline
-from ..streams import StreamKey
-from .calls import generator
+from ..estimate import StreamKey
+from .calls import Crew, Deadline, NoAnswer, OpenCall, OpenCalls, OutOfTime, generator, open_calls
 from .guarded_subject import PILOT, Call, EncodedSubject, Subject, always_refused, call_plan
-from .no_answer import NoAnswer, OutOfTime
-from .open_calls import Crew, OpenCall, OpenCalls, open_calls
 from .output_leaves import Refusal
 from .returned import Outputs, WrongRows, joined, outputs_of
 

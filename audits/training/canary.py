@@ -24,11 +24,9 @@ from mechanisms.data.neighbours import NeighbouringPair, Relation, without_old
 
 from ..black_box.black_box_audit import audit_claim, audit_epsilon
 from ..black_box.black_box_results import BlackBoxClaim, ClaimTest, LowerBound
-from ..estimate import Budget
+from ..estimate import Budget, StreamKey
 from ..examination.recorded import Recorded
-from ..streams import StreamKey
-from .planned_event import check_given, planned_epsilon
-from .scored_mechanism import ScoredMechanism
+from .planned_event import ScoredMechanism, check_given, planned_epsilon
 
 #: Beyond this an exponential is taken for all of a sum.
 LARGEST_EXPONENT = 500.0

@@ -27,8 +27,7 @@ from mechanisms.numerics.transcripts import batches, check_count
 from ..black_box.black_box_results import LowerBound
 from ..estimate import Budget, Estimate
 from .canary import ClippedTraining, differing
-from .planned_event import check_given, planned_epsilon
-from .scored_mechanism import ScoredMechanism
+from .planned_event import ScoredMechanism, check_given, planned_epsilon
 
 #: Bits by which a proved root is wider than the precision at which it was found.
 ROOT_ROOM = 24

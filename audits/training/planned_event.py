@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from mechanisms.base import Mechanism
 from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
+from mechanisms.numerics.transcripts import batches
 
 from ..black_box.black_box_events import epsilon_lower
 from ..black_box.black_box_lines import direction
@@ -21,7 +24,44 @@ from ..black_box.black_box_results import LowerBound
 from ..black_box.black_box_samples import candidates, choose_epsilon, count_event
 from ..black_box.black_box_scores import RawScore
 from ..estimate import Budget, Estimate
-from .scored_mechanism import ScoredMechanism
+
+#: Rows of the first batch, which shows how wide an output is.
+FIRST_ROWS = 256
+
+
+@dataclass(frozen=True)
+class ScoredMechanism:
+    """A mechanism of which one number of each output is looked at: post-processing, at least as private.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What is drawn from.
+    score : callable
+        From outputs ``(n, k)`` to scores ``(n,)``, row by row.
+    words : str
+        What the score is.
+    """
+
+    mechanism: Mechanism
+    score: Callable[[FloatArray], FloatArray]
+    words: str = "a score of each output"
+
+    @property
+    def name(self) -> str:
+        """The mechanism, and what is looked at."""
+        return f"{self.mechanism.name}: {self.words}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return one score of each of as many outputs, shape ``(n_draws, 1)``; the outputs are not kept."""
+        scores = np.empty((n_draws, 1))
+        head = self.mechanism.draw(dataset, min(FIRST_ROWS, n_draws), rng=rng)
+        scores[: len(head), 0] = self.score(head)
+        rest = scores[len(head) :]
+        for part in batches(len(rest), 4 * head.shape[1]):
+            rest[part, 0] = self.score(self.mechanism.draw(dataset, part.stop - part.start, rng=rng))
+        return scores
+
 
 #: Share of the runs on the data set under which the event is likely: the rare side needs more.
 LIKELY_SHARE = 0.2

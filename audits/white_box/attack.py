@@ -22,13 +22,16 @@ from mechanisms.base import BOTH, Direction, WhiteBox, check_delta, check_nonneg
 from mechanisms.data.dataset import FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
 
-from ..estimate import Budget, Estimate
-from ..results import Result
-from ..stats.intervals import Band, clopper_pearson_band, clopper_pearson_lower, clopper_pearson_upper, dkw_radius
-from ..stats.multiplicity import even_share
-from ..streams import StreamKey
-from .draws import directed, loss_sample
-from .tails import split_draws
+from ..estimate import Budget, Estimate, Result, StreamKey
+from ..stats.intervals import (
+    Band,
+    clopper_pearson_band,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    dkw_radius,
+    even_share,
+)
+from .tails import directed, loss_sample, split_draws
 
 #: False-positive rates at which the true-positive rate is reported.
 RATES = (1e-1, 1e-2, 1e-3)

@@ -20,12 +20,10 @@ from mechanisms.base import Direction, Mechanism, WhiteBox, check_delta
 from mechanisms.data.dataset import DataError, Dataset, FloatArray
 from mechanisms.records.record_laws import RecordLaws, enclosing_laws, record_laws, record_losses
 
-from ..estimate import Budget
-from ..results import Result
-from ..stats.intervals import dkw_radius
-from ..stats.multiplicity import even_share
+from ..estimate import Budget, Result
+from ..stats.intervals import dkw_radius, even_share
 from .attack import rank_grid
-from .draws import outputs_in_chunks
+from .tails import outputs_in_chunks
 
 #: Rounding error granted to an epsilon or advantage of a law whose parameters are given, relative to it; and in
 #: absolute terms to an advantage (a sum of positive terms) and to an epsilon (the root of an equation). The rounding

@@ -13,7 +13,7 @@ import pytest
 
 import audits
 from audits import Budget, Estimate, Result, StreamKey
-from audits.results import LONGEST_REPR
+from audits.estimate import LONGEST_REPR
 from mechanisms import Dataset, NeighbouringPair, PosteriorSampling, Relation
 
 #: What a caller gives; everything else that is public and holds fields is a result.

@@ -12,17 +12,22 @@ from oracles.false_alarm import reaches
 from scipy import stats
 
 from audits import Budget, StreamKey
-from audits.black_box import black_box_blind, black_box_families
-from audits.black_box.black_box_audit import audit_claim, black_box_audit, claim_level
-from audits.black_box.black_box_bet import Counted, Counts, Point, bet_against
-from audits.black_box.black_box_blind import label_test, log_evidence
+from audits.black_box import black_box_bet, black_box_families
+from audits.black_box.black_box_audit import audit_claim, black_box_audit
+from audits.black_box.black_box_bet import Counted, Counts, Point, bet_against, label_test, log_evidence
 from audits.black_box.black_box_events import FixedEvent, PointTradeOff, RankEvent, delta_lower, epsilon_lower
 from audits.black_box.black_box_families import n_digits
-from audits.black_box.black_box_lines import BETTING_SHARE, BLIND_SHARE, RANK_SHARE, BlindLine
+from audits.black_box.black_box_lines import (
+    BETTING_SHARE,
+    BLIND_SHARE,
+    RANK_SHARE,
+    BlindLine,
+    claim_level,
+    visible_leak,
+)
 from audits.black_box.black_box_results import BlackBoxOutcome
 from audits.black_box.black_box_samples import Choice, count_event
 from audits.black_box.black_box_scores import RawScore
-from audits.black_box.black_box_visible import visible_leak
 
 
 def budget(n_draws: int, *names: str, failure_prob: float = 1e-3) -> Budget:
@@ -91,7 +96,7 @@ def ties_by_place(scores, ties):
 def test_ties_are_broken_before_an_order_is_cut_off(monkeypatch, mutant):
     """Null: randomised response with equality, 200 label-blind tests at level .05; exact bound 1e-7."""
     if mutant:
-        monkeypatch.setattr(black_box_blind, "_top", ties_by_place)
+        monkeypatch.setattr(black_box_bet, "_top", ties_by_place)
     alarms, outputs = 0, TIGHT["randomised response"][0]
     for run in range(200):
         rng = np.random.default_rng([17, run])

@@ -10,7 +10,7 @@ from scipy import stats
 from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import black_box_audit
 from audits.black_box.black_box_results import BlackBoxOutcome
-from audits.black_box.black_box_wide import (
+from audits.black_box.black_box_scores import (
     REPEATING,
     TELLING,
     WIDE,

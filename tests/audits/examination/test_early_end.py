@@ -9,7 +9,7 @@ from toys.noisy_sum import NoisySum
 from audits import Budget, StreamKey
 from audits.black_box.claims import point_claim
 from audits.estimate import Estimate
-from audits.examination.early_end import until_refuted
+from audits.examination.examine_choose import until_refuted
 from audits.examination.examine_pair import PairExamination, refutes_the_claim
 from audits.examination.examined import DrawnPair
 from audits.examination.examined_claim import examine

@@ -18,8 +18,18 @@ from audits.games.adaptive_games import (
     worst_exceedance,
     worst_moment,
 )
-from audits.games.finite_steps import FiniteStep, binary, randomised_response, reveal, together
-from audits.games.game_filters import MomentFilter, NaturalFilter, NoFilter, OrderLedger, promised_delta
+from audits.games.finite_steps import (
+    FiniteStep,
+    MomentFilter,
+    NaturalFilter,
+    NoFilter,
+    OrderLedger,
+    binary,
+    promised_delta,
+    randomised_response,
+    reveal,
+    together,
+)
 from mechanisms.laws.finite_laws import smallest_delta
 
 #: The games of the findings: three kinds of randomised response, eight steps.

@@ -14,8 +14,7 @@ import opendp.prelude as dp
 import pytest
 
 from audits.games.adaptive_games import AdaptiveGame, delta_beside_report, worst_delta, worst_moment
-from audits.games.finite_steps import randomised_response, reveal
-from audits.games.game_filters import NaturalFilter
+from audits.games.finite_steps import NaturalFilter, randomised_response, reveal
 
 dp.enable_features("contrib", "honest-but-curious")
 SPACE = dp.atom_domain(T=bool), dp.discrete_distance()

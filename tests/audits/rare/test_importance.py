@@ -10,10 +10,9 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import binom, chi2, t
 
 from audits import Budget, StreamKey
-from audits.rare import importance, pilot
-from audits.rare.importance import audit_rare_lower
-from audits.rare.pilot import climb
-from audits.rare.rare_events import audit_rare
+from audits.rare import importance, proposals
+from audits.rare.importance import audit_rare, audit_rare_lower
+from audits.rare.proposals import climb
 from audits.stats.intervals import MAX_STAKE
 from mechanisms import GaussianProfile
 from mechanisms.base import Direction
@@ -225,7 +224,7 @@ def test_draws_that_are_narrower_than_their_density_are_caught(monkeypatch):
         log_density, losses = proposal.white.evaluate(points)
         return log_density - proposal.mixture.log_density(points), losses
 
-    monkeypatch.setattr(pilot.Proposal, "weighted", weighted)
+    monkeypatch.setattr(proposals.Proposal, "weighted", weighted)
     assert audit_rare_lower(gaussian(6), budget(8000), epsilon=EPSILON).tail.low > GaussianProfile(1.0).tail_at(EPSILON)
 
 
@@ -243,10 +242,12 @@ def test_an_estimate_on_the_points_of_the_fit_is_caught():
 def test_truncation_is_fixed_by_the_pilot(monkeypatch):
     """Whatever the level of truncation, the lower end stays below the truth. Level 2e-7 each, 4000 draws."""
     truth = GaussianProfile(1.0).tail_at(EPSILON)
-    cut = pilot.Proposal.cut
+    cut = proposals.Proposal.cut
     lows = []
     for factor in (0.3, 1.0, 30.0):
-        monkeypatch.setattr(pilot.Proposal, "cut", lambda *args, f=factor: (cut(*args)[0], cut(*args)[1] + math.log(f)))
+        monkeypatch.setattr(
+            proposals.Proposal, "cut", lambda *args, f=factor: (cut(*args)[0], cut(*args)[1] + math.log(f))
+        )
         lows.append(audit_rare_lower(gaussian(3), budget(), epsilon=EPSILON).tail.low)
     assert 0 < max(lows) <= truth
     assert max(lows) == lows[1]

@@ -9,8 +9,7 @@ from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import GaussianSum, toy_pair
 
 from audits import Budget, StreamKey
-from audits.search.pair_search import search_pair, worst_pair
-from audits.search.worst_case import NamedPair, adversarial_pairs
+from audits.search.worst_case import NamedPair, adversarial_pairs, search_pair, worst_pair
 from mechanisms import Dataset, NeighbouringPair, ObjectivePerturbation, PosteriorSampling, SquaredLoss
 from mechanisms.base import BOTH
 

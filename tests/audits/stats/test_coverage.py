@@ -6,7 +6,7 @@ from oracles.false_alarm import misses_allowed
 
 from audits import Budget, StreamKey
 from audits.stats.coverage import audit_coverage, coverage
-from audits.white_box.draws import CHUNK
+from audits.white_box.tails import CHUNK
 
 
 def budget(n_draws=20_000, failure_prob=1e-7, seed=1):

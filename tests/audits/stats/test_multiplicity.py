@@ -8,7 +8,7 @@ from oracles.audits import intervals as literal
 from statsmodels.stats.multitest import multipletests
 
 from audits import Budget, StreamKey
-from audits.stats.multiplicity import even_share, holm_rejections, look_share
+from audits.stats.intervals import even_share, holm_rejections, look_share
 
 
 def test_shares_add_up_to_the_whole():

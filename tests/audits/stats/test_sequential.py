@@ -8,7 +8,7 @@ from oracles.toy_mechanisms import GaussianSum, LaplaceSum, toy_pair
 from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import sequential_claim
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
-from audits.stats.sequential import look_sizes, sequential_delta, sequential_mean, sequential_proportion
+from audits.stats.coverage import look_sizes, sequential_delta, sequential_mean, sequential_proportion
 from mechanisms import BOTH, Relation
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.subject.forms import Rebuilt
 from audits.subject.output_leaves import Refusal, take_apart
-from audits.subject.rebuilt import Rebuilt
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audits import StreamKey
-from audits.black_box.black_box_pairs import BlackBoxPair, RawDataset
+from audits.search.pairs import BlackBoxPair, RawDataset
 from audits.subject.calls import global_state
 from audits.subject.guarded_subject import FRESH, Subject, call_plan
 from audits.subject.output_leaves import SYMBOLS, Refusal

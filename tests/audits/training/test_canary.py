@@ -21,8 +21,7 @@ from audits.training.canary import (
     gradient_canary,
 )
 from audits.training.final_model import audit_final_model
-from audits.training.planned_event import LEAST_RUNS
-from audits.training.scored_mechanism import FIRST_ROWS, ScoredMechanism
+from audits.training.planned_event import FIRST_ROWS, LEAST_RUNS, ScoredMechanism
 from mechanisms import DPSGD, Dataset, Direction, GaussianProfile, NeighbouringPair, Relation, UnsupportedRelation
 from mechanisms.broken.broken_training import (
     HalfNoise,

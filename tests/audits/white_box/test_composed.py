@@ -9,8 +9,7 @@ from oracles.toy_mechanisms import CoinProfile
 from scipy.integrate import quad
 
 from audits import Budget, StreamKey, audit_tails, exact_delta
-from audits.white_box.composed import accountant_bounds, composed_delta
-from audits.white_box.exact import gaussian_composition
+from audits.white_box.exact import accountant_bounds, composed_delta, gaussian_composition
 from mechanisms import (
     BOTH,
     Direction,

@@ -12,10 +12,10 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.black_box.claims import PrivacyClaim, implied_by
-from audits.examination.violation import Violation, claimed_words
+from audits.examination.witnesses import Violation, claimed_words
 from audits.search.worst_case import NamedPair, adversarial_pairs
 from audits.verdict import CheckRole, Decision
-from audits.white_box.pair_delta import sampled_delta
+from audits.white_box.exact import sampled_delta
 from audits.white_box.tails import audit_tails
 from mechanisms import GaussianProfile, Mechanism, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of

@@ -11,8 +11,8 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.verdict import CheckRole
-from audits.white_box.draws import LARGE, thinned
 from audits.white_box.exact import exact_delta
+from audits.white_box.tails import LARGE, thinned
 from mechanisms import (
     DataError,
     Dataset,

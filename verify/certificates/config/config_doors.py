@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from audits.doors.door_identity import checked_url, shown_url
+from audits.doors.wire import checked_url, shown_url
 
 from .config_section import OwnSection
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audits.doors.door_identity import command_digest, file_digests, service_identity
+from audits.doors.wire import command_digest, file_digests, service_identity
 
 from ...messages.errors import UserError
 from .config_doors import CommandSection, UrlSection
@@ -67,8 +67,7 @@ class DoorSource:
 
     def attribute(self) -> Any:
         """Return the class that ``parameters`` make a door of."""
-        from audits.doors.command_mechanism import CommandMechanism
-        from audits.doors.service_mechanism import ServiceMechanism
+        from audits.doors.open_door import CommandMechanism, ServiceMechanism
 
         return CommandMechanism if isinstance(self.section, CommandSection) else ServiceMechanism
 

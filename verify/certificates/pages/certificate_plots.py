@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from audits.white_box.draws import LARGE, thinned
+from audits.white_box.tails import LARGE, thinned
 from mechanisms import NeighbouringPair, WhiteBox
 from mechanisms.data.dataset import FloatArray, row_norms
 from reports.row import Figure, Mark, Series, Style
