@@ -82,24 +82,13 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DiffprivlibMechanism:
-    """A scalar mechanism of ``diffprivlib.mechanisms`` applied to a query of the data.
+    """A scalar mechanism of ``diffprivlib.mechanisms`` applied to a query of the data."""
 
-    Parameters
-    ----------
-    kind : str
-        Class name, for example ``"Laplace"``, ``"GaussianAnalytic"``, ``"Snapping"``.
-    parameters : mapping
-        Keyword arguments of the class (``epsilon``, ``delta``, ``sensitivity``, …).
-    query : callable
-        Data set to number; its sensitivity is what ``parameters`` must state.
-    integer : bool
-        Whether the mechanism takes and returns whole numbers.
-    """
-
-    kind: str
-    parameters: Mapping[str, float]
+    kind: str  #: class name, for example ``"Laplace"``, ``"GaussianAnalytic"``, ``"Snapping"``
+    parameters: Mapping[str, float]  #: keyword arguments of the class (``epsilon``, ``delta``, ``sensitivity``, …)
+    #: data set to number; its sensitivity is what ``parameters`` must state
     query: Callable[[Dataset], float] = count_records
-    integer: bool = False
+    integer: bool = False  #: whether the mechanism takes and returns whole numbers
 
     @property
     def name(self) -> str:

@@ -55,14 +55,12 @@ def black_box_audit(
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
+    mechanism, budget
+        As of ``audit_claim``.
     pair : NeighbouringPair
         Its relation must be one that the claim covers.
     claim : BlackBoxClaim
         A point, or a whole curve.
-    budget : Budget
-        ``n_draws`` counts mechanism evaluations; each data set gets half of them.
     lines : sequence of str
         Lines that are reported beside the test of the claim: "epsilon" (a sharper lower bound), "bits".
     trees : bool
@@ -116,12 +114,8 @@ def audit_epsilon(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget, 
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` counts mechanism evaluations; each data set gets half of them.
+    mechanism, pair, budget
+        As of ``audit_claim``.
     delta : float
         In [0, 1].
 
@@ -154,12 +148,8 @@ def audit_gaussian_dp(mechanism: Mechanism, pair: NeighbouringPair, budget: Budg
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` counts mechanism evaluations; each data set gets half of them.
+    mechanism, pair, budget
+        As of ``audit_claim``.
     delta : float
         In [0, 1].
 
@@ -187,7 +177,6 @@ def audit_claim(
     mechanism : Mechanism
         Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
     pair : NeighbouringPair
-        The two data sets.
     claim : BlackBoxClaim
         A point, or a whole curve; it must cover the relation of ``pair``.
     budget : Budget
@@ -322,10 +311,8 @@ def sequential_claim(
     ----------
     mechanism : Mechanism
         Only ``draw`` and ``name`` are used.
-    pair : NeighbouringPair
-        Its relation must be one that the claim covers.
-    claim : BlackBoxClaim
-        A point, or a whole curve.
+    pair, claim
+        As of ``black_box_audit``.
     budget : Budget
         ``n_draws`` counts mechanism evaluations of all looks together, half of them from each data set.
     first : int

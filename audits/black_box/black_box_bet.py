@@ -168,14 +168,8 @@ def bet_against(
 ) -> list[BettingTest]:
     """Return the test of each claimed point, in the order given; none where the draws are too few.
 
-    Parameters
-    ----------
-    first, second : (n, k) arrays
-        Independent draws on both data sets, in the order in which they were made; equally many.
-    points : sequence of Point
-        Fixed beforehand.
-    trees : bool
-        Also bet on the score of boosted trees (needs scikit-learn).
+    ``first``, ``second``, (n, k) arrays: independent draws on both data sets, in the order in which they were made;
+    equally many. ``points``: fixed beforehand. ``trees``: also bet on the score of boosted trees (needs scikit-learn).
     """
     n = min(len(first), len(second))
     points = [point for point in points if point.epsilon <= MAX_EPSILON]
@@ -419,14 +413,8 @@ def label_test(
 ) -> list[BlindTest]:
     """Return the best order against each claimed point, its share of the level included; empty where none is possible.
 
-    Parameters
-    ----------
-    first, second : (n, k) arrays
-        Independent draws on both data sets.
-    points : sequence of Point
-        Fixed beforehand; each has an equal share.
-    rng : Generator
-        Throws the coins that decide how many draws of each data set are read, and breaks ties.
+    ``first``, ``second``, (n, k) arrays: independent draws on both data sets. ``points``: fixed beforehand; each has an
+    equal share. ``rng``: throws the coins that decide how many draws of each data set are read, and breaks ties.
     """
     total = n_labels(min(len(first), len(second)))
     n_first = int(rng.binomial(total, 0.5))

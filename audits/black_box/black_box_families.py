@@ -58,19 +58,12 @@ REPEATED_COLUMNS = 12
 
 @dataclass(frozen=True)
 class Family:
-    """A way to fit a score.
-
-    Attributes
-    ----------
-    labelled : (bool, bool)
-        Whether ``fit`` looks at which data set an output came from (on one column, on several).
-    whole : bool
-        Whether it takes one pass over all columns, however many; otherwise some are chosen of many.
-    """
+    """A way to fit a score."""
 
     fit: Callable[[FloatArray, FloatArray], Score | None]
+    #: whether ``fit`` looks at which data set an output came from (on one column, on several)
     labelled: tuple[bool, bool] = (True, True)
-    whole: bool = False
+    whole: bool = False  #: whether it takes one pass over all columns, however many; otherwise some are chosen of many
 
     def fit_on(self, first: FloatArray, second: FloatArray, columns: NDArray[np.intp] | None) -> Score | None:
         """Return the score fitted on all columns, or on the chosen ones unless the family reads all."""
@@ -352,10 +345,7 @@ TREES = Family(fit_trees)
 def check_trees() -> None:
     """Raise where scikit-learn is not installed.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        With what to install.
+    Raises ``ModuleNotFoundError`` with what to install.
     """
     if importlib.util.find_spec("sklearn") is None:
         raise ModuleNotFoundError("trees=True needs scikit-learn: pip install 'pdp-verify[trees]'")

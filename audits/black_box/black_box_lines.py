@@ -290,10 +290,7 @@ def claim_test(lines: Sequence[Line], shares: dict[str, float], failure_prob: fl
 def claim_level(failure_prob: float, lines: Sequence[str] = LINES) -> float:
     """Return the part of an audit's failure probability that the test of the claim has beside ``lines``.
 
-    Raises
-    ------
-    ValueError
-        If a line is unknown.
+    Raises ``ValueError`` if a line is unknown.
     """
     unknown = set(lines) - set(LINES)
     if unknown:

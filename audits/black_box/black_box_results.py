@@ -103,7 +103,6 @@ class LowerBound(Result):
     direction : Direction
         In which the event happens too often.
     event : str
-        In words.
     assumption : str
         Empty for an unconditional bound.
     """
@@ -158,7 +157,6 @@ class ClaimTest(Result):
     direction : Direction
         Forward when the event happens too often on the first data set.
     event : str
-        In words.
     line : str
         Which line has the smallest p-value: "rank events", "betting" or "label-blind".
     hits : Hits or None
@@ -214,11 +212,9 @@ class BlackBoxResult(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
     relation : Relation
         Of the pair that was drawn from.
     claim : BlackBoxClaim
-        What was claimed.
     claim_test : ClaimTest
         Of what is claimed: the whole curve where there is one, otherwise the point. Its own
         ``failure_prob`` is at least .9 of the audit's.

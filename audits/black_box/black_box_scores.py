@@ -49,12 +49,8 @@ class Score(Protocol):
 def logistic_fit(features: FloatArray, labels: FloatArray, ridge: FloatArray, *, steps: int = 30) -> FloatArray:
     """Return the coefficients that minimise the ridge-penalised logistic loss, by damped Newton steps.
 
-    Parameters
-    ----------
-    features : (n, f) array
-    labels : (n,) array of 0 and 1
-    ridge : (f,) array
-        Penalty ``ridge_j c_j^2 / 2``; 0 leaves a coefficient free.
+    ``features``, (n, f) array. ``labels``, (n,) array of 0 and 1. ``ridge``, (f,) array: penalty ``ridge_j c_j^2 / 2``;
+    0 leaves a coefficient free.
     """
     coefficients = np.zeros(features.shape[1])
 

@@ -27,15 +27,9 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ZcdpCurve:
-    r"""What rho-zCDP implies at every ``epsilon >= 0``: the least of what its orders ``alpha > 1`` imply.
+    """What rho-zCDP implies at every ``epsilon >= 0``: the least of what its orders ``alpha > 1`` imply."""
 
-    Parameters
-    ----------
-    rho : float
-        Finite, at least 0: the divergence of order ``alpha`` is at most ``alpha rho`` (Bun and Steinke 2016).
-    """
-
-    rho: float
+    rho: float  #: finite, at least 0: the divergence of order ``alpha`` is at most ``alpha rho`` (Bun and Steinke 2016)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", check_nonnegative("rho", self.rho))
@@ -65,18 +59,10 @@ class ZcdpCurve:
 
 @dataclass(frozen=True)
 class RenyiCurve:
-    """What ``(order, epsilon)``-Renyi DP implies at every ``epsilon >= 0``.
+    """What ``(order, epsilon)``-Renyi DP implies at every ``epsilon >= 0``."""
 
-    Parameters
-    ----------
-    order : float
-        Finite, above 1.
-    epsilon : float
-        The bound on the divergence of that order; finite, at least 0.
-    """
-
-    order: float
-    epsilon: float
+    order: float  #: finite, above 1
+    epsilon: float  #: the bound on the divergence of that order; finite, at least 0
 
     def __post_init__(self) -> None:
         order = float(self.order)
@@ -97,19 +83,14 @@ class RenyiCurve:
 
 @dataclass(frozen=True)
 class TableCurve:
-    r"""What several points, each in both directions, imply at every ``epsilon >= 0``.
+    """What several points, each in both directions, imply at every ``epsilon >= 0``.
 
     In ``r = e^epsilon`` the divergence is convex, does not increase, and is 1 at ``r = 0``; a point ``(e, d)`` of the
     other direction is a point ``1 - (1 - d)/r`` at ``1/r`` of this one. The curve is the lower convex hull of all of
     these, constant after the last.
-
-    Parameters
-    ----------
-    points : tuple of (epsilon, delta)
-        At least one.
     """
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[tuple[float, float], ...]  #: at least one
 
     def __post_init__(self) -> None:
         if not self.points:
@@ -271,10 +252,8 @@ def point_claim(
         At least 0.
     delta : float
         In [0, 1].
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    source : str
-        Where the claim is made.
+    relations, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -335,12 +314,8 @@ def zcdp_claim(
     ----------
     rho : float
         Finite, at least 0.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    shown_delta : float
-        The delta of the point at which numbers are shown, in (0, 1].
-    source : str
-        Where the claim is made.
+    relations, shown_delta, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -378,12 +353,8 @@ def renyi_claim(
         Finite, above 1.
     epsilon : float
         The bound on the divergence of that order, at least 0.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    shown_delta : float
-        The delta of the point at which numbers are shown, in (0, 1].
-    source : str
-        Where the claim is made.
+    relations, shown_delta, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -408,10 +379,8 @@ def table_claim(
     ----------
     points : iterable of (epsilon, delta)
         At least one; the first is shown.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    source : str
-        Where the claim is made.
+    relations, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -435,7 +404,6 @@ def group_claim(claim: PrivacyClaim, group: int) -> PrivacyClaim:
     Parameters
     ----------
     claim : PrivacyClaim
-        What is claimed.
     group : int
         Records apart, at least 1.
 
@@ -474,14 +442,8 @@ def implied_by(profile: Enclosed, claim: PrivacyClaim, *, spare: float = ROUNDIN
     numbers are read with a relative 1e-12 to spare: a scale of ``1 / epsilon`` has a largest loss that may be an ulp
     above ``epsilon``.
 
-    Parameters
-    ----------
-    profile : Enclosed
-        Of the worst pair one record apart; its ``delta_bracket`` decides.
-    claim : PrivacyClaim
-        What is claimed.
-    spare : float
-        What a profile's delta may exceed the claimed one by, relatively.
+    ``profile``: of the worst pair one record apart; its ``delta_bracket`` decides. ``spare``: what a profile's delta
+    may exceed the claimed one by, relatively.
     """
     if claim.group > 1:
         return None

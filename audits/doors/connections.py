@@ -37,12 +37,7 @@ SAFE = "/%:@!$&'()*+,;=~-._?"
 class Connection:
     """A connection that is opened by its first request and stays open while the service allows it.
 
-    Parameters
-    ----------
-    url : SplitResult
-        Of http or https.
-    retried : tuple of int
-        Statuses after which the request is sent again.
+    ``url``: of http or https. ``retried``: statuses after which the request is sent again.
     """
 
     def __init__(self, url: SplitResult, retried: tuple[int, ...] = BUSY) -> None:
@@ -56,17 +51,10 @@ class Connection:
     def ask(self, request: bytes, n_draws: int, until: float) -> list[bytes]:
         """Return the lines that the service answers.
 
-        Raises
-        ------
-        WrongRows
-            If there are more lines than draws.
-        CallEnded
-            If the status says that the request failed (the body of such an answer counts as its text), or the
-            connection was closed after anything was sent.
-        IdleEnd
-            If the service had closed the connection since the last answer, before anything was sent.
-        Unanswered
-            If it does not accept or says that it is busy; or if the moment comes first.
+        Raises ``WrongRows`` if there are more lines than draws. Raises ``CallEnded`` if the status says that the
+        request failed (the body of such an answer counts as its text), or the connection was closed after anything was
+        sent. Raises ``IdleEnd`` if the service had closed the connection since the last answer, before anything was
+        sent. Raises ``Unanswered`` if it does not accept or says that it is busy; or if the moment comes first.
         """
         answer = AnswerLines(n_draws)
         self._connect(until)
@@ -162,11 +150,7 @@ def _lost(stop: Exception, until: float, answer: AnswerLines, n_draws: int) -> U
 class TimedSocket:
     """A socket all of whose waits together end at one moment; what ``http.client`` needs of a socket, and no more.
 
-    Parameters
-    ----------
-    inner : socket
-    until : float
-        On the monotonic clock.
+    ``until``: on the monotonic clock.
     """
 
     def __init__(self, inner: socket.socket, until: float) -> None:
@@ -230,16 +214,7 @@ SLICE = 0.25
 class Process:
     """A command that runs, in a process group of its own: an interrupt from the keyboard is ours alone.
 
-    Parameters
-    ----------
-    command : sequence of str
-    folder : path or None
-        Where it runs.
-
-    Raises
-    ------
-    NoAnswer
-        If it cannot be started.
+    ``folder``: where it runs. Raises ``NoAnswer`` if it cannot be started.
     """
 
     def __init__(self, command: Sequence[str], folder: str | Path | None) -> None:
@@ -261,16 +236,9 @@ class Process:
     def ask(self, request: bytes, n_draws: int, until: float) -> list[bytes]:
         """Return the lines that answer a request; request and answer go on together, so that no full pipe stops both.
 
-        Raises
-        ------
-        WrongRows
-            If there are more lines than draws, or lines that nobody had asked for.
-        ProcessExited, CallEnded
-            If the process ends, closes its output or writes without end.
-        IdleEnd
-            If it had ended before it read anything of the request.
-        Unanswered
-            If the moment comes first.
+        Raises ``WrongRows`` if there are more lines than draws, or lines that nobody had asked for. Raises
+        ``ProcessExited, CallEnded`` if the process ends, closes its output or writes without end. Raises ``IdleEnd`` if
+        it had ended before it read anything of the request. Raises ``Unanswered`` if the moment comes first.
         """
         self._look_for_stale_lines()
         answer, sent, left = AnswerLines(n_draws), 0, memoryview(request)

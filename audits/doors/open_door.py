@@ -38,30 +38,18 @@ FEWER = ", or fewer draws a request: mechanism.batch"
 
 @dataclass(eq=False)
 class OpenDoor:
-    """A door in use, shared by all copies of a mechanism.
+    """A door in use, shared by all copies of a mechanism."""
 
-    Attributes
-    ----------
-    channels : Channels
-        What carries the requests.
-    identity : callable
-        Returns the digest of what stands behind the door.
-    texts : RequestTexts
-    batch, timeout, timeouts, reproducible, answers
-        As of the mechanism.
-    hint : str
-        What else may be the matter where nothing comes back.
-    """
-
-    channels: Channels
-    identity: Callable[[], str]
+    channels: Channels  #: what carries the requests
+    identity: Callable[[], str]  #: returns the digest of what stands behind the door
     texts: RequestTexts
+    #: as of the mechanism
     batch: int
     timeout: float
     timeouts: str
     reproducible: bool
     answers: AnswerCache | None
-    hint: str = ""
+    hint: str = ""  #: what else may be the matter where nothing comes back
     failed: str = field(default="", init=False)
 
     @cached_property
@@ -194,23 +182,10 @@ class DoorMechanism(ABC):
     def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
         """Return independent outputs, one for each draw; may be called from several threads.
 
-        Parameters
-        ----------
-        dataset : object
-            With ``X`` and ``y``.
-        n_draws : int
-            More than ``batch`` are asked for in several requests, one after the other.
-        rng : Generator
-            Gives each request's seed.
-
-        Raises
-        ------
-        CallEnded
-            If a request ended without outputs, which is an output: ``exit 3``, ``closed``, ``HTTP 500``.
-        WrongRows
-            If an answer has more or fewer lines than draws.
-        NoAnswer
-            If nobody answers: the audit ends.
+        ``dataset``: with ``X`` and ``y``. ``n_draws``: more than ``batch`` are asked for in several requests, one after
+        the other. ``rng``: gives each request's seed. Raises ``CallEnded`` if a request ended without outputs, which is
+        an output: ``exit 3``, ``closed``, ``HTTP 500``. Raises ``WrongRows`` if an answer has more or fewer lines than
+        draws. Raises ``NoAnswer`` if nobody answers: the audit ends.
         """
         fresh = self._once is not None and self._once.acquire(blocking=False)
         return self._door.draw(dataset, n_draws, rng, fresh=fresh)

@@ -62,33 +62,16 @@ class Single(list[Any]):
 
 @dataclass(frozen=True)
 class PlainLine:
-    """A line of an answer that is no JSON value: an output, other than the JSON text of the same characters.
+    """A line of an answer that is no JSON value: an output, other than the JSON text of the same characters."""
 
-    Attributes
-    ----------
-    text : str
-        The line; bytes that are no UTF-8 as lone surrogates.
-    """
-
-    text: str
+    text: str  #: the line; bytes that are no UTF-8 as lone surrogates
 
 
 def read_answer(lines: Sequence[bytes], n_draws: int, *, public: bool = False) -> list[Any]:
     """Return the outputs that the lines of one answer hold.
 
-    Parameters
-    ----------
-    lines : sequence of bytes
-        Blank lines are no lines.
-    n_draws : int
-        Outputs that were asked for.
-    public : bool
-        Whether the text of an error may be kept as the reason of its refusal.
-
-    Raises
-    ------
-    WrongRows
-        If there are more or fewer lines than draws.
+    ``lines``: blank lines are no lines. ``n_draws``: outputs that were asked for. ``public``: whether the text of an
+    error may be kept as the reason of its refusal. Raises ``WrongRows`` if there are more or fewer lines than draws.
     """
     if len(lines) != n_draws:
         came, asked = _count(len(lines), "line"), _count(n_draws, "draw")
@@ -171,18 +154,10 @@ PREFIX, SETTLED = "pdp-verify-records-", 60.0
 
 @dataclass(frozen=True)
 class RecordsText:
-    """The records of one data set.
+    """The records of one data set."""
 
-    Attributes
-    ----------
-    text : str
-        The first members of a request, without its opening brace.
-    digest : str
-        SHA-256 of the records themselves.
-    """
-
-    text: str
-    digest: str
+    text: str  #: the first members of a request, without its opening brace
+    digest: str  #: SHA-256 of the records themselves
 
     def request(self, n_draws: int, seed: int | None) -> bytes:
         """Return a request as one line."""
@@ -193,10 +168,7 @@ class RecordsText:
 class RequestTexts:
     """The texts of data sets, made once for each of the last few.
 
-    Parameters
-    ----------
-    in_files : bool
-        Whether requests name a file with the records; the files are our own and go with this object.
+    ``in_files``: whether requests name a file with the records; the files are our own and go with this object.
     """
 
     def __init__(self, *, in_files: bool) -> None:
@@ -314,17 +286,8 @@ def _cell(value: Any) -> Any:
 def command_files(command: Sequence[str], folder: str | Path | None = None) -> dict[str, Path]:
     """Return the arguments of a command that are files, as it sees them from the folder that it runs in.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The program itself is left out where it is found by its bare name.
-    folder : path, optional
-        By default where this process runs.
-
-    Returns
-    -------
-    dict
-        From the argument to its path.
+    ``command``: the program itself is left out where it is found by its bare name. ``folder``: by default where this
+    process runs. Returned: from the argument to its path.
     """
     place = Path(folder) if folder is not None else Path()
     named = [word for i, word in enumerate(command) if word and (i or "/" in word)]
@@ -341,13 +304,7 @@ def _is_file(path: Path) -> bool:
 def command_identity(command: Sequence[str], folder: str | Path | None = None, version: str = "") -> str:
     """Return the SHA-256 of a command: of its words, and of the contents of those that are files.
 
-    Parameters
-    ----------
-    command : sequence of str
-    folder : path, optional
-        Where it runs.
-    version : str
-        What the user says that it is.
+    ``folder``: where it runs. ``version``: what the user says that it is.
     """
     return command_digest(command, file_digests(command, folder), version)
 
@@ -380,10 +337,8 @@ def _file_digest(path: Path) -> str:
 def checked_url(url: str) -> SplitResult:
     """Return the parts of a url that a service may have.
 
-    Raises
-    ------
-    ValueError
-        If it is not of http or https, has no host, or has a user and password, which no message repeats.
+    Raises ``ValueError`` if it is not of http or https, has no host, or has a user and password, which no message
+    repeats.
     """
     try:
         parts = urlsplit(url)

@@ -37,16 +37,8 @@ class PairValue:
     Exact where the mechanism states a profile; by its density, at draws of both data sets; otherwise how far the draws
     lie apart. All pairs are drawn on one stream, so that pairs that are equally bad have equal values.
 
-    Parameters
-    ----------
-    subject : Subject
-    claim : PrivacyClaim
-        Its epsilon is looked at.
-    n_draws : int
-        Draws of each data set.
-    key : StreamKey
-    one_by_one : bool
-        Whether every draw must be a call of its own.
+    ``claim``: its epsilon is looked at. ``n_draws``: draws of each data set. ``one_by_one``: whether every draw must be
+    a call of its own.
     """
 
     def __init__(
@@ -178,11 +170,7 @@ def searched(
 
 
 def boundary(
-    subject: Subject,
-    pairs: Sequence[Named],
-    chosen: Sequence[Named],
-    claim: PrivacyClaim | None,
-    budget: Budget,
+    subject: Subject, pairs: Sequence[Named], chosen: Sequence[Named], claim: PrivacyClaim | None, budget: Budget
 ) -> list[Named]:
     """Return neighbours of which one is accepted and one refused, where some pair was refused on both sides."""
     taken = {named.name for named in chosen}
@@ -236,30 +224,14 @@ LEAST, SMALL_PILOT = 400, 10
 
 @dataclass(frozen=True)
 class Cap:
-    """What may be drawn.
+    """What may be drawn."""
 
-    Attributes
-    ----------
-    n_draws : int
-        Of a pair, both data sets together.
-    contract : int
-        Of the contract checks.
-    n_pilot : int
-        Of each data set, to learn what outputs look like.
-    tight : bool
-        Whether there is nothing left for a search, or for data sets that stand in for refused ones.
-    most : int or None
-        Pairs at most; None for all.
-    spared : str
-        What is left out, in words.
-    """
-
-    n_draws: int
-    contract: int
-    n_pilot: int = PILOT
-    tight: bool = False
-    most: int | None = None
-    spared: str = ""
+    n_draws: int  #: of a pair, both data sets together
+    contract: int  #: of the contract checks
+    n_pilot: int = PILOT  #: of each data set, to learn what outputs look like
+    tight: bool = False  #: whether there is nothing left for a search, or for data sets that stand in for refused ones
+    most: int | None = None  #: pairs at most; None for all
+    spared: str = ""  #: what is left out, in words
 
     @classmethod
     def of(cls, max_draws: int | None, n_draws: int, n_pairs: int, slots: int) -> Cap:

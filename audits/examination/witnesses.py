@@ -35,39 +35,23 @@ class StatedProfile(Protocol):
 
 @dataclass(frozen=True)
 class Witness:
-    """One number about one pair, the interval that the claim (or the stated law) allows for it, and what was found.
+    """One number about one pair, the interval that the claim (or the stated law) allows for it, and what was found."""
 
-    Attributes
-    ----------
-    about : str
-        Who says so: "black box", "stated law, first data set", "exact law", ….
-    quantity : str
-        What the number is, with its unit where it has one.
-    low, high : float
-        The allowed interval.
-    exact, sampled : Estimate or None
-        At least one; they must agree where both are there.
-    words : str
-        The event, or how the number was made, in words.
-    notes : mapping
-        Numbers beside it (hits on each side, p-value, direction).
-    tests : Stated or None
-        The statement of the mechanism about itself that a witness of role ``STATES`` is about.
-    rests_on : tuple of Stated
-        The statements that the number was computed with.
-    """
-
-    about: str
+    about: str  #: who says so: "black box", "stated law, first data set", "exact law", …
     role: CheckRole
-    quantity: str
+    quantity: str  #: what the number is, with its unit where it has one
+    #: the allowed interval
     low: float
     high: float
+    #: at least one; they must agree where both are there
     exact: Estimate | None = None
     sampled: Estimate | None = None
-    words: str = ""
+    words: str = ""  #: the event, or how the number was made, in words
+    #: numbers beside it (hits on each side, p-value, direction)
     notes: Mapping[str, Note] = field(default_factory=dict)
+    #: the statement of the mechanism about itself that a witness of role ``STATES`` is about
     tests: Stated | None = None
-    rests_on: tuple[Stated, ...] = ()
+    rests_on: tuple[Stated, ...] = ()  #: the statements that the number was computed with
 
     def __post_init__(self) -> None:
         if self.exact is None and self.sampled is None:
@@ -163,30 +147,15 @@ BROKEN = {
 
 @dataclass(frozen=True)
 class Violation:
-    """A refuted claim in numbers.
+    """A refuted claim in numbers."""
 
-    Attributes
-    ----------
-    claimed : str
-        The claim in words.
-    epsilon : float
-        The true epsilon at ``delta`` is at least this (natural log); nan where none larger than the claimed is known.
-    delta : float
-        The claimed delta, or that of the point at which a claimed curve is shown.
-    failure_prob : float
-        With which the bound may be wrong; 0 where it is proved.
-    pair : str
-        The two data sets, in words.
-    cause : str
-        The likely cause; empty where the shape of the finding tells none.
-    """
-
-    claimed: str
+    claimed: str  #: the claim in words
+    #: the true epsilon at ``delta`` is at least this (natural log); nan where none larger than the claimed is known
     epsilon: float
-    delta: float
-    failure_prob: float
-    pair: str
-    cause: str = ""
+    delta: float  #: the claimed delta, or that of the point at which a claimed curve is shown
+    failure_prob: float  #: with which the bound may be wrong; 0 where it is proved
+    pair: str  #: the two data sets, in words
+    cause: str = ""  #: the likely cause; empty where the shape of the finding tells none
 
 
 def least_epsilon(witnesses: Sequence[Witness], claim: PrivacyClaim) -> float:
@@ -210,12 +179,8 @@ def likely_cause(rows: tuple[FloatArray, FloatArray], pair: Any, refused: Sequen
 
     Only what would refute the claim on its own is named: whoever leaks by a digit has noise enough.
 
-    Parameters
-    ----------
-    rows : two (n, k) arrays
-        Encoded outputs of the first and the second data set.
-    refused : sequence of str
-        Why each data set was refused at every draw; empty where it was accepted.
+    ``rows``, two (n, k) arrays: encoded outputs of the first and the second data set. ``refused``: why each data set
+    was refused at every draw; empty where it was accepted.
     """
     if any(refused):
         return "the mechanism refuses one of the two data sets"

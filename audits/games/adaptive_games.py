@@ -327,10 +327,7 @@ def delta_beside_report(game: AdaptiveGame, factor: Fraction, reported: Callable
     Where nothing filters and each run reports what it spent itself, an analyst may ask so that one run reports little
     while the interaction as a whole reveals much: the supremum over analysts with at least one such run.
 
-    Parameters
-    ----------
-    reported : callable
-        Whether a run that spent so much reports at most ``log(factor)``.
+    ``reported``: whether a run that spent so much reports at most ``log(factor)``.
     """
     ways = [_beside(each, factor, reported) for each in (game, game.swapped)]
     return max(ways, key=lambda way: way.value)
@@ -368,10 +365,7 @@ def worst_exceedance(game: AdaptiveGame, exceeds: Callable[[Fraction, Any], bool
 
     Drawn from the first data set; ask ``game.swapped`` for the other direction.
 
-    Parameters
-    ----------
-    exceeds : callable
-        Of ``P/Q = exp(loss)`` and what was spent: whether the loss exceeds the report.
+    ``exceeds``: of ``P/Q = exp(loss)`` and what was spent: whether the loss exceeds the report.
     """
 
     def gain(m: int, n: int, spent: Any) -> int:

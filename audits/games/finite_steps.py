@@ -240,15 +240,9 @@ class OrderLedger:
     """Counts moments at several orders and admits everything: an odometer, honest where there is one order alone.
 
     Its costs are ``ledger.costs(step)``.
-
-    Parameters
-    ----------
-    orders : tuple of int
-        Whole, at least 2.
-    failure_prob : Fraction
     """
 
-    orders: tuple[int, ...]
+    orders: tuple[int, ...]  #: whole, at least 2
     failure_prob: Fraction
 
     def costs(self, step: FiniteStep) -> tuple[Fraction | None, ...]:

@@ -160,7 +160,6 @@ def audit_rare(envelope: Envelope, budget: Budget) -> RareAudit:
     envelope : Envelope
         A proved event around the tail: ``posterior_envelope``, ``gaussian_envelope`` or ``logistic_envelope``.
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
 
     Returns
     -------

@@ -116,16 +116,9 @@ def fit_mixture(
     A group of points whose mean is not ``inside`` the event is split in two, so that an event of several parts, or one
     that bends around the origin, gets a piece for each.
 
-    Parameters
-    ----------
-    points : (n, k) array
-        In coordinates in which the law that is approximated has about mean 0 and covariance I.
-    weights : (n,) array
-        Not negative, with a positive sum.
-    inside : callable
-        Whether a point ``(k,)`` lies in the event.
-    longer : float
-        Factor on the fitted mean beyond the surface.
+    ``points``, (n, k) array: in coordinates in which the law that is approximated has about mean 0 and covariance I.
+    ``weights``, (n,) array: not negative, with a positive sum. ``inside``: whether a point ``(k,)`` lies in the event.
+    ``longer``: factor on the fitted mean beyond the surface.
     """
     weights = weights / weights.sum()
     groups, n_asked = _groups(points, weights, inside)
@@ -133,8 +126,7 @@ def fit_mixture(
     shares = (1 - EVEN) * np.array([weights[group].sum() for group in groups]) + EVEN / len(groups)
     shares /= shares.sum()
     mixture = Mixture(
-        (*pieces, *(piece.wider() for piece in pieces)),
-        np.concatenate([(1 - DEFENSIVE) * shares, DEFENSIVE * shares]),
+        (*pieces, *(piece.wider() for piece in pieces)), np.concatenate([(1 - DEFENSIVE) * shares, DEFENSIVE * shares])
     )
     return mixture, n_asked
 
@@ -212,11 +204,7 @@ def _surface(u: FloatArray, along: FloatArray, weights: FloatArray) -> tuple[Flo
 def shrunk_covariance(centred: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return eigenvalues and eigenvectors of a covariance that is shrunk towards a sphere as far as it is uncertain.
 
-    Parameters
-    ----------
-    centred : (n, dim) array
-    weights : (n,) array
-        Adding up to 1.
+    ``centred``, (n, dim) array. ``weights``, (n,) array: adding up to 1.
 
     References
     ----------
@@ -255,10 +243,8 @@ class Whitening:
 def fit_whitening(points: FloatArray) -> Whitening:
     """Return coordinates in which a sample ``(n, k)`` has about mean 0 and covariance I.
 
-    Raises
-    ------
-    ValueError
-        If the sample cannot come from a density on ``R^k``: points that are equal, or a coordinate that is constant.
+    Raises ``ValueError`` if the sample cannot come from a density on ``R^k``: points that are equal, or a coordinate
+    that is constant.
     """
     if points.ndim != 2 or not np.isfinite(points).all():
         raise ValueError(f"draws must be finite vectors of one length, got shape={points.shape}")

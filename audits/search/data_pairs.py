@@ -135,12 +135,8 @@ def refusal_boundary(accepts: Callable[[Dataset], bool], refused: Dataset, accep
     On a path that turns the refused data set into the accepted one by one record a step, two neighbours differ;
     bisection finds such a place in about ``log2(n) + 3`` calls, whatever the rule of refusal is.
 
-    Parameters
-    ----------
-    accepts : callable
-        Whether the mechanism takes a data set; a fixed answer for each.
-    refused, accepted : Dataset
-        Of one public domain; None comes back where the answers for these are not as said.
+    ``accepts``: whether the mechanism takes a data set; a fixed answer for each. ``refused``, ``accepted``: of one
+    public domain; None comes back where the answers for these are not as said.
     """
     path = _Path(refused, accepted)
     if accepts(refused) or not accepts(accepted):

@@ -99,12 +99,7 @@ class NamedGroupPair:
 
 @overload
 def examination_pairs(
-    domain: PublicDomain,
-    relation: Relation,
-    *,
-    group: Literal[1] = 1,
-    count: int = N_PAIRS,
-    labels: bool = False,
+    domain: PublicDomain, relation: Relation, *, group: Literal[1] = 1, count: int = N_PAIRS, labels: bool = False
 ) -> tuple[NamedPair, ...]: ...
 
 
@@ -163,16 +158,8 @@ def design_pair(
 ) -> NamedPair | NamedGroupPair | None:
     """Return the pair of a design, its number of records brought into the domain; None where there is no such pair.
 
-    Parameters
-    ----------
-    domain : PublicDomain
-    design : PairDesign
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: of these the design decides.
-    group : int
-        Records that the two data sets are apart; from 2 on the pair is a ``NamedGroupPair``.
-    labels : bool
-        Responses are -1 and +1 only.
+    ``relation``: ``REPLACE``, or ``ADD`` or ``REMOVE``: of these the design decides. ``group``: records that the two
+    data sets are apart; from 2 on the pair is a ``NamedGroupPair``. ``labels``: responses are -1 and +1 only.
     """
     size = _sizes(domain, relation, group)
     parts = None if size is None else _build(domain, replace(design, n=size(design.n, twice=False)), relation, labels)
@@ -324,28 +311,16 @@ def _whole(name: str, value: int, least: int) -> int:
 class RawDataset:
     """Records of which nothing is demanded: values may be missing, infinite, or outside the public domain.
 
-    Parameters
-    ----------
-    X : (n_records, dim) array
-    y : (n_records,) array
-    x_bound, y_bound : float
-        What a mechanism is told; no record is held to it.
-    name : str
-    public : bool
-        True when the records themselves may be published.
-
-    Raises
-    ------
-    ValueError
-        If the shapes disagree. No message and no ``repr`` shows a cell.
+    Raises ``ValueError`` if the shapes disagree. No message and no ``repr`` shows a cell.
     """
 
     X: NDArray[Any] = field(repr=False)
     y: NDArray[Any] = field(repr=False)
+    #: what a mechanism is told; no record is held to it
     x_bound: float
     y_bound: float
     name: str = "data"
-    public: bool = False
+    public: bool = False  #: true when the records themselves may be published
 
     def __post_init__(self) -> None:
         X, y = np.array(self.X), np.array(self.y)
@@ -370,23 +345,13 @@ class RawDataset:
 
 @dataclass(frozen=True, eq=False)
 class BlackBoxPair:
-    """Two data sets of any kind, for audits that look at outputs alone.
-
-    Parameters
-    ----------
-    first, second : Dataset or RawDataset
-    relation : Relation
-    words : str
-        How they differ, without a cell of either.
-    distance : int
-        Records apart, at least 1.
-    """
+    """Two data sets of any kind, for audits that look at outputs alone."""
 
     first: Dataset | RawDataset = field(repr=False)
     second: Dataset | RawDataset = field(repr=False)
     relation: Relation
-    words: str
-    distance: int = 1
+    words: str  #: how they differ, without a cell of either
+    distance: int = 1  #: records apart, at least 1
 
     def __post_init__(self) -> None:
         if isinstance(self.distance, bool) or int(self.distance) != self.distance or self.distance < 1:

@@ -39,7 +39,6 @@ class NamedPair:
     name : str
         How it was built, in words.
     pair : NeighbouringPair
-        The two data sets.
     """
 
     name: str
@@ -258,14 +257,10 @@ def worst_pair(mechanism: WhiteBox, pairs: Sequence[NamedPair], budget: Budget, 
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
+    mechanism, budget, epsilon
+        As of ``search_pair``.
     pairs : sequence of NamedPair
         At least one.
-    budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
-    epsilon : float
-        Natural log, finite.
 
     Returns
     -------
@@ -315,7 +310,6 @@ def search_pair(
     box : sequence of (low, high)
         One finite interval a parameter.
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
     epsilon : float
         Natural log, finite.
     n_starts, n_polish, evaluations_each : int

@@ -137,9 +137,7 @@ class SparingAudit(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
     claim : PrivacyClaim
-        What was claimed.
     pair : str
         The pair that was bet on; empty where none was.
     event : str

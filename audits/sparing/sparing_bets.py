@@ -267,12 +267,8 @@ Learned = tuple[Bets, OddsBets]
 class Player:
     """Bets against some claimed points on draws of one pair; what it stakes is decided before each block.
 
-    Parameters
-    ----------
-    pilot : (array, array)
-        Draws of both data sets, shapes ``(n, k)`` and ``(m, k)``, n and m at least 3: learned from and never bet on.
-    points : sequence of Point
-        Fixed beforehand.
+    ``pilot``, (array, array): draws of both data sets, shapes ``(n, k)`` and ``(m, k)``, n and m at least 3: learned
+    from and never bet on. ``points``: fixed beforehand.
     """
 
     def __init__(self, pilot: Pair, points: Sequence[Point]) -> None:

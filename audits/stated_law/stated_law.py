@@ -43,28 +43,16 @@ MOST_REFUSED = 200
 
 @dataclass(frozen=True, repr=False)
 class LawTest(Result):
-    """One test of what a mechanism states.
+    """One test of what a mechanism states."""
 
-    Attributes
-    ----------
-    name, words : str
-        What is tested, and what was seen in the outputs.
-    p_value : float
-        Valid at finite samples; 0 where the statement excludes what was drawn.
-    level : float
-        The share of the failure probability that this test may spend; 0 where only what cannot happen refutes.
-    event : str
-        Where the draws and the statement part, in words.
-    hits : int
-        Draws that decided (in the event, or used by the bets).
-    """
-
+    #: what is tested, and what was seen in the outputs
     name: str
     words: str
-    p_value: float
+    p_value: float  #: valid at finite samples; 0 where the statement excludes what was drawn
+    #: the share of the failure probability that this test may spend; 0 where only what cannot happen refutes
     level: float
-    event: str
-    hits: int
+    event: str  #: where the draws and the statement part, in words
+    hits: int  #: draws that decided (in the event, or used by the bets)
 
     @property
     def refutes(self) -> bool:
@@ -121,7 +109,6 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
     mechanism : WhiteBox
         Only ``draw``, ``log_density`` and ``name`` are used.
     dataset : Dataset
-        What is drawn from.
     budget : Budget
         ``n_draws`` from this data set.
     outputs : (n, k) array, optional
@@ -246,7 +233,6 @@ def audit_loss(
     mechanism : WhiteBox
         ``draw``, ``name`` and one of ``privacy_loss`` and ``log_density`` are used.
     pair : NeighbouringPair
-        The two data sets.
     budget : Budget
         ``n_draws`` of both data sets together, half from each.
     outputs : two (n, k) arrays, optional
@@ -356,10 +342,7 @@ def stated(function: Callable[..., Any], name: str, given: Any) -> Callable[[Flo
 def wherever_stated(density: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray], FloatArray]:
     """Return a log density that is nan at the outputs that it refuses, which may be any that were not drawn.
 
-    Raises
-    ------
-    RefusedError
-        If it refuses more than ``MOST_REFUSED`` times what it is asked at once.
+    Raises ``RefusedError`` if it refuses more than ``MOST_REFUSED`` times what it is asked at once.
     """
 
     def evaluate(outputs: FloatArray, left: list[int] | None = None) -> FloatArray:
@@ -425,12 +408,8 @@ def audit_profile(
     ----------
     mechanism : WhiteBox
         With ``profile``, and ``privacy_loss`` or ``log_density``.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` of both data sets together, half from each.
-    outputs : two (n, k) arrays, optional
-        Independent draws made before, from the first and the second data set, instead of new ones.
+    pair, budget, outputs
+        As of ``audit_loss``.
 
     Returns
     -------

@@ -221,15 +221,8 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     A refutation says that the draws stop where the stated density goes on: they do not follow it, and yet may be as
     private as it says, when they stop at public bounds.
 
-    Parameters
-    ----------
-    mechanism : WhiteBox
-        Only ``draw``, ``log_density`` and ``name`` are used.
-    dataset : Dataset
-    budget : Budget
-        ``n_draws`` from this data set.
-    outputs : (n, k) array, optional
-        Independent draws made before, instead of new ones.
+    ``mechanism``: only ``draw``, ``log_density`` and ``name`` are used. ``budget``: ``n_draws`` from this data set.
+    ``outputs``, (n, k) array: independent draws made before, instead of new ones.
     """
     drawn = drawn_outputs(mechanism, dataset, budget, "range") if outputs is None else outputs
     density = stated(mechanism.log_density, mechanism.name, dataset)

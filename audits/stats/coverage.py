@@ -51,12 +51,8 @@ class CoverageAudit(Result):
 def coverage(events: ArrayLike, failure_prob: float) -> CoverageAudit:
     """Return the coverage of events that were drawn already.
 
-    Parameters
-    ----------
-    events : (n_draws, n_parts) or (n_draws,) array_like of bool
-        True where the bound holds; rows are independent.
-    failure_prob : float
-        Of all intervals together.
+    ``events``, (n_draws, n_parts) or (n_draws,) array_like of bool: true where the bound holds; rows are independent.
+    ``failure_prob``: of all intervals together.
     """
     held = _rows(events)
     return _audit(held.sum(axis=0), int(held.all(axis=1).sum()), held.shape[0], failure_prob)
@@ -71,7 +67,6 @@ def audit_coverage(sampler: EventSampler, budget: Budget) -> CoverageAudit:
         ``sampler(n, rng)`` returns ``n`` independent rows of events, shape ``(n, n_parts)`` or ``(n,)``, True where the
         bound holds.
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
 
     Returns
     -------
@@ -174,7 +169,6 @@ def sequential_proportion(
     allowed : (float, float)
         What is claimed: the least and the largest probability.
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
     first : int
         Draws before the first look.
 
@@ -223,7 +217,6 @@ def sequential_mean(
     allowed : (float, float)
         What is claimed: the least and the largest mean.
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
     low, high : float
         Every value lies between them.
     first : int
@@ -271,9 +264,7 @@ def sequential_delta(
     mechanism : WhiteBox
         With ``draw`` and ``privacy_loss``.
     pair : NeighbouringPair
-        The two data sets.
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
     epsilon : float
         Where delta is taken; finite.
     delta : float

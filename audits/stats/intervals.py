@@ -83,19 +83,9 @@ def clopper_pearson_band(counts: ArrayLike, n: ArrayLike, failure_prob: float) -
     to 1e-7 of it, and is more than that half at a point nearer to ``counts/n`` by 5e-7 of the end, or of what it
     leaves to 1 if that is smaller, or by three units in the last place.
 
-    Parameters
-    ----------
-    counts : array_like of int
-        Successes, each between 0 and ``n``.
-    n : array_like of int
-        Trials, at most 2^53, broadcast against ``counts``.
-    failure_prob : float
-        Per entry, half of it at each end.
-
-    Raises
-    ------
-    ValueError
-        For numbers that are not whole, or out of range.
+    ``counts``: successes, each between 0 and ``n``. ``n``: trials, at most 2^53, broadcast against ``counts``.
+    ``failure_prob``: per entry, half of it at each end. Raises ``ValueError`` for numbers that are not whole, or out of
+    range.
     """
     from statsmodels.stats.proportion import proportion_confint
 
@@ -260,10 +250,7 @@ def betting(values: ArrayLike, failure_prob: float, *, low: float = 0.0, high: f
     only, so the capital of a gambler who bets on the true mean is a martingale and Markov's inequality bounds the
     probability that it ends above ``2 / failure_prob``, each side having half of ``failure_prob``.
 
-    Parameters
-    ----------
-    values : (n,) array_like
-        In the order in which they were drawn.
+    ``values``, (n,) array_like: in the order in which they were drawn.
 
     References
     ----------

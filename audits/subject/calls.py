@@ -28,10 +28,7 @@ class NoAnswer(OutOfTime):
 class CallEnded(Exception):
     """The mechanism ended a call without outputs, and that is an output of the call.
 
-    Parameters
-    ----------
-    kind : str
-        What was seen, without a word of the mechanism's own: ``timeout``, ``closed``, ``HTTP 500``, ``exit 3``.
+    ``kind``: what was seen, without a word of the mechanism's own: ``timeout``, ``closed``, ``HTTP 500``, ``exit 3``.
     """
 
     def __init__(self, kind: str) -> None:
@@ -137,16 +134,9 @@ def guarded() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment on a clock.
+    """A moment on a clock."""
 
-    Attributes
-    ----------
-    at : float
-        Seconds on ``clock`` (which all processes of a machine share).
-    clock : callable
-    """
-
-    at: float
+    at: float  #: seconds on ``clock`` (which all processes of a machine share)
     clock: Callable[[], float] = time.monotonic
 
     @classmethod
@@ -218,10 +208,7 @@ class Crew:
     def ended(self, timeout: float) -> tuple[int, Any]:
         """Return the place of a call that has ended, and what it returned or raised.
 
-        Raises
-        ------
-        queue.Empty
-            If none ends within ``timeout`` seconds.
+        Raises ``queue.Empty`` if none ends within ``timeout`` seconds.
         """
         return self._ended.get(timeout=timeout)
 

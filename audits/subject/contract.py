@@ -100,12 +100,8 @@ def events(rows: FloatArray) -> Iterator[tuple[str, Bools]]:
 def same_law(rows: FloatArray, chosen: Bools) -> list[tuple[float, str, float]]:
     """Return two-sided p-values of "which rows are ``chosen`` says nothing about them", one for each event.
 
-    Parameters
-    ----------
-    rows : (n, k) array
-        All outputs, of the chosen calls and of the others.
-    chosen : (n,) array of bool
-        Fixed by the plan of calls.
+    ``rows``, (n, k) array: all outputs, of the chosen calls and of the others. ``chosen``, (n,) array of bool: fixed by
+    the plan of calls.
     """
     n, m = int(chosen.sum()), int((~chosen).sum())
     smallest = min(1.0, 2 * smallest_more_hits(n, m))
@@ -125,12 +121,8 @@ def same_law(rows: FloatArray, chosen: Bools) -> list[tuple[float, str, float]]:
 def more_repeats(pairs: IntArray, others: IntArray, words: tuple[str, str]) -> list[tuple[float, str, float]]:
     """Return the p-value of "equal outputs are no more frequent in the pairs than in the other pairs".
 
-    Parameters
-    ----------
-    pairs, others : (n, 2) and (m, 2) arrays
-        Identities of outputs; no output in two pairs.
-    words : (str, str)
-        What the two kinds of pairs are.
+    ``pairs``, ``others``, (n, 2) and (m, 2) arrays: identities of outputs; no output in two pairs. ``words``: what the
+    two kinds of pairs are.
     """
     n, m = len(pairs), len(others)
     if not n or not m:
@@ -143,12 +135,7 @@ def more_repeats(pairs: IntArray, others: IntArray, words: tuple[str, str]) -> l
 def independent(first: FloatArray, second: FloatArray, words: str) -> list[tuple[float, str, float]]:
     """Return two-sided Fisher p-values of "the second of a pair does not depend on the first", one for each event.
 
-    Parameters
-    ----------
-    first, second : (n, k) arrays
-        Pairs of outputs, none in two pairs.
-    words : str
-        What the pairs are.
+    ``first``, ``second``, (n, k) arrays: pairs of outputs, none in two pairs. ``words``: what the pairs are.
     """
     n = len(first)
     if not n:
@@ -189,28 +176,14 @@ class ContractOutcome(Enum):
 
 @dataclass(frozen=True)
 class ContractFinding:
-    """One check.
-
-    Attributes
-    ----------
-    name : str
-    outcome : ContractOutcome
-    words : str
-        What was seen.
-    p_value : float
-        Exact, under the contract; 0 or 1 for a check without a test.
-    failure_prob : float
-        Probability of a violation that is none; 0 for a check without a test.
-    n_draws : int
-        Evaluations that the check read.
-    """
+    """One check."""
 
     name: str
     outcome: ContractOutcome
-    words: str
-    p_value: float
-    failure_prob: float
-    n_draws: int
+    words: str  #: what was seen
+    p_value: float  #: exact, under the contract; 0 or 1 for a check without a test
+    failure_prob: float  #: probability of a violation that is none; 0 for a check without a test
+    n_draws: int  #: evaluations that the check read
 
     @property
     def violated(self) -> bool:
@@ -220,47 +193,25 @@ class ContractFinding:
 
 @dataclass(frozen=True)
 class Conduct:
-    """How a mechanism is to be drawn from, and what ``replay`` can promise.
+    """How a mechanism is to be drawn from, and what ``replay`` can promise."""
 
-    Attributes
-    ----------
-    reproducible : bool
-        Whether the same ``rng`` gave the same outputs.
-    one_by_one : bool
-        Whether every draw must be a call of its own, since rows of one call are not known to be independent.
-    global_generators : bool
-        Whether it took numbers from a global generator.
-    writes : bool
-        Whether it wrote to its data.
-    """
-
-    reproducible: bool = True
+    reproducible: bool = True  #: whether the same ``rng`` gave the same outputs
+    #: whether every draw must be a call of its own, since rows of one call are not known to be independent
     one_by_one: bool = False
-    global_generators: bool = False
-    writes: bool = False
+    global_generators: bool = False  #: whether it took numbers from a global generator
+    writes: bool = False  #: whether it wrote to its data
 
 
 class CallPlan(NamedTuple):
-    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, large ones.
+    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, large ones."""
 
-    Attributes
-    ----------
-    fresh, used, tens : int
-        Calls of each kind.
-    block : int
-        Outputs of all large calls.
-    large : int
-        Large calls, of equal size.
-    new_for_tens : bool
-        Whether calls of ten are on fresh objects, too.
-    """
-
+    #: calls of each kind
     fresh: int
     used: int
     tens: int
-    block: int
-    large: int = 1
-    new_for_tens: bool = True
+    block: int  #: outputs of all large calls
+    large: int = 1  #: large calls, of equal size
+    new_for_tens: bool = True  #: whether calls of ten are on fresh objects, too
 
     @classmethod
     def of(cls, n_draws: int) -> CallPlan:
@@ -340,15 +291,9 @@ def contract_findings(
 ) -> tuple[tuple[ContractFinding, ...], Conduct]:
     """Return what is known of the contract, and how the mechanism is to be drawn from.
 
-    Parameters
-    ----------
-    subject : Subject
-        Best one that was not called before: a module may count calls.
-    pairs : sequence
-        Anything with ``first`` and ``second``; the data sets of the first pair are looked at, and with many draws
-        those of the last.
-    budget : Budget
-        ``n_draws`` counts all evaluations; ``failure_prob`` is spent on three tests in equal shares.
+    ``subject``: best one that was not called before: a module may count calls. ``pairs``: anything with ``first`` and
+    ``second``; the data sets of the first pair are looked at, and with many draws those of the last. ``budget``:
+    ``n_draws`` counts all evaluations; ``failure_prob`` is spent on three tests in equal shares.
     """
     datasets = _datasets(pairs, budget.n_draws)
     samples, spent = _samples(subject, datasets, budget)

@@ -54,10 +54,7 @@ MOST_DECIMALS = 9
 def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Form:
     """Return the form of an output, and hand over its numbers one by one.
 
-    Raises
-    ------
-    TypeError
-        If it holds what could not be made again.
+    Raises ``TypeError`` if it holds what could not be made again.
     """
     if isinstance(output, bool | int | float | np.bool_ | np.integer | np.floating):
         return _number(output, found, path)
@@ -296,20 +293,11 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rebuilt:
-    """Rows of objects: their numbers, those of one place in one column, and in the last column a symbol of the form.
+    """Rows of objects: their numbers, those of one place in one column, and in the last column a symbol of the form."""
 
-    Attributes
-    ----------
-    printing : mapping
-        How numbers are printed in texts.
-    columns : mapping
-        The column of each place of a number.
-    known : mapping
-        The forms that were read so far, by their symbols.
-    """
-
-    printing: Printing
-    columns: dict[str, int]
+    printing: Printing  #: how numbers are printed in texts
+    columns: dict[str, int]  #: the column of each place of a number
+    #: the forms that were read so far, by their symbols
     known: dict[float, Known] = field(default_factory=dict, repr=False)
     _symbols: dict[Any, float] = field(default_factory=dict, repr=False)
 

@@ -107,20 +107,8 @@ class OpenSubject(Subject):
     ) -> tuple[list[list[Outputs]], bool]:
         """Return the outputs of the same calls of several data sets, all of them in one random order.
 
-        Parameters
-        ----------
-        members : sequence
-            Data sets.
-        calls : sequence of Call
-            Of each of them.
-        key : StreamKey
-        again : bool
-            As of ``ask``.
-
-        Returns
-        -------
-        (list of outputs for each data set, bool)
-            And whether every call for several draws could be made.
+        ``members``: data sets. ``calls``: of each of them. ``again``: as of ``ask``. Returned:
+        outputs for each data set, and whether every call for several draws could be made.
         """
         wanted: list[OpenCall] = []
         for i, member in enumerate(members):
@@ -174,22 +162,11 @@ class OpenSubject(Subject):
     ) -> Made:
         """Return the outputs of some calls, in the order given, whatever the order in which they are made and end.
 
-        Parameters
-        ----------
-        wanted : sequence of OpenCall
-        order : Generator or None
-            Decides in which order they are begun; None for the one given.
-        again : bool
-            Whether a call for several draws that raises, or returns another number of outputs, is made draw by draw.
-            Otherwise no outputs come back.
-        to_the_end : bool
-            Whether the other calls are made all the same then, so that the books do not depend on how many were open;
-            otherwise no call is begun after it.
-
-        Raises
-        ------
-        OutOfTime
-            When the time comes, whatever is open then; ``NoAnswer`` where nothing is known of an answer.
+        ``order``: decides in which order they are begun; None for the one given. ``again``: whether a call for several
+        draws that raises, or returns another number of outputs, is made draw by draw. Otherwise no outputs come back.
+        ``to_the_end``: whether the other calls are made all the same then, so that the books do not depend on how many
+        were open; otherwise no call is begun after it. Raises ``OutOfTime`` when the time comes, whatever is open then;
+        ``NoAnswer`` where nothing is known of an answer.
         """
         ended = self._in_turn(wanted, order, until_failure=not (again or to_the_end))
         failed = [i for i, outcome in enumerate(ended) if isinstance(outcome, Exception) and wanted[i].n_draws > 1]
@@ -281,13 +258,8 @@ class OpenSource(EncodedSubject):
         A call for several draws that cannot be made says something about all of them: outputs of single calls in
         their place would be those of another law. So the sample is then begun again, draw by draw.
 
-        Returns
-        -------
-        first, second : (n_each, width) array
-            In an order that ``key`` decides.
-        share : float
-            Share of the failure probability that questions about the sample may spend: 1, or ``FIRST_TRY`` where it
-            could have been begun again, or 1 - ``FIRST_TRY`` where it was.
+        Returned: the rows, in an order that ``key`` decides, and the share of the failure probability that questions
+        about the sample may spend: 1, ``FIRST_TRY`` where it could have been begun again, the rest where it was.
         """
         subject = self.subject
         assert isinstance(subject, OpenSubject)

@@ -63,28 +63,16 @@ WHOLE: Column = ("whole", "")
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of one encoding.
+    """The columns of one encoding."""
 
-    Attributes
-    ----------
-    structure : str or None
-        Where every output of the pilot is numbers of one structure (a few atoms aside): that structure, and the columns
-        are its numbers; an output of another one is its symbol in each of them.
-    n_numbers : int
-        Number of these columns.
-    types : tuple of str
-        Types of numbers that the pilot had; more than one add a column. Empty: types are ignored.
-    columns : tuple of (kind, which)
-        The columns where structures differ.
-    views : tuple of callables
-        Each with a layout of its own in ``view_layouts``.
-    """
-
+    #: where every output of the pilot is numbers of one structure (a few atoms aside): that structure, and the columns
+    #: are its numbers; an output of another one is its symbol in each of them
     structure: str | None
-    n_numbers: int
+    n_numbers: int  #: number of these columns
+    #: Types of numbers that the pilot had; more than one add a column. Empty: types are ignored.
     types: tuple[str, ...]
-    columns: tuple[Column, ...]
-    views: tuple[Callable[[Any], Any], ...] = ()
+    columns: tuple[Column, ...]  #: the columns where structures differ
+    views: tuple[Callable[[Any], Any], ...] = ()  #: each with a layout of its own in ``view_layouts``
     view_layouts: tuple[Layout, ...] = ()
 
     @property
@@ -104,13 +92,7 @@ class Layout:
     ) -> Layout:
         """Return the layout for outputs like those of the pilot, which must not say whose they are.
 
-        Parameters
-        ----------
-        pilot : sequence of Outputs
-            Of both data sets together.
-        views : sequence of callables
-        types : bool
-            Whether the types of numbers are part of an output.
+        ``pilot``: of both data sets together. ``types``: whether the types of numbers are part of an output.
         """
         seen = tuple(Layout.learn([_seen(view, outputs) for outputs in pilot]) for view in views)
         single = _single_structure(pilot)
@@ -208,11 +190,7 @@ def _block_rows(block: Block, columns: Sequence[Column], types: bool) -> FloatAr
             rows[place] = _row(parts[place], columns, types)
     values, places = block.values[finite], {path: i for i, path in enumerate(block.paths)}
     groups = _groups_of_block(values, block.paths) if any(kind == "group" for kind, _ in columns) else {}
-    same = {
-        "structure": symbol(block.structure),
-        "types": symbol(block.types),
-        "leaves": float(len(block.paths)),
-    }
+    same = {"structure": symbol(block.structure), "types": symbol(block.types), "leaves": float(len(block.paths))}
     for i, (kind, which) in enumerate(columns):
         if kind == "leaf":
             rows[finite, i] = values[:, places[which]] if which in places else ABSENT

@@ -21,30 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """Outputs that are arrays of numbers of one shape.
+    """Outputs that are arrays of numbers of one shape."""
 
-    Attributes
-    ----------
-    values : (n, k) array
-        One output a row, complex numbers as pairs; one zero and one NaN.
-    structure, types : str
-        As in ``Parts``, the same for every row.
-    paths : tuple of str
-        Where in an output each column stands.
-    raw : array or data frame
-        What they were made of.
-    scalars : bool
-        Whether they are numbers that came one by one, not in an array.
-    rows_of : type or None
-        Of what kind they were where they came one by one as lists, or tuples, of floats.
-    """
-
-    values: FloatArray
+    values: FloatArray  #: (n, k) array: one output a row, complex numbers as pairs; one zero and one NaN
+    #: as in ``Parts``, the same for every row
     structure: str
     types: str
-    paths: tuple[str, ...]
-    raw: Any = field(repr=False, compare=False)
+    paths: tuple[str, ...]  #: where in an output each column stands
+    raw: Any = field(repr=False, compare=False)  #: what they were made of
+    #: whether they are numbers that came one by one, not in an array
     scalars: bool = field(default=False, compare=False)
+    #: of what kind they were where they came one by one as lists, or tuples, of floats
     rows_of: type | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
@@ -78,10 +65,7 @@ def outputs_of(returned: Any, n_draws: int) -> Outputs:
     mappings from names to columns of that length, and any other iterable of ``n_draws`` things. What a call for one
     output returned is that output itself if it is none of these.
 
-    Raises
-    ------
-    WrongRows
-        If more than one output was asked for and another number came.
+    Raises ``WrongRows`` if more than one output was asked for and another number came.
     """
     for outputs in _shapes(returned, n_draws):
         return outputs

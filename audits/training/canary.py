@@ -100,21 +100,12 @@ class NoisyTraining(ClippedTraining, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GradientCanary:
-    """The score of a transcript along the gradients of the records in which two data sets differ.
+    """The score of a transcript along the gradients of the records in which two data sets differ."""
 
-    Parameters
-    ----------
-    training : NoisyTraining
-        As stated: its rate, noise and clipping shape the score.
-    pair : NeighbouringPair
-        The data sets to be told apart; larger scores mean more like the first.
-    others : {"nothing", "expected"}
-        Whether what the other records are expected to add is subtracted (and what their sampling adds to the variance
-        is counted): dearer, and more powerful where they are not orthogonal to the canary.
-    """
-
-    training: NoisyTraining
-    pair: NeighbouringPair
+    training: NoisyTraining  #: as stated: its rate, noise and clipping shape the score
+    pair: NeighbouringPair  #: the data sets to be told apart; larger scores mean more like the first
+    #: whether what the other records are expected to add is subtracted (and what their sampling adds to the variance is
+    #: counted): dearer, and more powerful where they are not orthogonal to the canary
     others: Others = "nothing"
 
     def __post_init__(self) -> None:
@@ -161,16 +152,8 @@ class GradientCanary:
 def step_log_odds(along: FloatArray, square: FloatArray, rate: float, variance: FloatArray | float) -> FloatArray:
     """Return ``log((1 - rate) + rate exp((along - square/2)/variance))``, any shape.
 
-    Parameters
-    ----------
-    along : array
-        Inner products of what is seen with the canary's clipped gradient.
-    square : array
-        Squared norms of that gradient.
-    rate : float
-        In (0, 1].
-    variance : array or float
-        Of one coordinate of what is seen.
+    ``along``: inner products of what is seen with the canary's clipped gradient. ``square``: squared norms of that
+    gradient. ``rate``: in (0, 1]. ``variance``: of one coordinate of what is seen.
     """
     exponent = np.asarray((along - 0.5 * square) / variance)
     if rate == 1:
@@ -201,24 +184,16 @@ def _shared(pair: NeighbouringPair) -> Dataset:
 
 
 def gradient_canary(
-    training: NoisyTraining,
-    pair: NeighbouringPair,
-    *,
-    drawn: Mechanism | None = None,
-    others: Others = "nothing",
+    training: NoisyTraining, pair: NeighbouringPair, *, drawn: Mechanism | None = None, others: Others = "nothing"
 ) -> ScoredMechanism:
     """Return a training of which the score along a canary's gradients is looked at: what black-box audits are given.
 
     Parameters
     ----------
-    training : NoisyTraining
-        As stated, with the transcript as observer.
+    training, drawn, others
+        As of ``audit_canary``.
     pair : NeighbouringPair
         The canary is the record in which its members differ.
-    drawn : Mechanism, optional
-        What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
-    others : {"nothing", "expected"}
-        See ``GradientCanary``.
 
     Returns
     -------

@@ -41,15 +41,6 @@ class FinalModelProfile:
 
     The first is the final model without the canary (``Direction.FORWARD`` is drawn from it), the second with it.
 
-    Parameters
-    ----------
-    rate : float
-        With which the canary takes part in a step; in (0, 1].
-    mu : float
-        ``clip/sigma``: the canary's part in one step, in standard deviations of the step's noise; positive.
-    n_steps : int
-        At least 1.
-
     Examples
     --------
     >>> law = FinalModelProfile(rate=0.05, mu=1.0, n_steps=100)
@@ -57,9 +48,9 @@ class FinalModelProfile:
     2.44
     """
 
-    rate: float
-    mu: float
-    n_steps: int
+    rate: float  #: with which the canary takes part in a step; in (0, 1]
+    mu: float  #: ``clip/sigma``: the canary's part in one step, in standard deviations of the step's noise; positive
+    n_steps: int  #: at least 1
 
     def __post_init__(self) -> None:
         rate = check_positive("rate", self.rate)
@@ -282,12 +273,8 @@ def audit_final_model(
         As stated, with either observer.
     pair : NeighbouringPair
         A record added or removed: the canary.
-    budget : Budget
-        ``n_draws`` counts trainings, with and without the canary together; at least 100.
-    delta : float
-        In [0, 1].
-    drawn : Mechanism, optional
-        What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
+    budget, delta, drawn
+        As of ``audit_canary``.
 
     Returns
     -------

@@ -56,18 +56,14 @@ def audit_canaries(
 
     Parameters
     ----------
-    training : NoisyTraining
-        As stated, with the transcript as observer.
+    training, delta, drawn
+        As of ``audit_canary``.
     dataset : Dataset
         The other records; may be empty.
     X, y : (K, dim) array_like, (K,) array_like
         The canaries.
     budget : Budget
         ``n_draws`` counts trainings, with a canary and without one together; at least 100.
-    delta : float
-        In [0, 1].
-    drawn : Mechanism, optional
-        What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
 
     Returns
     -------

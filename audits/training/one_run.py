@@ -34,21 +34,11 @@ SURELY_MIXED = 51
 
 @dataclass(frozen=True)
 class GuessCounts:
-    """How many canaries there were, for how many of them a guess was made, and how many guesses were right.
+    """How many canaries there were, for how many of them a guess was made, and how many guesses were right."""
 
-    Parameters
-    ----------
-    n_canaries : int
-        At least 1; each was included, or not, by the throw of a fair coin of its own.
-    n_guesses : int
-        From 1 to ``n_canaries``; fixed before the run was looked at (docs/one_run.md says why).
-    n_correct : int
-        From 0 to ``n_guesses``.
-    """
-
-    n_canaries: int
-    n_guesses: int
-    n_correct: int
+    n_canaries: int  #: at least 1; each was included, or not, by the throw of a fair coin of its own
+    n_guesses: int  #: from 1 to ``n_canaries``; fixed before the run was looked at (docs/one_run.md says why)
+    n_correct: int  #: from 0 to ``n_guesses``
 
     def __post_init__(self) -> None:
         check_size(self.n_canaries)
@@ -69,21 +59,10 @@ def guess_counts(scores: ArrayLike, included: ArrayLike, n_guesses: int) -> Gues
     nothing is guessed. Among equal scores at an end the wrong guesses are counted first, so that neither the order of
     the canaries nor a coarse score can help; independent noise of any small size makes such scores distinct.
 
-    Parameters
-    ----------
-    scores : array_like, shape (m,)
-        Of each canary, finite; made from what the run put out, never from ``included``. A higher score speaks for
-        inclusion.
-    included : array_like of bool, shape (m,)
-        Whether each canary took part.
-    n_guesses : int
-        From 1 to ``m``.
-
-    Raises
-    ------
-    ValueError
-        For other shapes, scores that are not finite numbers, labels other than true and false, or the same
-        for more than 50 canaries, or a wrong number of guesses.
+    ``scores``, array_like, shape (m,): of each canary, finite; made from what the run put out, never from ``included``.
+    A higher score speaks for inclusion. ``included``, array_like of bool, shape (m,): whether each canary took part.
+    ``n_guesses``: from 1 to ``m``. Raises ``ValueError`` for other shapes, scores that are not finite numbers, labels
+    other than true and false, or the same for more than 50 canaries, or a wrong number of guesses.
     """
     given, labels = _numbers(scores), np.asarray(included)
     if given.ndim != 1 or not given.size:
@@ -133,12 +112,7 @@ def point_p_value(counts: GuessCounts, epsilon: float, delta: float) -> float:
     With ``F = P(B >= v)`` and ``b = P(B = v)`` for a binomial ``B`` of ``r`` throws with odds ``e^epsilon``, it is
     ``F + (1 - F) min(1, m delta F / (v b))``, and some private mechanism attains it.
 
-    Parameters
-    ----------
-    counts : GuessCounts
-        ``m`` canaries, ``r`` guesses, ``v`` right.
-    epsilon, delta : float
-        At least 0 (natural log); in [0, 1].
+    ``counts``: ``m`` canaries, ``r`` guesses, ``v`` right. ``epsilon``, ``delta``: at least 0 (natural log); in [0, 1].
     """
     m, r, v = counts.n_canaries, counts.n_guesses, counts.n_correct
     if v == 0:
@@ -175,14 +149,8 @@ def least_total(counts: GuessCounts, tau: float, least: LeastShare) -> float:
     More than 1 is a contradiction: then ``P(W >= v) < tau`` under the curve (Mahloujifar, Melis and Chaudhuri 2024,
     algorithm 3; docs/one_run.md has a short proof). The walk stops as soon as that is clear.
 
-    Parameters
-    ----------
-    counts : GuessCounts
-        ``m`` canaries, ``r`` guesses, ``v`` right.
-    tau : float
-        In (0, 1).
-    least : callable
-        Rises, is convex, never above its argument, and rounded down.
+    ``counts``: ``m`` canaries, ``r`` guesses, ``v`` right. ``tau``: in (0, 1). ``least``: rises, is convex, never above
+    its argument, and rounded down.
     """
     m, r, v = counts.n_canaries, counts.n_guesses, counts.n_correct
     right, wrong, enough = tau * v / m, tau * (r - v) / m, r / m
@@ -211,12 +179,8 @@ def profile_least(profile: PrivacyProfile, n_canaries: int) -> LeastShare:
 
     Fewer points claim less, so the grid keeps the test valid.
 
-    Parameters
-    ----------
-    profile : PrivacyProfile
-        What is claimed; the larger delta of the two directions counts.
-    n_canaries : int
-        Decides where the curve is left.
+    ``profile``: what is claimed; the larger delta of the two directions counts. ``n_canaries``: decides where the curve
+    is left.
     """
     epsilons: list[float] = []
     deltas: list[float] = []
@@ -321,7 +285,6 @@ class OneRunCurveTest(Result):
     p_value : float
         An upper bound; with several numbers of guesses the smallest times how many they are.
     failure_prob : float
-        The level.
     counts : GuessCounts
         What it was read from.
     """

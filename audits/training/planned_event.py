@@ -36,7 +36,6 @@ class ScoredMechanism:
     Parameters
     ----------
     mechanism : Mechanism
-        What is drawn from.
     score : callable
         From outputs ``(n, k)`` to scores ``(n,)``, row by row.
     words : str
@@ -77,17 +76,8 @@ StatedLaw = Callable[[int, np.random.Generator], tuple[FloatArray, FloatArray]]
 def check_given(budget: object, training: object, reads: str, drawn: object, pair: object = None) -> None:
     """Raise in one line where an audit was given something of another kind.
 
-    Parameters
-    ----------
-    budget, training, drawn, pair : object
-        As given; the last two may be None.
-    reads : str
-        The method by which the audit reads outputs of ``training``.
-
-    Raises
-    ------
-    ValueError
-        If one of them is of another kind.
+    ``budget``, ``training``, ``drawn``, ``pair``: as given; the last two may be None. ``reads``: the method by which
+    the audit reads outputs of ``training``. Raises ``ValueError`` if one of them is of another kind.
     """
     kinds: tuple[tuple[str, object, type], ...] = (("budget", budget, Budget), ("pair", pair, NeighbouringPair))
     for name, value, kind in kinds:
@@ -103,10 +93,7 @@ def check_given(budget: object, training: object, reads: str, drawn: object, pai
 def check_runs(budget: Budget) -> None:
     """Raise where there are too few runs for any bound.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than 100.
+    Raises ``ValueError`` if there are fewer than 100.
     """
     if budget.n_draws < LEAST_RUNS:
         raise ValueError(f"n_draws must be at least {LEAST_RUNS} for a training, got n_draws={budget.n_draws}")
@@ -123,25 +110,10 @@ def planned_epsilon(
 ) -> LowerBound:
     """Return a certified lower bound on epsilon at ``delta`` from one event that a stated law plans.
 
-    Parameters
-    ----------
-    scored : ScoredMechanism
-        Its scores are larger where an output is more like one of the first data set.
-    pair : NeighbouringPair
-        The two data sets.
-    law : callable
-        What the training states about the log likelihood ratio; see ``StatedLaw``. It is not believed.
-    numbers : int
-        Random numbers that one output of ``law`` takes.
-    budget : Budget
-        ``n_draws`` counts the runs on both data sets together.
-    delta : float
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 100 runs.
+    ``scored``: its scores are larger where an output is more like one of the first data set. ``law``: what the training
+    states about the log likelihood ratio; see ``StatedLaw``. It is not believed. ``numbers``: random numbers that one
+    output of ``law`` takes. ``budget``: ``n_draws`` counts the runs on both data sets together. ``delta``: in [0, 1].
+    Raises ``ValueError`` if there are fewer than 100 runs.
     """
     check_runs(budget)
     likely = max(1, round(LIKELY_SHARE * budget.n_draws))
@@ -155,10 +127,7 @@ def planned_epsilon(
         scores = scored.draw(dataset, n, rng=budget.key.child("certify", member).rng())[:, 0]
         return np.nan_to_num(scores), budget.key.child("ties", member).rng().random(n)
 
-    (one, ties), (two, other_ties) = (
-        runs(pair.first, sizes[0], "first"),
-        runs(pair.second, sizes[1], "second"),
-    )
+    (one, ties), (two, other_ties) = (runs(pair.first, sizes[0], "first"), runs(pair.second, sizes[1], "second"))
     event = count_event(choice, one, two, ties, other_ties)
     low = epsilon_lower(event, delta, budget.spend("epsilon, from below"))
     p, q = event.masses

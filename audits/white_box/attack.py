@@ -111,7 +111,6 @@ class AttackAudit(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
     roc : Roc
         Rates at common thresholds, with bands.
     advantage : Estimate
@@ -207,7 +206,6 @@ def likelihood_ratio_attack(
     mechanism : WhiteBox
         With ``draw`` and ``privacy_loss``.
     pair : NeighbouringPair
-        The two data sets.
     budget : Budget
         ``n_draws`` counts mechanism evaluations; each data set gets half of them.
     rates : sequence of float
@@ -373,12 +371,8 @@ def rank_grid(n: int) -> NDArray[np.int64]:
 def threshold_events(p: FloatArray, q: FloatArray, failure_prob: float) -> ThresholdEvents:
     """Return the tests "above the k-th largest" and "below the k-th smallest" of each sample, k on a fixed grid.
 
-    Parameters
-    ----------
-    p, q : (n,) arrays
-        Sorted scores without ties under the two laws.
-    failure_prob : float
-        Of all bounds together: even shares over two data sets, two signs, all ranks, and the two rates of a test.
+    ``p``, ``q``, (n,) arrays: sorted scores without ties under the two laws. ``failure_prob``: of all bounds together:
+    even shares over two data sets, two signs, all ranks, and the two rates of a test.
     """
     families = [(p, q), (q, p), (-p[::-1], -q[::-1]), (-q[::-1], -p[::-1])]  # (where power counts, where level counts)
     grids = [rank_grid(level.size) for _, level in families]

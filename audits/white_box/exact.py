@@ -109,10 +109,7 @@ def accountant_bounds(
     Pessimistic by its connect-the-dots (Doroshenko and others 2022, from the divergences at the grid), optimistic from
     losses rounded down. Its convolutions are Fourier transforms: useless below a delta of about 1e-14, and no verdict.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If the optional extra ``accounting`` is not installed.
+    Raises ``ModuleNotFoundError`` if the optional extra ``accounting`` is not installed.
     """
     pmfs, pld = accountant()
     step = 2.0 ** math.floor(math.log2(check_positive("interval", interval)))
@@ -180,12 +177,8 @@ def exact_tail(profile: PrivacyProfile, epsilon: float, *, directions: Sequence[
 
     Parameters
     ----------
-    profile : PrivacyProfile
-        An exact law of the loss.
-    epsilon : float
-        Natural log, finite.
-    directions : sequence of Direction
-        Distinct; the worst of them counts.
+    profile, epsilon, directions
+        As of ``exact_delta``.
 
     Returns
     -------
@@ -209,12 +202,10 @@ def exact_epsilon(profile: PrivacyProfile, delta: float, *, directions: Sequence
 
     Parameters
     ----------
-    profile : PrivacyProfile
-        An exact law of the loss.
+    profile, directions
+        As of ``exact_delta``.
     delta : float
         In [0, 1].
-    directions : sequence of Direction
-        Distinct; the worst of them counts.
 
     Returns
     -------
@@ -247,19 +238,13 @@ def _worst(brackets: Sequence[Bracket]) -> Estimate:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Whether an exact and a sampled witness of one quantity agree.
-
-    Attributes
-    ----------
-    consistent : bool
-        False when the two intervals are disjoint: a defect of ours, except with the sampled failure probability.
-    smallest_detectable_error : float
-        An exact value that is wrong by more than this, to whichever side, would have been caught.
-    """
+    """Whether an exact and a sampled witness of one quantity agree."""
 
     exact: Estimate
     sampled: Estimate
+    #: false when the two intervals are disjoint: a defect of ours, except with the sampled failure probability
     consistent: bool
+    #: an exact value that is wrong by more than this, to whichever side, would have been caught
     smallest_detectable_error: float
 
 

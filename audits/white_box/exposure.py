@@ -70,7 +70,6 @@ class Exposure(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
     delta : float
         Where the epsilons are taken.
     advantage : RecordBounds

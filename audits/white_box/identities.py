@@ -24,12 +24,8 @@ SHIFTS = (-0.5, 0.0, 0.5)
 def relative_error(computed: ArrayLike, reference: ArrayLike, *, rounding: float) -> Estimate:
     """Return the largest relative difference of two arrays that should be equal.
 
-    Parameters
-    ----------
-    computed, reference : array_like
-        Same shape, finite; where ``reference`` is 0 the difference is taken as it is.
-    rounding : float
-        What rounding may have contributed to a relative difference; half width of the returned interval.
+    ``computed``, ``reference``: same shape, finite; where ``reference`` is 0 the difference is taken as it is.
+    ``rounding``: what rounding may have contributed to a relative difference; half width of the returned interval.
     """
     c, r = _same_shape(computed, reference)
     scale = np.where(r == 0, 1.0, np.abs(r))
@@ -65,12 +61,8 @@ def overlap_gap(
 
     Both means are ``∫ min(p, e^t q)`` and both payoffs are bounded, so nothing has to be assumed about tails.
 
-    Parameters
-    ----------
-    log_ratio_first, log_ratio_second : (n,) array_like
-        ``log p - log q`` at draws from ``p`` and at draws from ``q``.
-    shift : float
-        ``t``. At 0 the gap of two mirror images is blind to a flipped sign; elsewhere it is not.
+    ``log_ratio_first``, ``log_ratio_second``, (n,) array_like: ``log p - log q`` at draws from ``p`` and at draws from
+    ``q``. ``shift``: ``t``. At 0 the gap of two mirror images is blind to a flipped sign; elsewhere it is not.
     """
     top = float(np.exp(shift))
     first = np.exp(np.minimum(shift - np.asarray(log_ratio_first, dtype=np.float64), 0.0))
@@ -98,10 +90,8 @@ def normalisation_gap(
 ) -> Estimate:
     """Return the overlap gap between a mechanism's log density and a normal law: 0 when it is normalised and fits.
 
-    Parameters
-    ----------
-    mean, covariance : array_like
-        Of the normal law, shapes ``(k,)`` and ``(k, k)``; fixed before drawing, the closer to the outputs the better.
+    ``mean``, ``covariance``: of the normal law, shapes ``(k,)`` and ``(k, k)``; fixed before drawing, the closer to the
+    outputs the better.
     """
     from scipy.stats import multivariate_normal
 

@@ -63,10 +63,8 @@ def loss_sample(
 ) -> FloatArray:
     """Return ``n_draws`` independent privacy losses in one direction, shape ``(n_draws,)``, natural log.
 
-    Raises
-    ------
-    ValueError
-        If the mechanism returns a loss that is not a number or has the wrong shape (infinite losses are allowed).
+    Raises ``ValueError`` if the mechanism returns a loss that is not a number or has the wrong shape (infinite losses
+    are allowed).
     """
     kept = np.empty(check_draws(n_draws))
     start = 0
@@ -111,7 +109,6 @@ class TailAudit(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
     points : tuple of TailPoint
         One for every epsilon and direction.
     failure_prob : float
@@ -194,16 +191,10 @@ def tail_estimates(
 ) -> tuple[TailPoint, ...]:
     """Return tails and divergences at several epsilons from draws of the loss in one direction.
 
-    Parameters
-    ----------
-    losses : (n,) array_like
-        Independent privacy losses (natural log, infinities allowed), drawn from the first law of ``direction``.
-    epsilons : sequence of float
-        Fixed before the draws are seen; any real numbers.
-    failure_prob : float
-        Of all intervals together: each of the ``2 len(epsilons)`` quantities has an even share.
-    direction : Direction
-        Only written into the points.
+    ``losses``, (n,) array_like: independent privacy losses (natural log, infinities allowed), drawn from the first law
+    of ``direction``. ``epsilons``: fixed before the draws are seen; any real numbers. ``failure_prob``: of all
+    intervals together: each of the ``2 len(epsilons)`` quantities has an even share. ``direction``: only written into
+    the points.
     """
     sample, levels = _checked(losses, epsilons)
     share = even_share(failure_prob, 2 * levels.size)
@@ -236,14 +227,10 @@ def audit_tails(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
-    pair : NeighbouringPair
-        The two data sets.
+    mechanism, pair, budget
+        As of ``sequential_delta``.
     epsilons : sequence of float
         Fixed before the draws are seen; finite.
-    budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
     directions : sequence of Direction
         Distinct.
 
@@ -338,12 +325,8 @@ def audit_curves(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
+    mechanism, pair, budget
+        As of ``sequential_delta``.
     directions : sequence of Direction
         Distinct.
 

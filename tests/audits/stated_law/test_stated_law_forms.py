@@ -80,17 +80,11 @@ class Printed:
 
     def draw(self, dataset, n_draws, *, rng):
         values = np.clip(np.round(rng.laplace(size=n_draws), 2), -3, 3) + 0.0
-        shapes = {
-            "text": lambda v: f"answer: {v:.2f}",
-            "json": lambda v: json.dumps({"sum": v, "unit": "responses"}),
-        }
+        shapes = {"text": lambda v: f"answer: {v:.2f}", "json": lambda v: json.dumps({"sum": v, "unit": "responses"})}
         return [shapes[self.form](float(v)) for v in values]
 
     def log_density(self, outputs, dataset):
-        reads = {
-            "text": lambda o: float(o.removeprefix("answer: ")),
-            "json": lambda o: json.loads(o)["sum"],
-        }
+        reads = {"text": lambda o: float(o.removeprefix("answer: ")), "json": lambda o: json.loads(o)["sum"]}
         values = np.abs([reads[self.form](output) for output in outputs])
         law = laplace(scale=self.scale)
         inside = law.sf(values - 0.005) - law.sf(values + 0.005)

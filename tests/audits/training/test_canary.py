@@ -13,13 +13,7 @@ from oracles.false_alarm import misses_allowed
 
 from audits import Budget, StreamKey, audit_epsilon, point_claim
 from audits.black_box.black_box_results import ClaimTest
-from audits.training.canary import (
-    GradientCanary,
-    audit_canary,
-    claim_from_scores,
-    epsilon_from_scores,
-    gradient_canary,
-)
+from audits.training.canary import GradientCanary, audit_canary, claim_from_scores, epsilon_from_scores, gradient_canary
 from audits.training.final_model import audit_final_model
 from audits.training.planned_event import FIRST_ROWS, LEAST_RUNS, ScoredMechanism
 from mechanisms import DPSGD, Dataset, Direction, GaussianProfile, NeighbouringPair, Relation, UnsupportedRelation

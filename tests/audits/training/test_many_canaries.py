@@ -12,15 +12,7 @@ from audits.training.canary import GradientCanary, audit_canary
 from audits.training.many_canaries import _scores, audit_canaries
 from mechanisms import DPSGD, Dataset, Direction, GaussianProfile, NeighbouringPair
 from mechanisms.broken.broken_training import HalfNoise
-from verify.calibration.series.training_series import (
-    CANARY,
-    DELTA,
-    MANY,
-    NOBODY_WIDE,
-    STEPS,
-    Diverging,
-    stated_epsilon,
-)
+from verify.calibration.series.training_series import CANARY, DELTA, MANY, NOBODY_WIDE, STEPS, Diverging, stated_epsilon
 
 KEY = StreamKey(20261122, ("many canaries",))
 ROWS, FAR = np.eye(MANY), np.full(MANY, 100.0)
