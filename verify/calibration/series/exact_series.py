@@ -3,7 +3,8 @@
 The truth comes from mpmath, in formulas of its own; the enclosures come from ball arithmetic. ``audits.stats.rates``
 has no series: it divides such enclosures and draws nothing. Nor have ``relative_error``, ``absolute_error``,
 ``density_mass`` and ``forward_backward`` of ``audits.white_box.identities``, which compare given numbers; nor the
-games of ``audits.games.adaptive_games`` (``audits.games.finite_steps``, ``audits.games.filter_examination``), which are rational numbers found by going through every analyst.
+games of ``audits.games.adaptive_games`` (``audits.games.finite_steps``,
+``audits.games.filter_examination``), which are rational numbers found by going through every analyst.
 """
 
 from __future__ import annotations

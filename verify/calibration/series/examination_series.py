@@ -7,7 +7,8 @@ contract, is a false alarm. A claim is one of ``audits.black_box.claims``, whose
 ``audits.search.pairs``, ``audits.search.pair_designs`` and ``audits.search.data_pairs`` lay out data sets and draw
 nothing. ``audits.white_box.exact`` chooses between audits that are calibrated, ``audits.stated_law.stated_worst``
 reads what is stated, ``mechanisms.reference`` says whom to believe; ``audits.examination.examine_choose`` names the
-pairs and leaves some of them out; ``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was found.
+pairs and leaves some of them out; ``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was
+found.
 
 Sparing audits of the same pair (``audits.sparing.sparing_audit``, ``audits.sparing.sparing_bets``) have series of
 their own.
@@ -15,8 +16,8 @@ their own.
 A mechanism whose calls may be open together (``audits.subject.calls``, which says too how a call ends without
 outputs) is drawn from in another order (``audits.subject.open_subject``): it has a series too, in this process. What
 carries such calls draws nothing and decides nothing: ``audits.doors.open_door``, made of ``audits.doors.wire``,
-``audits.doors.channels`` and ``audits.doors.connections``. ``audits.adapters.scikit_learn`` and ``audits.adapters.smartnoise_sql`` are other
-people's mechanisms.
+``audits.doors.channels`` and ``audits.doors.connections``. ``audits.adapters.scikit_learn`` and
+``audits.adapters.smartnoise_sql`` are other people's mechanisms.
 """
 
 from __future__ import annotations
