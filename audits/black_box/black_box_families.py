@@ -31,6 +31,7 @@ from .black_box_scores import (
     fit_lean,
     fit_quadratic,
     fit_sum,
+    moderate,
     of_columns,
     value_cells,
     whole_cells,
@@ -79,10 +80,6 @@ def numbers(values: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.isnan(values), -np.inf, finite), dtype=np.float64)
 
 
-def _moderate(values: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(np.nan_to_num(values), -LARGEST, LARGEST), dtype=np.float64)
-
-
 def _best_column(first: FloatArray, second: FloatArray, features: Features) -> int:
     """Return the column whose features, cut at pooled quantiles, differ most between two samples."""
     if first.shape[1] == 1:
@@ -123,7 +120,7 @@ def _distance(centre: float, values: FloatArray) -> FloatArray:
 
 def fit_distance(first: FloatArray, second: FloatArray) -> Score:
     """Return the distance of one coordinate from its pooled median."""
-    centres = np.median(_moderate(np.concatenate([first, second])), axis=0)
+    centres = np.median(moderate(np.concatenate([first, second])), axis=0)
     column = _best_column(first - centres, second - centres, partial(_distance, 0.0))
     features = partial(_distance, float(centres[column]))
     return _named("distance from the median", partial(_of_column, features, column), column, first.shape[1])
@@ -264,10 +261,10 @@ def fit_signs(first: FloatArray, second: FloatArray) -> Score | None:
     k = first.shape[1]
     if k == 1:
         return None
-    centres = np.median(_moderate(np.concatenate([first, second])), axis=0)
+    centres = np.median(moderate(np.concatenate([first, second])), axis=0)
 
     def signs(outputs: FloatArray) -> FloatArray:
-        return np.asarray(np.sign(_moderate(outputs) - centres), dtype=np.float64)
+        return np.asarray(np.sign(moderate(outputs) - centres), dtype=np.float64)
 
     one, two = signs(first), signs(second)
     gaps: dict[tuple[int, ...], float] = {tuple(range(k)): float(abs(one.prod(1).mean() - two.prod(1).mean()))}

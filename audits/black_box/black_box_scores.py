@@ -46,6 +46,27 @@ class Score(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class NamedScore:
+    """A fitted score: what it is in words, a function from outputs ``(n, k)`` to scores ``(n,)``, columns it names."""
+
+    what: str
+    of: Features
+    columns: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The score in words, with the columns that it reads where it is about some of several."""
+        if not self.columns:
+            return self.what
+        places = ", ".join(str(column + 1) for column in self.columns)
+        return f"{self.what}, column{'s' if len(self.columns) > 1 else ''} {places}"
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per row, never NaN."""
+        return self.of(outputs)
+
+
 def logistic_fit(features: FloatArray, labels: FloatArray, ridge: FloatArray, *, steps: int = 30) -> FloatArray:
     """Return the coefficients that minimise the ridge-penalised logistic loss, by damped Newton steps.
 
@@ -85,7 +106,7 @@ class Scaler:
     @classmethod
     def fit(cls, outputs: FloatArray, limit: float = 30.0) -> Scaler:
         """Return the scaler of the medians and interquartile ranges of ``outputs``."""
-        outputs = _finite(outputs)
+        outputs = moderate(outputs)
         low, centre, high = np.quantile(outputs, [0.25, 0.5, 0.75], axis=0)
         spread = np.where(high > low, high - low, np.maximum(np.abs(outputs - centre).mean(axis=0), 1e-300))
         return cls(np.asarray(centre), np.asarray(spread), limit)
@@ -93,47 +114,42 @@ class Scaler:
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the scaled outputs, same shape."""
         with np.errstate(over="ignore"):  # clipped at once
-            scaled = (_finite(outputs) - self.centre) / self.scale
+            scaled = (moderate(outputs) - self.centre) / self.scale
         return np.asarray(np.clip(scaled, -self.limit, self.limit), dtype=np.float64)
 
 
-def _finite(outputs: FloatArray) -> FloatArray:
-    """Return the outputs as numbers within ``LARGEST``; one that is no number counts as 0."""
-    return np.asarray(np.clip(np.nan_to_num(outputs), -LARGEST, LARGEST), dtype=np.float64)
+def moderate(values: FloatArray) -> FloatArray:
+    """Return values as numbers within ``LARGEST``; one that is no number counts as 0."""
+    return np.asarray(np.clip(np.nan_to_num(values), -LARGEST, LARGEST), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class RawScore:
-    """One coordinate of the output as it is, turned the way the first data set leans."""
-
-    sign: float
-    column: int = 0
-    name: str = "the output itself"
-
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row."""
-        return np.asarray(self.sign * np.nan_to_num(outputs[:, self.column]), dtype=np.float64)
+def raw_score(sign: float = 1.0) -> NamedScore:
+    """Return the first coordinate of the output as it is, or its negative: larger is more like the first data set."""
+    return NamedScore("the output itself", lambda outputs: np.asarray(sign * np.nan_to_num(outputs[:, 0])))
 
 
-def fit_raw(first: FloatArray, second: FloatArray) -> RawScore:
+def fit_raw(first: FloatArray, second: FloatArray) -> NamedScore:
     """Return the raw score of a scalar output, oriented by the rank-sum statistic of the training draws."""
     ranks = np.argsort(np.argsort(np.concatenate([first[:, 0], second[:, 0]]), kind="stable"), kind="stable")
     lean = ranks[: len(first)].mean() - ranks[len(first) :].mean()
-    return RawScore(1.0 if lean >= 0 else -1.0)
+    return raw_score(1.0 if lean >= 0 else -1.0)
 
 
-@dataclass(frozen=True)
-class HingeCurve:
-    """A piecewise-linear log-likelihood ratio of a scalar, fitted by logistic regression with knots at quantiles."""
+def _logistic(
+    name: str, pooled: FloatArray, n_first: int, scaler: Scaler, features: Features, ridge: Callable[[int], FloatArray]
+) -> NamedScore:
+    """Return a logistic regression of "drawn from the first data set" on features of the scaled outputs."""
+    table = features(scaler(pooled))
+    labels = np.r_[np.ones(n_first), np.zeros(len(pooled) - n_first)]
+    coefficients = logistic_fit(table, labels, ridge(table.shape[1]))
+    return NamedScore(name, lambda outputs: np.asarray(features(scaler(outputs)) @ coefficients, dtype=np.float64))
 
-    scaler: Scaler
-    knots: FloatArray
-    coefficients: FloatArray
-    name: str = "piecewise-linear likelihood ratio"
 
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row."""
-        return np.asarray(_hinges(self.scaler(outputs)[:, 0], self.knots) @ self.coefficients, dtype=np.float64)
+def _even_ridge(penalty: float, n_features: int) -> FloatArray:
+    """Return a penalty for all features but the first, a constant."""
+    ridge = np.full(n_features, penalty)
+    ridge[0] = 0.0
+    return ridge
 
 
 def _hinges(values: FloatArray, knots: FloatArray) -> FloatArray:
@@ -141,72 +157,39 @@ def _hinges(values: FloatArray, knots: FloatArray) -> FloatArray:
     return np.column_stack(columns)
 
 
-def fit_hinges(first: FloatArray, second: FloatArray) -> HingeCurve:
+def fit_hinges(first: FloatArray, second: FloatArray) -> NamedScore:
     """Return the piecewise-linear log-likelihood ratio of two samples of a scalar, shapes ``(n, 1)``."""
     first, second = first[:MAX_FIT], second[:MAX_FIT]
     pooled = np.concatenate([first, second])
     scaler = Scaler.fit(pooled)
-    values = scaler(pooled)[:, 0]
     levels = [0.2, 0.5, 0.8] if len(first) >= 60 else []  # more knots follow the noise of small samples
-    knots = np.unique(np.quantile(values, levels)) if levels else np.empty(0)
-    features = _hinges(values, knots)
+    knots = np.unique(np.quantile(scaler(pooled)[:, 0], levels)) if levels else np.empty(0)
     ridge = np.r_[0.0, 0.02, np.full(len(knots), 0.2)]
-    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
-    return HingeCurve(scaler, knots, logistic_fit(features, labels, ridge))
+    return _logistic(
+        "piecewise-linear likelihood ratio",
+        pooled,
+        len(first),
+        scaler,
+        lambda scaled: _hinges(scaled[:, 0], knots),
+        lambda _: ridge,
+    )
 
 
-@dataclass(frozen=True)
-class BinScore:
-    """The log odds of the bin that a scalar falls in: finds a narrow bump wherever it lies."""
+def fit_bins(first: FloatArray, second: FloatArray) -> NamedScore:
+    """Return the log odds of the bin that a scalar falls in: finds a narrow bump wherever it lies.
 
-    edges: FloatArray
-    log_odds: FloatArray
-    name: str = "bins of the output"
-
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row."""
-        return np.asarray(self.log_odds[_bin(outputs, self.edges)], dtype=np.float64)
-
-
-def _bin(outputs: FloatArray, edges: FloatArray) -> NDArray[np.intp]:
-    return np.searchsorted(edges, _finite(outputs)[:, 0], side="right")
-
-
-def fit_bins(first: FloatArray, second: FloatArray) -> BinScore:
-    """Return the bin score of two samples of a scalar; edges are pooled quantiles, log odds are add-one counts."""
+    Edges are pooled quantiles, log odds are add-one counts.
+    """
     n_bins = min(max(len(first) // PER_BIN, 2), MAX_BINS)
-    pooled = _finite(np.concatenate([first, second]))[:, 0]
+    pooled = moderate(np.concatenate([first, second]))[:, 0]
     edges = np.unique(np.quantile(pooled, np.linspace(0.0, 1.0, n_bins + 1)[1:-1]))
-    in_first, in_second = (np.bincount(_bin(sample, edges), minlength=len(edges) + 1) for sample in (first, second))
-    odds = np.round(np.log((in_first + 1.0) / (in_second + 1.0)), 2)
-    return BinScore(edges, np.asarray(odds, dtype=np.float64))
 
+    def bins(outputs: FloatArray) -> NDArray[np.intp]:
+        return np.searchsorted(edges, moderate(outputs)[:, 0], side="right")
 
-@dataclass(frozen=True)
-class QuadraticScore:
-    """A logistic regression on the coordinates, their squares and (up to eight coordinates) their products."""
-
-    scaler: Scaler
-    coefficients: FloatArray
-    name: str = "quadratic logistic regression"
-
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row."""
-        return np.asarray(_quadratic(self.scaler(outputs)) @ self.coefficients, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class AdditiveScore:
-    """A logistic regression on a sum of piecewise-linear functions, one per coordinate."""
-
-    scaler: Scaler
-    knots: tuple[FloatArray, ...]
-    coefficients: FloatArray
-    name: str = "additive piecewise-linear logistic regression"
-
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row."""
-        return np.asarray(_additive(self.scaler(outputs), self.knots) @ self.coefficients, dtype=np.float64)
+    in_first, in_second = (np.bincount(bins(sample), minlength=len(edges) + 1) for sample in (first, second))
+    odds = np.asarray(np.round(np.log((in_first + 1.0) / (in_second + 1.0)), 2), dtype=np.float64)
+    return NamedScore("bins of the output", lambda outputs: np.asarray(odds[bins(outputs)], dtype=np.float64))
 
 
 def _additive(scaled: FloatArray, knots: tuple[FloatArray, ...]) -> FloatArray:
@@ -214,21 +197,21 @@ def _additive(scaled: FloatArray, knots: tuple[FloatArray, ...]) -> FloatArray:
     return np.column_stack([np.ones(len(scaled)), *parts])
 
 
-def fit_additive(first: FloatArray, second: FloatArray) -> AdditiveScore:
-    """Return the additive score of two samples of vectors, shapes ``(n, k)``; exact for independent coordinates."""
+def fit_additive(first: FloatArray, second: FloatArray) -> NamedScore:
+    """Return a logistic regression on a sum of piecewise-linear functions, one per coordinate, shapes ``(n, k)``.
+
+    Exact for independent coordinates.
+    """
     first, second = first[:MAX_FIT], second[:MAX_FIT]
     pooled = np.concatenate([first, second])
     scaler = Scaler.fit(pooled)
-    scaled = scaler(pooled)
-    knots = tuple(np.unique(np.quantile(column, [0.2, 0.5, 0.8])) for column in scaled.T)
-    features = _additive(scaled, knots)
-    ridge = np.full(features.shape[1], 0.2)
-    ridge[0] = 0.0
-    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
-    return AdditiveScore(scaler, knots, logistic_fit(features, labels, ridge))
+    knots = tuple(np.unique(np.quantile(column, [0.2, 0.5, 0.8])) for column in scaler(pooled).T)
+    name = "additive piecewise-linear logistic regression"
+    return _logistic(name, pooled, len(first), scaler, partial(_additive, knots=knots), partial(_even_ridge, 0.2))
 
 
 def _quadratic(scaled: FloatArray) -> FloatArray:
+    """Return a constant, the coordinates, their squares and (up to eight coordinates) their products."""
     n, k = scaled.shape
     parts = [np.ones((n, 1)), scaled, scaled**2]
     if k <= 8:
@@ -237,16 +220,12 @@ def _quadratic(scaled: FloatArray) -> FloatArray:
     return np.concatenate(parts, axis=1)
 
 
-def fit_quadratic(first: FloatArray, second: FloatArray) -> QuadraticScore:
+def fit_quadratic(first: FloatArray, second: FloatArray) -> NamedScore:
     """Return the quadratic logistic score of two samples of vectors, shapes ``(n, k)``."""
     first, second = first[:MAX_FIT], second[:MAX_FIT]
     pooled = np.concatenate([first, second])
     scaler = Scaler.fit(pooled, limit=6.0)
-    features = _quadratic(scaler(pooled))
-    ridge = np.full(features.shape[1], 1.0)
-    ridge[0] = 0.0
-    labels = np.r_[np.ones(len(first)), np.zeros(len(second))]
-    return QuadraticScore(scaler, logistic_fit(features, labels, ridge))
+    return _logistic("quadratic logistic regression", pooled, len(first), scaler, _quadratic, partial(_even_ridge, 1.0))
 
 
 @dataclass(frozen=True)
@@ -346,27 +325,6 @@ NOISE = 1.0
 TAIL = 30.0
 
 
-@dataclass(frozen=True)
-class NamedScore:
-    """A fitted score: what it is in words, a function from outputs ``(n, k)`` to scores ``(n,)``, columns it names."""
-
-    what: str
-    of: Features
-    columns: tuple[int, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The score in words, with the columns that it reads where it is about some of several."""
-        if not self.columns:
-            return self.what
-        places = ", ".join(str(column + 1) for column in self.columns)
-        return f"{self.what}, column{'s' if len(self.columns) > 1 else ''} {places}"
-
-    def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per row, never NaN."""
-        return self.of(outputs)
-
-
 def telling_columns(first: FloatArray, second: FloatArray) -> Places | None:
     """Return the columns that are read one by one, the most telling first; None where all are."""
     k = first.shape[1]
@@ -388,8 +346,8 @@ def _some(rows: FloatArray, n_numbers: int) -> FloatArray:
 def _gaps(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return by how many standard errors the columns differ: in their means, in their spreads or in what is finite."""
     some = np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)])
-    low, centre, high = np.quantile(_moderate(some), TAILS, axis=0)
-    one, two = (np.clip(_moderate(sample), low, high) for sample in (first, second))
+    low, centre, high = np.quantile(moderate(some), TAILS, axis=0)
+    one, two = (np.clip(moderate(sample), low, high) for sample in (first, second))
     finite = (np.isfinite(sample).astype(np.float64) for sample in (first, second))
     looks = ((one, two), (np.abs(one - centre), np.abs(two - centre)), tuple(finite))
     return np.asarray(np.max([np.abs(_standardised(*look)[0]) for look in looks], axis=0))
@@ -405,10 +363,6 @@ def _standardised(first: FloatArray, second: FloatArray) -> tuple[FloatArray, Fl
     return np.clip(gaps, -1e6, 1e6), variance
 
 
-def _moderate(values: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(np.nan_to_num(values), -LARGEST, LARGEST), dtype=np.float64)
-
-
 def of_columns(score: Score, columns: Places) -> NamedScore:
     """Return the score of outputs of which the chosen columns are those that ``score`` knows."""
     own = score.columns if isinstance(score, NamedScore) else ()
@@ -421,12 +375,12 @@ def _chosen(score: Score, columns: Places, outputs: FloatArray) -> FloatArray:
 
 
 def _linear(centre: FloatArray, scale: FloatArray, weights: FloatArray, outputs: FloatArray) -> FloatArray:
-    parts = [np.clip((_moderate(part) - centre) / scale, -TAIL, TAIL) @ weights for part in _parts(outputs)]
+    parts = [np.clip((moderate(part) - centre) / scale, -TAIL, TAIL) @ weights for part in _parts(outputs)]
     return np.asarray(np.round(np.concatenate([np.empty(0), *parts]), 9))
 
 
 def _signs(centre: FloatArray, outputs: FloatArray) -> FloatArray:
-    parts = [np.sign(_moderate(part) - centre).prod(axis=1) for part in _parts(outputs)]
+    parts = [np.sign(moderate(part) - centre).prod(axis=1) for part in _parts(outputs)]
     return np.concatenate([np.empty(0), *parts])
 
 
@@ -449,7 +403,7 @@ def fit_lean(first: FloatArray, second: FloatArray) -> Score | None:
     if first.shape[1] <= WIDE:
         return None
     centre, scale = _frame(first, second)
-    some = (_moderate(_some(part, NUMBERS)) for part in (first, second))
+    some = (moderate(_some(part, NUMBERS)) for part in (first, second))
     one, two = (np.clip((part - centre) / scale, -TAIL, TAIL) for part in some)
     gaps, variance = _standardised(one, two)
     weights = np.sign(gaps) * np.maximum(np.abs(gaps) - NOISE, 0.0) / np.sqrt(np.maximum(variance, 1e-12))
@@ -458,17 +412,15 @@ def fit_lean(first: FloatArray, second: FloatArray) -> Score | None:
 
 def _frame(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return medians and spreads of the columns of two samples."""
-    pooled = _moderate(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
-    low, centre, high = np.quantile(pooled, (0.25, 0.5, 0.75), axis=0)
-    spread = np.where(high > low, high - low, np.maximum(np.abs(pooled - centre).mean(axis=0), 1e-300))
-    return np.asarray(centre), np.asarray(spread)
+    scaler = Scaler.fit(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
+    return scaler.centre, scaler.scale
 
 
 def fit_all_signs(first: FloatArray, second: FloatArray) -> Score | None:
     """Return the product of the signs of all columns of a wide output about their means (tails cut), for two values."""
     if first.shape[1] <= WIDE:
         return None
-    some = _moderate(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
+    some = moderate(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
     low, _, high = np.quantile(some, TAILS, axis=0)
     centre = np.clip(some, low, high).mean(axis=0)
     return NamedScore("product of signs of all columns", partial(_signs, centre))

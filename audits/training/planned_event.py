@@ -22,7 +22,7 @@ from ..black_box.black_box_events import epsilon_lower
 from ..black_box.black_box_lines import direction
 from ..black_box.black_box_results import LowerBound
 from ..black_box.black_box_samples import candidates, choose_epsilon, count_event
-from ..black_box.black_box_scores import RawScore
+from ..black_box.black_box_scores import raw_score
 from ..estimate import Budget, Estimate
 
 #: Rows of the first batch, which shows how wide an output is.
@@ -119,7 +119,7 @@ def planned_epsilon(
     likely = max(1, round(LIKELY_SHARE * budget.n_draws))
     rare = budget.n_draws - likely
     first, second = law(simulated_runs(numbers, budget), budget.key.child("plan").rng())
-    options = candidates(RawScore(1.0), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
+    options = candidates(raw_score(), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
     choice = choose_epsilon(options, likely, delta, budget.failure_prob, rare)
     sizes = (likely, rare) if choice.forward else (rare, likely)
 

@@ -27,7 +27,7 @@ from audits.black_box.black_box_lines import (
 )
 from audits.black_box.black_box_results import BlackBoxOutcome
 from audits.black_box.black_box_samples import Choice, count_event
-from audits.black_box.black_box_scores import RawScore
+from audits.black_box.black_box_scores import raw_score
 
 
 def budget(n_draws: int, *names: str, failure_prob: float = 1e-3) -> Budget:
@@ -109,7 +109,7 @@ def test_ties_are_broken_before_an_order_is_cut_off(monkeypatch, mutant):
 def test_ranks_of_a_discrete_score_have_a_binomial_law_whatever_its_atoms():
     """The exact law at equality: P = Q uniform on three values; ranks broken by position would give other counts."""
     rng, counts = np.random.default_rng(8), []
-    choice = Choice(RawScore(1.0), True, True, 0.0, 0.25, 0.25)
+    choice = Choice(raw_score(), True, True, 0.0, 0.25, 0.25)
     for _ in range(4000):
         p, q = rng.integers(0, 3, (2, 40)).astype(float)
         counts.append(count_event(choice, p, q, rng.random(40), rng.random(40)).count)
