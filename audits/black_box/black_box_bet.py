@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from scipy import special, stats
 from mechanisms.data.dataset import FloatArray
 
 from .black_box_families import FAMILIES, TREES, Family
+from .black_box_results import Hits
 from .black_box_scores import LARGEST, Score, telling_columns, value_cells, whole_cells
 
 Pair = tuple[FloatArray, FloatArray]
@@ -123,6 +125,7 @@ class BettingTest:
     point: Point
     played: tuple[Played, ...]
     places: int = 1
+    method: ClassVar[str] = "black box, betting on learned sets, all draws"
 
     def p_value(self, epsilon: float | None = None, more: float = 0.0) -> float:
         """Return the p-value of the claim, or of a weaker one by the same sets and stakes: 1 over the most wealth."""
@@ -139,6 +142,12 @@ class BettingTest:
         ]
         block, i = best_of_blocks[int(np.argmax(earned))]
         return block.bets[i], block.counts[i] or Counts(0, 0, 0, 0)
+
+    def seen(self) -> tuple[bool, str, Hits, float]:
+        """Return direction and event of the best bet, its hits, P's first, and what they make of delta."""
+        bet, counts = self.best()
+        value = (counts.p - math.exp(self.point.epsilon) * counts.q) / max(counts.n, 1)
+        return bet.forward, bet.event, Hits(counts.p, counts.n, counts.q, counts.n), value
 
     def more_delta(self, level: float) -> float:
         """Return how much delta could be added to the claim with the same bets and it would still be refuted."""
@@ -351,6 +360,7 @@ class BlindTest:
     n_labels: int
     n_own: int
     whole: bool
+    method: ClassVar[str] = "black box, label-blind betting, all draws"
 
     def p_value(self, epsilon: float | None = None, more: float = 0.0) -> float:
         """Return the p-value of the claim, or of a weaker one along the same order."""
@@ -359,12 +369,13 @@ class BlindTest:
         log_p = log_evidence(self.labels, self.whole, epsilon, delta, self.n_labels)
         return math.exp(max(min(0.0, log_p - math.log(self.share)), -690.0))
 
-    @property
-    def hits(self) -> tuple[int, int]:
-        """Labels of P and of Q: all, or up to the place where the wealth was largest."""
+    def seen(self) -> tuple[bool, str, Hits, float]:
+        """Return direction and event, labels of P and of Q up to the most wealth, and what they make of delta."""
         end = len(self.labels) if self.whole else int(np.argmax(wealth_along(self.labels, self.point.epsilon))) + 1
-        seen = self.labels[:end]
-        return int(seen.sum()), int((~seen).sum())
+        p, n, m = int(self.labels[:end].sum()), self.n_own, self.n_labels - self.n_own
+        q = end - p
+        value = p / max(n, 1) - math.exp(min(self.point.epsilon, 700.0)) * q / max(m, 1)
+        return self.forward, self.event, Hits(p, n, q, m), value
 
     def more_delta(self, level: float) -> float:
         """Return how much delta could be added to the claim and it would still be refuted at ``level``."""

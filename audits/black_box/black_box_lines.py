@@ -175,36 +175,11 @@ class RankLine:
 
 
 @dataclass(frozen=True)
-class BettingLine:
-    """Bets against each claimed point."""
+class PointsLine:
+    """Tests of each claimed point, by bets on learned sets or by labels along an order that is blind to them."""
 
-    tests: tuple[BettingTest, ...]
-    name: str = "betting"
-
-    @property
-    def p_value(self) -> float:
-        """The smallest over the points."""
-        return min(test.p_value() for test in self.tests)
-
-    def bounds(self, level: float) -> LineBounds:
-        """Return the bounds of the point with the smallest p-value."""
-        test = min(self.tests, key=lambda t: t.p_value())
-        bet, counts = test.best()
-        point = test.point
-        claimed, n = point.delta(bet.forward), max(counts.n, 1)
-        low, epsilon = _beyond(test, claimed, level)
-        hits = (counts.p, counts.n, counts.q, counts.n) if bet.forward else (counts.q, counts.n, counts.p, counts.n)
-        value = (counts.p - math.exp(point.epsilon) * counts.q) / n
-        method = "black box, betting on learned sets, all draws"
-        return LineBounds(point.epsilon, claimed, low, value, epsilon, bet.forward, bet.event, Hits(*hits), method)
-
-
-@dataclass(frozen=True)
-class BlindLine:
-    """The label-blind test of each claimed point."""
-
-    tests: tuple[BlindTest, ...]
-    name: str = "label-blind"
+    tests: tuple[BettingTest | BlindTest, ...]
+    name: str
 
     @property
     def p_value(self) -> float:
@@ -212,26 +187,15 @@ class BlindLine:
         return min(test.p_value() for test in self.tests)
 
     def bounds(self, level: float) -> LineBounds:
-        """Return the bounds of the point with the smallest p-value."""
+        """Return the bounds of the point with the smallest p-value: above the claim exactly when it is refuted."""
         test = min(self.tests, key=lambda t: t.p_value())
-        point, (p, q) = test.point, test.hits
-        claimed, n, m = point.delta(test.forward), test.n_own, test.n_labels - test.n_own
-        low, epsilon = _beyond(test, claimed, level)
-        hits = Hits(p, n, q, m) if test.forward else Hits(q, m, p, n)
-        value = p / max(n, 1) - math.exp(min(point.epsilon, 700.0)) * q / max(m, 1)
-        method = "black box, label-blind betting, all draws"
-        return LineBounds(point.epsilon, claimed, low, value, epsilon, test.forward, test.event, hits, method)
-
-
-def _beyond(test: BettingTest | BlindTest, claimed: float, level: float) -> tuple[float, float]:
-    """Return lower bounds on delta and on epsilon: above the claim exactly when it is refuted, otherwise 0."""
-    if test.p_value() > level:
-        return 0.0, 0.0
-    more_delta, more_epsilon = test.more_delta(level), test.more_epsilon(level)
-    return (
-        max(claimed + more_delta, math.nextafter(claimed, 2.0)),
-        max(test.point.epsilon + more_epsilon, math.nextafter(test.point.epsilon, math.inf)),
-    )
+        point, forward, event, hits, value = test.point, *test.seen()
+        claimed, low, epsilon = point.delta(forward), 0.0, 0.0
+        if test.p_value() <= level:
+            low = max(claimed + test.more_delta(level), math.nextafter(claimed, 2.0))
+            epsilon = max(point.epsilon + test.more_epsilon(level), math.nextafter(point.epsilon, math.inf))
+        hits = hits if forward else Hits(hits.second, hits.of_second, hits.first, hits.of_first)
+        return LineBounds(point.epsilon, claimed, low, value, epsilon, forward, event, hits, test.method)
 
 
 def bet_points(claim: BlackBoxClaim, points: CurvePoints, at: Sequence[float] = CURVE_DELTAS) -> list[Point]:
@@ -258,10 +222,10 @@ def claim_lines(
     lines: list[Line] = [RankLine(plan, tuple(certified.events[0]))]
     bets = bet_against(first, second, at, trees=trees)
     if bets:
-        lines.append(BettingLine(tuple(bets)))
+        lines.append(PointsLine(tuple(bets), "betting"))
     blind = label_test(first, second, at, budget.key.child("labels").rng())
     if blind:
-        lines.append(BlindLine(tuple(blind)))
+        lines.append(PointsLine(tuple(blind), "label-blind"))
     return lines
 
 

@@ -21,7 +21,7 @@ from audits.black_box.black_box_lines import (
     BETTING_SHARE,
     BLIND_SHARE,
     RANK_SHARE,
-    BlindLine,
+    PointsLine,
     claim_level,
     visible_leak,
 )
@@ -79,7 +79,9 @@ def test_the_hits_of_the_label_blind_line_are_of_the_coins_of_each_side():
     for seed, swapped in ((0, False), (1, True)):
         rng = np.random.default_rng(seed)
         pair = [np.full((200, 1), math.pi), rng.laplace(size=(200, 1))]
-        line = BlindLine(tuple(label_test(*(pair[::-1] if swapped else pair), [Point(1.0, 0.0, 0.0)], rng)))
+        line = PointsLine(
+            tuple(label_test(*(pair[::-1] if swapped else pair), [Point(1.0, 0.0, 0.0)], rng)), "label-blind"
+        )
         found = line.bounds(1e-3)
         hits = found.hits
         assert hits.of_first + hits.of_second == line.tests[0].n_labels
