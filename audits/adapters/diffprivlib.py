@@ -67,7 +67,6 @@ def responses(dataset: Dataset) -> FloatArray:
 
 
 def _check(kind: str, parameters: Mapping[str, Any], needed: Mapping[str, Sequence[str]]) -> None:
-    """Refuse an unknown kind, and missing public parameters."""
     if kind not in needed:
         raise ValueError(f"kind must be one of {', '.join(needed)}, got kind={kind}")
     for name in needed[kind]:

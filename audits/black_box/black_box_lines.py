@@ -332,6 +332,5 @@ def _hits_needed(point: Point, forward: bool, total: int, level: float, share: f
 
 
 def _prob_enough_draws(total: int, n_each: int) -> float:
-    """Return the probability that fair coins ask for at most ``n_each`` draws of each data set."""
     law = stats.binom(total, 0.5)
     return float(law.cdf(n_each) - law.cdf(total - n_each - 1))

@@ -80,7 +80,6 @@ class BlackBoxClaim:
 
 
 def _deltas(curve: Callable[[float], float] | PrivacyProfile) -> Callable[[float], tuple[float, float]]:
-    """Return the claimed delta in both directions, as a function of epsilon."""
     if isinstance(curve, PrivacyProfile):
         profile = curve
         return lambda e: (profile.delta_at(e, Direction.FORWARD), profile.delta_at(e, Direction.BACKWARD))

@@ -359,7 +359,6 @@ def _calls(n: int, n_all: int, rows: int, held: int) -> list[tuple[int, int]]:
 
 
 def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Score, ...]:
-    """Return the scores, the most trusted one first."""
     columns = telling_columns(first, second)
     if columns is not None:
         return _wide_scores(first, second, columns, learned=learned)

@@ -146,7 +146,6 @@ def _logistic(
 
 
 def _even_ridge(penalty: float, n_features: int) -> FloatArray:
-    """Return a penalty for all features but the first, a constant."""
     ridge = np.full(n_features, penalty)
     ridge[0] = 0.0
     return ridge
@@ -411,7 +410,6 @@ def fit_lean(first: FloatArray, second: FloatArray) -> Score | None:
 
 
 def _frame(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return medians and spreads of the columns of two samples."""
     scaler = Scaler.fit(np.concatenate([_some(first, QUANTILED), _some(second, QUANTILED)]))
     return scaler.centre, scaler.scale
 

@@ -512,7 +512,6 @@ def largest_pure(curve: GaussianProfile | ZcdpCurve | RenyiCurve) -> float:
 
 
 def _at_most(value: float, limit: float) -> bool:
-    """Return ``value <= limit`` up to the rounding of a few operations."""
     return value <= limit * (1 + ROUNDING)
 
 

@@ -212,7 +212,6 @@ class _State:
         self.closing = threading.Event()
 
     def give(self, channel: Channel, closing: threading.Event) -> None:
-        """Take back a channel that may be used again."""
         with self.lock:
             self.open.discard(channel)
             if not closing.is_set():
@@ -221,13 +220,11 @@ class _State:
         channel.end(gently=False)
 
     def drop(self, channel: Channel) -> None:
-        """End a channel that may not be used again."""
         with self.lock:
             self.open.discard(channel)
         channel.end(gently=False)
 
     def close(self) -> None:
-        """End the idle channels and interrupt the others."""
         with self.lock:
             self.closing.set()
             self.closing = threading.Event()

@@ -74,7 +74,6 @@ class Connection:
         return answer.whole
 
     def _connect(self, until: float) -> None:
-        """Connect where that is needed."""
         if self._timed is not None:
             if not self._timed.quiet():
                 raise IdleEnd("the service closed the connection")
@@ -102,7 +101,6 @@ class Connection:
         return kept
 
     def _judge(self, response: http.client.HTTPResponse, body: bytes) -> None:
-        """Raise what a status other than 200 says."""
         if response.status == OK:
             return
         kind = f"HTTP {response.status}"

@@ -429,7 +429,6 @@ def _contradicted(epsilon: float, exact: Estimate, sampled: Estimate) -> Witness
 
 
 def _covered(worst: StatedProfile, claim: PrivacyClaim) -> Witness:
-    """Return the witness of a stated worst case that lies inside the claim."""
     words = "worst_profile, which is somebody's word; it was held against the draws of this pair"
     if claim.curve is not None:
         exact = Estimate.proved(0.0, 0.0, "closed form, as stated")
@@ -448,7 +447,6 @@ def _stated_worst(quantity: str, allowed: float, exact: Estimate, words: str) ->
 
 
 def _claimed_epsilons(claim: PrivacyClaim) -> list[float]:
-    """Return where a claim is held against sampled deltas: its point, or a few points of its curve."""
     if claim.curve is None:
         return [claim.epsilon]
     return sorted({claim.epsilon, *(m * claim.epsilon for m in (0.0, *MULTIPLES))})

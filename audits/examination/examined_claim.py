@@ -444,7 +444,6 @@ def _unreached(what: str, why: str) -> str:
 def _contract(
     subject: Subject, pairs: Sequence[Named], budget: Budget, total: int, name: str
 ) -> tuple[tuple[ContractFinding, ...], Conduct]:
-    """Return what is known of the contract, from ``total`` draws."""
     return contract_findings(
         subject, [named.pair for named in pairs], budget.part(name, share=CONTRACT / 2, n_draws=total)
     )
@@ -467,7 +466,6 @@ def _check(pairs: Sequence[Named], claim: PrivacyClaim | None) -> None:
 def _all_known(
     mechanism: Mechanism, pairs: Sequence[Named], claim: PrivacyClaim, budget: Budget
 ) -> tuple[PairExamination, ...]:
-    """Return what is known of a reference mechanism on each pair, the failure probability shared evenly."""
     parts = budget.split({named.name: 1 / len(pairs) for named in pairs})
     return tuple(_known(mechanism, named, claim, replace(parts[named.name], key=budget.key)) for named in pairs)
 

@@ -223,7 +223,6 @@ def _of_noise(first: FloatArray, second: FloatArray, pair: Any, claim: PrivacyCl
 
 
 def _is_symbol(column: FloatArray) -> NDArray[np.bool_]:
-    """Return where there is something else than a number: nothing, a text, another size, NaN."""
     return ~np.isfinite(column) | ((column >= SYMBOLS) & (column < 2 * SYMBOLS))
 
 

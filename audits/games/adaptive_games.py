@@ -151,7 +151,6 @@ class _Induction:
         return sum(map(len, self.known))
 
     def _ratio(self, m: int, n: int) -> tuple[int, int]:
-        """Return the common factor of two masses, and the number of what remains."""
         common = math.gcd(m, n)
         reduced = m // common, n // common
         if reduced not in self.places:
@@ -175,7 +174,6 @@ class _Induction:
         return found
 
     def moves(self, spent: int) -> list[tuple[int, int]]:
-        """Return each step that is admitted, and what is spent after it."""
         found = self.admitted.get(spent)
         if found is None:
             found = [(k, self._spent(after)) for k, after in self.game.moves(self.spent[spent])]
@@ -219,7 +217,6 @@ class _Induction:
         return Strategy(step.name, then)
 
     def exact(self, weight: int) -> Fraction:
-        """Return what a weight of the start stands for."""
         return Fraction(weight, self.scale * self.whole**self.game.n_steps)
 
     def result(self) -> GameValue:
@@ -228,12 +225,10 @@ class _Induction:
 
 
 def _seen(step: FiniteStep) -> list[str]:
-    """Return the answers that the first law can give."""
     return [answer for answer, p in zip(step.answers, step.first, strict=True) if p]
 
 
 def _beyond(factor: Fraction) -> tuple[Gain, int]:
-    """Return the gain of the hockey-stick divergence at ``log(factor)``, and its scale."""
     return lambda m, n, _: max(factor.denominator * m - factor.numerator * n, 0), factor.denominator
 
 

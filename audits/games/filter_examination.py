@@ -165,7 +165,6 @@ def _sized(
 
 
 def _log_moment(step: FiniteStep, order: int) -> Bracket:
-    """Return the Renyi divergence of a step in nats, enclosed."""
     moment = step.moment(order)
     return Bracket(math.inf, math.inf) if moment is None else _divergence(moment, order)
 

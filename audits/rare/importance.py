@@ -117,7 +117,6 @@ def indicator(losses: FloatArray, epsilon: float) -> FloatArray:
 
 
 def _lower_end(log_values: FloatArray, log_cut: float, share: float, budget: Budget) -> Estimate:
-    """Return the mean of ``exp(log_values)``, with a lower end for the mean of the values cut at ``exp(log_cut)``."""
     cut = np.exp(np.minimum(log_values - log_cut, 0.0))
     low = min(math.exp(log_cut) * betting(cut, 2 * share).low, 1.0)
     value = math.exp(float(logsumexp(log_values)) - math.log(log_values.size))

@@ -171,14 +171,12 @@ class _Path:
         self.length = len(moves)
 
     def dataset(self, steps: int) -> Dataset:
-        """Return the data set after some steps."""
         added = self.added[steps]
         taken = steps - added
         X = np.vstack([self.start.X[taken:], self.X[:added]])
         return replace(self.start, X=X, y=np.concatenate([self.start.y[taken:], self.y[:added]]), public=False)
 
     def step(self, steps: int) -> NeighbouringPair:
-        """Return the neighbours before and after the next step."""
         before, added = self.dataset(steps), self.added[steps]
         if self.added[steps + 1] > added:
             return NeighbouringPair.add(before, self.X[added], float(self.y[added]))

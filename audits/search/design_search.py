@@ -177,7 +177,6 @@ def _jump(low: FoundPair, high: FoundPair) -> float:
 
 
 def _level(found: FoundPair) -> float:
-    """Return the value, alike for pairs that are about as good."""
     return round(found.value, 2)
 
 
@@ -278,7 +277,6 @@ def _random(search: PairSearch, rng: np.random.Generator) -> PairDesign:
 def _coordinates(
     design: PairDesign, search: PairSearch, rng: np.random.Generator
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the other values that each coordinate of a design may take."""
     least, most = search.domain.n_min, search.domain.n_max
     sizes = [*SIZES, least, least + 1, *([] if most is None else [most])]
     near = sorted(sizes, key=lambda n: abs(math.log((n + 1) / (design.n + 1))))[1:8]

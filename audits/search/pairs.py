@@ -209,7 +209,6 @@ class _Parts:
     domain: PublicDomain
 
     def dataset(self, *records: DesignRecord) -> Dataset:
-        """Return the common records with others put in at the place."""
         X, y = self.X, self.y
         for record in records:
             X, y = np.insert(X, self.place, record.x, axis=0), np.insert(y, self.place, record.y)
@@ -217,23 +216,19 @@ class _Parts:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two pairs the same one."""
         arrays = (self.X, self.y, self.new.x, self.old.x) if self.replaces else (self.X, self.y, self.new.x)
         return (self.relation, self.new.y, self.old.y * self.replaces, *(array.tobytes() for array in arrays))
 
     @property
     def replaces(self) -> bool:
-        """Whether a record takes the place of another one."""
         return self.relation is Relation.REPLACE
 
     @property
     def differ(self) -> bool:
-        """Whether the two data sets differ."""
         return not self.replaces or self.new.y != self.old.y or not np.array_equal(self.new.x, self.old.x)
 
 
 def _different(domain: PublicDomain, relation: Relation, group: int, labels: bool) -> Iterator[_Parts]:
-    """Yield the parts of different pairs, each under a name of its own."""
     size = _sizes(domain, relation, group)
     if size is None:
         return

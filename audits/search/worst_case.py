@@ -214,7 +214,6 @@ def search_maximum(
 
 
 def _apart(points: Sequence[FloatArray], sides: FloatArray, n_points: int) -> list[FloatArray]:
-    """Return the first points, best first, that keep their distance from those before them."""
     chosen: list[FloatArray] = []
     for point in points:
         if len(chosen) < n_points and all((np.abs(point - other) >= APART * sides).any() for other in chosen):
@@ -366,7 +365,6 @@ class _Objective:
         return delta if delta > 0 else min(float(losses.max()) - self.epsilon, 0.0)
 
     def confirm(self, name: str, pair: NeighbouringPair, value: float) -> ConfirmedPair:
-        """Return what was found with an estimate from fresh draws."""
         searched = self.n_searched * self.n_each * len(BOTH)
         fresh = self.budget.part("confirm", n_draws=self.budget.n_draws - searched)
         audit = audit_tails(self.mechanism, pair, [self.epsilon], fresh)

@@ -312,7 +312,6 @@ class _Audit:
         return self._subject.ledger.evaluations
 
     def run(self, pairs: Sequence[Named]) -> None:
-        """Choose a pair, and bet on it until the claim is refuted or the draws are spent."""
         if not self._points:
             self.unreached = f"no epsilon beyond {MAX_EPSILON:g} can be refuted by counting"
             return
@@ -356,7 +355,6 @@ class _Audit:
         return Player(pilot.rows(pilot.layout(self._subject)), [ALIKE]).promise
 
     def result(self) -> SparingAudit:
-        """Return what is known."""
         event, point = "", None
         if self._player is not None and len(self._wealth) > 1:
             sets, point, hits = self._player.best()

@@ -165,7 +165,6 @@ def bets_on_ends(pilot: Pair, points: Sequence[Point]) -> Bets:
 
 
 def _each_stake(sets: Sequence[LabelSets], points: Sequence[Point]) -> Bets:
-    """Return every set at every stake against every point."""
     place, stake, point = (
         part.ravel() for part in np.meshgrid(range(len(sets)), range(len(STAKES)), range(len(points)), indexing="ij")
     )

@@ -381,7 +381,6 @@ def n_learning(n_draws: int, width: int = 1) -> int:
 
 
 def _scored(columns: Sequence[int] | range, rng: np.random.Generator, most: int = 8) -> list[int]:
-    """Return the columns that intervals are taken of: all, or some by chance."""
     if len(columns) <= most:
         return list(columns)
     return sorted(int(j) for j in rng.choice(np.asarray(columns), most, replace=False))

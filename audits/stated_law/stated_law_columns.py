@@ -268,12 +268,10 @@ def _kind(values: FloatArray, outstanding: FloatArray) -> str:
 
 
 def _many(kind: str, values: FloatArray) -> bool:
-    """Return whether a discrete column has as many values as a grid of decimals."""
     return kind == "discrete" and len(np.unique(values)) >= FEWEST_DECIMALS
 
 
 def _repeated(values: FloatArray) -> float:
-    """Return the share of values that are not alone."""
     _, counts = np.unique(values, return_counts=True)
     return float(counts[counts > 1].sum()) / max(1, len(values))
 

@@ -381,7 +381,6 @@ def _image_shares(
 def _wealth(
     density: LogDensity, bets: Sequence[RangeBet], drawn: FloatArray, log_drawn: FloatArray
 ) -> tuple[float, int]:
-    """Return the log of the largest capital of all bets together, and which bet won most."""
     paths: list[FloatArray] = []
     for cut, share in zip(bets, shares_of(len(bets)), strict=True):
         try:

@@ -175,7 +175,6 @@ def _profile_of(law: Any, epsilons: Sequence[float]) -> StatedProfile:
 
 
 def _takes_direction(function: Callable[..., Any]) -> bool:
-    """Return whether ``delta_at`` can be asked for a direction."""
     try:
         inspect.signature(function).bind(0.0, Direction.FORWARD)
     except TypeError:

@@ -364,7 +364,6 @@ def _finding(name: str, p_values: PValues, budget: Budget, n_draws: int) -> Cont
 
 
 def _pairs(values: NDArray[Any]) -> NDArray[Any]:
-    """Return neighbours as pairs, shape ``(n // 2, 2, …)``."""
     return _pairs_within(values[None])
 
 
@@ -463,7 +462,6 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def _facts(subject: Subject, conduct: Conduct) -> tuple[ContractFinding, ...]:
-    """Return the checks that need no test."""
     ledger = subject.ledger
 
     def fact(name: str, broken: bool, bad: str, good: str, *, counts: bool = True) -> ContractFinding:

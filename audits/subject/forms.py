@@ -73,7 +73,6 @@ def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Fo
 
 
 def _head(output: Any) -> Form:
-    """Return what a container is, but for its members."""
     if of_pandas(output, "DataFrame"):
         return "frame", tuple(output.columns), tuple(output.index), tuple(output.dtypes)
     if of_pandas(output, "Series"):
@@ -104,7 +103,6 @@ def _members(output: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _cells(column: Any) -> Any:
-    """Return the cells of a column: an array of numbers, or a list."""
     return column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf" else column.tolist()
 
 
@@ -241,14 +239,12 @@ def _frames(form: Form, members: Sequence[Sequence[Any]], n: int) -> list[Any]:
 
 
 def _long(cells: Sequence[Any], dtype: Any) -> Any:
-    """Return the cells of a column of all frames, one after the other."""
     if isinstance(cells[0], np.ndarray):
         return np.concatenate(cells)
     return sys.modules["pandas"].array([cell for each in cells for cell in each], dtype=dtype)
 
 
 def _whole(values: FloatArray, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return numbers of a dtype that holds no others than whole ones, or floats where one of them is not whole."""
     return values.astype(dtype) if dtype.kind != "f" and bool((values == np.rint(values)).all()) else values
 
 
@@ -402,6 +398,5 @@ def _repeated(read: Sequence[Sequence[tuple[str, float]]]) -> set[str]:
 
 
 def _share(values: Sequence[float]) -> float:
-    """Return the share of values that are not alone."""
     _, counts = np.unique(values, return_counts=True)
     return float(counts[counts > 1].sum()) / len(values)

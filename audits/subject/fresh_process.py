@@ -330,7 +330,6 @@ def _serve(control: socket.socket, held: Held | None) -> NoReturn:
 
 
 def _answer(pipe: Connection, held: Held | None) -> None:
-    """Answer questions until the pipe is closed; what is raised on the way is an answer."""
     path, folder = pickle.loads(pipe.recv_bytes())
     sys.path[:] = path
     os.chdir(folder)

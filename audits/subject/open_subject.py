@@ -234,12 +234,10 @@ class OpenSubject(Subject):
             crew.let_go()
 
     def _ready(self, call: OpenCall) -> Callable[[], Outputs]:
-        """Return a call, to be made by a thread."""
         door = self.door.fresh() if call.fresh else self.door
         return partial(_called, door, call)
 
     def _next(self, crew: Crew) -> tuple[int, Any]:
-        """Return the next call that ends, unless the time comes before."""
         while True:
             try:
                 return crew.ended(LOOK)
@@ -276,7 +274,6 @@ class OpenSource(EncodedSubject):
 
 
 def _single_calls(call: OpenCall) -> list[OpenCall]:
-    """Return a call for each draw of one."""
     seeds = generator(call.seed).integers(2**63, size=call.n_draws).tolist()
     return [call._replace(n_draws=1, fresh=False, seed=seed) for seed in seeds]
 

@@ -166,7 +166,6 @@ def _single_structure(pilot: Sequence[Outputs]) -> tuple[str, int, tuple[str, ..
 
 
 def _row(part: Parts, columns: Sequence[Column], types: bool) -> list[float]:
-    """Return one row of an encoding where structures differ."""
     leaves = {leaf.path: leaf.value for leaf in part.leaves}
     needed = any(kind == "group" for kind, _ in columns)
     groups = _groups(part) if needed else {}
@@ -220,7 +219,6 @@ def _groups_of_block(values: FloatArray, paths: Sequence[str]) -> dict[str, Any]
 
 @lru_cache(maxsize=1 << 16)
 def _group_of(path: str) -> str:
-    """Return the group of a place: where it stands but for indices."""
     return _INDEX.sub("[*]", path)
 
 
@@ -279,7 +277,6 @@ def _telling(candidates: Sequence[Column], table: FloatArray) -> list[Column]:
 
 
 def _partition(values: NDArray[np.int64]) -> bytes:
-    """Return which rows have equal values, as bytes."""
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     return bytes(first[inverse].tobytes())
 

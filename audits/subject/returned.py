@@ -107,7 +107,6 @@ def _series(series: pd.Series[Any]) -> Outputs:
 
 
 def _array(array: np.ndarray[Any, Any]) -> Outputs:
-    """Return the rows of an array with at least one axis."""
     if np.ma.isMaskedArray(array) or array.dtype.kind not in "biufc":
         return as_outputs(list(array)) if array.ndim < 2 or array.dtype.names else [list(row) for row in array]
     shape = array.shape[1:]
@@ -121,7 +120,6 @@ def _array(array: np.ndarray[Any, Any]) -> Outputs:
 
 @lru_cache(maxsize=256)
 def _places(width: int) -> tuple[str, ...]:
-    """Return where the numbers of an array stand."""
     return tuple(f"[{i}]" for i in range(width))
 
 
@@ -171,7 +169,6 @@ def as_outputs(items: list[Any]) -> Outputs:
 
 
 def _plain_rows(items: list[Any], length: int) -> bool:
-    """Return whether all items are sequences of ``length`` floats."""
     return length > 0 and all(
         type(item) in (list, tuple) and len(item) == length and all(type(x) in (float, np.float64) for x in item)
         for item in items

@@ -179,7 +179,6 @@ def differing(pair: NeighbouringPair) -> Sequence[tuple[float, Dataset]]:
 
 
 def _shared(pair: NeighbouringPair) -> Dataset:
-    """Return the records that both members have."""
     return pair.first if pair.relation is Relation.ADD else without_old(pair)
 
 

@@ -108,8 +108,6 @@ class FinalModelProfile:
         return low.union(high) if proved else arb("nan")
 
     def _near(self, level: float) -> float:
-        """Return in float64 where the log ratio is about ``level``."""
-
         def gap(x: float) -> float:
             return float(self.log_ratio(np.array([x]))[0]) - level
 

@@ -297,12 +297,10 @@ def _checked(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _above(sample: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """Return the share of ``sample`` above each threshold."""
     return 1.0 - np.searchsorted(np.sort(sample), thresholds, side="right") / sample.size
 
 
 def _gaps(p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return tpr - fpr at every threshold that makes a difference."""
     pooled = np.unique(np.concatenate([p, q]))
     return _above(p, pooled) - _above(q, pooled)
 

@@ -293,7 +293,6 @@ class _Curve:
 
     @property
     def delta_at_zero(self) -> FloatArray:
-        """The curve at 0: every level at or below it counts for nothing."""
         return np.asarray(np.clip(self.gains[-1] - self.costs[-1], 0.0, 1.0))
 
     def epsilon_at(self, delta: float) -> FloatArray:
