@@ -68,7 +68,7 @@ class Connection:
         except TooLong:
             raise CallEnded("too long") from None
         if response.will_close:
-            self._hang_up()
+            self.hang_up()
         self._judge(response, body)
         answer.finish()
         return answer.whole
@@ -110,16 +110,13 @@ class Connection:
 
     def hang_up(self) -> None:
         """Close the connection."""
-        self._hang_up()
-
-    def _hang_up(self) -> None:
         with suppress(OSError):
             self._http.close()
         self._timed = None
 
     def end(self, *, gently: bool) -> None:
         """Close the connection."""
-        self._hang_up()
+        self.hang_up()
 
     def interrupt(self) -> None:
         """Shut the connection down, so that who waits for its answer waits no longer."""
@@ -129,7 +126,7 @@ class Connection:
 
     def forget(self) -> None:
         """Close this process's side of it; the parent's stays open."""
-        self._hang_up()
+        self.hang_up()
 
 
 def _asked_pause(response: http.client.HTTPResponse) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
@@ -305,22 +306,23 @@ def audit_loss_agrees(
 
 def support_test(log_drawn: FloatArray, words: str) -> LawTest | None:
     """Return the refutation of a log density that is minus or plus infinity, or no number, at drawn outputs."""
-    for wrong, what in (
+    return _impossible(
         (np.isnan(log_drawn), f"{words} is undefined at a drawn output"),
         (log_drawn == -np.inf, f"{words} is 0 at a drawn output"),
         (log_drawn == np.inf, f"{words} is infinite at a drawn output"),
-    ):
-        if wrong.any():
-            return LawTest("support", what, 0.0, 0.0, what, int(wrong.sum()))
-    return None
+    )
 
 
 def _loss_defect(against: FloatArray, words: str) -> LawTest | None:
     """Return the refutation of a loss by which a drawn output could not have been drawn."""
-    for wrong, what in (
+    return _impossible(
         (np.isnan(against), f"the stated loss is undefined at an output drawn from the {words} data set"),
         (against == np.inf, f"by the stated loss, an output drawn from the {words} data set cannot come from it"),
-    ):
+    )
+
+
+def _impossible(*defects: tuple[NDArray[np.bool_], str]) -> LawTest | None:
+    for wrong, what in defects:
         if wrong.any():
             return LawTest("support", what, 0.0, 0.0, what, int(wrong.sum()))
     return None

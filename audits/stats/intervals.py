@@ -314,13 +314,6 @@ def dkw_radius(n: int, failure_prob: float) -> float:
     return min(1.0, math.sqrt(math.log(2 / check_failure_prob(failure_prob)) / (2 * check_size(n))))
 
 
-def dkw_band(proportions: ArrayLike, n: int, failure_prob: float) -> Band:
-    """Return the simultaneous band around empirical probabilities of half-lines, all from the same ``n`` values."""
-    radius = dkw_radius(n, failure_prob)
-    centre = np.asarray(proportions, dtype=np.float64)
-    return Band(np.clip(centre - radius, 0.0, 1.0), np.clip(centre + radius, 0.0, 1.0))
-
-
 def _check_range(low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"range must be finite with low < high, got low={low}, high={high}")

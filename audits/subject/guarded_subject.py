@@ -85,11 +85,6 @@ class Subject:
         """Short name for reports."""
         return str(getattr(self.mechanism, "name", type(self.mechanism).__name__))
 
-    @property
-    def copyable(self) -> bool:
-        """Whether there are fresh objects; otherwise every call is on the same one."""
-        return self.fresh is not None or self.pristine is not None
-
     def new(self) -> Any:
         """Return a pristine mechanism, or the one there is."""
         if self.fresh is not None:
