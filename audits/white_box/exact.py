@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
-
-import numpy as np
+from typing import Final, cast
 
 from mechanisms import NeighbouringPair
 from mechanisms.accounting.composed_law import compose
-from mechanisms.accounting.grid_ends import loss_range
 from mechanisms.base import BOTH, Bracket, Direction, ExactLaw, PrivacyProfile, WhiteBox, check_delta, check_positive
 from mechanisms.capabilities import RareEvents
 from mechanisms.laws.profile_tools import epsilon_bracket
@@ -19,13 +16,10 @@ from mechanisms.reference import is_reference
 
 from ..estimate import Budget, Estimate, Result
 from ..rare.importance import audit_rare
-from ..stats.intervals import check_size
 from .tails import LARGE, audit_tails, worse
 
 #: Smallest deltas of interest, tried one after the other until the pessimistic end is above.
 LEAST_DELTAS: Final = (1e-12, 1e-24, 1e-48, 1e-96)
-#: Probability that dp-accounting's grids leave out at either end.
-CUT: Final = 1e-15
 
 
 def composed_delta(
@@ -91,55 +85,6 @@ def _in_direction(
         if found.high == 0.0 or found.low >= least_delta:
             break
     return Estimate.proved(found.low, found.high, f"composition on a grid of {law.step_of(direction):g}, proved")
-
-
-@dataclass(frozen=True, repr=False)
-class AccountantBounds(Result):
-    """The same two ends from dp-accounting: an oracle beside ours, in float64, its rounding not enclosed."""
-
-    optimistic: float
-    pessimistic: float
-
-
-def accountant_bounds(
-    profiles: Sequence[PrivacyProfile], epsilon: float, *, direction: Direction, interval: float = 2.0**-10
-) -> AccountantBounds:
-    """Return delta(epsilon) of independent releases by dp-accounting's privacy-loss distributions, in one direction.
-
-    Pessimistic by its connect-the-dots (Doroshenko and others 2022, from the divergences at the grid), optimistic from
-    losses rounded down. Its convolutions are Fourier transforms: useless below a delta of about 1e-14, and no verdict.
-
-    Raises ``ModuleNotFoundError`` if the optional extra ``accounting`` is not installed.
-    """
-    pmfs, pld = accountant()
-    step = 2.0 ** math.floor(math.log2(check_positive("interval", interval)))
-    whole: list[Any] = [None, None]
-    for profile in profiles:
-        low, high = loss_range(profile, direction, CUT)
-        first, last = math.floor(low / step), math.ceil(high / step)
-        grid = [i * step for i in range(first, last + 1)]
-        tails = np.array([*(profile.tail_at(e, direction) for e in grid), 0.0])
-        masses = dict(zip(range(first, last + 1), np.maximum(tails[:-1] - tails[1:], 0.0).tolist(), strict=True))
-        deltas = np.minimum.accumulate([profile.delta_at(e, direction) for e in grid])
-        parts = (
-            pmfs.create_pmf(masses, step, 0.0, False),
-            pmfs.create_pmf_pessimistic_connect_dots_fixed_gap(step, first, last, deltas),
-        )
-        for end, part in enumerate(map(pld.PrivacyLossDistribution, parts)):
-            whole[end] = part if whole[end] is None else whole[end].compose(part, 0.0)
-    return AccountantBounds(*(float(end.get_delta_for_epsilon(epsilon)) for end in whole))
-
-
-def accountant() -> tuple[Any, Any]:
-    """Return dp-accounting's modules ``pld_pmf`` and ``privacy_loss_distribution``, or say what to install."""
-    try:
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            "dp-accounting must be installed for this oracle (pip install 'pdp-verify[accounting]'), "
-            f"got no module {missing.name}"
-        ) from missing
-    return pld_pmf, privacy_loss_distribution
 
 
 METHOD = "ball arithmetic"
@@ -255,29 +200,6 @@ def compare(exact: Estimate, sampled: Estimate) -> Comparison:
     consistent = exact.low <= sampled.high and sampled.low <= exact.high
     reach = max(sampled.high - exact.low, exact.high - sampled.low)
     return Comparison(exact, sampled, consistent, reach)
-
-
-def gaussian_composition(
-    sigma: float, n_releases: int, epsilon: float, *, sensitivity: float = 1.0, discretisation: float = 1e-4
-) -> Bracket:
-    """Return delta(epsilon) of repeated Gaussian releases as bracketed by an independent accountant.
-
-    Needs the optional extra ``accounting`` (dp-accounting). The two ends are its optimistic and pessimistic
-    discretisations of the loss; rounding is not enclosed, so this is an oracle for tests and never a verdict
-    (``composed_delta`` is proved).
-    """
-    _, pld = accountant()
-    check_positive("sigma", sigma)
-    deltas = []
-    for pessimistic in (False, True):
-        one = pld.from_gaussian_mechanism(
-            sigma,
-            sensitivity=check_positive("sensitivity", sensitivity),
-            pessimistic_estimate=pessimistic,
-            value_discretization_interval=discretisation,
-        )
-        deltas.append(float(one.self_compose(check_size(n_releases)).get_delta_for_epsilon(epsilon)))
-    return Bracket(*deltas)
 
 
 #: Draws below which a rare event is not formed over a large data set: it takes some hundred passes over the records.
