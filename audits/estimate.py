@@ -91,10 +91,8 @@ class StreamKey:
 
     Parameters
     ----------
-    seed : int
-        The run's one root seed, at least 0.
-    path : tuple of str
-        Names from the outermost to the innermost.
+    seed : int, the run's one root seed, at least 0
+    path : tuple of str, names from the outermost to the innermost
     """
 
     seed: int
@@ -125,16 +123,14 @@ class Budget:
 
     Parameters
     ----------
-    n_draws : int
-        Number of mechanism draws, at least 1 (never a time).
+    n_draws : int, number of mechanism draws, at least 1 (never a time)
     failure_prob : float
         Probability with which the whole returned interval may miss the truth, in (0, 1).
     key : StreamKey
         Root seed and the names (statement, case, purpose) that make this audit's random stream its own.
     ledger : Ledger, optional
         Writes down what it is split into and spent on, and refuses to spend a part twice; without one nobody does.
-    place : tuple of str
-        Which part of the ledger's tree it is.
+    place : tuple of str, which part of the ledger's tree it is
     """
 
     n_draws: int
@@ -172,10 +168,8 @@ class Budget:
 
         Parameters
         ----------
-        shares : mapping
-            Name to share, each in (0, 1]; they add up to 1 at most.
-        n_draws : int, optional
-            Draws of each part; as many as the whole has by default.
+        shares : mapping, name to share, each in (0, 1]; they add up to 1 at most
+        n_draws : int, optional, draws of each part; as many as the whole has by default
 
         Raises
         ------
@@ -223,14 +217,12 @@ class Estimate(Result):
 
     Attributes
     ----------
-    value : float
-        Point estimate; inside the interval.
+    value : float, point estimate; inside the interval
     low, high : float
         The interval (either end may be infinite). A lower bound alone has ``high`` = the largest possible value.
     failure_prob : float
         0 for an exact computation, whose interval is a proved numerical error bound.
-    n_draws : int
-        Mechanism evaluations spent; 0 for an exact computation.
+    n_draws : int, mechanism evaluations spent; 0 for an exact computation
     method : str
         How it was made, in words ("Clopper-Pearson", "ball arithmetic, 128 bits", …).
     """

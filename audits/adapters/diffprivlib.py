@@ -113,10 +113,8 @@ class DiffprivlibTool:
     ----------
     kind : str
         Name of the function: ``"mean"``, ``"var"``, ``"quantile"``, ``"histogram"``, …
-    parameters : mapping
-        Its keyword arguments (``epsilon``, ``bounds``, ``range``, …).
-    argument : callable
-        Data set to array; the responses unless said otherwise.
+    parameters : mapping, its keyword arguments (``epsilon``, ``bounds``, ``range``, …)
+    argument : callable, data set to array; the responses unless said otherwise
 
     Raises
     ------

@@ -57,10 +57,8 @@ def black_box_audit(
     ----------
     mechanism, budget
         As of ``audit_claim``.
-    pair : NeighbouringPair
-        Its relation must be one that the claim covers.
-    claim : BlackBoxClaim
-        A point, or a whole curve.
+    pair : NeighbouringPair, its relation must be one that the claim covers
+    claim : BlackBoxClaim, a point, or a whole curve
     lines : sequence of str
         Lines that are reported beside the test of the claim: "epsilon" (a sharper lower bound), "bits".
     trees : bool
@@ -116,8 +114,7 @@ def audit_epsilon(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget, 
     ----------
     mechanism, pair, budget
         As of ``audit_claim``.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -150,8 +147,7 @@ def audit_gaussian_dp(mechanism: Mechanism, pair: NeighbouringPair, budget: Budg
     ----------
     mechanism, pair, budget
         As of ``audit_claim``.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -181,8 +177,7 @@ def audit_claim(
         A point, or a whole curve; it must cover the relation of ``pair``.
     budget : Budget
         ``n_draws`` counts mechanism evaluations; each data set gets half of them.
-    trees : bool
-        Also bet on boosted trees (the optional extra ``trees``).
+    trees : bool, also bet on boosted trees (the optional extra ``trees``)
 
     Returns
     -------
@@ -282,10 +277,8 @@ class SequentialClaimTest(Result):
     ----------
     looks : tuple of ClaimTest
         All looks, each with the share that it spent; only the last one may have refuted.
-    failure_prob : float
-        Of the whole audit.
-    n_draws : int
-        Mechanism evaluations spent by all looks.
+    failure_prob : float, of the whole audit
+    n_draws : int, mechanism evaluations spent by all looks
     """
 
     looks: tuple[ClaimTest, ...]
@@ -309,14 +302,12 @@ def sequential_claim(
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used.
+    mechanism : Mechanism, only ``draw`` and ``name`` are used
     pair, claim
         As of ``black_box_audit``.
     budget : Budget
         ``n_draws`` counts mechanism evaluations of all looks together, half of them from each data set.
-    first : int
-        Evaluations before the first look, at least 100.
+    first : int, evaluations before the first look, at least 100
 
     Returns
     -------

@@ -273,16 +273,11 @@ def visible_leak(
 
     Parameters
     ----------
-    claim : BlackBoxClaim
-        What is audited.
-    n_each : int
-        Draws per data set (half of ``Budget.n_draws``).
-    failure_prob : float
-        Of the audit.
-    power : float
-        In (0, 1).
-    lines : sequence of str
-        As given to ``black_box_audit``.
+    claim : BlackBoxClaim, what is audited
+    n_each : int, draws per data set (half of ``Budget.n_draws``)
+    failure_prob : float, of the audit
+    power : float, in (0, 1)
+    lines : sequence of str, as given to ``black_box_audit``
 
     Returns
     -------

@@ -181,14 +181,11 @@ class PrivacyClaim:
     ----------
     epsilon, delta : float
         A point that the claim contains or implies: the claimed one, or the one at which numbers are shown.
-    relations : tuple of Relation
-        The neighbouring relations that the claim covers.
+    relations : tuple of Relation, the neighbouring relations that the claim covers
     curve : GaussianProfile, ZcdpCurve, RenyiCurve, TableCurve or None
         What is claimed or implied at every ``epsilon >= 0``; None for a point.
-    group : int
-        The claim is stated for data sets that many records apart.
-    source : str
-        Where the claim is made.
+    group : int, the claim is stated for data sets that many records apart
+    source : str, where the claim is made
     """
 
     epsilon: float
@@ -248,10 +245,8 @@ def point_claim(
 
     Parameters
     ----------
-    epsilon : float
-        At least 0.
-    delta : float
-        In [0, 1].
+    epsilon : float, at least 0
+    delta : float, in [0, 1]
     relations, source
         As of ``gaussian_dp_claim``.
 
@@ -276,14 +271,10 @@ def gaussian_dp_claim(
 
     Parameters
     ----------
-    mu : float
-        Finite, at least 0.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    shown_delta : float
-        The delta of the point at which numbers are shown, in (0, 1].
-    source : str
-        Where the claim is made.
+    mu : float, finite, at least 0
+    relations : sequence of Relation, the neighbouring relations that the claim covers
+    shown_delta : float, the delta of the point at which numbers are shown, in (0, 1]
+    source : str, where the claim is made
 
     Returns
     -------
@@ -312,8 +303,7 @@ def zcdp_claim(
 
     Parameters
     ----------
-    rho : float
-        Finite, at least 0.
+    rho : float, finite, at least 0
     relations, shown_delta, source
         As of ``gaussian_dp_claim``.
 
@@ -349,10 +339,8 @@ def renyi_claim(
 
     Parameters
     ----------
-    order : float
-        Finite, above 1.
-    epsilon : float
-        The bound on the divergence of that order, at least 0.
+    order : float, finite, above 1
+    epsilon : float, the bound on the divergence of that order, at least 0
     relations, shown_delta, source
         As of ``gaussian_dp_claim``.
 
@@ -377,8 +365,7 @@ def table_claim(
 
     Parameters
     ----------
-    points : iterable of (epsilon, delta)
-        At least one; the first is shown.
+    points : iterable of (epsilon, delta), at least one; the first is shown
     relations, source
         As of ``gaussian_dp_claim``.
 
@@ -404,8 +391,7 @@ def group_claim(claim: PrivacyClaim, group: int) -> PrivacyClaim:
     Parameters
     ----------
     claim : PrivacyClaim
-    group : int
-        Records apart, at least 1.
+    group : int, records apart, at least 1
 
     Returns
     -------

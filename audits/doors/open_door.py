@@ -233,23 +233,17 @@ class ServiceMechanism(DoorMechanism):
 
     Parameters
     ----------
-    url : str
-        Of http or https, without user and password.
-    concurrency : int
-        Most requests that are open at once.
-    timeout : float
-        Seconds that one request may take.
+    url : str, of http or https, without user and password
+    concurrency : int, most requests that are open at once
+    timeout : float, seconds that one request may take
     timeouts : {"stop", "output"}
         Whether a request that takes longer ends the audit as not examined, or is an output. With "output" so are the
         statuses 429, 502, 503 and 504, after which a request is sent again otherwise.
-    batch : int
-        Most draws of one request.
-    reproducible : bool
-        Whether requests have a seed.
+    batch : int, most draws of one request
+    reproducible : bool, whether requests have a seed
     data : {"json", "csv"}
         Whether a request holds the records themselves or the path of a file with them.
-    answers : AnswerCache, optional
-        Where answers are kept.
+    answers : AnswerCache, optional, where answers are kept
     version : str
         What runs there, in the user's words; answers of another version are others.
     """
@@ -299,24 +293,17 @@ class CommandMechanism(DoorMechanism):
 
     Parameters
     ----------
-    command : sequence of str
-        The program and its arguments; no shell reads them.
-    folder : path, optional
-        Where it runs; by default where this process does.
-    concurrency : int
-        Most processes of it at once.
-    timeout : float
-        Seconds that one request may take.
+    command : sequence of str, the program and its arguments; no shell reads them
+    folder : path, optional, where it runs; by default where this process does
+    concurrency : int, most processes of it at once
+    timeout : float, seconds that one request may take
     timeouts : {"stop", "output"}
         Whether a request that takes longer ends the audit as not examined, or is an output.
-    batch : int
-        Most draws of one request.
-    reproducible : bool
-        Whether requests have a seed.
+    batch : int, most draws of one request
+    reproducible : bool, whether requests have a seed
     data : {"json", "csv"}
         Whether a request holds the records themselves or the path of a file with them.
-    answers : AnswerCache, optional
-        Where answers are kept.
+    answers : AnswerCache, optional, where answers are kept
     version : str
         What runs there, in the user's words; answers of another version are others.
     """

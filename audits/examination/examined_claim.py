@@ -56,12 +56,9 @@ class Examination(Result):
     ----------
     pairs : tuple of PairExamination
         In the order in which they were given; a pair that the mechanism refuses has no witnesses.
-    contract : tuple of ContractFinding
-        Empty for a reference mechanism.
-    demand : Demand
-        What must have been drawn before anything may rest on this.
-    failure_prob : float
-        Of everything together.
+    contract : tuple of ContractFinding, empty for a reference mechanism
+    demand : Demand, what must have been drawn before anything may rest on this
+    failure_prob : float, of everything together
     unreached, spared : str
         What was not looked at because of the deadline, and because of ``max_draws``; empty where that is nothing.
     stopped : str
@@ -272,10 +269,8 @@ def examine(
     mechanism : object
         With ``draw``; optionally ``log_density``, ``privacy_loss``, ``profile``, ``worst_profile``. A reference
         mechanism (of ``mechanisms``) is asked for its own law, which is proved; any other one is examined.
-    pairs : sequence of NamedPair
-        Distinct names.
-    claim : PrivacyClaim or None
-        None asks about the stated law alone.
+    pairs : sequence of NamedPair, distinct names
+    claim : PrivacyClaim or None, None asks about the stated law alone
     budget : Budget
         ``n_draws`` counts the evaluations of one pair, both data sets together.
     wanted : int, optional
@@ -283,10 +278,8 @@ def examine(
     own : sequence of NamedPair
         Pairs that are examined in any case (a user's own data); ``own_slots`` of them share the failure probability, so
         that nothing about the other pairs depends on how many there are.
-    private : bool
-        Whether ``own`` depends on records that may not be published.
-    demand : Demand, optional
-        By default ``wanted`` pairs, with the draws of the budget.
+    private : bool, whether ``own`` depends on records that may not be published
+    demand : Demand, optional, by default ``wanted`` pairs, with the draws of the budget
     believe : bool
         Whether a reference mechanism is asked for its own law; otherwise it is examined like any other.
     make : callable, optional

@@ -38,12 +38,9 @@ class AdaptiveGame:
     Parameters
     ----------
     steps : tuple of FiniteStep
-    costs : tuple
-        What ``filter.spend`` is told of each step.
-    filter : Filter
-        Its ``spent`` must be hashable.
-    n_steps : int
-        At least 1.
+    costs : tuple, what ``filter.spend`` is told of each step
+    filter : Filter, its ``spent`` must be hashable
+    n_steps : int, at least 1
     """
 
     steps: tuple[FiniteStep, ...]
@@ -241,8 +238,7 @@ def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
     Parameters
     ----------
     game : AdaptiveGame
-    factor : Fraction
-        ``exp(epsilon)``.
+    factor : Fraction, ``exp(epsilon)``
 
     Returns
     -------
@@ -271,8 +267,7 @@ def worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
     Parameters
     ----------
     game : AdaptiveGame
-    order : int
-        Whole, at least 2.
+    order : int, whole, at least 2
 
     Returns
     -------

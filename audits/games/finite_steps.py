@@ -25,8 +25,7 @@ class FiniteStep:
     Attributes
     ----------
     name : str
-    answers : tuple of str
-        What may be answered, in words.
+    answers : tuple of str, what may be answered, in words
     first, second : law
         Probabilities of the answers from ``D`` and from ``D'``; non-negative rationals that sum to 1.
 
@@ -58,8 +57,7 @@ class FiniteStep:
 
         Parameters
         ----------
-        order : int
-            Whole, at least 2: only then is the moment rational.
+        order : int, whole, at least 2: only then is the moment rational
         """
         ways = (_moment(self.first, self.second, order), _moment(self.second, self.first, order))
         return None if None in ways else max(way for way in ways if way is not None)
@@ -115,10 +113,8 @@ def randomised_response(ratio: Fraction | int, name: str = "") -> FiniteStep:
 
     Parameters
     ----------
-    ratio : Fraction or int
-        ``exp(epsilon)``, at least 1.
-    name : str, optional
-        What a strategy calls it.
+    ratio : Fraction or int, ``exp(epsilon)``, at least 1
+    name : str, optional, what a strategy calls it
 
     Returns
     -------
@@ -136,8 +132,7 @@ def reveal(chance: Fraction | int) -> FiniteStep:
 
     Parameters
     ----------
-    chance : Fraction or int
-        In [0, 1].
+    chance : Fraction or int, in [0, 1]
 
     Returns
     -------
@@ -173,8 +168,7 @@ class MomentFilter:
 
     Parameters
     ----------
-    budget : Fraction
-        At least 1.
+    budget : Fraction, at least 1
     """
 
     budget: Fraction
@@ -214,8 +208,7 @@ class NaturalFilter:
 
     Parameters
     ----------
-    factor : Fraction
-        ``exp(epsilon)``.
+    factor : Fraction, ``exp(epsilon)``
     delta : Fraction
     """
 

@@ -32,8 +32,7 @@ class RareLowerBound(Result):
 
     Attributes
     ----------
-    acceptance : float
-        Share of the final draws with ``L > epsilon``.
+    acceptance : float, share of the final draws with ``L > epsilon``
     n_pilot, n_draws : int
         Mechanism evaluations that the proposal was fitted with, and in total.
     """
@@ -58,10 +57,8 @@ def audit_rare_lower(source: LossPoints, budget: Budget, *, epsilon: float) -> R
     ----------
     source : LossPoints
         From ``mechanisms.noise_points`` or ``mechanisms.output_points``.
-    budget : Budget
-        ``failure_prob`` is split evenly over the two lower ends.
-    epsilon : float
-        Finite (natural log).
+    budget : Budget, ``failure_prob`` is split evenly over the two lower ends
+    epsilon : float, finite (natural log)
 
     Returns
     -------
@@ -129,14 +126,11 @@ class RareAudit(Result):
 
     Attributes
     ----------
-    epsilon : float
-        Of the envelope.
+    epsilon : float, of the envelope
     acceptance : float
         Share of the draws inside the envelope with ``L > epsilon``: the larger, the narrower the intervals.
-    failure_prob : float
-        Of both intervals together.
-    n_draws : int
-        Draws inside the envelope.
+    failure_prob : float, of both intervals together
+    n_draws : int, draws inside the envelope
     """
 
     epsilon: float

@@ -36,16 +36,11 @@ def own_data_pairs(
 
     Parameters
     ----------
-    dataset : Dataset
-        The user's own.
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate.
-    count : int
-        Pairs wanted; there may be fewer.
-    n_min, n_max : int, int or None
-        Least and largest number of records that the domain allows.
-    labels : bool
-        Responses are -1 and +1 only.
+    dataset : Dataset, the user's own
+    relation : Relation, ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate
+    count : int, pairs wanted; there may be fewer
+    n_min, n_max : int, int or None, least and largest number of records that the domain allows
+    labels : bool, responses are -1 and +1 only
 
     Returns
     -------

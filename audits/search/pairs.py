@@ -37,12 +37,10 @@ class PublicDomain:
 
     Parameters
     ----------
-    dim : int
-        Features, at least 1.
+    dim : int, features, at least 1
     x_bound, y_bound : float
         Bounds on the Euclidean norm of a row and on ``|y|``; positive, infinity allowed.
-    n_min, n_max : int, int or None
-        Least and largest number of records; None where there is none.
+    n_min, n_max : int, int or None, least and largest number of records; None where there is none
     """
 
     dim: int
@@ -118,14 +116,12 @@ def examination_pairs(
     ----------
     domain : PublicDomain
         What is public: the features, the bounds, the number of records.
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate.
+    relation : Relation, ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate
     group : int
         Records that the two data sets are apart; from 2 on the pairs are ``NamedGroupPair``.
     count : int
         Pairs wanted; fewer come back only where the domain has no more (none where it allows no two such data sets).
-    labels : bool
-        Responses are -1 and +1 only (``y_bound`` must be at least 1).
+    labels : bool, responses are -1 and +1 only (``y_bound`` must be at least 1)
 
     Returns
     -------

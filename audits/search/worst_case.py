@@ -36,8 +36,7 @@ class NamedPair:
 
     Attributes
     ----------
-    name : str
-        How it was built, in words.
+    name : str, how it was built, in words
     pair : NeighbouringPair
     """
 
@@ -54,12 +53,9 @@ def adversarial_pairs(n_records: int, dim: int, *, x_bound: float, y_bound: floa
 
     Parameters
     ----------
-    n_records : int
-        Records of the smaller data set, at least 1.
-    dim : int
-        Features, at least 1.
-    x_bound, y_bound : float
-        Public bounds; finite, since the pairs sit on them.
+    n_records : int, records of the smaller data set, at least 1
+    dim : int, features, at least 1
+    x_bound, y_bound : float, public bounds; finite, since the pairs sit on them
 
     Returns
     -------
@@ -121,12 +117,9 @@ class Maximum(Result):
 
     Attributes
     ----------
-    point : (k,) array
-        In the box.
-    value : float
-        Of the objective there.
-    n_evaluations : int
-        Of the objective.
+    point : (k,) array, in the box
+    value : float, of the objective there
+    n_evaluations : int, of the objective
     """
 
     point: FloatArray
@@ -153,14 +146,11 @@ def search_maximum(
         Takes a point of shape ``(k,)``; deterministic; nan counts as the worst value.
     box : sequence of (low, high)
         One finite interval a parameter (search on a log scale by parametrising so).
-    rng : Generator
-        Places the scan.
+    rng : Generator, places the scan
     n_starts : int
         Points of the scan (a Latin hypercube); the corners are added when they are no more than that.
-    n_polish : int
-        Local searches.
-    evaluations_each : int
-        Largest number of evaluations of one local search.
+    n_polish : int, local searches
+    evaluations_each : int, largest number of evaluations of one local search
 
     Returns
     -------
@@ -227,17 +217,14 @@ class ConfirmedPair(Result):
 
     Attributes
     ----------
-    name : str
-        How the pair was built, in words.
+    name : str, how the pair was built, in words
     found : float
         What the search saw: exact delta of a mechanism whose profile is known, otherwise the largest of many estimates.
     confirmed : Estimate
         Of the pair found, from draws that took no part in finding it; holds except with its ``failure_prob``. It speaks
         about this pair: a search proves nothing about the pairs that it did not try.
-    n_searched : int
-        Pairs that were looked at.
-    n_draws : int
-        Mechanism evaluations of search and confirmation together.
+    n_searched : int, pairs that were looked at
+    n_draws : int, mechanism evaluations of search and confirmation together
     """
 
     name: str
@@ -258,8 +245,7 @@ def worst_pair(mechanism: WhiteBox, pairs: Sequence[NamedPair], budget: Budget, 
     ----------
     mechanism, budget, epsilon
         As of ``search_pair``.
-    pairs : sequence of NamedPair
-        At least one.
+    pairs : sequence of NamedPair, at least one
 
     Returns
     -------
@@ -302,15 +288,11 @@ def search_pair(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
-    build : callable
-        From a point of ``box``, shape ``(k,)``, to a pair.
-    box : sequence of (low, high)
-        One finite interval a parameter.
+    mechanism : WhiteBox, with ``draw`` and ``privacy_loss``
+    build : callable, from a point of ``box``, shape ``(k,)``, to a pair
+    box : sequence of (low, high), one finite interval a parameter
     budget : Budget
-    epsilon : float
-        Natural log, finite.
+    epsilon : float, natural log, finite
     n_starts, n_polish, evaluations_each : int
         See ``search_maximum``. All evaluations share one stream (common random numbers), so the estimated objective is
         a function of the point.

@@ -138,18 +138,14 @@ class SparingAudit(Result):
     ----------
     mechanism : str
     claim : PrivacyClaim
-    pair : str
-        The pair that was bet on; empty where none was.
+    pair : str, the pair that was bet on; empty where none was
     event : str
         On what the best bet is, in words, with how often that happened in the draws that were bet on.
-    point : Point or None
-        The claimed point that this bet is against.
+    point : Point or None, the claimed point that this bet is against
     wealth : tuple of (int, float)
         Draws so far, the pilot included, and the log of the wealth after them; begins with the pilot and 0.
-    failure_prob : float
-        Of the whole audit.
-    n_draws : int
-        Draws asked for, all together.
+    failure_prob : float, of the whole audit
+    n_draws : int, draws asked for, all together
     unreached, spared : str
         Why it stopped before its draws were spent, and what was left out of the pilot; empty where nothing was.
     cut : bool
@@ -222,10 +218,8 @@ def audit_sparingly(
 
     Parameters
     ----------
-    mechanism : object
-        With ``draw(dataset, n_draws, *, rng)``; outputs of any type.
-    pairs : sequence of NamedPair
-        Of relations that the claim covers, with distinct names.
+    mechanism : object, with ``draw(dataset, n_draws, *, rng)``; outputs of any type
+    pairs : sequence of NamedPair, of relations that the claim covers, with distinct names
     claim : PrivacyClaim
         A point, or a curve, which is bet against at a few of its points.
     budget : Budget
@@ -236,8 +230,7 @@ def audit_sparingly(
     make : callable, optional
         Gives a pristine mechanism, for each block of draws and some calls of it. By default every call is made on
         ``mechanism`` itself and nothing is copied: copies would repeat the noise of a generator that it holds.
-    deadline : Deadline, optional
-        No call is begun after it; what was bet on by then counts.
+    deadline : Deadline, optional, no call is begun after it; what was bet on by then counts
 
     Returns
     -------

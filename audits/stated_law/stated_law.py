@@ -67,12 +67,9 @@ class LawAudit(Result):
 
     Attributes
     ----------
-    tests : tuple of LawTest
-        Each with its own level.
-    failure_prob : float
-        With which a true statement may be refuted.
-    n_draws : int
-        Draws that were read.
+    tests : tuple of LawTest, each with its own level
+    failure_prob : float, with which a true statement may be refuted
+    n_draws : int, draws that were read
     examined : float
         Share of the certifying draws that a move (or a comparison) could say anything about; 0 when the outputs
         were constant or the density jumps everywhere.
@@ -107,13 +104,10 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        Only ``draw``, ``log_density`` and ``name`` are used.
+    mechanism : WhiteBox, only ``draw``, ``log_density`` and ``name`` are used
     dataset : Dataset
-    budget : Budget
-        ``n_draws`` from this data set.
-    outputs : (n, k) array, optional
-        Independent draws made before, instead of new ones.
+    budget : Budget, ``n_draws`` from this data set
+    outputs : (n, k) array, optional, independent draws made before, instead of new ones
 
     Returns
     -------
@@ -234,8 +228,7 @@ def audit_loss(
     mechanism : WhiteBox
         ``draw``, ``name`` and one of ``privacy_loss`` and ``log_density`` are used.
     pair : NeighbouringPair
-    budget : Budget
-        ``n_draws`` of both data sets together, half from each.
+    budget : Budget, ``n_draws`` of both data sets together, half from each
     outputs : two (n, k) arrays, optional
         Independent draws made before, from the first and the second data set, instead of new ones.
 
@@ -407,8 +400,7 @@ def audit_profile(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``profile``, and ``privacy_loss`` or ``log_density``.
+    mechanism : WhiteBox, with ``profile``, and ``privacy_loss`` or ``log_density``
     pair, budget, outputs
         As of ``audit_loss``.
 

@@ -32,14 +32,10 @@ class CoverageAudit(Result):
 
     Attributes
     ----------
-    parts : tuple of Estimate
-        In the order of the events.
-    joint : Estimate
-        That all parts hold.
-    failure_prob : float
-        With which the intervals may miss the truth, all together.
-    n_draws : int
-        Rows of events.
+    parts : tuple of Estimate, in the order of the events
+    joint : Estimate, that all parts hold
+    failure_prob : float, with which the intervals may miss the truth, all together
+    n_draws : int, rows of events
     """
 
     parts: tuple[Estimate, ...]
@@ -134,12 +130,10 @@ class SequentialAudit(Result):
     ----------
     estimate : Estimate
         Of the last look; its ``failure_prob`` is that of the whole audit, since any look might have been the last.
-    looks : tuple of Estimate
-        All looks, each with the share that it spent.
+    looks : tuple of Estimate, all looks, each with the share that it spent
     decided : bool
         Whether the last interval lies wholly inside, or wholly outside, what is allowed.
-    n_draws : int
-        Mechanism evaluations spent (of a sampler: values drawn).
+    n_draws : int, mechanism evaluations spent (of a sampler: values drawn)
     """
 
     estimate: Estimate
@@ -166,11 +160,9 @@ def sequential_proportion(
     ----------
     sampler : callable
         ``sampler(n, rng)`` returns ``n`` independent events, shape ``(n,)``.
-    allowed : (float, float)
-        What is claimed: the least and the largest probability.
+    allowed : (float, float), what is claimed: the least and the largest probability
     budget : Budget
-    first : int
-        Draws before the first look.
+    first : int, draws before the first look
 
     Returns
     -------
@@ -214,13 +206,10 @@ def sequential_mean(
     ----------
     sampler : callable
         ``sampler(n, rng)`` returns ``n`` independent values, shape ``(n,)``.
-    allowed : (float, float)
-        What is claimed: the least and the largest mean.
+    allowed : (float, float), what is claimed: the least and the largest mean
     budget : Budget
-    low, high : float
-        Every value lies between them.
-    first : int
-        Draws before the first look.
+    low, high : float, every value lies between them
+    first : int, draws before the first look
 
     Returns
     -------
@@ -261,18 +250,13 @@ def sequential_delta(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
+    mechanism : WhiteBox, with ``draw`` and ``privacy_loss``
     pair : NeighbouringPair
     budget : Budget
-    epsilon : float
-        Where delta is taken; finite.
-    delta : float
-        What is claimed, in [0, 1].
-    directions : sequence of Direction
-        Distinct; the worst of them counts.
-    first : int
-        Evaluations before the first look.
+    epsilon : float, where delta is taken; finite
+    delta : float, what is claimed, in [0, 1]
+    directions : sequence of Direction, distinct; the worst of them counts
+    first : int, evaluations before the first look
 
     Returns
     -------

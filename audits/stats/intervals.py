@@ -341,10 +341,8 @@ def holm_rejections(p_values: ArrayLike, failure_prob: float) -> NDArray[np.bool
 
     Parameters
     ----------
-    p_values : (n,) array_like
-        Each in [0, 1].
-    failure_prob : float
-        In (0, 1).
+    p_values : (n,) array_like, each in [0, 1]
+    failure_prob : float, in (0, 1)
 
     Returns
     -------

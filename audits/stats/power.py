@@ -61,10 +61,8 @@ def refutation_probability(p_true: float, p_allowed: float, n: int, failure_prob
     ----------
     p_true, failure_prob
         As of ``draws_needed``.
-    p_allowed : float
-        The bound that is claimed.
-    n : int
-        Draws, at least 1.
+    p_allowed : float, the bound that is claimed
+    n : int, draws, at least 1
 
     Returns
     -------
@@ -90,16 +88,11 @@ def draws_needed(
 
     Parameters
     ----------
-    p_true : float
-        The true probability, in [0, 1].
-    p_allowed : float
-        The bound that is claimed, another number.
-    failure_prob : float
-        In (0, 1).
-    power : float
-        In [0, 1].
-    limit : int
-        Most draws that are tried.
+    p_true : float, the true probability, in [0, 1]
+    p_allowed : float, the bound that is claimed, another number
+    failure_prob : float, in (0, 1)
+    power : float, in [0, 1]
+    limit : int, most draws that are tried
 
     Returns
     -------

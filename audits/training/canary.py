@@ -191,8 +191,7 @@ def gradient_canary(
     ----------
     training, drawn, others
         As of ``audit_canary``.
-    pair : NeighbouringPair
-        The canary is the record in which its members differ.
+    pair : NeighbouringPair, the canary is the record in which its members differ
 
     Returns
     -------
@@ -260,19 +259,16 @@ def audit_canary(
 
     Parameters
     ----------
-    training : NoisyTraining
-        As stated, with the transcript as observer.
+    training : NoisyTraining, as stated, with the transcript as observer
     pair : NeighbouringPair
         The canary is the record in which its members differ. Best a record whose gradient is always clipped, and
         orthogonal to those of the others.
     budget : Budget
         ``n_draws`` counts trainings, with and without the canary together; at least 100.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
     drawn : Mechanism, optional
         What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
-    others : {"nothing", "expected"}
-        See ``GradientCanary``.
+    others : {"nothing", "expected"}, see ``GradientCanary``
 
     Returns
     -------
@@ -353,8 +349,7 @@ def epsilon_from_scores(
         numbers, computed from what the observer sees of that training alone. The trainings are independent, the data
         the same but for the canary; several canaries of one training are not independent trainings. A NaN is a score
         like any other: where a mistake in the scoring makes NaN on one side alone, it reads as a violation.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
     failure_prob : float
         Probability with which the bound may lie above the truth, in (0, 1).
     key : StreamKey
@@ -391,14 +386,11 @@ def claim_from_scores(
 
     Parameters
     ----------
-    with_canary, without_canary : (n,) or (n, k) array_like
-        See ``epsilon_from_scores``.
+    with_canary, without_canary : (n,) or (n, k) array_like, see ``epsilon_from_scores``
     claim : BlackBoxClaim
         A point, or a whole curve; it must cover adding a record (``point_claim(epsilon, delta).black_box()``).
-    failure_prob : float
-        Probability with which a true claim may be refuted, in (0, 1).
-    key : StreamKey
-        Of the random order in which scores are read.
+    failure_prob : float, probability with which a true claim may be refuted, in (0, 1)
+    key : StreamKey, of the random order in which scores are read
 
     Returns
     -------

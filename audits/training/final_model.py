@@ -177,14 +177,10 @@ def final_model_epsilon(rate: float, mu: float, n_steps: int, delta: float) -> E
 
     Parameters
     ----------
-    rate : float
-        With which a record takes part in a step; in (0, 1].
-    mu : float
-        ``clip/sigma``, positive.
-    n_steps : int
-        At least 1.
-    delta : float
-        In (0, 1].
+    rate : float, with which a record takes part in a step; in (0, 1]
+    mu : float, ``clip/sigma``, positive
+    n_steps : int, at least 1
+    delta : float, in (0, 1]
 
     Returns
     -------
@@ -267,10 +263,8 @@ def audit_final_model(
 
     Parameters
     ----------
-    training : ModelTraining
-        As stated, with either observer.
-    pair : NeighbouringPair
-        A record added or removed: the canary.
+    training : ModelTraining, as stated, with either observer
+    pair : NeighbouringPair, a record added or removed: the canary
     budget, delta, drawn
         As of ``audit_canary``.
 
@@ -302,10 +296,8 @@ def final_model_canary(
 
     Parameters
     ----------
-    training : ModelTraining
-        Either observer.
-    pair : NeighbouringPair
-        The canary is the record in which its members differ.
+    training : ModelTraining, either observer
+    pair : NeighbouringPair, the canary is the record in which its members differ
     drawn : Mechanism, optional
         What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
 

@@ -58,10 +58,8 @@ def audit_canaries(
     ----------
     training, delta, drawn
         As of ``audit_canary``.
-    dataset : Dataset
-        The other records; may be empty.
-    X, y : (K, dim) array_like, (K,) array_like
-        The canaries.
+    dataset : Dataset, the other records; may be empty
+    X, y : (K, dim) array_like, (K,) array_like, the canaries
     budget : Budget
         ``n_draws`` counts trainings, with a canary and without one together; at least 100.
 

@@ -223,10 +223,8 @@ class OneRunBound(Result):
     ----------
     epsilon : Estimate
         Its ``high`` is infinite: one run can refute and never support.
-    delta : float
-        Where the bound is taken.
-    counts : GuessCounts
-        What it was read from.
+    delta : float, where the bound is taken
+    counts : GuessCounts, what it was read from
     """
 
     epsilon: Estimate
@@ -251,14 +249,11 @@ class OneRunCurveBound(Result):
 
     Attributes
     ----------
-    mu : Estimate
-        Its ``high`` is infinite.
-    delta : float
-        Where the curve is read.
+    mu : Estimate, its ``high`` is infinite
+    delta : float, where the curve is read
     curve_epsilon : float
         The epsilon of the refuted curve at ``delta``: a name of the curve, not a bound on the mechanism's epsilon.
-    counts : GuessCounts
-        What it was read from.
+    counts : GuessCounts, what it was read from
     """
 
     mu: Estimate
@@ -285,8 +280,7 @@ class OneRunCurveTest(Result):
     p_value : float
         An upper bound; with several numbers of guesses the smallest times how many they are.
     failure_prob : float
-    counts : GuessCounts
-        What it was read from.
+    counts : GuessCounts, what it was read from
     """
 
     p_value: float
@@ -325,10 +319,8 @@ def one_run_bound(
         round (a loss, say) the bound is 0.
     included : array_like of bool, shape (m,)
         Whether each canary took part, decided by independent throws of a fair coin.
-    delta : float
-        In [0, 1].
-    failure_prob : float
-        In (0, 1); over the coins and the run.
+    delta : float, in [0, 1]
+    failure_prob : float, in (0, 1); over the coins and the run
     n_guesses : int or sequence of int
         Fixed before the run was looked at, for instance by ``planned_guesses``. Each of several has an equal share of
         ``failure_prob``.
@@ -443,8 +435,7 @@ def planned_guesses(n_canaries: int, *, epsilon: float, delta: float, failure_pr
 
     Parameters
     ----------
-    n_canaries : int
-        At least 1.
+    n_canaries : int, at least 1
     epsilon, delta, failure_prob : float
         What is expected of the mechanism (positive, natural log; in (0, 1)), and the level of the bound.
     curve : bool

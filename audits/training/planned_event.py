@@ -36,10 +36,8 @@ class ScoredMechanism:
     Parameters
     ----------
     mechanism : Mechanism
-    score : callable
-        From outputs ``(n, k)`` to scores ``(n,)``, row by row.
-    words : str
-        What the score is.
+    score : callable, from outputs ``(n, k)`` to scores ``(n,)``, row by row
+    words : str, what the score is
     """
 
     mechanism: Mechanism

@@ -111,20 +111,15 @@ class AttackAudit(Result):
     Attributes
     ----------
     mechanism : str
-    roc : Roc
-        Rates at common thresholds, with bands.
-    advantage : Estimate
-        Largest ``|tpr - fpr|`` over thresholds.
+    roc : Roc, rates at common thresholds, with bands
+    advantage : Estimate, largest ``|tpr - fpr|`` over thresholds
     accuracy : Estimate
         Of the best threshold when both data sets are equally likely: ``(1 + advantage) / 2``.
-    rates : tuple of RateAt
-        True-positive rate at small false-positive rates.
+    rates : tuple of RateAt, true-positive rate at small false-positive rates
     events : ThresholdEvents
         The source of lower bounds on epsilon (any mechanism) and on mu.
-    failure_prob : float
-        With which the intervals may miss the truth, all together.
-    n_draws : int
-        Mechanism evaluations spent.
+    failure_prob : float, with which the intervals may miss the truth, all together
+    n_draws : int, mechanism evaluations spent
     """
 
     mechanism: str
@@ -177,10 +172,8 @@ def accuracy_ceiling(epsilon: float, delta: float = 0.0) -> float:
 
     Parameters
     ----------
-    epsilon : float
-        At least 0.
-    delta : float
-        In [0, 1].
+    epsilon : float, at least 0
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -203,8 +196,7 @@ def likelihood_ratio_attack(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
+    mechanism : WhiteBox, with ``draw`` and ``privacy_loss``
     pair : NeighbouringPair
     budget : Budget
         ``n_draws`` counts mechanism evaluations; each data set gets half of them.

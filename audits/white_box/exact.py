@@ -38,12 +38,9 @@ def composed_delta(
 
     Parameters
     ----------
-    profiles : sequence of PrivacyProfile
-        At least one; equal ones are composed by squaring.
-    epsilon : float
-        Natural log, finite.
-    directions : sequence of Direction
-        The profiles' own.
+    profiles : sequence of PrivacyProfile, at least one; equal ones are composed by squaring
+    epsilon : float, natural log, finite
+    directions : sequence of Direction, the profiles' own
     interval : float, optional
         Width of the grid, positive; rounded down to a power of two, which makes its points exact. Without it the grid
         is refined until the ends are at most 1e-3 apart in epsilon.
@@ -95,12 +92,9 @@ def exact_delta(profile: PrivacyProfile, epsilon: float, *, directions: Sequence
 
     Parameters
     ----------
-    profile : PrivacyProfile
-        An exact law of the loss.
-    epsilon : float
-        Natural log, finite.
-    directions : sequence of Direction
-        Distinct; the worst of them counts.
+    profile : PrivacyProfile, an exact law of the loss
+    epsilon : float, natural log, finite
+    directions : sequence of Direction, distinct; the worst of them counts
 
     Returns
     -------
@@ -149,8 +143,7 @@ def exact_epsilon(profile: PrivacyProfile, delta: float, *, directions: Sequence
     ----------
     profile, directions
         As of ``exact_delta``.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
 
     Returns
     -------

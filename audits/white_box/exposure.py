@@ -70,8 +70,7 @@ class Exposure(Result):
     Attributes
     ----------
     mechanism : str
-    delta : float
-        Where the epsilons are taken.
+    delta : float, where the epsilons are taken
     advantage : RecordBounds
         Largest true- minus false-positive rate of any membership test: the total variation of the two output laws.
     drawn_with, drawn_without : RecordBounds
@@ -81,10 +80,8 @@ class Exposure(Result):
         hold whatever the condition of the data: what rounding can do to leverages and residuals is bounded (from the
         condition number, or in ball arithmetic), and 1e-9 is granted to the root search, which is tested, not proved.
         Profiles asked one record at a time bring their own ends where they know how far their distance may be off.
-    n_draws : int
-        Mechanism evaluations spent; the same draws serve all records.
-    method : str
-        How the numbers were made, in words.
+    n_draws : int, mechanism evaluations spent; the same draws serve all records
+    method : str, how the numbers were made, in words
     """
 
     mechanism: str
@@ -127,14 +124,11 @@ def exposure(mechanism: Mechanism, dataset: Dataset, budget: Budget, *, delta: f
 
     Parameters
     ----------
-    mechanism : Mechanism
-        With an exact law, or white-box.
-    dataset : Dataset
-        At least one record.
+    mechanism : Mechanism, with an exact law, or white-box
+    dataset : Dataset, at least one record
     budget : Budget
         Draws from ``dataset`` (shared by all records) and the failure probability of everything returned.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
 
     Returns
     -------

@@ -50,12 +50,9 @@ def goe_norm_coverage(dim: int, tau: float, normalisation: Normalisation, budget
 
     Parameters
     ----------
-    dim : int
-        At least 1.
-    tau : float
-        Finite.
-    normalisation : Normalisation
-        Which variance the entries have.
+    dim : int, at least 1
+    tau : float, finite
+    normalisation : Normalisation, which variance the entries have
     budget : Budget
 
     Returns
@@ -110,13 +107,10 @@ def sandwich_coverage(
 
     Parameters
     ----------
-    H : (dim, dim) array
-        Symmetric positive definite.
-    sigma : float
-        Noise scale, positive.
+    H : (dim, dim) array, symmetric positive definite
+    sigma : float, noise scale, positive
     budget : Budget
-    lower, upper : float
-        ``0 < lower < upper``.
+    lower, upper : float, ``0 < lower < upper``
 
     Returns
     -------

@@ -109,12 +109,9 @@ class TailAudit(Result):
     Attributes
     ----------
     mechanism : str
-    points : tuple of TailPoint
-        One for every epsilon and direction.
-    failure_prob : float
-        With which the intervals may miss the truth, all together.
-    n_draws : int
-        Mechanism evaluations spent.
+    points : tuple of TailPoint, one for every epsilon and direction
+    failure_prob : float, with which the intervals may miss the truth, all together
+    n_draws : int, mechanism evaluations spent
     """
 
     mechanism: str
@@ -229,10 +226,8 @@ def audit_tails(
     ----------
     mechanism, pair, budget
         As of ``sequential_delta``.
-    epsilons : sequence of float
-        Fixed before the draws are seen; finite.
-    directions : sequence of Direction
-        Distinct.
+    epsilons : sequence of float, fixed before the draws are seen; finite
+    directions : sequence of Direction, distinct
 
     Returns
     -------
@@ -274,12 +269,9 @@ class LossCurve(Result):
 
     Attributes
     ----------
-    losses : (n,) array
-        Sorted.
-    radius : float
-        Half width of both bands.
-    failure_prob : float
-        With which a band may leave the truth anywhere.
+    losses : (n,) array, sorted
+    radius : float, half width of both bands
+    failure_prob : float, with which a band may leave the truth anywhere
     """
 
     losses: FloatArray
@@ -327,8 +319,7 @@ def audit_curves(
     ----------
     mechanism, pair, budget
         As of ``sequential_delta``.
-    directions : sequence of Direction
-        Distinct.
+    directions : sequence of Direction, distinct
 
     Returns
     -------
