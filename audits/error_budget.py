@@ -22,37 +22,19 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Part:
-    """A named part of a failure probability.
-
-    Attributes
-    ----------
-    place : tuple of str
-    alpha : float
-        The failure probability that it owns.
-    parts : tuple of str
-        What it was split into; empty for a leaf.
-    decided : str
-        What it was spent on; empty where it was not spent.
-    private : bool
-        Whether it depends on records that may not be published.
-    """
+    """A named part of a failure probability."""
 
     place: Place
-    alpha: float
-    parts: tuple[str, ...] = ()
-    decided: str = ""
-    private: bool = False
+    alpha: float  #: the failure probability that it owns
+    parts: tuple[str, ...] = ()  #: what it was split into; empty for a leaf
+    decided: str = ""  #: what it was spent on; empty where it was not spent
+    private: bool = False  #: whether it depends on records that may not be published
 
 
 class Ledger:
     """Remembers how a failure probability was split, and refuses to give out more than there is.
 
-    Parameters
-    ----------
-    alpha : float
-        The whole.
-    place : tuple of str
-        Where the whole stands in a larger tree.
+    ``alpha``: the whole. ``place``: where the whole stands in a larger tree.
     """
 
     def __init__(self, alpha: float, place: Place = (), *, private: bool = False) -> None:
@@ -66,10 +48,7 @@ class Ledger:
     def take(self, place: Place, name: str, alpha: float, *, private: bool = False) -> Place:
         """Split off a part, and return its place.
 
-        Raises
-        ------
-        LedgerError
-            If the name was taken, the whole was spent, or the parts add up to more than the whole.
+        Raises ``LedgerError`` if the name was taken, the whole was spent, or the parts add up to more than the whole.
         """
         whole = self._parts[place]
         if name in whole.parts:
@@ -87,10 +66,7 @@ class Ledger:
     def spend(self, place: Place, decided: str) -> None:
         """Write down what a leaf was spent on.
 
-        Raises
-        ------
-        LedgerError
-            If it was spent before, or split.
+        Raises ``LedgerError`` if it was spent before, or split.
         """
         leaf = self._parts[place]
         if not decided:
@@ -111,10 +87,7 @@ class Ledger:
     def adopt(self, tree: Sequence[Part]) -> None:
         """Take over what another process did with a part that was given to it whole.
 
-        Raises
-        ------
-        LedgerError
-            If that part is another one here, or was used here.
+        Raises ``LedgerError`` if that part is another one here, or was used here.
         """
         if not tree:
             return

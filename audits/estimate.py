@@ -2,15 +2,119 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from .error_budget import ROUNDING, Ledger, LedgerError, Part, Place
-from .results import Result
-from .streams import StreamKey
+
+#: Most characters of one value, and of a whole ``repr``.
+LONGEST_VALUE, LONGEST_REPR = 120, 240
+
+
+class Result:
+    """A result that can be read; a subclass is a dataclass with ``repr=False`` and may choose its own ``entries``."""
+
+    def entries(self) -> dict[str, Any]:
+        """Return what is shown, by name; by default every field."""
+        of: Any = self
+        return {field.name: getattr(self, field.name) for field in fields(of)}
+
+    def brief(self) -> str:
+        """Return the result as one value among others; by default only what it is."""
+        return type(self).__name__
+
+    def summary(self) -> str:
+        """Return the result in a few lines of words and numbers.
+
+        Examples
+        --------
+        >>> from audits import Estimate
+        >>> print(Estimate(0.1, 0.05, 0.2, 1e-6, 1000, "Clopper-Pearson").summary())
+        Estimate
+          value         0.1
+          interval      [0.05, 0.2]
+          failure prob  1e-06
+          n draws       1000
+          method        Clopper-Pearson
+        """
+        lines = self._lines()
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([type(self).__name__, *(f"  {name:<{width}}  {words}" for name, words in lines)])
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name.replace(' ', '_')}={_words(value)}" for name, value in self.entries().items())
+        return f"{type(self).__name__}({_cut(inside, LONGEST_REPR)})"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(words)}</td></tr>" for name, words in self._lines()
+        )
+        return f"<table><caption>{html.escape(type(self).__name__)}</caption>{cells}</table>"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = ((name.replace("_", " "), _words(value)) for name, value in self.entries().items())
+        return [(name, words) for name, words in lines if words]
+
+
+def _words(value: Any) -> str:
+    """Return one value in words; of an array, a sequence or an object only what it is."""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if value is None or isinstance(value, bool | int | str):
+        return _cut(str(value), LONGEST_VALUE)
+    if isinstance(value, Result):
+        return value.brief()
+    if hasattr(value, "shape"):
+        return f"array of shape {value.shape}"
+    if isinstance(value, Sequence) and value and all(type(item) is type(value[0]) for item in value):
+        return f"{len(value)} × {type(value[0]).__name__}"
+    return f"{len(value)} items" if isinstance(value, Sized) else type(value).__name__
+
+
+def _cut(words: str, longest: int) -> str:
+    return words if len(words) <= longest else f"{words[: longest - 1]}…"
+
+
+@dataclass(frozen=True)
+class StreamKey:
+    """Root seed and a path of names (statement, case, purpose, shard); equal keys give equal draws.
+
+    Parameters
+    ----------
+    seed : int, the run's one root seed, at least 0
+    path : tuple of str, names from the outermost to the innermost
+    """
+
+    seed: int
+    path: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or int(self.seed) != self.seed or self.seed < 0:
+            raise ValueError(f"seed must be a whole number of at least 0, got seed={self.seed}")
+
+    def child(self, *names: str) -> StreamKey:
+        """Return the key one or more names further down."""
+        return StreamKey(self.seed, (*self.path, *names))
+
+    def sequence(self) -> np.random.SeedSequence:
+        """Return the ``SeedSequence`` of this key (128 bits of the path's SHA-256 as spawn key)."""
+        text = "\x1f".join(self.path).encode()
+        words = np.frombuffer(hashlib.sha256(text).digest()[:16], dtype="<u4")
+        return np.random.SeedSequence(self.seed, spawn_key=tuple(int(w) for w in words))
+
+    def rng(self) -> np.random.Generator:
+        """Return a fresh generator at the start of this key's stream."""
+        return np.random.Generator(np.random.PCG64DXSM(self.sequence()))
 
 
 @dataclass(frozen=True)
@@ -19,16 +123,14 @@ class Budget:
 
     Parameters
     ----------
-    n_draws : int
-        Number of mechanism draws, at least 1 (never a time).
+    n_draws : int, number of mechanism draws, at least 1 (never a time)
     failure_prob : float
         Probability with which the whole returned interval may miss the truth, in (0, 1).
     key : StreamKey
         Root seed and the names (statement, case, purpose) that make this audit's random stream its own.
     ledger : Ledger, optional
         Writes down what it is split into and spent on, and refuses to spend a part twice; without one nobody does.
-    place : tuple of str
-        Which part of the ledger's tree it is.
+    place : tuple of str, which part of the ledger's tree it is
     """
 
     n_draws: int
@@ -66,10 +168,8 @@ class Budget:
 
         Parameters
         ----------
-        shares : mapping
-            Name to share, each in (0, 1]; they add up to 1 at most.
-        n_draws : int, optional
-            Draws of each part; as many as the whole has by default.
+        shares : mapping, name to share, each in (0, 1]; they add up to 1 at most
+        n_draws : int, optional, draws of each part; as many as the whole has by default
 
         Raises
         ------
@@ -117,14 +217,12 @@ class Estimate(Result):
 
     Attributes
     ----------
-    value : float
-        Point estimate; inside the interval.
+    value : float, point estimate; inside the interval
     low, high : float
         The interval (either end may be infinite). A lower bound alone has ``high`` = the largest possible value.
     failure_prob : float
         0 for an exact computation, whose interval is a proved numerical error bound.
-    n_draws : int
-        Mechanism evaluations spent; 0 for an exact computation.
+    n_draws : int, mechanism evaluations spent; 0 for an exact computation
     method : str
         How it was made, in words ("Clopper-Pearson", "ball arithmetic, 128 bits", …).
     """

@@ -66,26 +66,14 @@ class Ground(Enum):
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check as the verdict sees it.
+    """One check as the verdict sees it."""
 
-    Attributes
-    ----------
-    name : str
-        What was looked at, and where.
-    why : str
-        Why it is open; empty otherwise.
-    tests : Stated or None
-        The statement that a check of role ``STATES`` is about; None for every other role.
-    rests_on : tuple of Stated
-        The statements that its number was computed with.
-    """
-
-    name: str
+    name: str  #: what was looked at, and where
     role: CheckRole
     outcome: CheckOutcome
-    why: str = ""
-    tests: Stated | None = None
-    rests_on: tuple[Stated, ...] = ()
+    why: str = ""  #: why it is open; empty otherwise
+    tests: Stated | None = None  #: the statement that a check of role ``STATES`` is about; None for every other role
+    rests_on: tuple[Stated, ...] = ()  #: the statements that its number was computed with
 
     def __post_init__(self) -> None:
         if (self.role is CheckRole.STATES) != (self.tests is not None):
@@ -94,59 +82,31 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Terms:
-    """What is demanded of a PASS, and what is known beside the checks.
+    """What is demanded of a PASS, and what is known beside the checks."""
 
-    Attributes
-    ----------
-    external : bool
-        Whether the mechanism is not a reference mechanism of this package: its claim never passes without draws.
-    simulated : bool
-        Whether the claim is about utility, which draws alone support.
-    missing : str
-        What was not tested, and why; empty where the demand on the draws is met.
-    obstacle : str
-        Why the claim stays open whatever the checks say; empty where nothing keeps it.
-    enough : Enough or None
-        The draws that met the demand.
-    attested : bool
-        Whether somebody is named who vouches for the stated law of an external mechanism.
-    """
-
+    #: whether the mechanism is not a reference mechanism of this package: its claim never passes without draws
     external: bool = False
-    simulated: bool = False
-    missing: str = ""
-    obstacle: str = ""
-    enough: Enough | None = None
-    attested: bool = False
+    simulated: bool = False  #: whether the claim is about utility, which draws alone support
+    missing: str = ""  #: what was not tested, and why; empty where the demand on the draws is met
+    obstacle: str = ""  #: why the claim stays open whatever the checks say; empty where nothing keeps it
+    enough: Enough | None = None  #: the draws that met the demand
+    attested: bool = False  #: whether somebody is named who vouches for the stated law of an external mechanism
 
 
 @dataclass(frozen=True)
 class Ruling:
     """The verdict on a claim, computed once.
 
-    Attributes
-    ----------
-    why : str
-        What decided, in words: names of checks, or what is missing.
-    check : str
-        The check that decided or left the claim open; empty where none did.
-    misstated : tuple of Stated
-        The statements of the mechanism that were refuted: no number that rests on them may be shown.
-    enough : Enough or None
-        The draws that a PASS of an external mechanism rests on; it cannot be built without.
-
-    Raises
-    ------
-    ValueError
-        If decision, ground and draws do not belong together.
+    Raises ``ValueError`` if decision, ground and draws do not belong together.
     """
 
     decision: Decision
     ground: Ground
-    why: str
-    check: str = ""
+    why: str  #: what decided, in words: names of checks, or what is missing
+    check: str = ""  #: the check that decided or left the claim open; empty where none did
+    #: the statements of the mechanism that were refuted: no number that rests on them may be shown
     misstated: tuple[Stated, ...] = ()
-    enough: Enough | None = None
+    enough: Enough | None = None  #: the draws that a PASS of an external mechanism rests on; it cannot be built without
 
     def __post_init__(self) -> None:
         passed, vouched = self.decision is Decision.PASS, self.ground is Ground.VOUCHED
@@ -185,18 +145,9 @@ def sound(check: CheckResult, misstated: Sequence[Stated]) -> bool:
 def decide(checks: Sequence[CheckResult], terms: Terms) -> Ruling:
     """Return the verdict on a claim.
 
-    Parameters
-    ----------
-    checks : sequence of CheckResult
-        In the order in which they are told.
-    terms : Terms
-        What is demanded beside them.
-
-    Returns
-    -------
-    Ruling
-        FAIL where a sound check of the claim fails or two estimates contradict each other; otherwise UNDECIDED where a
-        statement is refuted, where draws are missing or an obstacle stands; PASS where every deciding check holds.
+    ``checks``: in the order in which they are told. ``terms``: what is demanded beside them. Returned: FAIL where a
+    sound check of the claim fails or two estimates contradict each other; otherwise UNDECIDED where a statement is
+    refuted, where draws are missing or an obstacle stands; PASS where every deciding check holds.
     """
     misstated = misstatements(checks)
     told = [check for check in checks if check.role is not CheckRole.REPORTS and sound(check, misstated)]

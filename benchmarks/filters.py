@@ -13,8 +13,17 @@ from threadpoolctl import threadpool_limits
 
 from audits.games.adaptive_games import AdaptiveGame, delta_beside_report, worst_delta, worst_exceedance
 from audits.games.filter_examination import examine_filter
-from audits.games.finite_steps import FiniteStep, binary, randomised_response, reveal
-from audits.games.game_filters import MomentFilter, NaturalFilter, NoFilter, OrderLedger, promised_delta
+from audits.games.finite_steps import (
+    FiniteStep,
+    MomentFilter,
+    NaturalFilter,
+    NoFilter,
+    OrderLedger,
+    binary,
+    promised_delta,
+    randomised_response,
+    reveal,
+)
 from mechanisms import DPSGD, Dataset, FilteredDPSGD, GaussianFilter, RenyiFilter
 
 #: Steps that an analyst asks: kinds of randomised response, and answers that are lopsided.

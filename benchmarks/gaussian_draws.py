@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from audits.white_box.draws import CHUNK
+from audits.white_box.tails import CHUNK
 from mechanisms import Dataset
 from mechanisms.linear.gaussian_output import GaussianOutput
 from mechanisms.linear.posterior_sampling import PosteriorSampling

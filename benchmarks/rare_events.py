@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from audits import Budget, StreamKey
-from audits.rare.rare_events import RareAudit, audit_rare
+from audits.rare.importance import RareAudit, audit_rare
 from mechanisms import Dataset, Direction, LogisticLoss, NeighbouringPair, ObjectivePerturbation
 from mechanisms.envelopes.gaussian_envelopes import posterior_envelope
 from mechanisms.envelopes.logistic_envelope import logistic_envelope

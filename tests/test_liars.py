@@ -19,7 +19,7 @@ from audits.examination.examined_claim import examine
 from audits.rare.importance import audit_rare_lower
 from audits.search.worst_case import NamedPair
 from audits.verdict import Decision
-from audits.white_box.pair_delta import sampled_delta
+from audits.white_box.exact import sampled_delta
 from mechanisms import (
     Direction,
     GaussianOutput,

@@ -20,7 +20,7 @@ from toys import misstated
 from toys.deployments import DATA, DRAWN, QUICK, claim, dp, imported, mechanism, write_labelled
 
 from audits.black_box.claims import PrivacyClaim, gaussian_dp_claim, point_claim
-from audits.examination.violation import BROKEN, KIND, Violation, likely_cause
+from audits.examination.witnesses import BROKEN, KIND, Violation, likely_cause
 from audits.subject.output_leaves import symbol
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair
 from verify.certificates.certify_call import certify

@@ -67,7 +67,6 @@ def responses(dataset: Dataset) -> FloatArray:
 
 
 def _check(kind: str, parameters: Mapping[str, Any], needed: Mapping[str, Sequence[str]]) -> None:
-    """Refuse an unknown kind, and missing public parameters."""
     if kind not in needed:
         raise ValueError(f"kind must be one of {', '.join(needed)}, got kind={kind}")
     for name in needed[kind]:
@@ -82,24 +81,13 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DiffprivlibMechanism:
-    """A scalar mechanism of ``diffprivlib.mechanisms`` applied to a query of the data.
+    """A scalar mechanism of ``diffprivlib.mechanisms`` applied to a query of the data."""
 
-    Parameters
-    ----------
-    kind : str
-        Class name, for example ``"Laplace"``, ``"GaussianAnalytic"``, ``"Snapping"``.
-    parameters : mapping
-        Keyword arguments of the class (``epsilon``, ``delta``, ``sensitivity``, …).
-    query : callable
-        Data set to number; its sensitivity is what ``parameters`` must state.
-    integer : bool
-        Whether the mechanism takes and returns whole numbers.
-    """
-
-    kind: str
-    parameters: Mapping[str, float]
+    kind: str  #: class name, for example ``"Laplace"``, ``"GaussianAnalytic"``, ``"Snapping"``
+    parameters: Mapping[str, float]  #: keyword arguments of the class (``epsilon``, ``delta``, ``sensitivity``, …)
+    #: data set to number; its sensitivity is what ``parameters`` must state
     query: Callable[[Dataset], float] = count_records
-    integer: bool = False
+    integer: bool = False  #: whether the mechanism takes and returns whole numbers
 
     @property
     def name(self) -> str:
@@ -125,10 +113,8 @@ class DiffprivlibTool:
     ----------
     kind : str
         Name of the function: ``"mean"``, ``"var"``, ``"quantile"``, ``"histogram"``, …
-    parameters : mapping
-        Its keyword arguments (``epsilon``, ``bounds``, ``range``, …).
-    argument : callable
-        Data set to array; the responses unless said otherwise.
+    parameters : mapping, its keyword arguments (``epsilon``, ``bounds``, ``range``, …)
+    argument : callable, data set to array; the responses unless said otherwise
 
     Raises
     ------

@@ -56,24 +56,15 @@ def zcdp_curve(sigma: float, sensitivity: float = 1.0) -> OpenDPCurve:
 
 @dataclass(frozen=True)
 class OpenDPNoise:
-    """Additive noise of ``opendp.measurements`` on a scalar query.
-
-    Parameters
-    ----------
-    kind : {"laplace", "gaussian", "geometric", "canonical"}
-    scale : float
-        Noise scale (the standard deviation for ``gaussian``); ``canonical`` takes ``epsilon`` and ``delta`` instead.
-    epsilon, delta : float
-        Target of ``canonical``, whose sensitivity is 1.
-    query : callable
-        Data set to number.
-    """
+    """Additive noise of ``opendp.measurements`` on a scalar query."""
 
     kind: str
+    #: noise scale (the standard deviation for ``gaussian``); ``canonical`` takes ``epsilon`` and ``delta`` instead
     scale: float = 1.0
+    #: target of ``canonical``, whose sensitivity is 1
     epsilon: float = 0.0
     delta: float = 0.0
-    query: Callable[[Dataset], float] = count_records
+    query: Callable[[Dataset], float] = count_records  #: data set to number
 
     def __post_init__(self) -> None:
         if self.kind not in ("laplace", "gaussian", "geometric", "canonical"):
@@ -155,18 +146,12 @@ class OpenDPTheilSen:
 
     Data sets must have one feature. The library shuffles rows with the global generator of numpy and draws its noise
     from the operating system, so nothing here can be seeded.
-
-    Parameters
-    ----------
-    x_bounds, y_bounds : tuple of float
-        Public bounds.
-    scale : float
-        Noise scale of the private medians.
     """
 
+    #: public bounds
     x_bounds: tuple[float, float]
     y_bounds: tuple[float, float]
-    scale: float
+    scale: float  #: noise scale of the private medians
     candidates_count: int = 100
 
     @property

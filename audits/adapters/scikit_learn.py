@@ -36,8 +36,7 @@ class SklearnEstimator:
         Attributes of the fitted estimator, and methods, which are called with ``at``. One is the output itself,
         several are a mapping from names. Left out: ``("coef_", "intercept_")``, or ``("predict",)`` where there is
         ``at``.
-    at : array_like, optional
-        Public points, shape ``(n_points, dim)``.
+    at : array_like, optional, public points, shape ``(n_points, dim)``
 
     Raises
     ------

@@ -27,12 +27,9 @@ class SmartNoiseSQL:
 
     Parameters
     ----------
-    query : str
-        For example ``"SELECT SUM(y) AS total FROM records"``.
-    metadata : mapping or str
-        What the library takes: a mapping, or the path of a YAML file.
-    epsilon, delta : float
-        Of its ``Privacy``.
+    query : str, for example ``"SELECT SUM(y) AS total FROM records"``
+    metadata : mapping or str, what the library takes: a mapping, or the path of a YAML file
+    epsilon, delta : float, of its ``Privacy``
     """
 
     query: str

@@ -19,9 +19,8 @@ from scipy import special
 from mechanisms import GaussianProfile, Mechanism, NeighbouringPair, UnsupportedRelation
 from mechanisms.base import check_delta
 
-from ..estimate import Budget
-from ..results import Result
-from ..stats.sequential import look_sizes
+from ..estimate import Budget, Result
+from ..stats.coverage import look_sizes
 from .black_box_events import RankEvent, mu_lower
 from .black_box_families import check_trees
 from .black_box_lines import (
@@ -29,6 +28,7 @@ from .black_box_lines import (
     LINES,
     Line,
     RankPlan,
+    claim_level,
     claim_lines,
     claim_shares,
     claim_test,
@@ -40,20 +40,6 @@ from .black_box_lines import (
 )
 from .black_box_results import BlackBoxClaim, BlackBoxOutcome, BlackBoxResult, ClaimTest, LowerBound
 from .black_box_samples import Learned, certify, choose_mu, learn, preset_choices
-
-
-def claim_level(failure_prob: float, lines: Sequence[str] = LINES) -> float:
-    """Return the part of an audit's failure probability that the test of the claim has beside ``lines``.
-
-    Raises
-    ------
-    ValueError
-        If a line is unknown.
-    """
-    unknown = set(lines) - set(LINES)
-    if unknown:
-        raise ValueError(f"lines must be among {LINES}, got lines={tuple(lines)}")
-    return failure_prob * (1 - LINE_SHARE * len(set(lines)))
 
 
 def black_box_audit(
@@ -69,14 +55,10 @@ def black_box_audit(
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
-    pair : NeighbouringPair
-        Its relation must be one that the claim covers.
-    claim : BlackBoxClaim
-        A point, or a whole curve.
-    budget : Budget
-        ``n_draws`` counts mechanism evaluations; each data set gets half of them.
+    mechanism, budget
+        As of ``audit_claim``.
+    pair : NeighbouringPair, its relation must be one that the claim covers
+    claim : BlackBoxClaim, a point, or a whole curve
     lines : sequence of str
         Lines that are reported beside the test of the claim: "epsilon" (a sharper lower bound), "bits".
     trees : bool
@@ -130,14 +112,9 @@ def audit_epsilon(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget, 
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` counts mechanism evaluations; each data set gets half of them.
-    delta : float
-        In [0, 1].
+    mechanism, pair, budget
+        As of ``audit_claim``.
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -168,14 +145,9 @@ def audit_gaussian_dp(mechanism: Mechanism, pair: NeighbouringPair, budget: Budg
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` counts mechanism evaluations; each data set gets half of them.
-    delta : float
-        In [0, 1].
+    mechanism, pair, budget
+        As of ``audit_claim``.
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -201,13 +173,11 @@ def audit_claim(
     mechanism : Mechanism
         Only ``draw`` and ``name`` are used; ``draw`` returns rows ``(n_draws, k)``, NaN and infinities included.
     pair : NeighbouringPair
-        The two data sets.
     claim : BlackBoxClaim
         A point, or a whole curve; it must cover the relation of ``pair``.
     budget : Budget
         ``n_draws`` counts mechanism evaluations; each data set gets half of them.
-    trees : bool
-        Also bet on boosted trees (the optional extra ``trees``).
+    trees : bool, also bet on boosted trees (the optional extra ``trees``)
 
     Returns
     -------
@@ -307,10 +277,8 @@ class SequentialClaimTest(Result):
     ----------
     looks : tuple of ClaimTest
         All looks, each with the share that it spent; only the last one may have refuted.
-    failure_prob : float
-        Of the whole audit.
-    n_draws : int
-        Mechanism evaluations spent by all looks.
+    failure_prob : float, of the whole audit
+    n_draws : int, mechanism evaluations spent by all looks
     """
 
     looks: tuple[ClaimTest, ...]
@@ -334,16 +302,12 @@ def sequential_claim(
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Only ``draw`` and ``name`` are used.
-    pair : NeighbouringPair
-        Its relation must be one that the claim covers.
-    claim : BlackBoxClaim
-        A point, or a whole curve.
+    mechanism : Mechanism, only ``draw`` and ``name`` are used
+    pair, claim
+        As of ``black_box_audit``.
     budget : Budget
         ``n_draws`` counts mechanism evaluations of all looks together, half of them from each data set.
-    first : int
-        Evaluations before the first look, at least 100.
+    first : int, evaluations before the first look, at least 100
 
     Returns
     -------

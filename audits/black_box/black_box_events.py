@@ -252,7 +252,6 @@ def barnard_p_value(x: int, n: int, count: int, m: int, epsilon: float, delta: f
 
 
 def _binomial_pmf(hits: NDArray[np.int64], n: int, p: FloatArray) -> FloatArray:
-    """Return the binomial probabilities, shape ``(p, hits)``."""
     log_choose = special.gammaln(n + 1) - special.gammaln(hits + 1) - special.gammaln(n - hits + 1)
     return np.asarray(
         np.exp(log_choose + special.xlogy(hits, p[:, None]) + special.xlog1py(n - hits, -p[:, None])), dtype=np.float64

@@ -22,15 +22,20 @@ from .black_box_scores import (
     LARGEST,
     MAX_ADDITIVE,
     Features,
+    NamedScore,
     Score,
     fit_additive,
+    fit_all_signs,
     fit_bins,
     fit_cells,
+    fit_lean,
     fit_quadratic,
+    fit_sum,
+    moderate,
+    of_columns,
     value_cells,
     whole_cells,
 )
-from .black_box_wide import NamedScore, fit_all_signs, fit_lean, fit_sum, of_columns
 
 #: Most digits that are read. Deeper ones show the grid of floating-point numbers themselves, whatever the law is.
 DECIMALS, BINARY_DIGITS = 10, 30
@@ -54,19 +59,12 @@ REPEATED_COLUMNS = 12
 
 @dataclass(frozen=True)
 class Family:
-    """A way to fit a score.
-
-    Attributes
-    ----------
-    labelled : (bool, bool)
-        Whether ``fit`` looks at which data set an output came from (on one column, on several).
-    whole : bool
-        Whether it takes one pass over all columns, however many; otherwise some are chosen of many.
-    """
+    """A way to fit a score."""
 
     fit: Callable[[FloatArray, FloatArray], Score | None]
+    #: whether ``fit`` looks at which data set an output came from (on one column, on several)
     labelled: tuple[bool, bool] = (True, True)
-    whole: bool = False
+    whole: bool = False  #: whether it takes one pass over all columns, however many; otherwise some are chosen of many
 
     def fit_on(self, first: FloatArray, second: FloatArray, columns: NDArray[np.intp] | None) -> Score | None:
         """Return the score fitted on all columns, or on the chosen ones unless the family reads all."""
@@ -80,10 +78,6 @@ def numbers(values: FloatArray) -> FloatArray:
     """Return values with NaN below everything else, and infinities at the ends of the finite range."""
     finite = np.clip(values, -LARGEST, LARGEST)
     return np.asarray(np.where(np.isnan(values), -np.inf, finite), dtype=np.float64)
-
-
-def _moderate(values: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(np.nan_to_num(values), -LARGEST, LARGEST), dtype=np.float64)
 
 
 def _best_column(first: FloatArray, second: FloatArray, features: Features) -> int:
@@ -126,7 +120,7 @@ def _distance(centre: float, values: FloatArray) -> FloatArray:
 
 def fit_distance(first: FloatArray, second: FloatArray) -> Score:
     """Return the distance of one coordinate from its pooled median."""
-    centres = np.median(_moderate(np.concatenate([first, second])), axis=0)
+    centres = np.median(moderate(np.concatenate([first, second])), axis=0)
     column = _best_column(first - centres, second - centres, partial(_distance, 0.0))
     features = partial(_distance, float(centres[column]))
     return _named("distance from the median", partial(_of_column, features, column), column, first.shape[1])
@@ -267,10 +261,10 @@ def fit_signs(first: FloatArray, second: FloatArray) -> Score | None:
     k = first.shape[1]
     if k == 1:
         return None
-    centres = np.median(_moderate(np.concatenate([first, second])), axis=0)
+    centres = np.median(moderate(np.concatenate([first, second])), axis=0)
 
     def signs(outputs: FloatArray) -> FloatArray:
-        return np.asarray(np.sign(_moderate(outputs) - centres), dtype=np.float64)
+        return np.asarray(np.sign(moderate(outputs) - centres), dtype=np.float64)
 
     one, two = signs(first), signs(second)
     gaps: dict[tuple[int, ...], float] = {tuple(range(k)): float(abs(one.prod(1).mean() - two.prod(1).mean()))}
@@ -348,10 +342,7 @@ TREES = Family(fit_trees)
 def check_trees() -> None:
     """Raise where scikit-learn is not installed.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        With what to install.
+    Raises ``ModuleNotFoundError`` with what to install.
     """
     if importlib.util.find_spec("sklearn") is None:
         raise ModuleNotFoundError("trees=True needs scikit-learn: pip install 'pdp-verify[trees]'")

@@ -8,12 +8,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy import special, stats
 
 from mechanisms import Direction
 
 from ..estimate import Budget, Estimate
-from .black_box_bet import LEAST_PAIRS, BettingTest, Point, bet_against
-from .black_box_blind import BlindTest, label_test
+from .black_box_bet import (
+    FIRST_VALUE,
+    LEAST_PAIRS,
+    LEAST_REPEATS,
+    LONGEST,
+    REPEATED,
+    BettingTest,
+    BlindTest,
+    Point,
+    bet_against,
+    label_test,
+    log_evidence,
+    n_labels,
+)
 from .black_box_events import PointTradeOff, RankEvent, delta_lower, epsilon_lower
 from .black_box_results import BlackBoxClaim, ClaimTest, CurvePoints, Hits, LowerBound
 from .black_box_samples import Certified, Choice, Learned, choose_attack, choose_epsilon, preset_choices
@@ -162,36 +175,11 @@ class RankLine:
 
 
 @dataclass(frozen=True)
-class BettingLine:
-    """Bets against each claimed point."""
+class PointsLine:
+    """Tests of each claimed point, by bets on learned sets or by labels along an order that is blind to them."""
 
-    tests: tuple[BettingTest, ...]
-    name: str = "betting"
-
-    @property
-    def p_value(self) -> float:
-        """The smallest over the points."""
-        return min(test.p_value() for test in self.tests)
-
-    def bounds(self, level: float) -> LineBounds:
-        """Return the bounds of the point with the smallest p-value."""
-        test = min(self.tests, key=lambda t: t.p_value())
-        bet, counts = test.best()
-        point = test.point
-        claimed, n = point.delta(bet.forward), max(counts.n, 1)
-        low, epsilon = _beyond(test, claimed, level)
-        hits = (counts.p, counts.n, counts.q, counts.n) if bet.forward else (counts.q, counts.n, counts.p, counts.n)
-        value = (counts.p - math.exp(point.epsilon) * counts.q) / n
-        method = "black box, betting on learned sets, all draws"
-        return LineBounds(point.epsilon, claimed, low, value, epsilon, bet.forward, bet.event, Hits(*hits), method)
-
-
-@dataclass(frozen=True)
-class BlindLine:
-    """The label-blind test of each claimed point."""
-
-    tests: tuple[BlindTest, ...]
-    name: str = "label-blind"
+    tests: tuple[BettingTest | BlindTest, ...]
+    name: str
 
     @property
     def p_value(self) -> float:
@@ -199,26 +187,15 @@ class BlindLine:
         return min(test.p_value() for test in self.tests)
 
     def bounds(self, level: float) -> LineBounds:
-        """Return the bounds of the point with the smallest p-value."""
+        """Return the bounds of the point with the smallest p-value: above the claim exactly when it is refuted."""
         test = min(self.tests, key=lambda t: t.p_value())
-        point, (p, q) = test.point, test.hits
-        claimed, n, m = point.delta(test.forward), test.n_own, test.n_labels - test.n_own
-        low, epsilon = _beyond(test, claimed, level)
-        hits = Hits(p, n, q, m) if test.forward else Hits(q, m, p, n)
-        value = p / max(n, 1) - math.exp(min(point.epsilon, 700.0)) * q / max(m, 1)
-        method = "black box, label-blind betting, all draws"
-        return LineBounds(point.epsilon, claimed, low, value, epsilon, test.forward, test.event, hits, method)
-
-
-def _beyond(test: BettingTest | BlindTest, claimed: float, level: float) -> tuple[float, float]:
-    """Return lower bounds on delta and on epsilon: above the claim exactly when it is refuted, otherwise 0."""
-    if test.p_value() > level:
-        return 0.0, 0.0
-    more_delta, more_epsilon = test.more_delta(level), test.more_epsilon(level)
-    return (
-        max(claimed + more_delta, math.nextafter(claimed, 2.0)),
-        max(test.point.epsilon + more_epsilon, math.nextafter(test.point.epsilon, math.inf)),
-    )
+        point, forward, event, hits, value = test.point, *test.seen()
+        claimed, low, epsilon = point.delta(forward), 0.0, 0.0
+        if test.p_value() <= level:
+            low = max(claimed + test.more_delta(level), math.nextafter(claimed, 2.0))
+            epsilon = max(point.epsilon + test.more_epsilon(level), math.nextafter(point.epsilon, math.inf))
+        hits = hits if forward else Hits(hits.second, hits.of_second, hits.first, hits.of_first)
+        return LineBounds(point.epsilon, claimed, low, value, epsilon, forward, event, hits, test.method)
 
 
 def bet_points(claim: BlackBoxClaim, points: CurvePoints, at: Sequence[float] = CURVE_DELTAS) -> list[Point]:
@@ -245,10 +222,10 @@ def claim_lines(
     lines: list[Line] = [RankLine(plan, tuple(certified.events[0]))]
     bets = bet_against(first, second, at, trees=trees)
     if bets:
-        lines.append(BettingLine(tuple(bets)))
+        lines.append(PointsLine(tuple(bets), "betting"))
     blind = label_test(first, second, at, budget.key.child("labels").rng())
     if blind:
-        lines.append(BlindLine(tuple(blind)))
+        lines.append(PointsLine(tuple(blind), "label-blind"))
     return lines
 
 
@@ -272,3 +249,83 @@ def claim_test(lines: Sequence[Line], shares: dict[str, float], failure_prob: fl
         hits=bounds.hits,
         p_values=p_values,
     )
+
+
+def claim_level(failure_prob: float, lines: Sequence[str] = LINES) -> float:
+    """Return the part of an audit's failure probability that the test of the claim has beside ``lines``.
+
+    Raises ``ValueError`` if a line is unknown.
+    """
+    unknown = set(lines) - set(LINES)
+    if unknown:
+        raise ValueError(f"lines must be among {LINES}, got lines={tuple(lines)}")
+    return failure_prob * (1 - LINE_SHARE * len(set(lines)))
+
+
+def visible_leak(
+    claim: BlackBoxClaim, n_each: int, failure_prob: float, power: float = 0.95, *, lines: Sequence[str] = LINES
+) -> float:
+    """Return the smallest probability of a leak that ``black_box_audit`` finds with probability ``power`` at least.
+
+    The leak is a value, not known beforehand, that one data set gives with that probability and the other never, among
+    outputs that otherwise do not repeat. It is what the label-blind line alone finds, on its share of the level; the
+    other lines can only add to its power.
+
+    Parameters
+    ----------
+    claim : BlackBoxClaim, what is audited
+    n_each : int, draws per data set (half of ``Budget.n_draws``)
+    failure_prob : float, of the audit
+    power : float, in (0, 1)
+    lines : sequence of str, as given to ``black_box_audit``
+
+    Returns
+    -------
+    float
+        In (0, 1]; 1 when no leak is found with that power.
+
+    Raises
+    ------
+    ValueError
+        If ``power`` or ``failure_prob`` is not in (0, 1), or a line is unknown.
+
+    Examples
+    --------
+    >>> from audits import point_claim, visible_leak
+    >>> round(visible_leak(point_claim(1.0, 0.0).black_box(), 10_000, 1e-6), 4)
+    0.0073
+    """
+    for name, value in (("power", power), ("failure_prob", failure_prob)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be in (0, 1), got {name}={value}")
+    level, total = BLIND_SHARE * claim_level(failure_prob, lines), n_labels(n_each)
+    points = bet_points(claim, claim.points())
+    share = REPEATED * FIRST_VALUE / (2 * len(points))  # the most repeated value, one direction, one point
+    hits = max(min(_hits_needed(point, forward, total, level, share) for point in points) for forward in (True, False))
+    enough = _prob_enough_draws(total, n_each)
+    if hits > total or power >= enough:
+        return 1.0
+    # each coin shows the leaking data set and its draw the leak with probability p / 2; without enough draws, nothing
+    return min(1.0, 2 * float(special.betaincinv(hits, total - hits + 1, power + 1 - enough)))
+
+
+def _hits_needed(point: Point, forward: bool, total: int, level: float, share: float) -> int:
+    """Return how many draws of one value, all from one data set, refute a claimed point; ``total + 1`` if none do."""
+    delta = point.delta(forward)
+
+    def refutes(hits: int) -> bool:
+        log_p = log_evidence(np.ones(hits, dtype=np.bool_), True, point.epsilon, delta, total)
+        return hits >= LEAST_REPEATS and log_p - math.log(share) <= math.log(level)
+
+    low, high = 0, min(total, LONGEST)
+    if not refutes(high):
+        return total + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if refutes(middle) else (middle, high)
+    return high
+
+
+def _prob_enough_draws(total: int, n_each: int) -> float:
+    law = stats.binom(total, 0.5)
+    return float(law.cdf(n_each) - law.cdf(total - n_each - 1))

@@ -14,8 +14,7 @@ from mechanisms import Direction, PrivacyProfile, Relation
 from mechanisms.base import check_delta, check_nonnegative
 from mechanisms.data.dataset import FloatArray
 
-from ..estimate import Estimate
-from ..results import Result
+from ..estimate import Estimate, Result
 
 #: Points of a claimed curve that an attack may pick from.
 CURVE_POINTS = 512
@@ -45,14 +44,12 @@ class BlackBoxClaim:
 
     Parameters
     ----------
-    epsilon, delta : float
-        The claimed point (natural log; ``delta`` in [0, 1]).
+    epsilon, delta : float, the claimed point (natural log; ``delta`` in [0, 1])
     relations : tuple of Relation
         The neighbouring relations that the claim covers; another one is refused by name.
     curve : callable or PrivacyProfile, optional
         The claimed ``delta(epsilon)`` for every ``epsilon >= 0``; a callable is taken to hold in both directions.
-    source : str
-        Where the claim is made.
+    source : str, where the claim is made
     """
 
     epsilon: float
@@ -81,7 +78,6 @@ class BlackBoxClaim:
 
 
 def _deltas(curve: Callable[[float], float] | PrivacyProfile) -> Callable[[float], tuple[float, float]]:
-    """Return the claimed delta in both directions, as a function of epsilon."""
     if isinstance(curve, PrivacyProfile):
         profile = curve
         return lambda e: (profile.delta_at(e, Direction.FORWARD), profile.delta_at(e, Direction.BACKWARD))
@@ -97,16 +93,11 @@ class LowerBound(Result):
 
     Attributes
     ----------
-    estimate : Estimate
-        Its ``high`` is infinite.
-    delta : float
-        Where the bound on epsilon is taken.
-    direction : Direction
-        In which the event happens too often.
+    estimate : Estimate, its ``high`` is infinite
+    delta : float, where the bound on epsilon is taken
+    direction : Direction, in which the event happens too often
     event : str
-        In words.
-    assumption : str
-        Empty for an unconditional bound.
+    assumption : str, empty for an unconditional bound
     """
 
     estimate: Estimate
@@ -149,8 +140,7 @@ class ClaimTest(Result):
 
     Attributes
     ----------
-    epsilon, claimed_delta : float
-        The claimed point that is attacked.
+    epsilon, claimed_delta : float, the claimed point that is attacked
     delta : Estimate
         Bounds the divergence at ``epsilon`` from below (``delta.high`` is 1). Its lower end lies above
         ``claimed_delta`` exactly when the claim is refuted.
@@ -159,13 +149,10 @@ class ClaimTest(Result):
     direction : Direction
         Forward when the event happens too often on the first data set.
     event : str
-        In words.
     line : str
         Which line has the smallest p-value: "rank events", "betting" or "label-blind".
-    hits : Hits or None
-        The counts of the event.
-    p_values : tuple of (str, float)
-        Of each line, divided by its share.
+    hits : Hits or None, the counts of the event
+    p_values : tuple of (str, float), of each line, divided by its share
     """
 
     epsilon: float
@@ -215,11 +202,8 @@ class BlackBoxResult(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
-    relation : Relation
-        Of the pair that was drawn from.
+    relation : Relation, of the pair that was drawn from
     claim : BlackBoxClaim
-        What was claimed.
     claim_test : ClaimTest
         Of what is claimed: the whole curve where there is one, otherwise the point. Its own
         ``failure_prob`` is at least .9 of the audit's.
@@ -228,8 +212,7 @@ class BlackBoxResult(Result):
     floating_point : LowerBound or None
         Reads the bits of the outputs, so it speaks about the implementation and not about the law that it
         approximates; None when it was not asked for or the draws are too few to learn from.
-    n_draws : int
-        Mechanism evaluations spent.
+    n_draws : int, mechanism evaluations spent
     """
 
     mechanism: str

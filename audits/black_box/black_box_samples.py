@@ -22,15 +22,19 @@ from .black_box_scores import (
     CELL_KINDS,
     MAX_ADDITIVE,
     WHOLE,
+    Places,
     Score,
     fit_additive,
     fit_bins,
     fit_cells,
     fit_hinges,
+    fit_lean,
     fit_quadratic,
     fit_raw,
+    fit_sum,
+    of_columns,
+    telling_columns,
 )
-from .black_box_wide import IntArray, fit_lean, fit_sum, of_columns, telling_columns
 
 #: Levels of P(S) that are considered, beside the extreme tails that the sample size allows.
 LEVELS = 80
@@ -355,7 +359,6 @@ def _calls(n: int, n_all: int, rows: int, held: int) -> list[tuple[int, int]]:
 
 
 def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Score, ...]:
-    """Return the scores, the most trusted one first."""
     columns = telling_columns(first, second)
     if columns is not None:
         return _wide_scores(first, second, columns, learned=learned)
@@ -372,7 +375,7 @@ def _scores(first: FloatArray, second: FloatArray, *, learned: bool) -> tuple[Sc
     return tuple(scores)
 
 
-def _wide_scores(first: FloatArray, second: FloatArray, columns: IntArray, *, learned: bool) -> tuple[Score, ...]:
+def _wide_scores(first: FloatArray, second: FloatArray, columns: Places, *, learned: bool) -> tuple[Score, ...]:
     """Return the scores of outputs of many columns: of the chosen ones, and of all at once."""
     one, two = first[:, columns], second[:, columns]
     scores: list[Score] = [of_columns(fit_quadratic(one, two), columns)]

@@ -27,15 +27,9 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ZcdpCurve:
-    r"""What rho-zCDP implies at every ``epsilon >= 0``: the least of what its orders ``alpha > 1`` imply.
+    """What rho-zCDP implies at every ``epsilon >= 0``: the least of what its orders ``alpha > 1`` imply."""
 
-    Parameters
-    ----------
-    rho : float
-        Finite, at least 0: the divergence of order ``alpha`` is at most ``alpha rho`` (Bun and Steinke 2016).
-    """
-
-    rho: float
+    rho: float  #: finite, at least 0: the divergence of order ``alpha`` is at most ``alpha rho`` (Bun and Steinke 2016)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", check_nonnegative("rho", self.rho))
@@ -65,18 +59,10 @@ class ZcdpCurve:
 
 @dataclass(frozen=True)
 class RenyiCurve:
-    """What ``(order, epsilon)``-Renyi DP implies at every ``epsilon >= 0``.
+    """What ``(order, epsilon)``-Renyi DP implies at every ``epsilon >= 0``."""
 
-    Parameters
-    ----------
-    order : float
-        Finite, above 1.
-    epsilon : float
-        The bound on the divergence of that order; finite, at least 0.
-    """
-
-    order: float
-    epsilon: float
+    order: float  #: finite, above 1
+    epsilon: float  #: the bound on the divergence of that order; finite, at least 0
 
     def __post_init__(self) -> None:
         order = float(self.order)
@@ -97,19 +83,14 @@ class RenyiCurve:
 
 @dataclass(frozen=True)
 class TableCurve:
-    r"""What several points, each in both directions, imply at every ``epsilon >= 0``.
+    """What several points, each in both directions, imply at every ``epsilon >= 0``.
 
     In ``r = e^epsilon`` the divergence is convex, does not increase, and is 1 at ``r = 0``; a point ``(e, d)`` of the
     other direction is a point ``1 - (1 - d)/r`` at ``1/r`` of this one. The curve is the lower convex hull of all of
     these, constant after the last.
-
-    Parameters
-    ----------
-    points : tuple of (epsilon, delta)
-        At least one.
     """
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[tuple[float, float], ...]  #: at least one
 
     def __post_init__(self) -> None:
         if not self.points:
@@ -200,14 +181,11 @@ class PrivacyClaim:
     ----------
     epsilon, delta : float
         A point that the claim contains or implies: the claimed one, or the one at which numbers are shown.
-    relations : tuple of Relation
-        The neighbouring relations that the claim covers.
+    relations : tuple of Relation, the neighbouring relations that the claim covers
     curve : GaussianProfile, ZcdpCurve, RenyiCurve, TableCurve or None
         What is claimed or implied at every ``epsilon >= 0``; None for a point.
-    group : int
-        The claim is stated for data sets that many records apart.
-    source : str
-        Where the claim is made.
+    group : int, the claim is stated for data sets that many records apart
+    source : str, where the claim is made
     """
 
     epsilon: float
@@ -267,14 +245,10 @@ def point_claim(
 
     Parameters
     ----------
-    epsilon : float
-        At least 0.
-    delta : float
-        In [0, 1].
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    source : str
-        Where the claim is made.
+    epsilon : float, at least 0
+    delta : float, in [0, 1]
+    relations, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -297,14 +271,10 @@ def gaussian_dp_claim(
 
     Parameters
     ----------
-    mu : float
-        Finite, at least 0.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    shown_delta : float
-        The delta of the point at which numbers are shown, in (0, 1].
-    source : str
-        Where the claim is made.
+    mu : float, finite, at least 0
+    relations : sequence of Relation, the neighbouring relations that the claim covers
+    shown_delta : float, the delta of the point at which numbers are shown, in (0, 1]
+    source : str, where the claim is made
 
     Returns
     -------
@@ -333,14 +303,9 @@ def zcdp_claim(
 
     Parameters
     ----------
-    rho : float
-        Finite, at least 0.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    shown_delta : float
-        The delta of the point at which numbers are shown, in (0, 1].
-    source : str
-        Where the claim is made.
+    rho : float, finite, at least 0
+    relations, shown_delta, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -374,16 +339,10 @@ def renyi_claim(
 
     Parameters
     ----------
-    order : float
-        Finite, above 1.
-    epsilon : float
-        The bound on the divergence of that order, at least 0.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    shown_delta : float
-        The delta of the point at which numbers are shown, in (0, 1].
-    source : str
-        Where the claim is made.
+    order : float, finite, above 1
+    epsilon : float, the bound on the divergence of that order, at least 0
+    relations, shown_delta, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -406,12 +365,9 @@ def table_claim(
 
     Parameters
     ----------
-    points : iterable of (epsilon, delta)
-        At least one; the first is shown.
-    relations : sequence of Relation
-        The neighbouring relations that the claim covers.
-    source : str
-        Where the claim is made.
+    points : iterable of (epsilon, delta), at least one; the first is shown
+    relations, source
+        As of ``gaussian_dp_claim``.
 
     Returns
     -------
@@ -435,9 +391,7 @@ def group_claim(claim: PrivacyClaim, group: int) -> PrivacyClaim:
     Parameters
     ----------
     claim : PrivacyClaim
-        What is claimed.
-    group : int
-        Records apart, at least 1.
+    group : int, records apart, at least 1
 
     Returns
     -------
@@ -474,14 +428,8 @@ def implied_by(profile: Enclosed, claim: PrivacyClaim, *, spare: float = ROUNDIN
     numbers are read with a relative 1e-12 to spare: a scale of ``1 / epsilon`` has a largest loss that may be an ulp
     above ``epsilon``.
 
-    Parameters
-    ----------
-    profile : Enclosed
-        Of the worst pair one record apart; its ``delta_bracket`` decides.
-    claim : PrivacyClaim
-        What is claimed.
-    spare : float
-        What a profile's delta may exceed the claimed one by, relatively.
+    ``profile``: of the worst pair one record apart; its ``delta_bracket`` decides. ``spare``: what a profile's delta
+    may exceed the claimed one by, relatively.
     """
     if claim.group > 1:
         return None
@@ -550,7 +498,6 @@ def largest_pure(curve: GaussianProfile | ZcdpCurve | RenyiCurve) -> float:
 
 
 def _at_most(value: float, limit: float) -> bool:
-    """Return ``value <= limit`` up to the rounding of a few operations."""
     return value <= limit * (1 + ROUNDING)
 
 

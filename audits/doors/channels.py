@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..subject.no_answer import NoAnswer
+from ..subject.calls import NoAnswer
 from ..subject.returned import WrongRows
 
 #: Most bytes of one answer.
@@ -29,16 +29,9 @@ class IdleEnd(Exception):
 class Unanswered(Exception):
     """A request did not reach the mechanism, or its time was up.
 
-    Parameters
-    ----------
-    words : str
-        What happened, for the one line that says so.
-    kind : str
-        What it is where it is taken for an output; nothing where it never is.
-    again : bool
-        Whether the same bytes are sent again.
-    pause : float
-        Fewest seconds that the other side asks to wait.
+    ``words``: what happened, for the one line that says so. ``kind``: what it is where it is taken for an output;
+    nothing where it never is. ``again``: whether the same bytes are sent again. ``pause``: fewest seconds that the
+    other side asks to wait.
     """
 
     def __init__(self, words: str, kind: str = "", *, again: bool = True, pause: float = 0.0) -> None:
@@ -57,10 +50,7 @@ class TooLong(Exception):
 class AnswerLines:
     """The lines of one answer as its bytes arrive; blank lines are no lines.
 
-    Parameters
-    ----------
-    most : int
-        Lines that were asked for.
+    ``most``: lines that were asked for.
     """
 
     def __init__(self, most: int) -> None:
@@ -71,12 +61,8 @@ class AnswerLines:
     def add(self, raw: bytes) -> None:
         """Take some more bytes.
 
-        Raises
-        ------
-        TooLong
-            If there are too many bytes to keep.
-        WrongRows
-            If there are more lines than were asked for.
+        Raises ``TooLong`` if there are too many bytes to keep. Raises ``WrongRows`` if there are more lines than were
+        asked for.
         """
         self._size += len(raw)
         if self._size > MOST_BYTES:
@@ -136,13 +122,8 @@ class Channel(Protocol):
 class Channels:
     """Channels of one mechanism: at most ``concurrency`` exist at once, and each is used by one thread at a time.
 
-    Parameters
-    ----------
-    start : callable
-        Returns a new channel.
-    concurrency : int
-    pauses : sequence of float
-        Seconds before each further attempt for a request that did not reach the mechanism.
+    ``start``: returns a new channel. ``pauses``: seconds before each further attempt for a request that did not reach
+    the mechanism.
     """
 
     def __init__(self, start: Callable[[], Channel], concurrency: int, pauses: Sequence[float]) -> None:
@@ -158,25 +139,9 @@ class Channels:
     def exchange(self, request: bytes, n_draws: int, seconds: float, *, fresh: bool = False) -> list[bytes]:
         """Return the lines that answer a request, of as many attempts as it takes.
 
-        Parameters
-        ----------
-        request : bytes
-            One line of JSON.
-        n_draws : int
-            Lines to wait for.
-        seconds : float
-            Time of one attempt.
-        fresh : bool
-            Send it through a newly opened channel.
-
-        Raises
-        ------
-        CallEnded, WrongRows
-            What the mechanism did instead.
-        Unanswered
-            The last attempt's.
-        DoorClosed
-            If the channels were closed meanwhile.
+        ``request``: one line of JSON. ``n_draws``: lines to wait for. ``seconds``: time of one attempt. ``fresh``: send
+        it through a newly opened channel. Raises ``CallEnded`` or ``WrongRows`` where the
+        mechanism did that instead, the last attempt's ``Unanswered``, ``DoorClosed`` if it was closed meanwhile.
         """
         state = self._state
         closing = state.closing
@@ -247,7 +212,6 @@ class _State:
         self.closing = threading.Event()
 
     def give(self, channel: Channel, closing: threading.Event) -> None:
-        """Take back a channel that may be used again."""
         with self.lock:
             self.open.discard(channel)
             if not closing.is_set():
@@ -256,13 +220,11 @@ class _State:
         channel.end(gently=False)
 
     def drop(self, channel: Channel) -> None:
-        """End a channel that may not be used again."""
         with self.lock:
             self.open.discard(channel)
         channel.end(gently=False)
 
     def close(self) -> None:
-        """End the idle channels and interrupt the others."""
         with self.lock:
             self.closing.set()
             self.closing = threading.Event()

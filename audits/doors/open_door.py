@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shlex
 import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from ..subject.no_answer import CallEnded, NoAnswer, ProcessExited
+from ..subject.calls import CallEnded, NoAnswer, ProcessExited
 from .channels import Channels, DoorClosed, Unanswered
-from .request_texts import RecordsText, RequestTexts
-from .wire import SEEDS, AnswerCache, read_answer
+from .connections import BUSY, Connection, Process
+from .wire import (
+    SEEDS,
+    AnswerCache,
+    RecordsText,
+    RequestTexts,
+    checked_url,
+    command_identity,
+    read_answer,
+    service_identity,
+    shown_url,
+)
 
 #: What helps a request for several draws that takes too long, besides more time.
 FEWER = ", or fewer draws a request: mechanism.batch"
@@ -26,30 +38,18 @@ FEWER = ", or fewer draws a request: mechanism.batch"
 
 @dataclass(eq=False)
 class OpenDoor:
-    """A door in use, shared by all copies of a mechanism.
+    """A door in use, shared by all copies of a mechanism."""
 
-    Attributes
-    ----------
-    channels : Channels
-        What carries the requests.
-    identity : callable
-        Returns the digest of what stands behind the door.
-    texts : RequestTexts
-    batch, timeout, timeouts, reproducible, answers
-        As of the mechanism.
-    hint : str
-        What else may be the matter where nothing comes back.
-    """
-
-    channels: Channels
-    identity: Callable[[], str]
+    channels: Channels  #: what carries the requests
+    identity: Callable[[], str]  #: returns the digest of what stands behind the door
     texts: RequestTexts
+    #: as of the mechanism
     batch: int
     timeout: float
     timeouts: str
     reproducible: bool
     answers: AnswerCache | None
-    hint: str = ""
+    hint: str = ""  #: what else may be the matter where nothing comes back
     failed: str = field(default="", init=False)
 
     @cached_property
@@ -182,23 +182,10 @@ class DoorMechanism(ABC):
     def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
         """Return independent outputs, one for each draw; may be called from several threads.
 
-        Parameters
-        ----------
-        dataset : object
-            With ``X`` and ``y``.
-        n_draws : int
-            More than ``batch`` are asked for in several requests, one after the other.
-        rng : Generator
-            Gives each request's seed.
-
-        Raises
-        ------
-        CallEnded
-            If a request ended without outputs, which is an output: ``exit 3``, ``closed``, ``HTTP 500``.
-        WrongRows
-            If an answer has more or fewer lines than draws.
-        NoAnswer
-            If nobody answers: the audit ends.
+        ``dataset``: with ``X`` and ``y``. ``n_draws``: more than ``batch`` are asked for in several requests, one after
+        the other. ``rng``: gives each request's seed. Raises ``CallEnded`` if a request ended without outputs, which is
+        an output: ``exit 3``, ``closed``, ``HTTP 500``. Raises ``WrongRows`` if an answer has more or fewer lines than
+        draws. Raises ``NoAnswer`` if nobody answers: the audit ends.
         """
         fresh = self._once is not None and self._once.acquire(blocking=False)
         return self._door.draw(dataset, n_draws, rng, fresh=fresh)
@@ -234,3 +221,135 @@ def check_terms(mechanism: Any) -> None:
         value = getattr(mechanism, name)
         if value not in allowed:
             raise ValueError(f"{name} must be {allowed[0]} or {allowed[1]}, got {name}={value!r}")
+
+
+#: Seconds before each further attempt for a request that did not reach the mechanism.
+PAUSES = (0.05, 0.25, 1.25)
+
+
+@dataclass(frozen=True, eq=False)
+class ServiceMechanism(DoorMechanism):
+    """A mechanism that a service at a url answers for; redirects are not followed.
+
+    Parameters
+    ----------
+    url : str, of http or https, without user and password
+    concurrency : int, most requests that are open at once
+    timeout : float, seconds that one request may take
+    timeouts : {"stop", "output"}
+        Whether a request that takes longer ends the audit as not examined, or is an output. With "output" so are the
+        statuses 429, 502, 503 and 504, after which a request is sent again otherwise.
+    batch : int, most draws of one request
+    reproducible : bool, whether requests have a seed
+    data : {"json", "csv"}
+        Whether a request holds the records themselves or the path of a file with them.
+    answers : AnswerCache, optional, where answers are kept
+    version : str
+        What runs there, in the user's words; answers of another version are others.
+    """
+
+    url: str = field(repr=False)
+    _: KW_ONLY
+    concurrency: int = 4
+    timeout: float = 60.0
+    timeouts: str = "stop"
+    batch: int = 100
+    reproducible: bool = True
+    data: str = "json"
+    answers: AnswerCache | None = None
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        checked_url(self.url)
+        check_terms(self)
+        object.__setattr__(self, "_door", self._open())
+
+    def _open(self) -> OpenDoor:
+        retried = () if self.timeouts == "output" else BUSY
+        return OpenDoor(
+            Channels(partial(Connection, checked_url(self.url), retried), self.concurrency, PAUSES),
+            partial(service_identity, self.url, self.version),
+            RequestTexts(in_files=self.data == "csv"),
+            self.batch,
+            self.timeout,
+            self.timeouts,
+            self.reproducible,
+            self.answers,
+        )
+
+    @property
+    def name(self) -> str:
+        """Short name for reports: scheme, host and path, without the query."""
+        return shown_url(self.url)
+
+    def fresh(self) -> ServiceMechanism:
+        """Return itself: a service is not started anew."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class CommandMechanism(DoorMechanism):
+    """A mechanism in any language: a command that reads requests and writes answers, a line each, until its input ends.
+
+    Parameters
+    ----------
+    command : sequence of str, the program and its arguments; no shell reads them
+    folder : path, optional, where it runs; by default where this process does
+    concurrency : int, most processes of it at once
+    timeout : float, seconds that one request may take
+    timeouts : {"stop", "output"}
+        Whether a request that takes longer ends the audit as not examined, or is an output.
+    batch : int, most draws of one request
+    reproducible : bool, whether requests have a seed
+    data : {"json", "csv"}
+        Whether a request holds the records themselves or the path of a file with them.
+    answers : AnswerCache, optional, where answers are kept
+    version : str
+        What runs there, in the user's words; answers of another version are others.
+    """
+
+    command: Sequence[str]
+    _: KW_ONLY
+    folder: str | Path | None = None
+    concurrency: int = 1
+    timeout: float = 60.0
+    timeouts: str = "stop"
+    batch: int = 100
+    reproducible: bool = True
+    data: str = "json"
+    answers: AnswerCache | None = None
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        words = self.command
+        if isinstance(words, str) or not words or not all(isinstance(word, str) and "\0" not in word for word in words):
+            raise ValueError(f"command must be a program and its arguments, each a text, got command={words!r}")
+        if not words[0]:
+            raise ValueError("command must begin with a program, got an empty text")
+        check_terms(self)
+        object.__setattr__(self, "command", tuple(words))
+        object.__setattr__(self, "_door", self._open())
+
+    def _open(self) -> OpenDoor:
+        return OpenDoor(
+            Channels(partial(Process, self.command, self.folder), self.concurrency, PAUSES),
+            partial(command_identity, self.command, self.folder, self.version),
+            RequestTexts(in_files=self.data == "csv"),
+            self.batch,
+            self.timeout,
+            self.timeouts,
+            self.reproducible,
+            self.answers,
+            "; a command must flush each answer",
+        )
+
+    @property
+    def name(self) -> str:
+        """Short name for reports."""
+        return shlex.join(self.command)
+
+    def fresh(self) -> CommandMechanism:
+        """Return the same mechanism, whose next request goes to a newly started process."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self) | {"_once": threading.Lock()})
+        return made

@@ -9,14 +9,29 @@ one thing is another value than the thing.
 
 from __future__ import annotations
 
+import csv
+import fcntl
 import hashlib
+import io
 import json
 import math
+import os
 import re
-from collections.abc import Sequence
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import SplitResult, urlsplit
+
+import numpy as np
 
 from ..subject.output_leaves import Refusal, shown
 from ..subject.returned import WrongRows
@@ -47,33 +62,16 @@ class Single(list[Any]):
 
 @dataclass(frozen=True)
 class PlainLine:
-    """A line of an answer that is no JSON value: an output, other than the JSON text of the same characters.
+    """A line of an answer that is no JSON value: an output, other than the JSON text of the same characters."""
 
-    Attributes
-    ----------
-    text : str
-        The line; bytes that are no UTF-8 as lone surrogates.
-    """
-
-    text: str
+    text: str  #: the line; bytes that are no UTF-8 as lone surrogates
 
 
 def read_answer(lines: Sequence[bytes], n_draws: int, *, public: bool = False) -> list[Any]:
     """Return the outputs that the lines of one answer hold.
 
-    Parameters
-    ----------
-    lines : sequence of bytes
-        Blank lines are no lines.
-    n_draws : int
-        Outputs that were asked for.
-    public : bool
-        Whether the text of an error may be kept as the reason of its refusal.
-
-    Raises
-    ------
-    WrongRows
-        If there are more or fewer lines than draws.
+    ``lines``: blank lines are no lines. ``n_draws``: outputs that were asked for. ``public``: whether the text of an
+    error may be kept as the reason of its refusal. Raises ``WrongRows`` if there are more or fewer lines than draws.
     """
     if len(lines) != n_draws:
         came, asked = _count(len(lines), "line"), _count(n_draws, "draw")
@@ -146,3 +144,221 @@ def _refusal(text: str, public: bool) -> Refusal:
 def short_digest(raw: bytes) -> str:
     """Return eight hexadecimal digits of SHA-256, which stand for a text that is not shown."""
     return hashlib.sha256(raw).hexdigest()[:8]
+
+
+#: Data sets whose texts are kept at hand.
+AT_HAND = 16
+#: How our folders of records are called, and the seconds after which one that nobody holds is a dead process's.
+PREFIX, SETTLED = "pdp-verify-records-", 60.0
+
+
+@dataclass(frozen=True)
+class RecordsText:
+    """The records of one data set."""
+
+    text: str  #: the first members of a request, without its opening brace
+    digest: str  #: SHA-256 of the records themselves
+
+    def request(self, n_draws: int, seed: int | None) -> bytes:
+        """Return a request as one line."""
+        seeded = "" if seed is None else f', "seed": {seed}'
+        return f'{{{self.text}, "n_draws": {n_draws}{seeded}}}\n'.encode()
+
+
+class RequestTexts:
+    """The texts of data sets, made once for each of the last few.
+
+    ``in_files``: whether requests name a file with the records; the files are our own and go with this object.
+    """
+
+    def __init__(self, *, in_files: bool) -> None:
+        self._files = RecordFiles() if in_files else None
+        self._made: OrderedDict[str, RecordsText] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, dataset: Any) -> RecordsText:
+        """Return the records of anything with ``X`` and ``y``, of any type."""
+        X, y = np.asarray(dataset.X), np.asarray(dataset.y)
+        key = _contents(X, y)
+        with self._lock:
+            made = self._made.pop(key, None) or self._make(X, y)
+            self._made[key] = made
+            if len(self._made) > AT_HAND:
+                self._made.popitem(last=False)
+        return made
+
+    def _make(self, X: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> RecordsText:
+        text = f'"X": {json.dumps(X.tolist(), default=_plain)}, "y": {json.dumps(y.tolist(), default=_plain)}'
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        if self._files is None:
+            return RecordsText(text, digest)
+        return RecordsText(f'"csv": {json.dumps(str(self._files.path(digest, X, y)))}', digest)
+
+    def close(self) -> None:
+        """Remove the files."""
+        if self._files is not None:
+            with self._lock:
+                self._made.clear()
+                self._files.remove()
+
+
+def _contents(X: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> str:
+    digest = hashlib.sha256()
+    for array in (X, y):
+        raw = repr(array.tolist()).encode() if array.dtype.hasobject else np.ascontiguousarray(array).tobytes()
+        digest.update(f"{array.dtype.str} {array.shape} {len(raw)}:".encode())
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has for a value of another type: the Python number of a NumPy one, otherwise its text."""
+    return value.item() if isinstance(value, np.number | np.bool_) else str(value)
+
+
+class RecordFiles:
+    """Files of records in a folder that its owner alone may read, each written once."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._remove: Any = None
+
+    def path(self, digest: str, X: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Path:
+        """Return the file of some records, columns ``x1`` to ``xd`` and ``y`` under a header."""
+        if self._folder is None:
+            _sweep(Path(tempfile.gettempdir()))
+            self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # mode 0700
+            self._remove = weakref.finalize(self, _remove_folder, self._folder, os.getpid(), _held(self._folder))
+        path = self._folder / f"{digest[:32]}.csv"
+        if not path.exists():
+            text = io.StringIO()
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow([*(f"x{i + 1}" for i in range(X.shape[1])), "y"])
+            writer.writerows([*map(_cell, row), _cell(last)] for row, last in zip(X.tolist(), y.tolist(), strict=True))
+            path.write_text(text.getvalue(), encoding="utf-8", newline="")
+            path.chmod(0o400)
+        return path
+
+    def remove(self) -> None:
+        """Remove the folder; a later file gets another one."""
+        if self._remove is not None:
+            self._remove()
+        self._folder = self._remove = None
+
+
+def _held(folder: Path) -> int | None:
+    """Return a descriptor that holds a folder until it is closed or its process ends; None where another one does."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _sweep(place: Path) -> None:
+    """Remove what killed processes of ours have left behind: folders that nobody holds, after a minute."""
+    for folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if folder.lstat().st_uid != os.getuid() or time.time() - folder.lstat().st_mtime < SETTLED:
+                continue
+            descriptor = _held(folder)
+            if descriptor is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(descriptor)
+
+
+def _remove_folder(folder: Path, owner: int, held: int | None) -> None:
+    if os.getpid() == owner:  # a forked process leaves it to its parent
+        shutil.rmtree(folder, ignore_errors=True)
+    if held is not None:
+        os.close(held)
+
+
+def _cell(value: Any) -> Any:
+    """Return a number as R and others read it back, NaN and infinity included."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if value != value else "Inf" if value > 0 else "-Inf"
+    return repr(value) if isinstance(value, float) else value
+
+
+def command_files(command: Sequence[str], folder: str | Path | None = None) -> dict[str, Path]:
+    """Return the arguments of a command that are files, as it sees them from the folder that it runs in.
+
+    ``command``: the program itself is left out where it is found by its bare name. ``folder``: by default where this
+    process runs. Returned: from the argument to its path.
+    """
+    place = Path(folder) if folder is not None else Path()
+    named = [word for i, word in enumerate(command) if word and (i or "/" in word)]
+    return {word: place / word for word in named if _is_file(place / word)}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long: an argument that is no path
+        return False
+
+
+def command_identity(command: Sequence[str], folder: str | Path | None = None, version: str = "") -> str:
+    """Return the SHA-256 of a command: of its words, and of the contents of those that are files.
+
+    ``folder``: where it runs. ``version``: what the user says that it is.
+    """
+    return command_digest(command, file_digests(command, folder), version)
+
+
+def file_digests(command: Sequence[str], folder: str | Path | None = None) -> dict[str, str]:
+    """Return the SHA-256 of the contents of each argument that is a file, by the argument; as of ``command_files``."""
+    return {word: _file_digest(path) for word, path in command_files(command, folder).items()}
+
+
+def command_digest(command: Sequence[str], digests: Mapping[str, str], version: str = "") -> str:
+    """Return the same digest where those of the files are known; ``digests`` may hold those of other names too."""
+    files = {word: digests[word] for word in command if word in digests}
+    return _digest({"command": list(command), "files": files, "version": version})
+
+
+def service_identity(url: str, version: str = "") -> str:
+    """Return the SHA-256 of a url and of what the user says that runs there."""
+    return _digest({"url": url, "version": version})
+
+
+def _digest(parts: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checked_url(url: str) -> SplitResult:
+    """Return the parts of a url that a service may have.
+
+    Raises ``ValueError`` if it is not of http or https, has no host, or has a user and password, which no message
+    repeats.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError("url must be a url of http or https, got something else") from None
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("url must be without user and password, got one with them")
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or port == 0
+        or not url.isascii()
+        or any(c <= " " or c == "\x7f" for c in url)
+    ):
+        raise ValueError(f"url must be a url of http or https with a host, got url={parts.scheme}:…")
+    return parts
+
+
+def shown_url(url: str) -> str:
+    """Return scheme, host, port and path of a url: nothing of its query, which may hold a token."""
+    parts = checked_url(url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

@@ -20,11 +20,9 @@ from mechanisms.data.dataset import FloatArray
 from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_results import BlackBoxResult
 from ..error_budget import LedgerError
-from ..estimate import Budget
+from ..estimate import Budget, StreamKey
 from ..stated_law.stated_law import LawAudit, audit_loss
-from ..streams import StreamKey
-from ..subject.contract import ContractFinding, ContractOutcome
-from ..subject.contract_tests import Exact, same_law
+from ..subject.contract import ContractFinding, ContractOutcome, Exact, same_law
 from ..subject.fresh_process import Apart, FreshProcess, NoProcess, ProcessServer, own_server
 from ..subject.guarded_subject import EncodedSubject
 from ..white_box.tails import payoff, slack
@@ -49,41 +47,26 @@ PART, FEWEST_FRESH = 4, 500
 
 @dataclass(frozen=True)
 class FreshAudits:
-    """What the draws in fresh processes say; nothing where there are none.
+    """What the draws in fresh processes say; nothing where there are none."""
 
-    Attributes
-    ----------
-    why : str
-        Why nothing was drawn there, or why not everything could be asked; empty otherwise.
-    ratio : LawAudit or None
-        The stated densities held against the draws.
-    delta : Exact or None
-        Whether delta by these densities is at most the claimed one; None where they are refuted, too.
-    own, second_first : BlackBoxResult or None
-        The claim by draws alone: each data set in a process of its own, and both in one, the second one first.
-    same, again : Exact or None
-        Whether the draws have the law of those in a process that has seen other data sets, and whether two processes
-        that draw from one data set first, with other seeds, do not give the same outputs.
-    epsilon : float
-        The largest epsilon tried at which the claimed delta is exceeded by these densities; 0 where none is.
-    delta_level, same_level, again_level : float
-        Of the tests.
-    n_draws : int
-        Of each data set in each sample.
-    """
-
-    why: str = ""
-    ratio: LawAudit | None = None
+    why: str = ""  #: why nothing was drawn there, or why not everything could be asked; empty otherwise
+    ratio: LawAudit | None = None  #: the stated densities held against the draws
+    #: whether delta by these densities is at most the claimed one; None where they are refuted, too
     delta: Exact | None = None
+    #: the claim by draws alone: each data set in a process of its own, and both in one, the second one first
     own: BlackBoxResult | None = None
     second_first: BlackBoxResult | None = None
+    #: whether the draws have the law of those in a process that has seen other data sets, and whether two processes
+    #: that draw from one data set first, with other seeds, do not give the same outputs
     same: Exact | None = None
     again: Exact | None = None
+    #: the largest epsilon tried at which the claimed delta is exceeded by these densities; 0 where none is
     epsilon: float = 0.0
+    #: of the tests
     delta_level: float = 0.0
     same_level: float = 0.0
     again_level: float = 0.0
-    n_draws: int = 0
+    n_draws: int = 0  #: of each data set in each sample
 
     @property
     def differs(self) -> bool:
@@ -139,18 +122,10 @@ def fresh_audits(
 ) -> FreshAudits:
     """Return what the draws of a pair in fresh processes say.
 
-    Parameters
-    ----------
-    work : PairWork
-        ``budget`` is that of this part.
-    recorded : Recorded
-        The sample that was drawn in this process.
-    points : sequence of (epsilon, delta)
-        The claimed ones, at which delta by the stated law is asked.
-    beyond : sequence of float
-        Multiples of the claimed epsilon, ascending, at which it is asked once a single claimed point is exceeded.
-    dense : bool
-        Whether the draws may be held against a stated density.
+    ``work``: ``budget`` is that of this part. ``recorded``: the sample that was drawn in this process. ``points``: the
+    claimed ones, at which delta by the stated law is asked. ``beyond``: multiples of the claimed epsilon, ascending, at
+    which it is asked once a single claimed point is exceeded. ``dense``: whether the draws may be held against a stated
+    density.
     """
     n_each = n_fresh(len(recorded.first))
     budget = replace(work.budget, n_draws=2 * n_each)
@@ -290,10 +265,7 @@ class ApartPair:
     def draw(self, dataset: Any, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
         """Return rows of one of the data sets.
 
-        Raises
-        ------
-        NoProcess
-            If it is always refused there and is not here: there, it begins in an empty folder.
+        Raises ``NoProcess`` if it is always refused there and is not here: there, it begins in an empty folder.
         """
         place = self._place(dataset)
         rows, refusal = self._processes[place].draw(dataset, n_draws, rng)

@@ -16,8 +16,8 @@ from mechanisms import Dataset, NeighbouringPair
 from mechanisms.base import BOTH
 
 from ..black_box.black_box_audit import black_box_audit
+from ..black_box.black_box_lines import visible_leak
 from ..black_box.black_box_results import BlackBoxResult, LowerBound
-from ..black_box.black_box_visible import visible_leak
 from ..black_box.claims import PrivacyClaim
 from ..error_budget import LedgerError, Part
 from ..estimate import Budget, Estimate
@@ -25,19 +25,17 @@ from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_
 from ..stated_law.stated_law_masses import one_sided
 from ..stated_law.stated_law_range import audit_range
 from ..stated_law.stated_worst import inside, stated_delta
+from ..subject.calls import Deadline, OutOfTime, open_calls
 from ..subject.fresh_process import ProcessServer
 from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
-from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..verdict import CheckRole, Decision, Stated, Terms, decide
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails
-from .deadline import Deadline, OutOfTime
 from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .violation import BY_FRESH_LAW, likely_cause
-from .witnesses import Note, StatedProfile, Witness, of_test
+from .witnesses import BY_FRESH_LAW, Note, StatedProfile, Witness, likely_cause, of_test
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
 BLACK_BOX = 50
@@ -66,95 +64,49 @@ BEYOND = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class PairWork:
-    """One pair to be examined; picklable where ``make`` is.
+    """One pair to be examined; picklable where ``make`` is."""
 
-    Attributes
-    ----------
-    mechanism : object or None
-        None where ``make`` gives it.
-    name : str
-        The pair in words, unique within an examination.
-    pair
-        Anything with ``first``, ``second`` and ``relation``.
-    claim : PrivacyClaim or None
-        None asks about the stated law alone.
-    private : bool
-        Whether the pair depends on records that may not be published.
-    worst : StatedProfile or None
-        What the mechanism states about every pair, to be held against this one.
-    one_by_one : bool
-        Whether every draw must be a call of its own, since rows of one call are not known to be independent.
-    make : callable or None
-        Gives pristine mechanisms; None to copy ``mechanism``.
-    shared : bool
-        Whether ``mechanism`` itself is to be called throughout, since its copies repeat each other.
-    deadline : Deadline or None
-        A pair that is not done by then was not reached: nothing of it counts.
-    n_pilot : int
-        Draws of each data set that show what outputs look like.
-    fresh : bool
-        Whether it is drawn in processes of their own too; they are forked from ``server`` where ``make`` is None.
-    """
-
-    mechanism: Any
-    name: str
-    pair: Any
-    claim: PrivacyClaim | None
+    mechanism: Any  #: None where ``make`` gives it
+    name: str  #: the pair in words, unique within an examination
+    pair: Any  #: anything with ``first``, ``second`` and ``relation``
+    claim: PrivacyClaim | None  #: None asks about the stated law alone
     budget: Budget
-    private: bool = False
-    worst: StatedProfile | None = None
+    private: bool = False  #: whether the pair depends on records that may not be published
+    worst: StatedProfile | None = None  #: what the mechanism states about every pair, to be held against this one
+    #: whether every draw must be a call of its own, since rows of one call are not known to be independent
     one_by_one: bool = False
     views: tuple[Callable[[Any], Any], ...] = ()
-    make: Callable[[], Any] | None = None
-    shared: bool = False
-    deadline: Deadline | None = None
-    n_pilot: int = PILOT
+    make: Callable[[], Any] | None = None  #: gives pristine mechanisms; None to copy ``mechanism``
+    shared: bool = False  #: whether ``mechanism`` itself is to be called throughout, since its copies repeat each other
+    deadline: Deadline | None = None  #: a pair that is not done by then was not reached: nothing of it counts
+    n_pilot: int = PILOT  #: draws of each data set that show what outputs look like
+    #: whether it is drawn in processes of their own too; they are forked from ``server`` where ``make`` is None
     fresh: bool = False
     server: ProcessServer | None = None
 
 
 @dataclass(frozen=True)
 class PairExamination:
-    """What was found about one pair.
-
-    Attributes
-    ----------
-    refused : (str, str)
-        For each data set why it was refused at every draw; empty where it was accepted.
-    skipped : bool
-        Whether both data sets were refused in the same way, so that nothing could be compared.
-    law : str
-        Empty when the draws were compared with a stated density and reach as far; otherwise why they were not, or that
-        they stop where it goes on.
-    visible : float
-        The smallest probability of an event on one side that this examination would have found.
-    reached : bool
-        Whether the pair was examined before the deadline; otherwise nothing is known of it.
-    stopped : str
-        Why nobody answered, where it was that and not the deadline; empty otherwise.
-    cause : str
-        The likely cause where the claim is refuted, read off the draws; empty where they tell none.
-    miscounted : bool
-        Whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows.
-    fresh : FreshAudits or None
-        What its draws in fresh processes say; None where none were asked for.
-    spent : tuple of Part
-        What the failure probability of the pair was split into and spent on; empty where nobody writes it down.
-    """
+    """What was found about one pair."""
 
     name: str
     private: bool
     witnesses: tuple[Witness, ...]
     drawn: DrawnPair
+    #: for each data set why it was refused at every draw; empty where it was accepted
     refused: tuple[str, str] = ("", "")
+    #: empty when the draws were compared with a stated density and reach as far; otherwise why they were not, or that
+    #: they stop where it goes on
     law: str = ""
-    visible: float = 1.0
-    skipped: bool = False
-    reached: bool = True
-    stopped: str = ""
+    visible: float = 1.0  #: the smallest probability of an event on one side that this examination would have found
+    skipped: bool = False  #: whether both data sets were refused in the same way, so that nothing could be compared
+    reached: bool = True  #: whether the pair was examined before the deadline; otherwise nothing is known of it
+    stopped: str = ""  #: why nobody answered, where it was that and not the deadline; empty otherwise
+    #: whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows
     miscounted: bool = False
-    cause: str = ""
-    fresh: FreshAudits | None = None
+    cause: str = ""  #: the likely cause where the claim is refuted, read off the draws; empty where they tell none
+    fresh: FreshAudits | None = None  #: what its draws in fresh processes say; None where none were asked for
+    #: what the failure probability of the pair was split into and spent on; empty where nobody writes it down
     spent: tuple[Part, ...] = ()
 
 
@@ -477,7 +429,6 @@ def _contradicted(epsilon: float, exact: Estimate, sampled: Estimate) -> Witness
 
 
 def _covered(worst: StatedProfile, claim: PrivacyClaim) -> Witness:
-    """Return the witness of a stated worst case that lies inside the claim."""
     words = "worst_profile, which is somebody's word; it was held against the draws of this pair"
     if claim.curve is not None:
         exact = Estimate.proved(0.0, 0.0, "closed form, as stated")
@@ -496,7 +447,6 @@ def _stated_worst(quantity: str, allowed: float, exact: Estimate, words: str) ->
 
 
 def _claimed_epsilons(claim: PrivacyClaim) -> list[float]:
-    """Return where a claim is held against sampled deltas: its point, or a few points of its curve."""
     if claim.curve is None:
         return [claim.epsilon]
     return sorted({claim.epsilon, *(m * claim.epsilon for m in (0.0, *MULTIPLES))})

@@ -11,21 +11,11 @@ VISIBLE = 0.05
 
 @dataclass(frozen=True)
 class Demand:
-    """What an examination must have drawn.
+    """What an examination must have drawn."""
 
-    Parameters
-    ----------
-    pairs : int
-        Pairs of data sets with draws on both sides, at least 1.
-    draws : int
-        Draws of each data set of such a pair, at least 1.
-    visible : float
-        The smallest leak seen must be at most this, in (0, 1].
-    """
-
-    pairs: int
-    draws: int
-    visible: float = 1.0
+    pairs: int  #: pairs of data sets with draws on both sides, at least 1
+    draws: int  #: draws of each data set of such a pair, at least 1
+    visible: float = 1.0  #: the smallest leak seen must be at most this, in (0, 1]
 
     def __post_init__(self) -> None:
         if self.pairs < 1 or self.draws < 1:
@@ -36,17 +26,12 @@ class Demand:
 
 @dataclass(frozen=True)
 class DrawnPair:
-    """How often the mechanism was run on each data set of one pair, refusals of the whole data set left out.
-
-    Attributes
-    ----------
-    most : int or None
-        Draws of each data set that the width of the outputs allowed, where that is fewer than were wanted.
-    """
+    """How often the mechanism was run on each data set of one pair, refusals of the whole data set left out."""
 
     name: str
     first: int
     second: int
+    #: draws of each data set that the width of the outputs allowed, where that is fewer than were wanted
     most: int | None = None
 
     @property
@@ -59,11 +44,8 @@ class DrawnPair:
 class Enough:
     """The draws that met a demand. It cannot be made from fewer: a PASS that needs one needs the draws.
 
-    Raises
-    ------
-    ValueError
-        If fewer pairs, or fewer draws of one of their data sets, were drawn than demanded, or the smallest leak that
-        could be seen is larger than demanded.
+    Raises ``ValueError`` if fewer pairs, or fewer draws of one of their data sets, were drawn than demanded, or the
+    smallest leak that could be seen is larger than demanded.
     """
 
     demand: Demand

@@ -23,27 +23,21 @@ from mechanisms.laws.proved_profile import proved_profile
 from mechanisms.reference import is_reference
 
 from ..black_box.claims import PrivacyClaim, implied_by
-from ..estimate import Budget, Estimate
-from ..results import Result
+from ..estimate import Budget, Estimate, Result
 from ..search.design_search import PairSearch
 from ..stated_law.stated_worst import stated_worst
+from ..subject.calls import Deadline, OutOfTime, open_calls
 from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
 from ..subject.fresh_process import ProcessServer, forkable
 from ..subject.guarded_subject import Subject
-from ..subject.open_calls import open_calls
 from ..subject.open_subject import subject_of
 from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, misstatements, sound
-from ..white_box.exact import exact_delta
-from ..white_box.pair_delta import sampled_delta
-from .deadline import Deadline, OutOfTime
-from .early_end import passed_over, until_refuted
-from .examine_caps import Cap
-from .examine_choose import SEARCHED, Named, accepted, boundary, places, searched
+from ..white_box.exact import exact_delta, sampled_delta
+from .examine_choose import SEARCHED, Cap, Named, accepted, boundary, passed_over, places, searched, until_refuted
 from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
-from .violation import BROKEN, Violation, claimed_words, least_epsilon
-from .witnesses import Witness
+from .witnesses import BROKEN, Violation, Witness, claimed_words, least_epsilon
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05
@@ -62,12 +56,9 @@ class Examination(Result):
     ----------
     pairs : tuple of PairExamination
         In the order in which they were given; a pair that the mechanism refuses has no witnesses.
-    contract : tuple of ContractFinding
-        Empty for a reference mechanism.
-    demand : Demand
-        What must have been drawn before anything may rest on this.
-    failure_prob : float
-        Of everything together.
+    contract : tuple of ContractFinding, empty for a reference mechanism
+    demand : Demand, what must have been drawn before anything may rest on this
+    failure_prob : float, of everything together
     unreached, spared : str
         What was not looked at because of the deadline, and because of ``max_draws``; empty where that is nothing.
     stopped : str
@@ -278,10 +269,8 @@ def examine(
     mechanism : object
         With ``draw``; optionally ``log_density``, ``privacy_loss``, ``profile``, ``worst_profile``. A reference
         mechanism (of ``mechanisms``) is asked for its own law, which is proved; any other one is examined.
-    pairs : sequence of NamedPair
-        Distinct names.
-    claim : PrivacyClaim or None
-        None asks about the stated law alone.
+    pairs : sequence of NamedPair, distinct names
+    claim : PrivacyClaim or None, None asks about the stated law alone
     budget : Budget
         ``n_draws`` counts the evaluations of one pair, both data sets together.
     wanted : int, optional
@@ -289,10 +278,8 @@ def examine(
     own : sequence of NamedPair
         Pairs that are examined in any case (a user's own data); ``own_slots`` of them share the failure probability, so
         that nothing about the other pairs depends on how many there are.
-    private : bool
-        Whether ``own`` depends on records that may not be published.
-    demand : Demand, optional
-        By default ``wanted`` pairs, with the draws of the budget.
+    private : bool, whether ``own`` depends on records that may not be published
+    demand : Demand, optional, by default ``wanted`` pairs, with the draws of the budget
     believe : bool
         Whether a reference mechanism is asked for its own law; otherwise it is examined like any other.
     make : callable, optional
@@ -450,7 +437,6 @@ def _unreached(what: str, why: str) -> str:
 def _contract(
     subject: Subject, pairs: Sequence[Named], budget: Budget, total: int, name: str
 ) -> tuple[tuple[ContractFinding, ...], Conduct]:
-    """Return what is known of the contract, from ``total`` draws."""
     return contract_findings(
         subject, [named.pair for named in pairs], budget.part(name, share=CONTRACT / 2, n_draws=total)
     )
@@ -473,7 +459,6 @@ def _check(pairs: Sequence[Named], claim: PrivacyClaim | None) -> None:
 def _all_known(
     mechanism: Mechanism, pairs: Sequence[Named], claim: PrivacyClaim, budget: Budget
 ) -> tuple[PairExamination, ...]:
-    """Return what is known of a reference mechanism on each pair, the failure probability shared evenly."""
     parts = budget.split({named.name: 1 / len(pairs) for named in pairs})
     return tuple(_known(mechanism, named, claim, replace(parts[named.name], key=budget.key)) for named in pairs)
 

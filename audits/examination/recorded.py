@@ -13,9 +13,9 @@ import numpy as np
 from mechanisms.base import Mechanism
 from mechanisms.data.dataset import FloatArray
 
-from ..streams import StreamKey
+from ..estimate import StreamKey
+from ..subject.forms import Rebuilt
 from ..subject.output_leaves import ABSENT, SYMBOLS
-from ..subject.rebuilt import Rebuilt
 
 #: Most forms of outputs about which a density is asked.
 MOST_FORMS = 500
@@ -47,26 +47,11 @@ class Encodes(Protocol):
 class Recorded:
     """A sample of ``n_each`` float rows from each data set of a pair.
 
-    Parameters
-    ----------
-    source : Mechanism
-        Float rows of constant width.
-    pair
-        Anything with ``first`` and ``second``.
-    n_each : int
-        Draws of each data set.
-    key : StreamKey
-
-    Attributes
-    ----------
-    first, second : (n_each, k) array
-    asked : two arrays
-        The same draws as rows that a stated law is asked about, first and second data set.
-    rebuilt : Rebuilt or None
-        Makes the outputs of these rows, where outputs are objects.
-    share : float
-        Share of the failure probability that all questions about the sample together may spend; 1 unless the source
-        might have begun it again.
+    ``source``: float rows of constant width. ``pair``: anything with ``first`` and ``second``. ``n_each``: draws of
+    each data set. ``first``, ``second``, (n_each, k) array. ``asked``: the same draws as rows that a stated law is
+    asked about, first and second data set. ``rebuilt``: makes the outputs of these rows, where outputs are objects.
+    ``share``: share of the failure probability that all questions about the sample together may spend; 1 unless the
+    source might have begun it again.
     """
 
     def __init__(self, source: Mechanism, pair: Any, n_each: int, key: StreamKey) -> None:

@@ -38,12 +38,9 @@ class AdaptiveGame:
     Parameters
     ----------
     steps : tuple of FiniteStep
-    costs : tuple
-        What ``filter.spend`` is told of each step.
-    filter : Filter
-        Its ``spent`` must be hashable.
-    n_steps : int
-        At least 1.
+    costs : tuple, what ``filter.spend`` is told of each step
+    filter : Filter, its ``spent`` must be hashable
+    n_steps : int, at least 1
     """
 
     steps: tuple[FiniteStep, ...]
@@ -151,7 +148,6 @@ class _Induction:
         return sum(map(len, self.known))
 
     def _ratio(self, m: int, n: int) -> tuple[int, int]:
-        """Return the common factor of two masses, and the number of what remains."""
         common = math.gcd(m, n)
         reduced = m // common, n // common
         if reduced not in self.places:
@@ -175,7 +171,6 @@ class _Induction:
         return found
 
     def moves(self, spent: int) -> list[tuple[int, int]]:
-        """Return each step that is admitted, and what is spent after it."""
         found = self.admitted.get(spent)
         if found is None:
             found = [(k, self._spent(after)) for k, after in self.game.moves(self.spent[spent])]
@@ -219,7 +214,6 @@ class _Induction:
         return Strategy(step.name, then)
 
     def exact(self, weight: int) -> Fraction:
-        """Return what a weight of the start stands for."""
         return Fraction(weight, self.scale * self.whole**self.game.n_steps)
 
     def result(self) -> GameValue:
@@ -228,12 +222,10 @@ class _Induction:
 
 
 def _seen(step: FiniteStep) -> list[str]:
-    """Return the answers that the first law can give."""
     return [answer for answer, p in zip(step.answers, step.first, strict=True) if p]
 
 
 def _beyond(factor: Fraction) -> tuple[Gain, int]:
-    """Return the gain of the hockey-stick divergence at ``log(factor)``, and its scale."""
     return lambda m, n, _: max(factor.denominator * m - factor.numerator * n, 0), factor.denominator
 
 
@@ -246,8 +238,7 @@ def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
     Parameters
     ----------
     game : AdaptiveGame
-    factor : Fraction
-        ``exp(epsilon)``.
+    factor : Fraction, ``exp(epsilon)``
 
     Returns
     -------
@@ -255,8 +246,7 @@ def worst_delta(game: AdaptiveGame, factor: Fraction) -> GameValue:
 
     Examples
     --------
-    >>> from .finite_steps import randomised_response, reveal
-    >>> from .game_filters import NaturalFilter
+    >>> from .finite_steps import NaturalFilter, randomised_response, reveal
     >>> steps = (randomised_response(2), reveal(Fraction(2, 9)))
     >>> natural = NaturalFilter(Fraction(2), Fraction(2, 9))
     >>> worst = worst_delta(AdaptiveGame(steps, steps, natural, 2), Fraction(2))
@@ -277,8 +267,7 @@ def worst_moment(game: AdaptiveGame, order: int) -> GameValue | None:
     Parameters
     ----------
     game : AdaptiveGame
-    order : int
-        Whole, at least 2.
+    order : int, whole, at least 2
 
     Returns
     -------
@@ -328,10 +317,7 @@ def delta_beside_report(game: AdaptiveGame, factor: Fraction, reported: Callable
     Where nothing filters and each run reports what it spent itself, an analyst may ask so that one run reports little
     while the interaction as a whole reveals much: the supremum over analysts with at least one such run.
 
-    Parameters
-    ----------
-    reported : callable
-        Whether a run that spent so much reports at most ``log(factor)``.
+    ``reported``: whether a run that spent so much reports at most ``log(factor)``.
     """
     ways = [_beside(each, factor, reported) for each in (game, game.swapped)]
     return max(ways, key=lambda way: way.value)
@@ -369,10 +355,7 @@ def worst_exceedance(game: AdaptiveGame, exceeds: Callable[[Fraction, Any], bool
 
     Drawn from the first data set; ask ``game.swapped`` for the other direction.
 
-    Parameters
-    ----------
-    exceeds : callable
-        Of ``P/Q = exp(loss)`` and what was spent: whether the loss exceeds the report.
+    ``exceeds``: of ``P/Q = exp(loss)`` and what was spent: whether the loss exceeds the report.
     """
 
     def gain(m: int, n: int, spent: Any) -> int:

@@ -40,24 +40,12 @@ class FilterFaultError(ValueError):
 
 @dataclass(frozen=True)
 class Found:
-    """One number of the worst analyst, and what is claimed of it.
-
-    Attributes
-    ----------
-    quantity : str
-    value : Bracket
-        The exact supremum over all analysts of the game, enclosed.
-    allowed : float
-        What the claim allows, with room for the filter's own rounding.
-    words : str
-        What the worst analyst asks.
-    states : int
-    """
+    """One number of the worst analyst, and what is claimed of it."""
 
     quantity: str
-    value: Bracket
-    allowed: float
-    words: str
+    value: Bracket  #: the exact supremum over all analysts of the game, enclosed
+    allowed: float  #: what the claim allows, with room for the filter's own rounding
+    words: str  #: what the worst analyst asks
     states: int
 
     @property
@@ -120,19 +108,9 @@ def _told(name: str, method: Callable[..., Any], *given: Any) -> Any:
 def examine_filter(given: Filter, claimed: RenyiFilter | GaussianFilter, delta: float) -> tuple[Found, ...]:
     """Return what the worst analyst of a game reaches under a filter that claims to be as strict as ``claimed``.
 
-    Parameters
-    ----------
-    given : Filter
-        Told the Renyi divergence of a step at the claimed order in nats, or the square of its Gaussian parameter; or
-        what its own method ``cost(step)`` makes of a ``FiniteStep``, where it has one.
-    claimed : RenyiFilter or GaussianFilter
-    delta : float
-        At which the claimed epsilon is stated; in (0, 1).
-
-    Raises
-    ------
-    FilterFaultError
-        If it cannot be examined.
+    ``given``: told the Renyi divergence of a step at the claimed order in nats, or the square of its Gaussian
+    parameter; or what its own method ``cost(step)`` makes of a ``FiniteStep``, where it has one. ``delta``: at which
+    the claimed epsilon is stated; in (0, 1). Raises ``FilterFaultError`` if it cannot be examined.
     """
     if isinstance(claimed, RenyiFilter):
         order, budget = claimed.order, claimed.budget
@@ -187,7 +165,6 @@ def _sized(
 
 
 def _log_moment(step: FiniteStep, order: int) -> Bracket:
-    """Return the Renyi divergence of a step in nats, enclosed."""
     moment = step.moment(order)
     return Bracket(math.inf, math.inf) if moment is None else _divergence(moment, order)
 

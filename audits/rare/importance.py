@@ -13,13 +13,12 @@ from scipy.special import logsumexp
 
 from mechanisms.data.dataset import FloatArray
 from mechanisms.envelopes.loss_points import LossPoints
+from mechanisms.envelopes.tail_envelopes import Envelope
 
-from ..estimate import Budget, Estimate
-from ..results import Result
+from ..estimate import Budget, Estimate, Result
 from ..stats.intervals import betting
-from ..white_box.draws import chunk_sizes
-from ..white_box.tails import payoff, slack
-from .pilot import SMALLEST_ROUND, climb
+from ..white_box.tails import chunk_sizes, payoff, slack, tail_estimates
+from .proposals import SMALLEST_ROUND, climb
 
 METHOD = "importance sampling, betting on truncated weights: a lower bound, and an estimate without a proved envelope"
 
@@ -33,8 +32,7 @@ class RareLowerBound(Result):
 
     Attributes
     ----------
-    acceptance : float
-        Share of the final draws with ``L > epsilon``.
+    acceptance : float, share of the final draws with ``L > epsilon``
     n_pilot, n_draws : int
         Mechanism evaluations that the proposal was fitted with, and in total.
     """
@@ -59,10 +57,8 @@ def audit_rare_lower(source: LossPoints, budget: Budget, *, epsilon: float) -> R
     ----------
     source : LossPoints
         From ``mechanisms.noise_points`` or ``mechanisms.output_points``.
-    budget : Budget
-        ``failure_prob`` is split evenly over the two lower ends.
-    epsilon : float
-        Finite (natural log).
+    budget : Budget, ``failure_prob`` is split evenly over the two lower ends
+    epsilon : float, finite (natural log)
 
     Returns
     -------
@@ -118,8 +114,78 @@ def indicator(losses: FloatArray, epsilon: float) -> FloatArray:
 
 
 def _lower_end(log_values: FloatArray, log_cut: float, share: float, budget: Budget) -> Estimate:
-    """Return the mean of ``exp(log_values)``, with a lower end for the mean of the values cut at ``exp(log_cut)``."""
     cut = np.exp(np.minimum(log_values - log_cut, 0.0))
     low = min(math.exp(log_cut) * betting(cut, 2 * share).low, 1.0)
     value = math.exp(float(logsumexp(log_values)) - math.log(log_values.size))
     return Estimate(min(max(value, low), 1.0), low, 1.0, share, budget.n_draws, METHOD)
+
+
+@dataclass(frozen=True, repr=False)
+class RareAudit(Result):
+    """``tail`` is P(L > epsilon), ``delta`` is E[(1 - exp(epsilon - L))_+]; both hold except with ``failure_prob``.
+
+    Attributes
+    ----------
+    epsilon : float, of the envelope
+    acceptance : float
+        Share of the draws inside the envelope with ``L > epsilon``: the larger, the narrower the intervals.
+    failure_prob : float, of both intervals together
+    n_draws : int, draws inside the envelope
+    """
+
+    epsilon: float
+    tail: Estimate
+    delta: Estimate
+    acceptance: float
+    failure_prob: float
+    n_draws: int
+
+
+def audit_rare(envelope: Envelope, budget: Budget) -> RareAudit:
+    """Return the tail and the divergence at the envelope's epsilon.
+
+    ``P(L > epsilon) = P(E) P(L > epsilon | E)``: the first factor is known, the second is a proportion of
+    ``budget.n_draws`` draws (Clopper-Pearson). The same holds for the payoff of delta (betting). There are no weights,
+    hence nothing has to be assumed about their tails.
+
+    Parameters
+    ----------
+    envelope : Envelope
+        A proved event around the tail: ``posterior_envelope``, ``gaussian_envelope`` or ``logistic_envelope``.
+    budget : Budget
+
+    Returns
+    -------
+    RareAudit
+        Tail and delta with valid intervals at any depth.
+
+    Examples
+    --------
+    >>> from audits import Budget, StreamKey, audit_rare
+    >>> from mechanisms import Direction, posterior_envelope
+    >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
+    >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
+    >>> budget = Budget(2000, failure_prob=0.01, key=StreamKey(1))
+    >>> rare = audit_rare(posterior_envelope(mechanism, pair, Direction.FORWARD, 0.3), budget).delta
+    >>> rare.low <= mechanism.profile(pair).delta_at(0.3, Direction.FORWARD) <= rare.high <= 1e-10
+    True
+    """
+    rng = budget.key.child("rare events").rng()
+    losses = np.concatenate([envelope.losses(size, rng) for size in chunk_sizes(budget.n_draws)])
+    (point,) = tail_estimates(losses, [envelope.epsilon], budget.spend("tail and delta inside a proved event"))
+    return RareAudit(
+        envelope.epsilon,
+        _scaled(point.tail, envelope),
+        _scaled(point.delta, envelope),
+        point.tail.value,
+        budget.failure_prob,
+        budget.n_draws,
+    )
+
+
+def _scaled(inside: Estimate, envelope: Envelope) -> Estimate:
+    mass = math.exp(envelope.log_mass)
+    method = f"{inside.method}, inside an event of probability {mass:.3g}"
+    return Estimate(
+        mass * inside.value, mass * inside.low, mass * inside.high, inside.failure_prob, inside.n_draws, method
+    )

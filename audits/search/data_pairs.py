@@ -36,16 +36,11 @@ def own_data_pairs(
 
     Parameters
     ----------
-    dataset : Dataset
-        The user's own.
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate.
-    count : int
-        Pairs wanted; there may be fewer.
-    n_min, n_max : int, int or None
-        Least and largest number of records that the domain allows.
-    labels : bool
-        Responses are -1 and +1 only.
+    dataset : Dataset, the user's own
+    relation : Relation, ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate
+    count : int, pairs wanted; there may be fewer
+    n_min, n_max : int, int or None, least and largest number of records that the domain allows
+    labels : bool, responses are -1 and +1 only
 
     Returns
     -------
@@ -135,12 +130,8 @@ def refusal_boundary(accepts: Callable[[Dataset], bool], refused: Dataset, accep
     On a path that turns the refused data set into the accepted one by one record a step, two neighbours differ;
     bisection finds such a place in about ``log2(n) + 3`` calls, whatever the rule of refusal is.
 
-    Parameters
-    ----------
-    accepts : callable
-        Whether the mechanism takes a data set; a fixed answer for each.
-    refused, accepted : Dataset
-        Of one public domain; None comes back where the answers for these are not as said.
+    ``accepts``: whether the mechanism takes a data set; a fixed answer for each. ``refused``, ``accepted``: of one
+    public domain; None comes back where the answers for these are not as said.
     """
     path = _Path(refused, accepted)
     if accepts(refused) or not accepts(accepted):
@@ -175,14 +166,12 @@ class _Path:
         self.length = len(moves)
 
     def dataset(self, steps: int) -> Dataset:
-        """Return the data set after some steps."""
         added = self.added[steps]
         taken = steps - added
         X = np.vstack([self.start.X[taken:], self.X[:added]])
         return replace(self.start, X=X, y=np.concatenate([self.start.y[taken:], self.y[:added]]), public=False)
 
     def step(self, steps: int) -> NeighbouringPair:
-        """Return the neighbours before and after the next step."""
         before, added = self.dataset(steps), self.added[steps]
         if self.added[steps + 1] > added:
             return NeighbouringPair.add(before, self.X[added], float(self.y[added]))

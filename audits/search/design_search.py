@@ -62,32 +62,15 @@ NOTHING = 0.05
 
 @dataclass(frozen=True)
 class PairSearch:
-    """Where a worst pair is searched, and how long.
-
-    Parameters
-    ----------
-    domain : PublicDomain
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: both of these are one.
-    group : int
-        Records that the two data sets are apart.
-    labels : bool
-        Responses are -1 and +1 only.
-    units : int
-        Evaluations; one with many records counts as several.
-    winners : int
-        Pairs that come back at most.
-    n_draws : int
-        Draws of each data set in an evaluation.
-    """
+    """Where a worst pair is searched, and how long."""
 
     domain: PublicDomain
-    relation: Relation
-    group: int = 1
-    labels: bool = False
-    units: int = 1_500
-    winners: int = 4
-    n_draws: int = 48
+    relation: Relation  #: ``REPLACE``, or ``ADD`` or ``REMOVE``: both of these are one
+    group: int = 1  #: records that the two data sets are apart
+    labels: bool = False  #: responses are -1 and +1 only
+    units: int = 1_500  #: evaluations; one with many records counts as several
+    winners: int = 4  #: pairs that come back at most
+    n_draws: int = 48  #: draws of each data set in an evaluation
 
 
 class FoundPair(NamedTuple):
@@ -106,17 +89,8 @@ def search_designs(
     The fixed list, a ladder of sizes and designs at random come first; from the best of them, of different kinds, one
     coordinate is changed at a time, and now and then two, and a change that raises the value is kept.
 
-    Parameters
-    ----------
-    value : callable
-        How far the two data sets of a pair are told apart; deterministic. Infinity ends nothing; nan is the least.
-    search : PairSearch
-    rng : Generator
-
-    Returns
-    -------
-    tuple of FoundPair
-        At most ``search.winners``, of positive value.
+    ``value``: how far the two data sets of a pair are told apart; deterministic. Infinity ends nothing; nan is the
+    least. Returned: at most ``search.winners``, of positive value.
     """
     book = _Book(value, search)
     for ladder in _ladders():
@@ -203,7 +177,6 @@ def _jump(low: FoundPair, high: FoundPair) -> float:
 
 
 def _level(found: FoundPair) -> float:
-    """Return the value, alike for pairs that are about as good."""
     return round(found.value, 2)
 
 
@@ -304,7 +277,6 @@ def _random(search: PairSearch, rng: np.random.Generator) -> PairDesign:
 def _coordinates(
     design: PairDesign, search: PairSearch, rng: np.random.Generator
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the other values that each coordinate of a design may take."""
     least, most = search.domain.n_min, search.domain.n_max
     sizes = [*SIZES, least, least + 1, *([] if most is None else [most])]
     near = sorted(sizes, key=lambda n: abs(math.log((n + 1) / (design.n + 1))))[1:8]

@@ -240,10 +240,7 @@ TARGETS: Mapping[str, Callable[[FloatArray, FloatArray, int, int], tuple[DesignR
         DesignRecord(_direction(X, dim, most=False), -1.0),
         DesignRecord(_direction(X, dim, most=False), 1.0),
     ),
-    "opposite of the first record": lambda X, y, dim, _: (
-        _reversed(_first(X, y, dim), dim),
-        _first(X, y, dim),
-    ),
+    "opposite of the first record": lambda X, y, dim, _: (_reversed(_first(X, y, dim), dim), _first(X, y, dim)),
     "the first record with the opposite response": lambda X, y, dim, _: (
         DesignRecord(_first(X, y, dim).x, -_first(X, y, dim).y if _first(X, y, dim).y else 1.0),
         _first(X, y, dim),
@@ -265,54 +262,26 @@ TARGETS: Mapping[str, Callable[[FloatArray, FloatArray, int, int], tuple[DesignR
 
 @dataclass(frozen=True)
 class PairDesign:
-    """How one pair is built: the number of records beside the target, and words of the tables above.
+    """How one pair is built: the number of records beside the target, and words of the tables above."""
 
-    Attributes
-    ----------
-    n : int
-        Records that both data sets share.
-    rows, responses, target : str
-        Keys of ``ROWS``, of ``RESPONSES`` (or ``PATTERN``) and of ``TARGETS``.
-    labels : bool
-        Responses are -1 and +1 where the domain allows it, whatever its bound.
-    length : float or ROOT
-        The rows are shortened by this factor.
-    level : float
-        The responses of the shared records are multiplied by it.
-    target_length : float, ROOT or None
-        Length of the target's row; None for that of ``target``.
-    target_response, old_response : float or None
-        Response of the target, and of the record that it replaces; None for those of ``target``.
-    few : float
-        A share of the shared records, the last ones, that are otherwise.
-    few_as : str
-        A key of ``FEW``: how.
-    place : int
-        The target stands first (0), in the middle (1) or last (2), where it is removed or a group is.
-    removed : bool
-        The target is removed, not added; of no meaning where it replaces a record.
-    scales : (int, int)
-        Which of the sizes of rows and responses is taken where the domain has no bound.
-    pattern : int
-        Which irregular order, or which record inside the ball.
-    """
-
-    n: int
+    n: int  #: records that both data sets share
+    #: keys of ``ROWS``, of ``RESPONSES`` (or ``PATTERN``) and of ``TARGETS``
     rows: str
     responses: str
     target: str
-    labels: bool = False
-    length: Length = 1.0
-    level: float = 1.0
-    target_length: Length | None = None
+    labels: bool = False  #: responses are -1 and +1 where the domain allows it, whatever its bound
+    length: Length = 1.0  #: the rows are shortened by this factor
+    level: float = 1.0  #: the responses of the shared records are multiplied by it
+    target_length: Length | None = None  #: length of the target's row; None for that of ``target``
+    #: response of the target, and of the record that it replaces; None for those of ``target``
     target_response: float | None = None
     old_response: float | None = None
-    few: float = 0.0
-    few_as: str = "with the opposite response"
-    place: int = 0
-    removed: bool = False
-    scales: tuple[int, int] = (0, 0)
-    pattern: int = 0
+    few: float = 0.0  #: a share of the shared records, the last ones, that are otherwise
+    few_as: str = "with the opposite response"  #: a key of ``FEW``: how
+    place: int = 0  #: the target stands first (0), in the middle (1) or last (2), where it is removed or a group is
+    removed: bool = False  #: the target is removed, not added; of no meaning where it replaces a record
+    scales: tuple[int, int] = (0, 0)  #: which of the sizes of rows and responses is taken where the domain has no bound
+    pattern: int = 0  #: which irregular order, or which record inside the ball
 
     def shared(self, dim: int) -> tuple[FloatArray, FloatArray]:
         """Return rows and responses that both data sets share, shapes ``(n, dim)`` and ``(n,)``."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mechanisms.data.dataset import Dataset, FloatArray, row_norms
-from mechanisms.data.neighbours import NeighbouringPair, Relation
+from mechanisms import Dataset, Relation
+from mechanisms.data.dataset import Dataset, FloatArray, row_norms  # noqa: F811
+from mechanisms.data.neighbours import NeighbouringPair, Relation  # noqa: F811
 
 from .pair_designs import INWARDS, DesignRecord, PairDesign, listed
 from .worst_case import NamedPair
@@ -35,12 +37,10 @@ class PublicDomain:
 
     Parameters
     ----------
-    dim : int
-        Features, at least 1.
+    dim : int, features, at least 1
     x_bound, y_bound : float
         Bounds on the Euclidean norm of a row and on ``|y|``; positive, infinity allowed.
-    n_min, n_max : int, int or None
-        Least and largest number of records; None where there is none.
+    n_min, n_max : int, int or None, least and largest number of records; None where there is none
     """
 
     dim: int
@@ -97,12 +97,7 @@ class NamedGroupPair:
 
 @overload
 def examination_pairs(
-    domain: PublicDomain,
-    relation: Relation,
-    *,
-    group: Literal[1] = 1,
-    count: int = N_PAIRS,
-    labels: bool = False,
+    domain: PublicDomain, relation: Relation, *, group: Literal[1] = 1, count: int = N_PAIRS, labels: bool = False
 ) -> tuple[NamedPair, ...]: ...
 
 
@@ -121,14 +116,12 @@ def examination_pairs(
     ----------
     domain : PublicDomain
         What is public: the features, the bounds, the number of records.
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate.
+    relation : Relation, ``REPLACE``, or ``ADD`` or ``REMOVE``: the last two alternate
     group : int
         Records that the two data sets are apart; from 2 on the pairs are ``NamedGroupPair``.
     count : int
         Pairs wanted; fewer come back only where the domain has no more (none where it allows no two such data sets).
-    labels : bool
-        Responses are -1 and +1 only (``y_bound`` must be at least 1).
+    labels : bool, responses are -1 and +1 only (``y_bound`` must be at least 1)
 
     Returns
     -------
@@ -161,16 +154,8 @@ def design_pair(
 ) -> NamedPair | NamedGroupPair | None:
     """Return the pair of a design, its number of records brought into the domain; None where there is no such pair.
 
-    Parameters
-    ----------
-    domain : PublicDomain
-    design : PairDesign
-    relation : Relation
-        ``REPLACE``, or ``ADD`` or ``REMOVE``: of these the design decides.
-    group : int
-        Records that the two data sets are apart; from 2 on the pair is a ``NamedGroupPair``.
-    labels : bool
-        Responses are -1 and +1 only.
+    ``relation``: ``REPLACE``, or ``ADD`` or ``REMOVE``: of these the design decides. ``group``: records that the two
+    data sets are apart; from 2 on the pair is a ``NamedGroupPair``. ``labels``: responses are -1 and +1 only.
     """
     size = _sizes(domain, relation, group)
     parts = None if size is None else _build(domain, replace(design, n=size(design.n, twice=False)), relation, labels)
@@ -220,7 +205,6 @@ class _Parts:
     domain: PublicDomain
 
     def dataset(self, *records: DesignRecord) -> Dataset:
-        """Return the common records with others put in at the place."""
         X, y = self.X, self.y
         for record in records:
             X, y = np.insert(X, self.place, record.x, axis=0), np.insert(y, self.place, record.y)
@@ -228,23 +212,19 @@ class _Parts:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two pairs the same one."""
         arrays = (self.X, self.y, self.new.x, self.old.x) if self.replaces else (self.X, self.y, self.new.x)
         return (self.relation, self.new.y, self.old.y * self.replaces, *(array.tobytes() for array in arrays))
 
     @property
     def replaces(self) -> bool:
-        """Whether a record takes the place of another one."""
         return self.relation is Relation.REPLACE
 
     @property
     def differ(self) -> bool:
-        """Whether the two data sets differ."""
         return not self.replaces or self.new.y != self.old.y or not np.array_equal(self.new.x, self.old.x)
 
 
 def _different(domain: PublicDomain, relation: Relation, group: int, labels: bool) -> Iterator[_Parts]:
-    """Yield the parts of different pairs, each under a name of its own."""
     size = _sizes(domain, relation, group)
     if size is None:
         return
@@ -316,3 +296,54 @@ def _whole(name: str, value: int, least: int) -> int:
     if isinstance(value, bool) or not math.isfinite(value) or int(value) != value or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {name}={value}")
     return int(value)
+
+
+@dataclass(frozen=True, eq=False)
+class RawDataset:
+    """Records of which nothing is demanded: values may be missing, infinite, or outside the public domain.
+
+    Raises ``ValueError`` if the shapes disagree. No message and no ``repr`` shows a cell.
+    """
+
+    X: NDArray[Any] = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+    #: what a mechanism is told; no record is held to it
+    x_bound: float
+    y_bound: float
+    name: str = "data"
+    public: bool = False  #: true when the records themselves may be published
+
+    def __post_init__(self) -> None:
+        X, y = np.array(self.X), np.array(self.y)
+        if X.ndim != 2:
+            raise ValueError(f"X must have 2 axes (records, features), got X.ndim={X.ndim}")
+        if y.shape != (len(X),):
+            raise ValueError(f"y must have shape ({len(X)},), got y.shape={y.shape}")
+        for name, array in (("X", X), ("y", y)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def n_records(self) -> int:
+        """Number of records (may be 0)."""
+        return len(self.X)
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class BlackBoxPair:
+    """Two data sets of any kind, for audits that look at outputs alone."""
+
+    first: Dataset | RawDataset = field(repr=False)
+    second: Dataset | RawDataset = field(repr=False)
+    relation: Relation
+    words: str  #: how they differ, without a cell of either
+    distance: int = 1  #: records apart, at least 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.distance, bool) or int(self.distance) != self.distance or self.distance < 1:
+            raise ValueError(f"distance must be a whole number of at least 1, got distance={self.distance}")

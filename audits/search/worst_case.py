@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechanisms.base import BOTH, Direction, ExactLaw, WhiteBox
 from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
 
-from ..results import Result
+from ..estimate import Budget, Estimate, Result
 from ..stats.intervals import check_size
+from ..white_box.tails import audit_tails, loss_sample, payoff
 
 #: Relative size of the second direction in a nearly singular design.
 NEARLY = 1e-4
@@ -34,10 +36,8 @@ class NamedPair:
 
     Attributes
     ----------
-    name : str
-        How it was built, in words.
+    name : str, how it was built, in words
     pair : NeighbouringPair
-        The two data sets.
     """
 
     name: str
@@ -53,12 +53,9 @@ def adversarial_pairs(n_records: int, dim: int, *, x_bound: float, y_bound: floa
 
     Parameters
     ----------
-    n_records : int
-        Records of the smaller data set, at least 1.
-    dim : int
-        Features, at least 1.
-    x_bound, y_bound : float
-        Public bounds; finite, since the pairs sit on them.
+    n_records : int, records of the smaller data set, at least 1
+    dim : int, features, at least 1
+    x_bound, y_bound : float, public bounds; finite, since the pairs sit on them
 
     Returns
     -------
@@ -120,12 +117,9 @@ class Maximum(Result):
 
     Attributes
     ----------
-    point : (k,) array
-        In the box.
-    value : float
-        Of the objective there.
-    n_evaluations : int
-        Of the objective.
+    point : (k,) array, in the box
+    value : float, of the objective there
+    n_evaluations : int, of the objective
     """
 
     point: FloatArray
@@ -152,14 +146,11 @@ def search_maximum(
         Takes a point of shape ``(k,)``; deterministic; nan counts as the worst value.
     box : sequence of (low, high)
         One finite interval a parameter (search on a log scale by parametrising so).
-    rng : Generator
-        Places the scan.
+    rng : Generator, places the scan
     n_starts : int
         Points of the scan (a Latin hypercube); the corners are added when they are no more than that.
-    n_polish : int
-        Local searches.
-    evaluations_each : int
-        Largest number of evaluations of one local search.
+    n_polish : int, local searches
+    evaluations_each : int, largest number of evaluations of one local search
 
     Returns
     -------
@@ -213,9 +204,151 @@ def search_maximum(
 
 
 def _apart(points: Sequence[FloatArray], sides: FloatArray, n_points: int) -> list[FloatArray]:
-    """Return the first points, best first, that keep their distance from those before them."""
     chosen: list[FloatArray] = []
     for point in points:
         if len(chosen) < n_points and all((np.abs(point - other) >= APART * sides).any() for other in chosen):
             chosen.append(point)
     return chosen
+
+
+@dataclass(frozen=True, repr=False)
+class ConfirmedPair(Result):
+    """The worst pair that a search found, and delta(epsilon) of the worse direction on fresh draws.
+
+    Attributes
+    ----------
+    name : str, how the pair was built, in words
+    found : float
+        What the search saw: exact delta of a mechanism whose profile is known, otherwise the largest of many estimates.
+    confirmed : Estimate
+        Of the pair found, from draws that took no part in finding it; holds except with its ``failure_prob``. It speaks
+        about this pair: a search proves nothing about the pairs that it did not try.
+    n_searched : int, pairs that were looked at
+    n_draws : int, mechanism evaluations of search and confirmation together
+    """
+
+    name: str
+    pair: NeighbouringPair
+    found: float
+    confirmed: Estimate
+    n_searched: int
+    n_draws: int
+
+
+def worst_pair(mechanism: WhiteBox, pairs: Sequence[NamedPair], budget: Budget, *, epsilon: float) -> ConfirmedPair:
+    """Return the worst of several pairs (of ``adversarial_pairs``, for example) at ``epsilon``.
+
+    Half of ``budget.n_draws`` search, an even share for each pair, unless the mechanism's profile is known; the rest
+    confirms, with all of ``budget.failure_prob``.
+
+    Parameters
+    ----------
+    mechanism, budget, epsilon
+        As of ``search_pair``.
+    pairs : sequence of NamedPair, at least one
+
+    Returns
+    -------
+    ConfirmedPair
+        The pair, and delta of it on fresh draws.
+
+    Raises
+    ------
+    ValueError
+        If there is no pair, or too few draws for each.
+
+    Examples
+    --------
+    >>> from audits import Budget, StreamKey, adversarial_pairs, worst_pair
+    >>> from mechanisms import PosteriorSampling
+    >>> pairs = adversarial_pairs(3, 2, x_bound=1.0, y_bound=1.0)
+    >>> worst_pair(PosteriorSampling(1.0, 1.0), pairs, Budget(2000, 0.01, StreamKey(1)), epsilon=0.5).name
+    'rows over the axes; responses alike; least excited direction, response -; add'
+    """
+    if not pairs:
+        raise ValueError("pairs must be at least one, got none")
+    look = _Objective(mechanism, epsilon, budget, len(pairs))
+    values = [look(named.pair) for named in pairs]
+    best = pairs[int(np.argmax(values))]
+    return look.confirm(best.name, best.pair, max(values))
+
+
+def search_pair(
+    mechanism: WhiteBox,
+    build: Callable[[FloatArray], NeighbouringPair],
+    box: Sequence[tuple[float, float]],
+    budget: Budget,
+    *,
+    epsilon: float,
+    n_starts: int = 32,
+    n_polish: int = 3,
+    evaluations_each: int = 60,
+) -> ConfirmedPair:
+    """Return the worst pair of a family with real parameters that a multi-start search finds at ``epsilon``.
+
+    Parameters
+    ----------
+    mechanism : WhiteBox, with ``draw`` and ``privacy_loss``
+    build : callable, from a point of ``box``, shape ``(k,)``, to a pair
+    box : sequence of (low, high), one finite interval a parameter
+    budget : Budget
+    epsilon : float, natural log, finite
+    n_starts, n_polish, evaluations_each : int
+        See ``search_maximum``. All evaluations share one stream (common random numbers), so the estimated objective is
+        a function of the point.
+
+    Returns
+    -------
+    ConfirmedPair
+        The pair, and delta of it on fresh draws.
+
+    Raises
+    ------
+    ValueError
+        If there are too few draws for the evaluations.
+    """
+    corners = 2 ** len(box)
+    evaluations = n_starts + (corners if corners <= n_starts else 0) + n_polish * evaluations_each + 1
+    look = _Objective(mechanism, epsilon, budget, evaluations)
+    rng = budget.key.child("search", "points").rng()
+    best = search_maximum(
+        lambda point: look(build(point)),
+        box,
+        rng=rng,
+        n_starts=n_starts,
+        n_polish=n_polish,
+        evaluations_each=evaluations_each,
+    )
+    return look.confirm(f"point {np.round(best.point, 6).tolist()}", build(best.point), best.value)
+
+
+class _Objective:
+    """Delta at epsilon, worse direction: exact, or estimated from an even share of half of the draws."""
+
+    def __init__(self, mechanism: WhiteBox, epsilon: float, budget: Budget, evaluations: int) -> None:
+        self.mechanism, self.epsilon, self.budget = mechanism, epsilon, budget
+        self.exact = isinstance(mechanism, ExactLaw)
+        self.n_each = 0 if self.exact else budget.n_draws // 2 // (len(BOTH) * evaluations)
+        self.n_searched = 0
+        if not self.exact and not self.n_each:
+            raise ValueError(f"n_draws must be at least {4 * evaluations} here, got n_draws={budget.n_draws}")
+
+    def __call__(self, pair: NeighbouringPair) -> float:
+        """Return log delta where it is known, otherwise an estimate of delta, negative where no loss was that large."""
+        self.n_searched += 1
+        return max(self._one(pair, direction) for direction in BOTH)
+
+    def _one(self, pair: NeighbouringPair, direction: Direction) -> float:
+        if isinstance(self.mechanism, ExactLaw):
+            return self.mechanism.profile(pair).log_delta_at(self.epsilon, direction)
+        rng = self.budget.key.child("search", direction.name).rng()  # the same stream for every pair
+        losses = loss_sample(self.mechanism, pair, direction, self.n_each, rng=rng)
+        delta = float(payoff(losses, self.epsilon).mean())
+        return delta if delta > 0 else min(float(losses.max()) - self.epsilon, 0.0)
+
+    def confirm(self, name: str, pair: NeighbouringPair, value: float) -> ConfirmedPair:
+        searched = self.n_searched * self.n_each * len(BOTH)
+        fresh = self.budget.part("confirm", n_draws=self.budget.n_draws - searched)
+        audit = audit_tails(self.mechanism, pair, [self.epsilon], fresh)
+        seen = math.exp(value) if self.exact else max(value, 0.0)
+        return ConfirmedPair(name, pair, seen, audit.delta(self.epsilon), self.n_searched, searched + audit.n_draws)

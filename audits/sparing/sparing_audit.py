@@ -10,25 +10,106 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.data.dataset import FloatArray
 from mechanisms.data.neighbours import UnsupportedRelation
 
-from ..black_box.black_box_bet import MAX_EPSILON, Point
+from ..black_box.black_box_bet import MAX_EPSILON, Pair, Point
 from ..black_box.black_box_lines import bet_points
 from ..black_box.black_box_results import BlackBoxOutcome
 from ..black_box.claims import PrivacyClaim
-from ..estimate import Budget
-from ..examination.deadline import Deadline
-from ..results import Result
+from ..estimate import Budget, Result, StreamKey
 from ..search.pairs import NamedGroupPair
 from ..search.worst_case import NamedPair
-from ..subject.guarded_subject import Subject
-from ..subject.no_answer import OutOfTime
-from ..subject.open_subject import subject_of
-from .sparing_draws import PilotPair, drawn, encoded
-from .sparing_wealth import Player
+from ..subject.calls import Deadline, Handed, OpenCall, OutOfTime, guarded
+from ..subject.guarded_subject import Subject, always_refused, call_plan
+from ..subject.open_subject import OpenSubject, subject_of
+from ..subject.outputs import WHOLE, Layout
+from ..subject.returned import Outputs
+from .sparing_bets import Player
+
+Sides = tuple[list[Outputs], list[Outputs]]
+
+
+def drawn(subject: Subject, members: Sequence[Any], coins: NDArray[np.bool_], key: StreamKey) -> Sides:
+    """Return a draw of the first data set for each coin that says so, and one of the second for each other coin.
+
+    Calls are made, or begin where they may be open together, in the order of the coins: load, and what calls share with
+    each other, falls on both data sets alike. How many of them are on fresh objects does not depend on the coins.
+    """
+    seeds = key.child("calls").rng().integers(2**63, size=len(coins)).tolist()
+    places = [0 if coin else 1 for coin in coins]
+    if isinstance(subject, OpenSubject):
+        wanted = [OpenCall(members[place], 1, False, seed) for place, seed in zip(places, seeds, strict=True)]
+        parts = subject.ask(wanted, None).parts
+    else:
+        parts = _in_turn(subject, members, places, seeds)
+    first, second = ([part for part, at in zip(parts, places, strict=True) if at == place] for place in (0, 1))
+    return list(chain(*first)), list(chain(*second))
+
+
+def _in_turn(
+    subject: Subject, members: Sequence[Any], places: Sequence[int], seeds: Sequence[int]
+) -> list[list[Outputs]]:
+    """Return the outputs of calls that are made one after the other, on one used object but for a few."""
+    plan = call_plan(len(places), one_by_one=True)
+    with guarded():
+        used, handed = subject.new(), [Handed(member) for member in members]
+        return [
+            subject.call(subject.new() if planned.fresh else used, handed[place], 1, seed)
+            for planned, place, seed in zip(plan, places, seeds, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class PilotPair:
+    """A pair with what its pilot gave: outputs that are learned from and never bet on."""
+
+    named: NamedPair | NamedGroupPair
+    first: list[Outputs]
+    second: list[Outputs]
+
+    @property
+    def members(self) -> tuple[Any, Any]:
+        """The two data sets."""
+        return self.named.pair.first, self.named.pair.second
+
+    @property
+    def refused(self) -> bool:
+        """Whether both data sets were refused at every draw, in the same way."""
+        why = always_refused(self.first)
+        return why is not None and why == always_refused(self.second)
+
+    def more(self, subject: Subject, n_each: int, key: StreamKey) -> PilotPair:
+        """Return the pair with ``n_each`` further draws of each data set."""
+        coins = key.child("coins").rng().permutation(np.arange(2 * n_each) < n_each)
+        first, second = drawn(subject, self.members, coins, key)
+        return PilotPair(self.named, self.first + first, self.second + second)
+
+    def layout(self, subject: Subject) -> Layout:
+        """Return the columns of outputs, learned from the pilot alone; at least one, outputs without numbers too."""
+        layout = Layout.learn([*self.first, *self.second], views=subject.views)
+        if layout.structure is None or layout.n_numbers:
+            return layout
+        return replace(layout, structure=None, columns=(WHOLE,))
+
+    def rows(self, layout: Layout) -> Pair:
+        """Return the pilot as float rows."""
+        return encoded(self.first, layout), encoded(self.second, layout)
+
+
+def encoded(parts: Sequence[Outputs], layout: Layout) -> FloatArray:
+    """Return outputs as float rows."""
+    if not parts:
+        return np.empty((0, layout.width))
+    return np.concatenate([layout.encode(part) for part in parts])
+
 
 #: Draws of each data set of every pair in the first round of the pilot, and fewest; how many times that in the second.
 ROUND, LEAST_ROUND, SECOND_ROUND = 6, 3, 3
@@ -56,21 +137,15 @@ class SparingAudit(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
     claim : PrivacyClaim
-        What was claimed.
-    pair : str
-        The pair that was bet on; empty where none was.
+    pair : str, the pair that was bet on; empty where none was
     event : str
         On what the best bet is, in words, with how often that happened in the draws that were bet on.
-    point : Point or None
-        The claimed point that this bet is against.
+    point : Point or None, the claimed point that this bet is against
     wealth : tuple of (int, float)
         Draws so far, the pilot included, and the log of the wealth after them; begins with the pilot and 0.
-    failure_prob : float
-        Of the whole audit.
-    n_draws : int
-        Draws asked for, all together.
+    failure_prob : float, of the whole audit
+    n_draws : int, draws asked for, all together
     unreached, spared : str
         Why it stopped before its draws were spent, and what was left out of the pilot; empty where nothing was.
     cut : bool
@@ -143,10 +218,8 @@ def audit_sparingly(
 
     Parameters
     ----------
-    mechanism : object
-        With ``draw(dataset, n_draws, *, rng)``; outputs of any type.
-    pairs : sequence of NamedPair
-        Of relations that the claim covers, with distinct names.
+    mechanism : object, with ``draw(dataset, n_draws, *, rng)``; outputs of any type
+    pairs : sequence of NamedPair, of relations that the claim covers, with distinct names
     claim : PrivacyClaim
         A point, or a curve, which is bet against at a few of its points.
     budget : Budget
@@ -157,8 +230,7 @@ def audit_sparingly(
     make : callable, optional
         Gives a pristine mechanism, for each block of draws and some calls of it. By default every call is made on
         ``mechanism`` itself and nothing is copied: copies would repeat the noise of a generator that it holds.
-    deadline : Deadline, optional
-        No call is begun after it; what was bet on by then counts.
+    deadline : Deadline, optional, no call is begun after it; what was bet on by then counts
 
     Returns
     -------
@@ -233,7 +305,6 @@ class _Audit:
         return self._subject.ledger.evaluations
 
     def run(self, pairs: Sequence[Named]) -> None:
-        """Choose a pair, and bet on it until the claim is refuted or the draws are spent."""
         if not self._points:
             self.unreached = f"no epsilon beyond {MAX_EPSILON:g} can be refuted by counting"
             return
@@ -277,7 +348,6 @@ class _Audit:
         return Player(pilot.rows(pilot.layout(self._subject)), [ALIKE]).promise
 
     def result(self) -> SparingAudit:
-        """Return what is known."""
         event, point = "", None
         if self._player is not None and len(self._wealth) > 1:
             sets, point, hits = self._player.best()

@@ -8,18 +8,19 @@ wealth is a supermartingale under the claim: ``docs/derivations/sparing.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from mechanisms.data.dataset import FloatArray
 
 from ..black_box.black_box_bet import Counted, Pair, Point, ScoreInterval
 from ..black_box.black_box_families import FAMILIES, column_score
 from ..black_box.black_box_results import Hits
-from ..black_box.black_box_scores import Score
+from ..black_box.black_box_scores import MAX_ADDITIVE, Score, fit_additive, fit_hinges, fit_quadratic
 
 #: Stakes, as shares of the largest one allowed.
 STAKES = np.array([0.25, 0.5, 0.75, 0.95])
@@ -164,7 +165,6 @@ def bets_on_ends(pilot: Pair, points: Sequence[Point]) -> Bets:
 
 
 def _each_stake(sets: Sequence[LabelSets], points: Sequence[Point]) -> Bets:
-    """Return every set at every stake against every point."""
     place, stake, point = (
         part.ravel() for part in np.meshgrid(range(len(sets)), range(len(STAKES)), range(len(points)), indexing="ij")
     )
@@ -191,3 +191,143 @@ def bets_on_learned(past: Pair, points: Sequence[Point]) -> Bets:
                 share += [stake] * len(WAYS)
                 place += [number] * len(WAYS)
     return Bets(tuple(sets), np.arange(len(sets)), np.array(share), np.array(place, dtype=np.int64))
+
+
+#: The learned log odds are believed to these shares.
+BELIEVED = (0.5, 0.75, 1.0)
+#: Most that is staked, as shares of the largest stake allowed.
+MOST = (0.3, 0.6, 0.95)
+#: Fits of log odds, each with the fewest and the most columns that it is for.
+FITS: tuple[tuple[Callable[[FloatArray, FloatArray], Score], int, int], ...] = (
+    (fit_hinges, 1, 1),
+    (fit_quadratic, 2, 64),
+    (fit_additive, 2, MAX_ADDITIVE),
+)
+
+
+@dataclass(frozen=True)
+class OddsBets:
+    """Bets by each score, believed to each share, with each largest stake, against each point: in this order."""
+
+    scores: tuple[Score | None, ...]
+    n_points: int
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which bets there are scores for."""
+        of_each = len(BELIEVED) * len(MOST) * self.n_points
+        return np.repeat(np.array([score is not None for score in self.scores], dtype=np.bool_), of_each)
+
+    def growth(self, draws: Pair, points: Sequence[Point]) -> FloatArray:
+        """Return the log of the factor of each bet on some draws."""
+        grown: list[float] = []
+        scores_of = Scored(draws)
+        for score in self.scores:
+            if score is None:
+                grown += [0.0] * (len(BELIEVED) * len(MOST) * self.n_points)
+                continue
+            first, second = scores_of(score)
+            grown += [
+                odds_growth(believed * first, most, point, first=True)
+                + odds_growth(believed * second, most, point, first=False)
+                for believed in BELIEVED
+                for most in MOST
+                for point in points
+            ]
+        return np.array(grown)
+
+
+def odds_growth(odds: FloatArray, most: float, point: Point, *, first: bool) -> float:
+    """Return the growth of one bet on draws of one data set, whose log odds of the first data set are given."""
+    chance, least = float(special.expit(point.epsilon)), math.exp(-point.epsilon)
+    rises, falls = (np.clip(special.expit(side) / chance - 1, 0.0, most * least) for side in (odds, -odds))
+    right, wrong = (rises, falls) if first else (falls, rises)
+    price = math.log1p(0.5 * most * least * (point.forward + point.backward))
+    return float((np.log1p(right) + np.log1p(-wrong / least)).sum() - len(odds) * price)
+
+
+def bets_on_odds(past: Pair, points: Sequence[Point]) -> OddsBets:
+    """Return the bets by scores that are fitted on past draws."""
+    enough, width = min(len(past[0]), len(past[1])) > 1, past[0].shape[1]
+    fits = [fit for fit, least, most in FITS if least <= width <= most]
+    return OddsBets(tuple(fit(*past) if enough else None for fit in fits), len(points))
+
+
+#: Prior weight of keeping the wealth in hand, of the bets on ends, of those on learned sets, and by learned odds.
+PRIOR = (0.1, 0.35, 0.25, 0.3)
+#: Share of the wealth that is spread by the prior weights again before each block.
+FLOOR = 0.01
+#: Parts of the pilot that take turns in telling what is earned by bets learned from the other parts.
+FOLDS = 3
+
+Learned = tuple[Bets, OddsBets]
+
+
+class Player:
+    """Bets against some claimed points on draws of one pair; what it stakes is decided before each block.
+
+    ``pilot``, (array, array): draws of both data sets, shapes ``(n, k)`` and ``(m, k)``, n and m at least 3: learned
+    from and never bet on. ``points``: fixed beforehand.
+    """
+
+    def __init__(self, pilot: Pair, points: Sequence[Point]) -> None:
+        self._points, self._past, self._n_pilot = tuple(points), pilot, (len(pilot[0]), len(pilot[1]))
+        self._ends = bets_on_ends(pilot, self._points)
+        parts = (np.zeros(1), self._ends.growth(pilot, self._points), *_folded(pilot, self._points))
+        self._earned = np.concatenate(parts)
+        shares = [np.full(len(part), share / max(len(part), 1)) for part, share in zip(parts, PRIOR, strict=True)]
+        self._prior = np.concatenate(shares)
+
+    @property
+    def promise(self) -> float:
+        """The log of what the same bets would have made of the pilot; it ranks pairs and refutes nothing."""
+        return float(special.logsumexp(self._earned, b=self._prior / self._prior.sum()))
+
+    def bet(self, draws: Pair) -> float:
+        """Return the growth of the log wealth on these draws, by bets placed before them, and learn from the draws."""
+        learned = self._learned()
+        weights = self._weights(learned)
+        growth = np.concatenate([[0.0], *(bets.growth(draws, self._points) for bets in (self._ends, *learned))])
+        self._earned = self._earned + growth
+        self._past = (np.concatenate([self._past[0], draws[0]]), np.concatenate([self._past[1], draws[1]]))
+        return float(special.logsumexp(growth, b=weights))
+
+    def best(self) -> tuple[LabelSets | None, Point, Hits]:
+        """Return what the best bet on sets so far is on now, against which point, and how often that happened.
+
+        Of a bet both ways, the way that won more. The counts are of all draws that were bet on; they describe, and the
+        wealth refutes.
+        """
+        learned = self._learned()
+        n_ends, n_sets = len(self._ends.place), len(learned[0].place)
+        best = int(np.argmax(self._weights(learned)[1 : 1 + n_ends + n_sets]))
+        bets, place = (self._ends, best) if best < n_ends else (learned[0], best - n_ends)
+        sets, point = bets.named(place, self._points)
+        first, second = (part[n:] for part, n in zip(self._past, self._n_pilot, strict=True))
+        if sets is None:
+            return None, point, Hits(0, len(first), 0, len(second))
+        scores = Scored((first, second))(sets.score)
+        way = sets.better_way(scores, float(bets.share[place]), point)
+        return way, point, way.hits(scores)
+
+    def _learned(self) -> Learned:
+        return bets_on_learned(self._past, self._points), bets_on_odds(self._past, self._points)
+
+    def _weights(self, learned: Learned) -> FloatArray:
+        """Return the share of the wealth on each bet: a little by the prior, the rest also by what each has earned."""
+        prior = self._prior * np.concatenate([[True], *(bets.there for bets in (self._ends, *learned))])
+        earned = prior * np.exp(np.minimum(self._earned - self._earned[prior > 0].max(), 0.0))
+        return np.asarray(FLOOR * prior / prior.sum() + (1 - FLOOR) * earned / earned.sum())
+
+
+def _folded(pilot: Pair, points: Sequence[Point]) -> tuple[FloatArray, FloatArray]:
+    """Return what learned bets would have earned on the pilot, each part of it by bets learned from the others."""
+    sets: list[FloatArray] = []
+    odds: list[FloatArray] = []
+    for fold in range(FOLDS):
+        held = [np.arange(len(part)) % FOLDS == fold for part in pilot]
+        rest = pilot[0][~held[0]], pilot[1][~held[1]]
+        told = pilot[0][held[0]], pilot[1][held[1]]
+        sets.append(bets_on_learned(rest, points).growth(told, points))
+        odds.append(bets_on_odds(rest, points).growth(told, points))
+    return np.sum(sets, axis=0), np.sum(odds, axis=0)

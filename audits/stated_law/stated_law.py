@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
 from mechanisms.base import BOTH, Direction
 from mechanisms.data.dataset import FloatArray
 
-from ..estimate import Budget
-from ..results import Result
-from ..stats.multiplicity import even_share
-from ..white_box.draws import outputs_in_chunks
-from ..white_box.tails import ROUNDING
+from ..estimate import Budget, Result
+from ..stats.intervals import even_share
+from ..white_box.tails import ROUNDING, outputs_in_chunks
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
 from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, few_states
 from .stated_law_forms import Exchange, exchanges_of, unshown
@@ -45,28 +44,16 @@ MOST_REFUSED = 200
 
 @dataclass(frozen=True, repr=False)
 class LawTest(Result):
-    """One test of what a mechanism states.
+    """One test of what a mechanism states."""
 
-    Attributes
-    ----------
-    name, words : str
-        What is tested, and what was seen in the outputs.
-    p_value : float
-        Valid at finite samples; 0 where the statement excludes what was drawn.
-    level : float
-        The share of the failure probability that this test may spend; 0 where only what cannot happen refutes.
-    event : str
-        Where the draws and the statement part, in words.
-    hits : int
-        Draws that decided (in the event, or used by the bets).
-    """
-
+    #: what is tested, and what was seen in the outputs
     name: str
     words: str
-    p_value: float
+    p_value: float  #: valid at finite samples; 0 where the statement excludes what was drawn
+    #: the share of the failure probability that this test may spend; 0 where only what cannot happen refutes
     level: float
-    event: str
-    hits: int
+    event: str  #: where the draws and the statement part, in words
+    hits: int  #: draws that decided (in the event, or used by the bets)
 
     @property
     def refutes(self) -> bool:
@@ -80,12 +67,9 @@ class LawAudit(Result):
 
     Attributes
     ----------
-    tests : tuple of LawTest
-        Each with its own level.
-    failure_prob : float
-        With which a true statement may be refuted.
-    n_draws : int
-        Draws that were read.
+    tests : tuple of LawTest, each with its own level
+    failure_prob : float, with which a true statement may be refuted
+    n_draws : int, draws that were read
     examined : float
         Share of the certifying draws that a move (or a comparison) could say anything about; 0 when the outputs
         were constant or the density jumps everywhere.
@@ -120,14 +104,10 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        Only ``draw``, ``log_density`` and ``name`` are used.
+    mechanism : WhiteBox, only ``draw``, ``log_density`` and ``name`` are used
     dataset : Dataset
-        What is drawn from.
-    budget : Budget
-        ``n_draws`` from this data set.
-    outputs : (n, k) array, optional
-        Independent draws made before, instead of new ones.
+    budget : Budget, ``n_draws`` from this data set
+    outputs : (n, k) array, optional, independent draws made before, instead of new ones
 
     Returns
     -------
@@ -248,9 +228,7 @@ def audit_loss(
     mechanism : WhiteBox
         ``draw``, ``name`` and one of ``privacy_loss`` and ``log_density`` are used.
     pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` of both data sets together, half from each.
+    budget : Budget, ``n_draws`` of both data sets together, half from each
     outputs : two (n, k) arrays, optional
         Independent draws made before, from the first and the second data set, instead of new ones.
 
@@ -321,22 +299,23 @@ def audit_loss_agrees(
 
 def support_test(log_drawn: FloatArray, words: str) -> LawTest | None:
     """Return the refutation of a log density that is minus or plus infinity, or no number, at drawn outputs."""
-    for wrong, what in (
+    return _impossible(
         (np.isnan(log_drawn), f"{words} is undefined at a drawn output"),
         (log_drawn == -np.inf, f"{words} is 0 at a drawn output"),
         (log_drawn == np.inf, f"{words} is infinite at a drawn output"),
-    ):
-        if wrong.any():
-            return LawTest("support", what, 0.0, 0.0, what, int(wrong.sum()))
-    return None
+    )
 
 
 def _loss_defect(against: FloatArray, words: str) -> LawTest | None:
     """Return the refutation of a loss by which a drawn output could not have been drawn."""
-    for wrong, what in (
+    return _impossible(
         (np.isnan(against), f"the stated loss is undefined at an output drawn from the {words} data set"),
         (against == np.inf, f"by the stated loss, an output drawn from the {words} data set cannot come from it"),
-    ):
+    )
+
+
+def _impossible(*defects: tuple[NDArray[np.bool_], str]) -> LawTest | None:
+    for wrong, what in defects:
         if wrong.any():
             return LawTest("support", what, 0.0, 0.0, what, int(wrong.sum()))
     return None
@@ -358,10 +337,7 @@ def stated(function: Callable[..., Any], name: str, given: Any) -> Callable[[Flo
 def wherever_stated(density: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray], FloatArray]:
     """Return a log density that is nan at the outputs that it refuses, which may be any that were not drawn.
 
-    Raises
-    ------
-    RefusedError
-        If it refuses more than ``MOST_REFUSED`` times what it is asked at once.
+    Raises ``RefusedError`` if it refuses more than ``MOST_REFUSED`` times what it is asked at once.
     """
 
     def evaluate(outputs: FloatArray, left: list[int] | None = None) -> FloatArray:
@@ -400,7 +376,6 @@ def n_learning(n_draws: int, width: int = 1) -> int:
 
 
 def _scored(columns: Sequence[int] | range, rng: np.random.Generator, most: int = 8) -> list[int]:
-    """Return the columns that intervals are taken of: all, or some by chance."""
     if len(columns) <= most:
         return list(columns)
     return sorted(int(j) for j in rng.choice(np.asarray(columns), most, replace=False))
@@ -425,14 +400,9 @@ def audit_profile(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``profile``, and ``privacy_loss`` or ``log_density``.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        ``n_draws`` of both data sets together, half from each.
-    outputs : two (n, k) arrays, optional
-        Independent draws made before, from the first and the second data set, instead of new ones.
+    mechanism : WhiteBox, with ``profile``, and ``privacy_loss`` or ``log_density``
+    pair, budget, outputs
+        As of ``audit_loss``.
 
     Returns
     -------

@@ -88,29 +88,18 @@ class Chart:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the outputs.
-
-    Attributes
-    ----------
-    kind : str
-        "discrete", "whole", "continuous" or "forms".
-    values : tuple of float
-        The values that may be exchanged: those of a discrete column that repeat, the atoms of a continuous one.
-    centre, spread : float
-        Of the values on the chart's line.
-    grain : float
-        Smallest gap between two values in spreads: below it a column on a grid has no density.
-    decimals : int
-        Of whole numbers, which the chart, the centre and the spread count in units of the last decimal.
-    """
+    """One column of the outputs."""
 
     index: int
-    kind: str
+    kind: str  #: "discrete", "whole", "continuous" or "forms"
+    #: the values that may be exchanged: those of a discrete column that repeat, the atoms of a continuous one
     values: tuple[float, ...]
     chart: Chart
+    #: of the values on the chart's line
     centre: float
     spread: float
-    grain: float = 0.0
+    grain: float = 0.0  #: smallest gap between two values in spreads: below it a column on a grid has no density
+    #: of whole numbers, which the chart, the centre and the spread count in units of the last decimal
     decimals: int = 0
 
 
@@ -279,12 +268,10 @@ def _kind(values: FloatArray, outstanding: FloatArray) -> str:
 
 
 def _many(kind: str, values: FloatArray) -> bool:
-    """Return whether a discrete column has as many values as a grid of decimals."""
     return kind == "discrete" and len(np.unique(values)) >= FEWEST_DECIMALS
 
 
 def _repeated(values: FloatArray) -> float:
-    """Return the share of values that are not alone."""
     _, counts = np.unique(values, return_counts=True)
     return float(counts[counts > 1].sum()) / max(1, len(values))
 

@@ -9,6 +9,7 @@ gaps between them: the stated density says how often a draw should lie there. Th
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,16 +85,12 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Push:
-    """Moves the column that is farthest out (of one or many) to ``factor`` times its distance from the median.
-
-    Injective, since the farthest column stays the farthest. The score is that column's distance.
-    """
+class Outward(ABC):
+    """Moves columns away from their centres, or towards them, by ``factor``."""
 
     words: str
     reaches: tuple[Reach, ...]
     factor: float
-    side: int = 0
 
     @property
     def log_jacobian(self) -> float:
@@ -104,19 +101,41 @@ class Push:
         """Return which points lie between the atoms."""
         return np.asarray(np.all([reach.holds(points[:, reach.index]) for reach in self.reaches], axis=0))
 
-    def score(self, points: FloatArray, log_density: FloatArray | None = None) -> FloatArray:
-        """Return how far out points are, shape ``(n,)``; minus infinity where they cannot be moved."""
-        return np.asarray(np.where(self.movable(points), self._places(points).max(axis=1), -np.inf))
+    @abstractmethod
+    def score(self, points: FloatArray, log_density: FloatArray) -> FloatArray:
+        """Return how far out (or in) points are, shape ``(n,)``; minus infinity where they cannot be moved."""
 
     def images(self, points: FloatArray) -> FloatArray:
-        """Return the points moved outwards."""
+        """Return the points moved."""
         return self._moved(points, self.factor)
 
     def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Return the points moved back, and which points are images at all."""
         back = self._moved(points, 1.0 / self.factor)
+        return back, self.movable(back)
+
+    @abstractmethod
+    def _moved(self, points: FloatArray, factor: float) -> FloatArray: ...
+
+
+@dataclass(frozen=True)
+class Push(Outward):
+    """Moves the column that is farthest out (of one or many) to ``factor`` times its distance from the median.
+
+    Injective, since the farthest column stays the farthest. The score is that column's distance.
+    """
+
+    side: int = 0
+
+    def score(self, points: FloatArray, log_density: FloatArray) -> FloatArray:
+        """Return how far out the farthest column is."""
+        return np.asarray(np.where(self.movable(points), self._places(points).max(axis=1), -np.inf))
+
+    def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Return the points moved back, and which points are images at all."""
+        back, held = super().origins(points)
         same = self._places(back).argmax(axis=1) == self._places(points).argmax(axis=1)
-        return back, np.asarray(same & self.movable(back))
+        return back, np.asarray(same & held)
 
     def _places(self, points: FloatArray) -> FloatArray:
         return np.column_stack([reach.place(points[:, reach.index], self.side) for reach in self.reaches])
@@ -130,36 +149,18 @@ class Push:
 
 
 @dataclass(frozen=True)
-class Swell:
+class Swell(Outward):
     """Moves all columns to ``factor`` times their distance from the medians. The score is minus the log density."""
-
-    words: str
-    reaches: tuple[Reach, ...]
-    factor: float
 
     @property
     def log_jacobian(self) -> float:
         """Natural log of the factor by which volumes grow."""
         return len(self.reaches) * math.log(self.factor)
 
-    def movable(self, points: FloatArray) -> BoolArray:
-        """Return which points lie between the atoms."""
-        return np.asarray(np.all([reach.holds(points[:, reach.index]) for reach in self.reaches], axis=0))
-
-    def score(self, points: FloatArray, log_density: FloatArray | None = None) -> FloatArray:
-        """Return minus the log density, shape ``(n,)``; minus infinity where points cannot be moved, or never occur."""
-        assert log_density is not None
+    def score(self, points: FloatArray, log_density: FloatArray) -> FloatArray:
+        """Return minus the log density; minus infinity too where points never occur."""
         able = self.movable(points) & np.isfinite(log_density)
         return np.asarray(np.where(able, -log_density, -np.inf))
-
-    def images(self, points: FloatArray) -> FloatArray:
-        """Return the points moved outwards."""
-        return self._moved(points, self.factor)
-
-    def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return the points moved back, and which points are images at all."""
-        back = self._moved(points, 1.0 / self.factor)
-        return back, self.movable(back)
 
     def _moved(self, points: FloatArray, factor: float) -> FloatArray:
         result = points.copy()
@@ -169,40 +170,20 @@ class Swell:
 
 
 @dataclass(frozen=True)
-class Fill:
+class Fill(Outward):
     """Draws a column in towards the middle of a gap between draws. The score is minus the distance from the middle."""
 
-    words: str
-    reach: Reach
-    centre: float
-    factor: float = DRAWN_IN
+    centre: float = 0.0
 
-    @property
-    def log_jacobian(self) -> float:
-        """Natural log of the factor by which volumes grow."""
-        return math.log(self.factor)
-
-    def score(self, points: FloatArray, log_density: FloatArray | None = None) -> FloatArray:
-        """Return how near points are, shape ``(n,)``; minus infinity where they cannot be moved."""
-        values = points[:, self.reach.index]
-        return np.asarray(np.where(self.reach.holds(values), -np.abs(values - self.centre), -np.inf))
-
-    def images(self, points: FloatArray) -> FloatArray:
-        """Return the points moved into the gap."""
-        return self._moved(points, self.factor)
-
-    def origins(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return the points moved back, and which points are images at all."""
-        back = self._moved(points, 1.0 / self.factor)
-        return back, self.reach.holds(back[:, self.reach.index])
+    def score(self, points: FloatArray, log_density: FloatArray) -> FloatArray:
+        """Return how near the middle points are."""
+        values = points[:, self.reaches[0].index]
+        return np.asarray(np.where(self.movable(points), -np.abs(values - self.centre), -np.inf))
 
     def _moved(self, points: FloatArray, factor: float) -> FloatArray:
-        result = points.copy()
-        result[:, self.reach.index] = self.centre + factor * (points[:, self.reach.index] - self.centre)
+        result, column = points.copy(), self.reaches[0].index
+        result[:, column] = self.centre + factor * (points[:, column] - self.centre)
         return result
-
-
-Outward = Push | Swell | Fill
 
 
 @dataclass(frozen=True)
@@ -221,15 +202,8 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     A refutation says that the draws stop where the stated density goes on: they do not follow it, and yet may be as
     private as it says, when they stop at public bounds.
 
-    Parameters
-    ----------
-    mechanism : WhiteBox
-        Only ``draw``, ``log_density`` and ``name`` are used.
-    dataset : Dataset
-    budget : Budget
-        ``n_draws`` from this data set.
-    outputs : (n, k) array, optional
-        Independent draws made before, instead of new ones.
+    ``mechanism``: only ``draw``, ``log_density`` and ``name`` are used. ``budget``: ``n_draws`` from this data set.
+    ``outputs``, (n, k) array: independent draws made before, instead of new ones.
     """
     drawn = drawn_outputs(mechanism, dataset, budget, "range") if outputs is None else outputs
     density = stated(mechanism.log_density, mechanism.name, dataset)
@@ -322,7 +296,8 @@ def fills_of(reaches: Sequence[Reach], training: FloatArray) -> Iterator[Fill]:
             if wide[i] == 0:
                 break
             low, high = float(values[i]), float(values[i + 1])
-            yield Fill(f"column {reach.index} between {low:.4g} and {high:.4g}", reach, low + (high - low) / 2)
+            words = f"column {reach.index} between {low:.4g} and {high:.4g}"
+            yield Fill(words, (reach,), DRAWN_IN, low + (high - low) / 2)
 
 
 def cuts_of(density: LogDensity, move: Outward, drawn: FloatArray, log_drawn: FloatArray) -> Iterator[RangeBet]:
@@ -388,7 +363,6 @@ def _image_shares(
 def _wealth(
     density: LogDensity, bets: Sequence[RangeBet], drawn: FloatArray, log_drawn: FloatArray
 ) -> tuple[float, int]:
-    """Return the log of the largest capital of all bets together, and which bet won most."""
     paths: list[FloatArray] = []
     for cut, share in zip(bets, shares_of(len(bets)), strict=True):
         try:

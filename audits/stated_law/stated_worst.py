@@ -60,10 +60,7 @@ class StatedCurve:
     def checked(self, epsilon: float, direction: Direction) -> float:
         """Return the stated number.
 
-        Raises
-        ------
-        StatementError
-            If it is not a number in [0, 1], or there is none.
+        Raises ``StatementError`` if it is not a number in [0, 1], or there is none.
         """
         what = f"delta_at({epsilon:g}) of what worst_profile returns"
         arguments = (epsilon, direction) if self.directed else (epsilon,)
@@ -130,18 +127,8 @@ def stated_worst(
     ``worst_profile(x_bound, y_bound)`` speaks about one record added or removed, and is composed for a replacement (two
     of them) and for groups. One that takes ``relation`` ("add-remove" or "replace") answers for that itself.
 
-    Parameters
-    ----------
-    mechanism : object
-        Perhaps with ``worst_profile``.
-    x_bound, y_bound : float
-        Of the public domain.
-    relation : Relation
-        What the claim is about.
-    group : int
-        Records apart.
-    claim : PrivacyClaim, optional
-        The statement is tried at its epsilons too.
+    ``mechanism``: perhaps with ``worst_profile``. ``x_bound``, ``y_bound``: of the public domain. ``relation``: what
+    the claim is about. ``group``: records apart. ``claim``: the statement is tried at its epsilons too.
     """
     function = getattr(mechanism, "worst_profile", None)
     if not callable(function):
@@ -188,7 +175,6 @@ def _profile_of(law: Any, epsilons: Sequence[float]) -> StatedProfile:
 
 
 def _takes_direction(function: Callable[..., Any]) -> bool:
-    """Return whether ``delta_at`` can be asked for a direction."""
     try:
         inspect.signature(function).bind(0.0, Direction.FORWARD)
     except TypeError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -82,19 +83,9 @@ def clopper_pearson_band(counts: ArrayLike, n: ArrayLike, failure_prob: float) -
     to 1e-7 of it, and is more than that half at a point nearer to ``counts/n`` by 5e-7 of the end, or of what it
     leaves to 1 if that is smaller, or by three units in the last place.
 
-    Parameters
-    ----------
-    counts : array_like of int
-        Successes, each between 0 and ``n``.
-    n : array_like of int
-        Trials, at most 2^53, broadcast against ``counts``.
-    failure_prob : float
-        Per entry, half of it at each end.
-
-    Raises
-    ------
-    ValueError
-        For numbers that are not whole, or out of range.
+    ``counts``: successes, each between 0 and ``n``. ``n``: trials, at most 2^53, broadcast against ``counts``.
+    ``failure_prob``: per entry, half of it at each end. Raises ``ValueError`` for numbers that are not whole, or out of
+    range.
     """
     from statsmodels.stats.proportion import proportion_confint
 
@@ -259,10 +250,7 @@ def betting(values: ArrayLike, failure_prob: float, *, low: float = 0.0, high: f
     only, so the capital of a gambler who bets on the true mean is a martingale and Markov's inequality bounds the
     probability that it ends above ``2 / failure_prob``, each side having half of ``failure_prob``.
 
-    Parameters
-    ----------
-    values : (n,) array_like
-        In the order in which they were drawn.
+    ``values``, (n,) array_like: in the order in which they were drawn.
 
     References
     ----------
@@ -326,13 +314,6 @@ def dkw_radius(n: int, failure_prob: float) -> float:
     return min(1.0, math.sqrt(math.log(2 / check_failure_prob(failure_prob)) / (2 * check_size(n))))
 
 
-def dkw_band(proportions: ArrayLike, n: int, failure_prob: float) -> Band:
-    """Return the simultaneous band around empirical probabilities of half-lines, all from the same ``n`` values."""
-    radius = dkw_radius(n, failure_prob)
-    centre = np.asarray(proportions, dtype=np.float64)
-    return Band(np.clip(centre - radius, 0.0, 1.0), np.clip(centre + radius, 0.0, 1.0))
-
-
 def _check_range(low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"range must be finite with low < high, got low={low}, high={high}")
@@ -340,3 +321,53 @@ def _check_range(low: float, high: float) -> None:
 
 def _clipped(lower: float, upper: float, low: float, high: float) -> Interval:
     return Interval(min(max(lower, low), high), max(min(upper, high), low))
+
+
+def even_share(failure_prob: float, n: int) -> float:
+    """Return what each of ``n`` questions may spend (Bonferroni)."""
+    return check_failure_prob(failure_prob) / check_size(n)
+
+
+def look_share(look: int) -> Fraction:
+    """Return the share of look 1, 2, …: ``1 / (look (look + 1))``; all shares add up to 1."""
+    k = check_size(look)
+    return Fraction(1, k * (k + 1))
+
+
+def holm_rejections(p_values: ArrayLike, failure_prob: float) -> NDArray[np.bool_]:
+    """Return which hypotheses Holm's step-down method rejects, whatever the dependence between them.
+
+    The probability of rejecting any true hypothesis is at most ``failure_prob`` (Holm 1979).
+
+    Parameters
+    ----------
+    p_values : (n,) array_like, each in [0, 1]
+    failure_prob : float, in (0, 1)
+
+    Returns
+    -------
+    (n,) array of bool
+        True where the hypothesis is rejected.
+
+    Raises
+    ------
+    ValueError
+        If ``p_values`` is empty or leaves [0, 1].
+
+    References
+    ----------
+    Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
+
+    Examples
+    --------
+    >>> from audits import holm_rejections
+    >>> holm_rejections([0.01, 0.04, 0.03], 0.05).tolist()
+    [True, False, False]
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    values = np.asarray(p_values, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"p_values must be a non-empty vector in [0, 1], got shape={values.shape}")
+    reject = multipletests(values, alpha=check_failure_prob(failure_prob), method="holm")[0]
+    return np.asarray(reject, dtype=np.bool_)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from ..results import Result
+from ..estimate import Result
 from .intervals import check_failure_prob, check_size, clopper_pearson
 
 
@@ -26,16 +26,8 @@ def outcome_probabilities(
 ) -> OutcomeProbabilities:
     """Return the exact chances that ``n`` draws decide a claim about a probability, when it is ``p_true`` in truth.
 
-    Parameters
-    ----------
-    p_true : float
-        In [0, 1].
-    allowed : (float, float)
-        What the claim allows; ``(0, a)`` for an upper, ``(a, 1)`` for a lower bound.
-    n : int
-        Draws.
-    failure_prob : float
-        Of the two-sided interval.
+    ``p_true``: in [0, 1]. ``allowed``: what the claim allows; ``(0, a)`` for an upper, ``(a, 1)`` for a lower bound.
+    ``n``: draws. ``failure_prob``: of the two-sided interval.
     """
     _check_probability("p_true", p_true)
     low, high = allowed
@@ -67,14 +59,10 @@ def refutation_probability(p_true: float, p_allowed: float, n: int, failure_prob
 
     Parameters
     ----------
-    p_true : float
-        The true probability, in [0, 1].
-    p_allowed : float
-        The bound that is claimed.
-    n : int
-        Draws, at least 1.
-    failure_prob : float
-        In (0, 1).
+    p_true, failure_prob
+        As of ``draws_needed``.
+    p_allowed : float, the bound that is claimed
+    n : int, draws, at least 1
 
     Returns
     -------
@@ -100,16 +88,11 @@ def draws_needed(
 
     Parameters
     ----------
-    p_true : float
-        The true probability, in [0, 1].
-    p_allowed : float
-        The bound that is claimed, another number.
-    failure_prob : float
-        In (0, 1).
-    power : float
-        In [0, 1].
-    limit : int
-        Most draws that are tried.
+    p_true : float, the true probability, in [0, 1]
+    p_allowed : float, the bound that is claimed, another number
+    failure_prob : float, in (0, 1)
+    power : float, in [0, 1]
+    limit : int, most draws that are tried
 
     Returns
     -------
@@ -153,12 +136,8 @@ def mean_draws_sufficient(
     Sufficient, not necessary: with probability ``power`` the sample mean is off by at most Bernstein's bound and the
     sample deviation exceeds the true one by at most ``sqrt(2 ln(2/(1-power)) / (n-1))`` (Maurer-Pontil 2009, thm 10).
 
-    Parameters
-    ----------
-    gap : float
-        Distance of the true mean from the edge of what is allowed; positive.
-    variance : float
-        Of one value; together with ``value_range`` it is scaled to [0, 1] here.
+    ``gap``: distance of the true mean from the edge of what is allowed; positive. ``variance``: of one value; together
+    with ``value_range`` it is scaled to [0, 1] here.
     """
     if not gap > 0 or not value_range > 0 or not variance >= 0:
         raise ValueError(f"gap and value_range must be positive and variance at least 0, got {gap=}, {variance=}")

@@ -15,8 +15,7 @@ from typing import Any
 
 from mechanisms.base import Bracket
 
-from ..estimate import Estimate
-from ..results import Result
+from ..estimate import Estimate, Result
 
 #: Decades over which a ratio must grow before a divergence is reported.
 LEAST_DECADES = 4
@@ -28,10 +27,8 @@ class RateAudit(Result):
 
     Attributes
     ----------
-    sizes : tuple of float
-        Positive, rising.
-    ratios : tuple of Bracket
-        Proved enclosures, natural scale, positive.
+    sizes : tuple of float, positive, rising
+    ratios : tuple of Bracket, proved enclosures, natural scale, positive
     derivation : str
         Why the sequence goes on as it does beyond the last size; empty if that is not known.
     """
@@ -98,8 +95,7 @@ def audit_rate(
 
     Parameters
     ----------
-    quantity, order : callable
-        Proved enclosures at a size; both positive.
+    quantity, order : callable, proved enclosures at a size; both positive
     sizes : sequence of float
         Positive, rising, at least two; four decades or more if divergence is to be reported.
     derivation : str

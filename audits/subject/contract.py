@@ -8,7 +8,7 @@ Derivation: ``docs/derivations/contract.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -17,20 +17,141 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from mechanisms.data.dataset import FloatArray
 
-from ..estimate import Budget
-from ..streams import StreamKey
-from .contract_tests import Exact, independent, more_repeats, row_ids, same_law
+from ..estimate import Budget, StreamKey
+from .calls import open_calls
 from .guarded_subject import Call, Subject
-from .open_calls import open_calls
 from .open_subject import FIRST_TRY
 from .output_leaves import Refusal
 from .outputs import Layout
 
 Bools = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
+
+#: Columns, and most common outputs, that events are made of.
+MAX_COLUMNS, MAX_ATOMS = 8, 4
+#: Pooled quantiles of each column, and of its distance from the median, at which events begin.
+LEVELS, DISTANCES = (0.25, 0.5, 0.75), (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The smallest of several exact p-values, paid for by their number, and the smallest that could have come out."""
+
+    p_value: float
+    words: str
+    smallest: float
+
+    @classmethod
+    def of(cls, tests: list[tuple[float, str, float]]) -> Exact:
+        """Return the Bonferroni minimum of ``(p_value, words, smallest possible)``; 1 of no test."""
+        if not tests:
+            return cls(1.0, "", 1.0)
+        p, words, _ = min(tests, key=lambda test: test[0])
+        return cls(min(1.0, len(tests) * p), words, min(1.0, len(tests) * min(test[2] for test in tests)))
+
+
+def row_ids(rows: FloatArray) -> IntArray:
+    """Return the same number for bit-equal rows, shape ``(n,)``."""
+    if not rows.shape[1]:
+        return np.zeros(len(rows), dtype=np.int64)
+    bits = np.ascontiguousarray(rows + 0.0).view(np.dtype((np.void, 8 * rows.shape[1]))).ravel()
+    return np.asarray(np.unique(bits, return_inverse=True)[1], dtype=np.int64)
+
+
+def more_hits(hits: int, n: int, other_hits: int, other_n: int) -> float:
+    """Return P(at least ``hits`` of all hits fall to the first ``n`` of ``n + other_n`` places), hypergeometric."""
+    return float(stats.hypergeom.sf(hits - 1, n + other_n, hits + other_hits, n))
+
+
+def smallest_more_hits(n: int, other_n: int) -> float:
+    """Return the smallest p-value that ``more_hits`` can give: every one of the first, none of the others."""
+    return more_hits(n, n, 0, other_n) if n and other_n else 1.0
+
+
+def events(rows: FloatArray) -> Iterator[tuple[str, Bools]]:
+    """Yield events that are defined by the pooled rows, blind to where each comes from, as members, shape ``(n,)``."""
+    ids = row_ids(rows)
+    counts = np.bincount(ids)
+    yield "outputs that occur more than once", counts[ids] > 1
+    for rank, atom in enumerate(np.argsort(-counts, kind="stable")[:MAX_ATOMS]):
+        if counts[atom] > 1:
+            yield f"the output that is number {rank + 1} by frequency", ids == atom
+    for j in range(min(rows.shape[1], MAX_COLUMNS)):
+        column = rows[:, j]
+        missing = np.isnan(column)
+        values = np.where(missing, -np.inf, column)
+        order = np.sort(values)
+        at = {level: order[int(level * (len(order) - 1))] for level in LEVELS}
+        yield f"column {j + 1} is no number", missing
+        for level, threshold in at.items():
+            yield f"column {j + 1} beyond its {level:g} quantile", values > threshold
+        with np.errstate(invalid="ignore"):
+            distance = np.where(missing, np.inf, np.abs(values - at[0.5]))
+        distance = np.where(np.isnan(distance), 0.0, distance)
+        ordered = np.sort(distance)
+        for level in DISTANCES:
+            yield f"column {j + 1} far from its median ({level:g})", distance > ordered[int(level * (len(order) - 1))]
+
+
+def same_law(rows: FloatArray, chosen: Bools) -> list[tuple[float, str, float]]:
+    """Return two-sided p-values of "which rows are ``chosen`` says nothing about them", one for each event.
+
+    ``rows``, (n, k) array: all outputs, of the chosen calls and of the others. ``chosen``, (n,) array of bool: fixed by
+    the plan of calls.
+    """
+    n, m = int(chosen.sum()), int((~chosen).sum())
+    smallest = min(1.0, 2 * smallest_more_hits(n, m))
+    if not n or not m:
+        return []
+    words, members = zip(*events(rows), strict=True)
+    table = np.array(members)
+    hits, others = table[:, chosen].sum(axis=1), table[:, ~chosen].sum(axis=1)
+    tails = [stats.hypergeom.sf(hits - 1, n + m, hits + others, n), stats.hypergeom.cdf(hits, n + m, hits + others, n)]
+    p_values = np.minimum(1.0, 2 * np.minimum(*tails)).tolist()
+    return [
+        (p, f"{event}: {x} of {n} against {y} of {m}", smallest)
+        for p, event, x, y in zip(p_values, words, hits, others, strict=True)
+    ]
+
+
+def more_repeats(pairs: IntArray, others: IntArray, words: tuple[str, str]) -> list[tuple[float, str, float]]:
+    """Return the p-value of "equal outputs are no more frequent in the pairs than in the other pairs".
+
+    ``pairs``, ``others``, (n, 2) and (m, 2) arrays: identities of outputs; no output in two pairs. ``words``: what the
+    two kinds of pairs are.
+    """
+    n, m = len(pairs), len(others)
+    if not n or not m:
+        return []
+    hits, hits_others = int((pairs[:, 0] == pairs[:, 1]).sum()), int((others[:, 0] == others[:, 1]).sum())
+    text = f"{hits} of {n} pairs {words[0]} are equal, {hits_others} of {m} pairs {words[1]}"
+    return [(more_hits(hits, n, hits_others, m), text, smallest_more_hits(n, m))]
+
+
+def independent(first: FloatArray, second: FloatArray, words: str) -> list[tuple[float, str, float]]:
+    """Return two-sided Fisher p-values of "the second of a pair does not depend on the first", one for each event.
+
+    ``first``, ``second``, (n, k) arrays: pairs of outputs, none in two pairs. ``words``: what the pairs are.
+    """
+    n = len(first)
+    if not n:
+        return []
+    smallest = min(1.0, 2 * float(stats.hypergeom.pmf(n // 2, n, n // 2, n // 2)))
+    words_of, members = zip(*events(np.concatenate([first, second])), strict=True)  # their thresholds know no pair
+    a, b = np.array(members)[:, :n], np.array(members)[:, n:]
+    together, in_first, in_second = (a & b).sum(axis=1), a.sum(axis=1), b.sum(axis=1)
+    law = stats.hypergeom(n, in_first, in_second)
+    p_values = np.minimum(1.0, 2 * np.minimum(law.sf(together - 1), law.cdf(together))).tolist()
+    return [
+        (p, f"{words}, {event}: {x} of {n} for both ({y}, {z})", smallest)
+        for p, event, x, y, z in zip(p_values, words_of, together, in_first, in_second, strict=True)
+    ]
+
+
 PValues = list[tuple[float, str, float]]
 
 #: Outputs of a call of the middle size, and the fewest draws of a data set that are worth a test.
@@ -55,28 +176,14 @@ class ContractOutcome(Enum):
 
 @dataclass(frozen=True)
 class ContractFinding:
-    """One check.
-
-    Attributes
-    ----------
-    name : str
-    outcome : ContractOutcome
-    words : str
-        What was seen.
-    p_value : float
-        Exact, under the contract; 0 or 1 for a check without a test.
-    failure_prob : float
-        Probability of a violation that is none; 0 for a check without a test.
-    n_draws : int
-        Evaluations that the check read.
-    """
+    """One check."""
 
     name: str
     outcome: ContractOutcome
-    words: str
-    p_value: float
-    failure_prob: float
-    n_draws: int
+    words: str  #: what was seen
+    p_value: float  #: exact, under the contract; 0 or 1 for a check without a test
+    failure_prob: float  #: probability of a violation that is none; 0 for a check without a test
+    n_draws: int  #: evaluations that the check read
 
     @property
     def violated(self) -> bool:
@@ -86,47 +193,25 @@ class ContractFinding:
 
 @dataclass(frozen=True)
 class Conduct:
-    """How a mechanism is to be drawn from, and what ``replay`` can promise.
+    """How a mechanism is to be drawn from, and what ``replay`` can promise."""
 
-    Attributes
-    ----------
-    reproducible : bool
-        Whether the same ``rng`` gave the same outputs.
-    one_by_one : bool
-        Whether every draw must be a call of its own, since rows of one call are not known to be independent.
-    global_generators : bool
-        Whether it took numbers from a global generator.
-    writes : bool
-        Whether it wrote to its data.
-    """
-
-    reproducible: bool = True
+    reproducible: bool = True  #: whether the same ``rng`` gave the same outputs
+    #: whether every draw must be a call of its own, since rows of one call are not known to be independent
     one_by_one: bool = False
-    global_generators: bool = False
-    writes: bool = False
+    global_generators: bool = False  #: whether it took numbers from a global generator
+    writes: bool = False  #: whether it wrote to its data
 
 
 class CallPlan(NamedTuple):
-    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, large ones.
+    """Calls of one data set: single ones on fresh objects, single ones on a used object, calls of ten, large ones."""
 
-    Attributes
-    ----------
-    fresh, used, tens : int
-        Calls of each kind.
-    block : int
-        Outputs of all large calls.
-    large : int
-        Large calls, of equal size.
-    new_for_tens : bool
-        Whether calls of ten are on fresh objects, too.
-    """
-
+    #: calls of each kind
     fresh: int
     used: int
     tens: int
-    block: int
-    large: int = 1
-    new_for_tens: bool = True
+    block: int  #: outputs of all large calls
+    large: int = 1  #: large calls, of equal size
+    new_for_tens: bool = True  #: whether calls of ten are on fresh objects, too
 
     @classmethod
     def of(cls, n_draws: int) -> CallPlan:
@@ -206,15 +291,9 @@ def contract_findings(
 ) -> tuple[tuple[ContractFinding, ...], Conduct]:
     """Return what is known of the contract, and how the mechanism is to be drawn from.
 
-    Parameters
-    ----------
-    subject : Subject
-        Best one that was not called before: a module may count calls.
-    pairs : sequence
-        Anything with ``first`` and ``second``; the data sets of the first pair are looked at, and with many draws
-        those of the last.
-    budget : Budget
-        ``n_draws`` counts all evaluations; ``failure_prob`` is spent on three tests in equal shares.
+    ``subject``: best one that was not called before: a module may count calls. ``pairs``: anything with ``first`` and
+    ``second``; the data sets of the first pair are looked at, and with many draws those of the last. ``budget``:
+    ``n_draws`` counts all evaluations; ``failure_prob`` is spent on three tests in equal shares.
     """
     datasets = _datasets(pairs, budget.n_draws)
     samples, spent = _samples(subject, datasets, budget)
@@ -285,7 +364,6 @@ def _finding(name: str, p_values: PValues, budget: Budget, n_draws: int) -> Cont
 
 
 def _pairs(values: NDArray[Any]) -> NDArray[Any]:
-    """Return neighbours as pairs, shape ``(n // 2, 2, …)``."""
     return _pairs_within(values[None])
 
 
@@ -384,7 +462,6 @@ def _equal(first: Any, second: Any) -> bool:
 
 
 def _facts(subject: Subject, conduct: Conduct) -> tuple[ContractFinding, ...]:
-    """Return the checks that need no test."""
     ledger = subject.ledger
 
     def fact(name: str, broken: bool, bad: str, good: str, *, counts: bool = True) -> ContractFinding:

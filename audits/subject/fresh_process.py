@@ -28,7 +28,7 @@ import numpy as np
 
 from mechanisms.data.dataset import FloatArray
 
-from ..examination.deadline import Deadline
+from .calls import Deadline
 from .guarded_subject import Subject, always_refused
 from .output_leaves import Refusal
 from .outputs import Layout
@@ -58,30 +58,14 @@ Held = tuple[Any, Sequence[Callable[[Any], Any]]]
 
 @dataclass(frozen=True)
 class Apart:
-    """A mechanism as it is drawn from in a process of its own.
+    """A mechanism as it is drawn from in a process of its own."""
 
-    Attributes
-    ----------
-    make : callable or None
-        Gives pristine mechanisms; None for copies of the object that the process holds.
-    views : tuple of callables
-        As of ``Subject``.
-    deadline : Deadline or None
-        As of ``Subject``.
-    layout : Layout
-        By which outputs become rows.
-    one_by_one : bool
-        Whether every draw is a call of its own.
-    held : object
-        The object; None where there is ``make``.
-    """
-
-    make: Callable[[], Any] | None
-    views: Sequence[Callable[[Any], Any]]
-    deadline: Deadline | None
-    layout: Layout
-    one_by_one: bool = False
-    held: Any = None
+    make: Callable[[], Any] | None  #: gives pristine mechanisms; None for copies of the object that the process holds
+    views: Sequence[Callable[[Any], Any]]  #: as of ``Subject``
+    deadline: Deadline | None  #: as of ``Subject``
+    layout: Layout  #: by which outputs become rows
+    one_by_one: bool = False  #: whether every draw is a call of its own
+    held: Any = None  #: the object; None where there is ``make``
 
     @cached_property
     def mechanism(self) -> Any:
@@ -119,10 +103,7 @@ class Apart:
 class FreshProcess:
     """A process of its own; a context that ends it.
 
-    Raises
-    ------
-    NoProcess
-        If it cannot be given its mechanism.
+    Raises ``NoProcess`` if it cannot be given its mechanism.
     """
 
     def __init__(self, server: ProcessServer, apart: Apart) -> None:
@@ -186,10 +167,8 @@ class FreshProcess:
 class ProcessServer:
     """A process from which others are forked; it ends with us.
 
-    Parameters
-    ----------
-    held : (object, views) or None
-        What its processes hold, since it is forked from this one; None for one that is started anew, with nothing.
+    ``held``: what its processes hold, since it is forked from this one; None for one that is started anew, with
+    nothing.
     """
 
     def __init__(self, held: Held | None = None) -> None:
@@ -267,10 +246,7 @@ _OWN: dict[int, ProcessServer] = {}
 def own_server() -> ProcessServer:
     """Return the server of this process, which is started when it is asked for first.
 
-    Raises
-    ------
-    NoProcess
-        Where processes cannot be forked.
+    Raises ``NoProcess`` where processes cannot be forked.
     """
     if not hasattr(os, "fork") or not hasattr(socket, "send_fds") or not sys.executable:
         raise NoProcess("processes cannot be forked here")
@@ -354,7 +330,6 @@ def _serve(control: socket.socket, held: Held | None) -> NoReturn:
 
 
 def _answer(pipe: Connection, held: Held | None) -> None:
-    """Answer questions until the pipe is closed; what is raised on the way is an answer."""
     path, folder = pickle.loads(pipe.recv_bytes())
     sys.path[:] = path
     os.chdir(folder)

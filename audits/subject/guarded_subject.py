@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.ticks import listening, tick
 
-from ..examination.deadline import Deadline
-from ..streams import StreamKey
-from ..white_box.draws import CHUNK
-from .calls import Handed, generator, global_state, guarded, reseed_globals
-from .no_answer import CallEnded, OutOfTime
+from ..estimate import StreamKey
+from ..white_box.tails import CHUNK
+from .calls import CallEnded, Deadline, Handed, OutOfTime, generator, global_state, guarded, reseed_globals
+from .forms import Rebuilt
 from .output_leaves import ABSENT, Refusal, shown
 from .outputs import Layout
-from .rebuilt import Rebuilt
 from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of
 
 #: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.
@@ -44,30 +42,16 @@ class Call(NamedTuple):
 
 @dataclass
 class Ledger:
-    """What happened so far.
+    """What happened so far."""
 
-    Attributes
-    ----------
-    evaluations : int
-        Draws asked for, those of calls that raised included.
-    wrote : bool
-        Whether a call wrote to the data set that it was given.
-    wrong_rows : int
-        Calls that returned another number of outputs than was asked for.
-    ended : bool
-        Whether a call for several draws raised, where calls may be open together.
-    used_rng, used_globals : bool
-        Whether a call that was watched took numbers from ``rng``, and from a global generator.
-    fastest : float
-        Fewest seconds that a draw took, where there is a deadline and calls are made one after the other.
-    """
-
-    evaluations: int = 0
-    wrote: bool = False
-    wrong_rows: int = 0
-    ended: bool = False
+    evaluations: int = 0  #: draws asked for, those of calls that raised included
+    wrote: bool = False  #: whether a call wrote to the data set that it was given
+    wrong_rows: int = 0  #: calls that returned another number of outputs than was asked for
+    ended: bool = False  #: whether a call for several draws raised, where calls may be open together
+    #: whether a call that was watched took numbers from ``rng``, and from a global generator
     used_rng: bool = False
     used_globals: bool = False
+    #: fewest seconds that a draw took, where there is a deadline and calls are made one after the other
     fastest: float = math.inf
 
 
@@ -77,22 +61,14 @@ class Subject:
 
     Every call gets a writable copy of the data set, a generator of its own, and global generators (``random``,
     ``numpy.random``, torch) in a state that follows from the same stream. What it raises is an output.
-
-    Parameters
-    ----------
-    mechanism : object
-        With ``draw(dataset, n_draws, *, rng)``.
-    fresh : callable, optional
-        Returns a pristine mechanism; by default a deep copy of ``mechanism`` as it is now.
-    views : sequence of callables
-        Each maps one output to a number, a symbol or a sequence, which become further columns.
-    deadline : Deadline, optional
-        No call is begun after it, nor one that by the fastest so far would end after it: ``OutOfTime`` instead.
     """
 
-    mechanism: Any
+    mechanism: Any  #: with ``draw(dataset, n_draws, *, rng)``
+    #: returns a pristine mechanism; by default a deep copy of ``mechanism`` as it is now
     fresh: Callable[[], Any] | None = None
+    #: each maps one output to a number, a symbol or a sequence, which become further columns
     views: Sequence[Callable[[Any], Any]] = ()
+    #: no call is begun after it, nor one that by the fastest so far would end after it: ``OutOfTime`` instead
     deadline: Deadline | None = None
     ledger: Ledger = field(default_factory=Ledger, init=False, repr=False)
     pristine: Any = field(default=None, init=False, repr=False)
@@ -108,11 +84,6 @@ class Subject:
     def name(self) -> str:
         """Short name for reports."""
         return str(getattr(self.mechanism, "name", type(self.mechanism).__name__))
-
-    @property
-    def copyable(self) -> bool:
-        """Whether there are fresh objects; otherwise every call is on the same one."""
-        return self.fresh is not None or self.pristine is not None
 
     def new(self) -> Any:
         """Return a pristine mechanism, or the one there is."""
@@ -240,15 +211,8 @@ class Subject:
     ) -> EncodedSubject:
         """Return the mechanism as a source of float rows on two data sets, its layout learned from a pilot of both.
 
-        Parameters
-        ----------
-        first, second : Dataset or RawDataset
-        key : StreamKey
-            Of the pilot.
-        one_by_one : bool
-            Make every draw a call of its own, as must be where rows of one call depend on each other.
-        n_pilot : int
-            Draws of each data set that show what outputs look like.
+        ``key``: of the pilot. ``one_by_one``: make every draw a call of its own, as must be where rows of one call
+        depend on each other. ``n_pilot``: draws of each data set that show what outputs look like.
         """
         members = (first, second)
         probes = [
@@ -267,14 +231,7 @@ class Subject:
         ]
         layout, plain, rebuilt = self._layout([outputs for pilot in pilots for outputs in pilot])
         return EncodedSubject(
-            self,
-            members,
-            layout,
-            plain,
-            (refusals[0], refusals[1]),
-            (known[0], known[1]),
-            one_by_one,
-            rebuilt=rebuilt,
+            self, members, layout, plain, (refusals[0], refusals[1]), (known[0], known[1]), one_by_one, rebuilt=rebuilt
         )
 
     def _layout(self, pilot: Sequence[Outputs]) -> tuple[Layout, bool, Rebuilt | None]:
@@ -292,32 +249,23 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class EncodedSubject:
-    """A mechanism whose outputs on two data sets are float rows of one width.
-
-    Attributes
-    ----------
-    refusals : (Refusal or None, Refusal or None)
-        For each data set the refusal that every draw of the pilot met; None where one of them gave an output.
-    constant : (Refusal or None, Refusal or None)
-        A refusal that came before any random number was asked for, of a mechanism that asks for them otherwise: every
-        draw is this symbol, and none is made.
-    plain : bool
-        Whether outputs are finite numbers of one shape and type, or rebuilt, so that a density may be asked about them.
-    rebuilt : Rebuilt or None
-        Makes rows of outputs that are objects, and outputs of such rows, for a density to be asked about.
-    few_first : bool
-        Whether draws are dear and a few of them probably tell all: each of one data set ends its call, none of the
-        other does.
-    """
+    """A mechanism whose outputs on two data sets are float rows of one width."""
 
     subject: Subject
     members: tuple[Any, Any]
     layout: Layout
+    #: whether outputs are finite numbers of one shape and type, or rebuilt, so that a density may be asked about them
     plain: bool
+    #: for each data set the refusal that every draw of the pilot met; None where one of them gave an output
     refusals: tuple[Refusal | None, Refusal | None]
+    #: a refusal that came before any random number was asked for, of a mechanism that asks for them otherwise: every
+    #: draw is this symbol, and none is made
     constant: tuple[Refusal | None, Refusal | None]
     one_by_one: bool = False
+    #: whether draws are dear and a few of them probably tell all: each of one data set ends its call, none of the other
+    #: does
     few_first: bool = False
+    #: makes rows of outputs that are objects, and outputs of such rows, for a density to be asked about
     rebuilt: Rebuilt | None = None
     _counts: dict[str, int] = field(default_factory=lambda: {"first": 0, "second": 0}, repr=False)
 

@@ -15,12 +15,9 @@ import numpy as np
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.ticks import tick
 
-from ..examination.deadline import Deadline
-from ..streams import StreamKey
-from .calls import generator
+from ..estimate import StreamKey
+from .calls import Crew, Deadline, NoAnswer, OpenCall, OpenCalls, OutOfTime, generator, open_calls
 from .guarded_subject import PILOT, Call, EncodedSubject, Subject, always_refused, call_plan
-from .no_answer import NoAnswer, OutOfTime
-from .open_calls import Crew, OpenCall, OpenCalls, open_calls
 from .output_leaves import Refusal
 from .returned import Outputs, WrongRows, joined, outputs_of
 
@@ -110,20 +107,8 @@ class OpenSubject(Subject):
     ) -> tuple[list[list[Outputs]], bool]:
         """Return the outputs of the same calls of several data sets, all of them in one random order.
 
-        Parameters
-        ----------
-        members : sequence
-            Data sets.
-        calls : sequence of Call
-            Of each of them.
-        key : StreamKey
-        again : bool
-            As of ``ask``.
-
-        Returns
-        -------
-        (list of outputs for each data set, bool)
-            And whether every call for several draws could be made.
+        ``members``: data sets. ``calls``: of each of them. ``again``: as of ``ask``. Returned:
+        outputs for each data set, and whether every call for several draws could be made.
         """
         wanted: list[OpenCall] = []
         for i, member in enumerate(members):
@@ -177,22 +162,11 @@ class OpenSubject(Subject):
     ) -> Made:
         """Return the outputs of some calls, in the order given, whatever the order in which they are made and end.
 
-        Parameters
-        ----------
-        wanted : sequence of OpenCall
-        order : Generator or None
-            Decides in which order they are begun; None for the one given.
-        again : bool
-            Whether a call for several draws that raises, or returns another number of outputs, is made draw by draw.
-            Otherwise no outputs come back.
-        to_the_end : bool
-            Whether the other calls are made all the same then, so that the books do not depend on how many were open;
-            otherwise no call is begun after it.
-
-        Raises
-        ------
-        OutOfTime
-            When the time comes, whatever is open then; ``NoAnswer`` where nothing is known of an answer.
+        ``order``: decides in which order they are begun; None for the one given. ``again``: whether a call for several
+        draws that raises, or returns another number of outputs, is made draw by draw. Otherwise no outputs come back.
+        ``to_the_end``: whether the other calls are made all the same then, so that the books do not depend on how many
+        were open; otherwise no call is begun after it. Raises ``OutOfTime`` when the time comes, whatever is open then;
+        ``NoAnswer`` where nothing is known of an answer.
         """
         ended = self._in_turn(wanted, order, until_failure=not (again or to_the_end))
         failed = [i for i, outcome in enumerate(ended) if isinstance(outcome, Exception) and wanted[i].n_draws > 1]
@@ -260,12 +234,10 @@ class OpenSubject(Subject):
             crew.let_go()
 
     def _ready(self, call: OpenCall) -> Callable[[], Outputs]:
-        """Return a call, to be made by a thread."""
         door = self.door.fresh() if call.fresh else self.door
         return partial(_called, door, call)
 
     def _next(self, crew: Crew) -> tuple[int, Any]:
-        """Return the next call that ends, unless the time comes before."""
         while True:
             try:
                 return crew.ended(LOOK)
@@ -284,13 +256,8 @@ class OpenSource(EncodedSubject):
         A call for several draws that cannot be made says something about all of them: outputs of single calls in
         their place would be those of another law. So the sample is then begun again, draw by draw.
 
-        Returns
-        -------
-        first, second : (n_each, width) array
-            In an order that ``key`` decides.
-        share : float
-            Share of the failure probability that questions about the sample may spend: 1, or ``FIRST_TRY`` where it
-            could have been begun again, or 1 - ``FIRST_TRY`` where it was.
+        Returned: the rows, in an order that ``key`` decides, and the share of the failure probability that questions
+        about the sample may spend: 1, ``FIRST_TRY`` where it could have been begun again, the rest where it was.
         """
         subject = self.subject
         assert isinstance(subject, OpenSubject)
@@ -307,7 +274,6 @@ class OpenSource(EncodedSubject):
 
 
 def _single_calls(call: OpenCall) -> list[OpenCall]:
-    """Return a call for each draw of one."""
     seeds = generator(call.seed).integers(2**63, size=call.n_draws).tolist()
     return [call._replace(n_draws=1, fresh=False, seed=seed) for seed in seeds]
 

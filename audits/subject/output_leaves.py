@@ -36,17 +36,10 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """An exception instead of an output.
+    """An exception instead of an output."""
 
-    Attributes
-    ----------
-    kind : str
-        Name of the exception's type; all that counts as output.
-    reason : str
-        First line of its message, kept only where the data are public; takes no part in comparisons.
-    """
-
-    kind: str
+    kind: str  #: name of the exception's type; all that counts as output
+    #: first line of its message, kept only where the data are public; takes no part in comparisons
     reason: str = dataclasses.field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -71,19 +64,10 @@ class Leaf(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What an output is made of; equal outputs have equal parts, unequal ones unequal parts (up to hash collisions).
+    """What an output is made of; equal outputs have equal parts, unequal ones unequal parts (up to hash collisions)."""
 
-    Attributes
-    ----------
-    structure : str
-        Kinds of containers, their lengths, key sets and shapes.
-    types : str
-        Types of the numbers, in order.
-    leaves : tuple of Leaf
-    """
-
-    structure: str
-    types: str
+    structure: str  #: kinds of containers, their lengths, key sets and shapes
+    types: str  #: types of the numbers, in order
     leaves: tuple[Leaf, ...]
 
     @property

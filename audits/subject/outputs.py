@@ -63,28 +63,16 @@ WHOLE: Column = ("whole", "")
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of one encoding.
+    """The columns of one encoding."""
 
-    Attributes
-    ----------
-    structure : str or None
-        Where every output of the pilot is numbers of one structure (a few atoms aside): that structure, and the columns
-        are its numbers; an output of another one is its symbol in each of them.
-    n_numbers : int
-        Number of these columns.
-    types : tuple of str
-        Types of numbers that the pilot had; more than one add a column. Empty: types are ignored.
-    columns : tuple of (kind, which)
-        The columns where structures differ.
-    views : tuple of callables
-        Each with a layout of its own in ``view_layouts``.
-    """
-
+    #: where every output of the pilot is numbers of one structure (a few atoms aside): that structure, and the columns
+    #: are its numbers; an output of another one is its symbol in each of them
     structure: str | None
-    n_numbers: int
+    n_numbers: int  #: number of these columns
+    #: Types of numbers that the pilot had; more than one add a column. Empty: types are ignored.
     types: tuple[str, ...]
-    columns: tuple[Column, ...]
-    views: tuple[Callable[[Any], Any], ...] = ()
+    columns: tuple[Column, ...]  #: the columns where structures differ
+    views: tuple[Callable[[Any], Any], ...] = ()  #: each with a layout of its own in ``view_layouts``
     view_layouts: tuple[Layout, ...] = ()
 
     @property
@@ -104,13 +92,7 @@ class Layout:
     ) -> Layout:
         """Return the layout for outputs like those of the pilot, which must not say whose they are.
 
-        Parameters
-        ----------
-        pilot : sequence of Outputs
-            Of both data sets together.
-        views : sequence of callables
-        types : bool
-            Whether the types of numbers are part of an output.
+        ``pilot``: of both data sets together. ``types``: whether the types of numbers are part of an output.
         """
         seen = tuple(Layout.learn([_seen(view, outputs) for outputs in pilot]) for view in views)
         single = _single_structure(pilot)
@@ -184,7 +166,6 @@ def _single_structure(pilot: Sequence[Outputs]) -> tuple[str, int, tuple[str, ..
 
 
 def _row(part: Parts, columns: Sequence[Column], types: bool) -> list[float]:
-    """Return one row of an encoding where structures differ."""
     leaves = {leaf.path: leaf.value for leaf in part.leaves}
     needed = any(kind == "group" for kind, _ in columns)
     groups = _groups(part) if needed else {}
@@ -208,11 +189,7 @@ def _block_rows(block: Block, columns: Sequence[Column], types: bool) -> FloatAr
             rows[place] = _row(parts[place], columns, types)
     values, places = block.values[finite], {path: i for i, path in enumerate(block.paths)}
     groups = _groups_of_block(values, block.paths) if any(kind == "group" for kind, _ in columns) else {}
-    same = {
-        "structure": symbol(block.structure),
-        "types": symbol(block.types),
-        "leaves": float(len(block.paths)),
-    }
+    same = {"structure": symbol(block.structure), "types": symbol(block.types), "leaves": float(len(block.paths))}
     for i, (kind, which) in enumerate(columns):
         if kind == "leaf":
             rows[finite, i] = values[:, places[which]] if which in places else ABSENT
@@ -242,7 +219,6 @@ def _groups_of_block(values: FloatArray, paths: Sequence[str]) -> dict[str, Any]
 
 @lru_cache(maxsize=1 << 16)
 def _group_of(path: str) -> str:
-    """Return the group of a place: where it stands but for indices."""
     return _INDEX.sub("[*]", path)
 
 
@@ -301,7 +277,6 @@ def _telling(candidates: Sequence[Column], table: FloatArray) -> list[Column]:
 
 
 def _partition(values: NDArray[np.int64]) -> bytes:
-    """Return which rows have equal values, as bytes."""
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     return bytes(first[inverse].tobytes())
 

@@ -21,30 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """Outputs that are arrays of numbers of one shape.
+    """Outputs that are arrays of numbers of one shape."""
 
-    Attributes
-    ----------
-    values : (n, k) array
-        One output a row, complex numbers as pairs; one zero and one NaN.
-    structure, types : str
-        As in ``Parts``, the same for every row.
-    paths : tuple of str
-        Where in an output each column stands.
-    raw : array or data frame
-        What they were made of.
-    scalars : bool
-        Whether they are numbers that came one by one, not in an array.
-    rows_of : type or None
-        Of what kind they were where they came one by one as lists, or tuples, of floats.
-    """
-
-    values: FloatArray
+    values: FloatArray  #: (n, k) array: one output a row, complex numbers as pairs; one zero and one NaN
+    #: as in ``Parts``, the same for every row
     structure: str
     types: str
-    paths: tuple[str, ...]
-    raw: Any = field(repr=False, compare=False)
+    paths: tuple[str, ...]  #: where in an output each column stands
+    raw: Any = field(repr=False, compare=False)  #: what they were made of
+    #: whether they are numbers that came one by one, not in an array
     scalars: bool = field(default=False, compare=False)
+    #: of what kind they were where they came one by one as lists, or tuples, of floats
     rows_of: type | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
@@ -78,10 +65,7 @@ def outputs_of(returned: Any, n_draws: int) -> Outputs:
     mappings from names to columns of that length, and any other iterable of ``n_draws`` things. What a call for one
     output returned is that output itself if it is none of these.
 
-    Raises
-    ------
-    WrongRows
-        If more than one output was asked for and another number came.
+    Raises ``WrongRows`` if more than one output was asked for and another number came.
     """
     for outputs in _shapes(returned, n_draws):
         return outputs
@@ -123,7 +107,6 @@ def _series(series: pd.Series[Any]) -> Outputs:
 
 
 def _array(array: np.ndarray[Any, Any]) -> Outputs:
-    """Return the rows of an array with at least one axis."""
     if np.ma.isMaskedArray(array) or array.dtype.kind not in "biufc":
         return as_outputs(list(array)) if array.ndim < 2 or array.dtype.names else [list(row) for row in array]
     shape = array.shape[1:]
@@ -137,7 +120,6 @@ def _array(array: np.ndarray[Any, Any]) -> Outputs:
 
 @lru_cache(maxsize=256)
 def _places(width: int) -> tuple[str, ...]:
-    """Return where the numbers of an array stand."""
     return tuple(f"[{i}]" for i in range(width))
 
 
@@ -187,7 +169,6 @@ def as_outputs(items: list[Any]) -> Outputs:
 
 
 def _plain_rows(items: list[Any], length: int) -> bool:
-    """Return whether all items are sequences of ``length`` floats."""
     return length > 0 and all(
         type(item) in (list, tuple) and len(item) == length and all(type(x) in (float, np.float64) for x in item)
         for item in items

@@ -24,11 +24,9 @@ from mechanisms.data.neighbours import NeighbouringPair, Relation, without_old
 
 from ..black_box.black_box_audit import audit_claim, audit_epsilon
 from ..black_box.black_box_results import BlackBoxClaim, ClaimTest, LowerBound
-from ..estimate import Budget
+from ..estimate import Budget, StreamKey
 from ..examination.recorded import Recorded
-from ..streams import StreamKey
-from .planned_event import check_given, planned_epsilon
-from .scored_mechanism import ScoredMechanism
+from .planned_event import ScoredMechanism, check_given, planned_epsilon
 
 #: Beyond this an exponential is taken for all of a sum.
 LARGEST_EXPONENT = 500.0
@@ -102,21 +100,12 @@ class NoisyTraining(ClippedTraining, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GradientCanary:
-    """The score of a transcript along the gradients of the records in which two data sets differ.
+    """The score of a transcript along the gradients of the records in which two data sets differ."""
 
-    Parameters
-    ----------
-    training : NoisyTraining
-        As stated: its rate, noise and clipping shape the score.
-    pair : NeighbouringPair
-        The data sets to be told apart; larger scores mean more like the first.
-    others : {"nothing", "expected"}
-        Whether what the other records are expected to add is subtracted (and what their sampling adds to the variance
-        is counted): dearer, and more powerful where they are not orthogonal to the canary.
-    """
-
-    training: NoisyTraining
-    pair: NeighbouringPair
+    training: NoisyTraining  #: as stated: its rate, noise and clipping shape the score
+    pair: NeighbouringPair  #: the data sets to be told apart; larger scores mean more like the first
+    #: whether what the other records are expected to add is subtracted (and what their sampling adds to the variance is
+    #: counted): dearer, and more powerful where they are not orthogonal to the canary
     others: Others = "nothing"
 
     def __post_init__(self) -> None:
@@ -163,16 +152,8 @@ class GradientCanary:
 def step_log_odds(along: FloatArray, square: FloatArray, rate: float, variance: FloatArray | float) -> FloatArray:
     """Return ``log((1 - rate) + rate exp((along - square/2)/variance))``, any shape.
 
-    Parameters
-    ----------
-    along : array
-        Inner products of what is seen with the canary's clipped gradient.
-    square : array
-        Squared norms of that gradient.
-    rate : float
-        In (0, 1].
-    variance : array or float
-        Of one coordinate of what is seen.
+    ``along``: inner products of what is seen with the canary's clipped gradient. ``square``: squared norms of that
+    gradient. ``rate``: in (0, 1]. ``variance``: of one coordinate of what is seen.
     """
     exponent = np.asarray((along - 0.5 * square) / variance)
     if rate == 1:
@@ -198,29 +179,19 @@ def differing(pair: NeighbouringPair) -> Sequence[tuple[float, Dataset]]:
 
 
 def _shared(pair: NeighbouringPair) -> Dataset:
-    """Return the records that both members have."""
     return pair.first if pair.relation is Relation.ADD else without_old(pair)
 
 
 def gradient_canary(
-    training: NoisyTraining,
-    pair: NeighbouringPair,
-    *,
-    drawn: Mechanism | None = None,
-    others: Others = "nothing",
+    training: NoisyTraining, pair: NeighbouringPair, *, drawn: Mechanism | None = None, others: Others = "nothing"
 ) -> ScoredMechanism:
     """Return a training of which the score along a canary's gradients is looked at: what black-box audits are given.
 
     Parameters
     ----------
-    training : NoisyTraining
-        As stated, with the transcript as observer.
-    pair : NeighbouringPair
-        The canary is the record in which its members differ.
-    drawn : Mechanism, optional
-        What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
-    others : {"nothing", "expected"}
-        See ``GradientCanary``.
+    training, drawn, others
+        As of ``audit_canary``.
+    pair : NeighbouringPair, the canary is the record in which its members differ
 
     Returns
     -------
@@ -288,19 +259,16 @@ def audit_canary(
 
     Parameters
     ----------
-    training : NoisyTraining
-        As stated, with the transcript as observer.
+    training : NoisyTraining, as stated, with the transcript as observer
     pair : NeighbouringPair
         The canary is the record in which its members differ. Best a record whose gradient is always clipped, and
         orthogonal to those of the others.
     budget : Budget
         ``n_draws`` counts trainings, with and without the canary together; at least 100.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
     drawn : Mechanism, optional
         What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
-    others : {"nothing", "expected"}
-        See ``GradientCanary``.
+    others : {"nothing", "expected"}, see ``GradientCanary``
 
     Returns
     -------
@@ -381,8 +349,7 @@ def epsilon_from_scores(
         numbers, computed from what the observer sees of that training alone. The trainings are independent, the data
         the same but for the canary; several canaries of one training are not independent trainings. A NaN is a score
         like any other: where a mistake in the scoring makes NaN on one side alone, it reads as a violation.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
     failure_prob : float
         Probability with which the bound may lie above the truth, in (0, 1).
     key : StreamKey
@@ -419,14 +386,11 @@ def claim_from_scores(
 
     Parameters
     ----------
-    with_canary, without_canary : (n,) or (n, k) array_like
-        See ``epsilon_from_scores``.
+    with_canary, without_canary : (n,) or (n, k) array_like, see ``epsilon_from_scores``
     claim : BlackBoxClaim
         A point, or a whole curve; it must cover adding a record (``point_claim(epsilon, delta).black_box()``).
-    failure_prob : float
-        Probability with which a true claim may be refuted, in (0, 1).
-    key : StreamKey
-        Of the random order in which scores are read.
+    failure_prob : float, probability with which a true claim may be refuted, in (0, 1)
+    key : StreamKey, of the random order in which scores are read
 
     Returns
     -------

@@ -27,8 +27,7 @@ from mechanisms.numerics.transcripts import batches, check_count
 from ..black_box.black_box_results import LowerBound
 from ..estimate import Budget, Estimate
 from .canary import ClippedTraining, differing
-from .planned_event import check_given, planned_epsilon
-from .scored_mechanism import ScoredMechanism
+from .planned_event import ScoredMechanism, check_given, planned_epsilon
 
 #: Bits by which a proved root is wider than the precision at which it was found.
 ROOT_ROOM = 24
@@ -42,15 +41,6 @@ class FinalModelProfile:
 
     The first is the final model without the canary (``Direction.FORWARD`` is drawn from it), the second with it.
 
-    Parameters
-    ----------
-    rate : float
-        With which the canary takes part in a step; in (0, 1].
-    mu : float
-        ``clip/sigma``: the canary's part in one step, in standard deviations of the step's noise; positive.
-    n_steps : int
-        At least 1.
-
     Examples
     --------
     >>> law = FinalModelProfile(rate=0.05, mu=1.0, n_steps=100)
@@ -58,9 +48,9 @@ class FinalModelProfile:
     2.44
     """
 
-    rate: float
-    mu: float
-    n_steps: int
+    rate: float  #: with which the canary takes part in a step; in (0, 1]
+    mu: float  #: ``clip/sigma``: the canary's part in one step, in standard deviations of the step's noise; positive
+    n_steps: int  #: at least 1
 
     def __post_init__(self) -> None:
         rate = check_positive("rate", self.rate)
@@ -118,8 +108,6 @@ class FinalModelProfile:
         return low.union(high) if proved else arb("nan")
 
     def _near(self, level: float) -> float:
-        """Return in float64 where the log ratio is about ``level``."""
-
         def gap(x: float) -> float:
             return float(self.log_ratio(np.array([x]))[0]) - level
 
@@ -189,14 +177,10 @@ def final_model_epsilon(rate: float, mu: float, n_steps: int, delta: float) -> E
 
     Parameters
     ----------
-    rate : float
-        With which a record takes part in a step; in (0, 1].
-    mu : float
-        ``clip/sigma``, positive.
-    n_steps : int
-        At least 1.
-    delta : float
-        In (0, 1].
+    rate : float, with which a record takes part in a step; in (0, 1]
+    mu : float, ``clip/sigma``, positive
+    n_steps : int, at least 1
+    delta : float, in (0, 1]
 
     Returns
     -------
@@ -279,16 +263,10 @@ def audit_final_model(
 
     Parameters
     ----------
-    training : ModelTraining
-        As stated, with either observer.
-    pair : NeighbouringPair
-        A record added or removed: the canary.
-    budget : Budget
-        ``n_draws`` counts trainings, with and without the canary together; at least 100.
-    delta : float
-        In [0, 1].
-    drawn : Mechanism, optional
-        What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
+    training : ModelTraining, as stated, with either observer
+    pair : NeighbouringPair, a record added or removed: the canary
+    budget, delta, drawn
+        As of ``audit_canary``.
 
     Returns
     -------
@@ -318,10 +296,8 @@ def final_model_canary(
 
     Parameters
     ----------
-    training : ModelTraining
-        Either observer.
-    pair : NeighbouringPair
-        The canary is the record in which its members differ.
+    training : ModelTraining, either observer
+    pair : NeighbouringPair, the canary is the record in which its members differ
     drawn : Mechanism, optional
         What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
 

@@ -28,7 +28,7 @@ from mechanisms.numerics.transcripts import batches
 from ..black_box.black_box_events import PointTradeOff, largest_rejected
 from ..black_box.black_box_results import LowerBound
 from ..black_box.black_box_samples import Choice, candidates, choose_epsilon, count_event, predicted_epsilon
-from ..black_box.black_box_scores import RawScore
+from ..black_box.black_box_scores import raw_score
 from ..estimate import Budget, Estimate
 from .canary import CanaryLaw, Gradients, NoisyTraining, step_log_odds
 from .planned_event import check_given, check_runs, simulated_runs
@@ -56,18 +56,12 @@ def audit_canaries(
 
     Parameters
     ----------
-    training : NoisyTraining
-        As stated, with the transcript as observer.
-    dataset : Dataset
-        The other records; may be empty.
-    X, y : (K, dim) array_like, (K,) array_like
-        The canaries.
+    training, delta, drawn
+        As of ``audit_canary``.
+    dataset : Dataset, the other records; may be empty
+    X, y : (K, dim) array_like, (K,) array_like, the canaries
     budget : Budget
         ``n_draws`` counts trainings, with a canary and without one together; at least 100.
-    delta : float
-        In [0, 1].
-    drawn : Mechanism, optional
-        What is really drawn from, whose outputs are laid out in the same way; by default ``training``.
 
     Returns
     -------
@@ -132,7 +126,7 @@ def _plan(training: NoisyTraining, n_canaries: int, budget: Budget, delta: float
     """Return the event, and the number of runs with a canary, of the largest predicted bound under the stated law."""
     law, n = CanaryLaw(training, Relation.REMOVE), simulated_runs(2 * training.n_steps, budget)
     with_canary, without = law(n, budget.key.child("plan").rng())
-    forward, _ = candidates(RawScore(1.0), with_canary[:, None], without[:, None], lambda ratio: ratio[:, 0])
+    forward, _ = candidates(raw_score(), with_canary[:, None], without[:, None], lambda ratio: ratio[:, 0])
     # the mass of the canary's own score, where the others of the run, as under the second law, lie below it
     mass = np.cumsum(np.diff(forward.mass, prepend=0.0) * (1 - forward.other) ** (n_canaries - 1))
     event = replace(forward, mass=mass, other=-np.expm1(n_canaries * np.log1p(-np.minimum(forward.other, 1 - 1e-12))))

@@ -12,22 +12,194 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from mechanisms import GaussianProfile, PrivacyProfile
+from mechanisms import Direction, GaussianProfile, PrivacyProfile
 from mechanisms.base import check_delta, check_positive
+from mechanisms.data.dataset import FloatArray
 from mechanisms.laws.gaussian_calibration import analytic_mu, check_open_delta
+from mechanisms.numerics.balls import START_BITS, Ball, above
 from mechanisms.numerics.transcripts import check_count
 
 from ..black_box.black_box_results import BlackBoxOutcome
-from ..estimate import Estimate
-from ..results import Result
-from ..stats.intervals import check_failure_prob
-from ..stats.multiplicity import even_share
-from .one_run_guesses import GuessCounts, guess_counts
-from .one_run_tails import LeastShare, gaussian_least, least_total, point_p_value, profile_least
+from ..estimate import Estimate, Result
+from ..stats.intervals import check_failure_prob, check_size, even_share
+
+#: So many throws of a fair coin come out the same with a probability of at most 1e-15: they are taken for a mistake.
+SURELY_MIXED = 51
+
+
+@dataclass(frozen=True)
+class GuessCounts:
+    """How many canaries there were, for how many of them a guess was made, and how many guesses were right."""
+
+    n_canaries: int  #: at least 1; each was included, or not, by the throw of a fair coin of its own
+    n_guesses: int  #: from 1 to ``n_canaries``; fixed before the run was looked at (docs/one_run.md says why)
+    n_correct: int  #: from 0 to ``n_guesses``
+
+    def __post_init__(self) -> None:
+        check_size(self.n_canaries)
+        if not _whole_between(self.n_guesses, 1, self.n_canaries):
+            raise ValueError(f"n_guesses must be from 1 to {self.n_canaries}, got n_guesses={self.n_guesses}")
+        if not _whole_between(self.n_correct, 0, self.n_guesses):
+            raise ValueError(f"n_correct must be from 0 to {self.n_guesses}, got n_correct={self.n_correct}")
+
+    def __str__(self) -> str:
+        """Return the counts in words."""
+        return f"{self.n_correct} right of {self.n_guesses} guesses, {self.n_canaries} canaries"
+
+
+def guess_counts(scores: ArrayLike, included: ArrayLike, n_guesses: int) -> GuessCounts:
+    """Guess from both ends of the order of the scores, and count the right guesses.
+
+    The highest scores (half of the guesses, and the odd one) are guessed to be included, the lowest not; between them
+    nothing is guessed. Among equal scores at an end the wrong guesses are counted first, so that neither the order of
+    the canaries nor a coarse score can help; independent noise of any small size makes such scores distinct.
+
+    ``scores``, array_like, shape (m,): of each canary, finite; made from what the run put out, never from ``included``.
+    A higher score speaks for inclusion. ``included``, array_like of bool, shape (m,): whether each canary took part.
+    ``n_guesses``: from 1 to ``m``. Raises ``ValueError`` for other shapes, scores that are not finite numbers, labels
+    other than true and false, or the same for more than 50 canaries, or a wrong number of guesses.
+    """
+    given, labels = _numbers(scores), np.asarray(included)
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"scores must be a non-empty vector, got shape={given.shape}")
+    if labels.shape != given.shape:
+        raise ValueError(f"included must be as long as scores, got shape={labels.shape}, scores {given.shape}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"scores must be finite, got {int((~np.isfinite(given)).sum())} that are not")
+    if labels.dtype != np.bool_ and not np.isin(labels, (0, 1)).all():
+        raise ValueError("included must be true or false (1 or 0), got other values")
+    truth = labels.astype(np.bool_)
+    if given.size >= SURELY_MIXED and truth.all() == truth.any():
+        raise ValueError(f"included must be thrown by fair coins, got the same for all {given.size} canaries")
+    GuessCounts(given.size, n_guesses, 0)
+    order = np.lexsort((~truth, given))
+    low, high = n_guesses // 2, n_guesses - n_guesses // 2
+    correct = int((~truth[order[:low]]).sum()) + int(truth[order[given.size - high :]].sum())
+    return GuessCounts(given.size, n_guesses, correct)
+
+
+def _numbers(scores: ArrayLike) -> FloatArray:
+    """Return scores as float64, or raise where they are no numbers: text that looks like a number is none."""
+    given = np.asarray(scores)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"scores must be real numbers, got dtype={given.dtype}")
+    return given.astype(np.float64)
+
+
+def _whole_between(number: int, low: int, high: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and low <= number <= high
+
+
+#: What a computed step of the recursion is lowered by, relatively, at each of its two ends: far more than its rounding.
+LOWERED = 1e-11
+#: Points of a claimed curve, evenly spaced in epsilon, and where the curve is left at last.
+CURVE_STEP, CURVE_END = 0.02, 60.0
+#: The curve is left where its delta is below this share of ``1 / n_canaries``.
+NEGLIGIBLE = 1e-9
+
+#: ``least(a)``: the smallest probability that an event can have without the record if it has probability ``a`` with it.
+LeastShare = Callable[[float], float]
+
+
+def point_p_value(counts: GuessCounts, epsilon: float, delta: float) -> float:
+    """Return the largest probability of so many right guesses or more under ``(epsilon, delta)``-DP, rounded up.
+
+    With ``F = P(B >= v)`` and ``b = P(B = v)`` for a binomial ``B`` of ``r`` throws with odds ``e^epsilon``, it is
+    ``F + (1 - F) min(1, m delta F / (v b))``, and some private mechanism attains it.
+
+    ``counts``: ``m`` canaries, ``r`` guesses, ``v`` right. ``epsilon``, ``delta``: at least 0 (natural log); in [0, 1].
+    """
+    m, r, v = counts.n_canaries, counts.n_guesses, counts.n_correct
+    if v == 0:
+        return 1.0
+    bits, ctx.prec = ctx.prec, START_BITS
+    try:
+        odds = arb(epsilon).exp()
+        over = _beyond(r, v, odds)
+        log_atom = (arb(r + 1).lgamma() - arb(v + 1).lgamma() - arb(r - v + 1).lgamma()) + arb(epsilon) * v
+        tail = over * (log_atom - r * (1 + odds).log()).exp()
+        leak = above(arb(m) * arb(delta) * over / v)
+        found = tail + (1 - tail) * min(leak, 1.0)
+        return min(above(found), 1.0)
+    finally:
+        ctx.prec = bits
+
+
+def _beyond(r: int, v: int, odds: Ball) -> Ball:
+    """Return ``P(B >= v) / P(B = v)``: a sum of ratios, ended where a geometric series bounds the rest."""
+    term, total = arb(1), arb(1)
+    for k in range(v, r):
+        ratio = odds * (r - k) / (k + 1)
+        term *= ratio
+        total += term
+        if ratio < 0.999 and term * 1e30 < total * (1 - ratio):
+            rest = (term * ratio / (1 - ratio)).upper()
+            return total + rest.union(arb(0)) if k + 1 < r else total
+    return total
+
+
+def least_total(counts: GuessCounts, tau: float, least: LeastShare) -> float:
+    """Return what the probabilities of all counts add up to at least if so many right guesses have ``tau``.
+
+    More than 1 is a contradiction: then ``P(W >= v) < tau`` under the curve (Mahloujifar, Melis and Chaudhuri 2024,
+    algorithm 3; docs/one_run.md has a short proof). The walk stops as soon as that is clear.
+
+    ``counts``: ``m`` canaries, ``r`` guesses, ``v`` right. ``tau``: in (0, 1). ``least``: rises, is convex, never above
+    its argument, and rounded down.
+    """
+    m, r, v = counts.n_canaries, counts.n_guesses, counts.n_correct
+    right, wrong, enough = tau * v / m, tau * (r - v) / m, r / m
+    for j in range(v - 1, -1, -1):
+        needed = least(right)
+        if needed <= wrong:  # nothing changes from here on
+            break
+        right += (needed - wrong) * (j / (r - j))
+        wrong = needed
+        if right + wrong > enough * (1 + LOWERED):
+            break
+    return (right + wrong) * m / r * (1 - LOWERED)
+
+
+def gaussian_least(mu: float) -> LeastShare:
+    """Return ``a -> Phi(Phi^-1(a) - mu)``, rounded down: two normal laws whose means are ``mu`` apart."""
+
+    def least(share: float) -> float:
+        return float(ndtr(ndtri(min(share * (1 - LOWERED), 1.0)) - mu)) * (1 - LOWERED)
+
+    return least
+
+
+def profile_least(profile: PrivacyProfile, n_canaries: int) -> LeastShare:
+    """Return ``a -> max (a - delta(epsilon)) e^-epsilon`` over a grid of points of a claimed curve, rounded down.
+
+    Fewer points claim less, so the grid keeps the test valid.
+
+    ``profile``: what is claimed; the larger delta of the two directions counts. ``n_canaries``: decides where the curve
+    is left.
+    """
+    epsilons: list[float] = []
+    deltas: list[float] = []
+    for epsilon in np.arange(0.0, CURVE_END, CURVE_STEP).tolist():
+        delta = max(profile.delta_at(epsilon, direction) for direction in Direction)
+        epsilons.append(epsilon)
+        deltas.append(delta)
+        if delta * n_canaries < NEGLIGIBLE:
+            break
+    # below 0 the curve is its own mirror: delta(-epsilon) = 1 - e^-epsilon (1 - delta(epsilon))
+    factors = np.exp(-np.array([*epsilons, *(-e for e in epsilons)]))
+    given = np.array(deltas)
+    away = np.concatenate((given, 1 - np.exp(-np.array(epsilons)) * (1 - given))) * (1 + LOWERED)
+
+    def least(share: float) -> float:
+        return max(0.0, float(((share - away) * factors).max()) * (1 - LOWERED))
+
+    return least
+
 
 POINT = "one run: the exact worst case of so many right guesses"
 CURVE = "one run: right guesses under a Gaussian curve (Mahloujifar, Melis and Chaudhuri 2024)"
@@ -51,10 +223,8 @@ class OneRunBound(Result):
     ----------
     epsilon : Estimate
         Its ``high`` is infinite: one run can refute and never support.
-    delta : float
-        Where the bound is taken.
-    counts : GuessCounts
-        What it was read from.
+    delta : float, where the bound is taken
+    counts : GuessCounts, what it was read from
     """
 
     epsilon: Estimate
@@ -79,14 +249,11 @@ class OneRunCurveBound(Result):
 
     Attributes
     ----------
-    mu : Estimate
-        Its ``high`` is infinite.
-    delta : float
-        Where the curve is read.
+    mu : Estimate, its ``high`` is infinite
+    delta : float, where the curve is read
     curve_epsilon : float
         The epsilon of the refuted curve at ``delta``: a name of the curve, not a bound on the mechanism's epsilon.
-    counts : GuessCounts
-        What it was read from.
+    counts : GuessCounts, what it was read from
     """
 
     mu: Estimate
@@ -113,9 +280,7 @@ class OneRunCurveTest(Result):
     p_value : float
         An upper bound; with several numbers of guesses the smallest times how many they are.
     failure_prob : float
-        The level.
-    counts : GuessCounts
-        What it was read from.
+    counts : GuessCounts, what it was read from
     """
 
     p_value: float
@@ -154,10 +319,8 @@ def one_run_bound(
         round (a loss, say) the bound is 0.
     included : array_like of bool, shape (m,)
         Whether each canary took part, decided by independent throws of a fair coin.
-    delta : float
-        In [0, 1].
-    failure_prob : float
-        In (0, 1); over the coins and the run.
+    delta : float, in [0, 1]
+    failure_prob : float, in (0, 1); over the coins and the run
     n_guesses : int or sequence of int
         Fixed before the run was looked at, for instance by ``planned_guesses``. Each of several has an equal share of
         ``failure_prob``.
@@ -272,8 +435,7 @@ def planned_guesses(n_canaries: int, *, epsilon: float, delta: float, failure_pr
 
     Parameters
     ----------
-    n_canaries : int
-        At least 1.
+    n_canaries : int, at least 1
     epsilon, delta, failure_prob : float
         What is expected of the mechanism (positive, natural log; in (0, 1)), and the level of the bound.
     curve : bool

@@ -9,19 +9,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from mechanisms.base import Mechanism
 from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
+from mechanisms.numerics.transcripts import batches
 
 from ..black_box.black_box_events import epsilon_lower
 from ..black_box.black_box_lines import direction
 from ..black_box.black_box_results import LowerBound
 from ..black_box.black_box_samples import candidates, choose_epsilon, count_event
-from ..black_box.black_box_scores import RawScore
+from ..black_box.black_box_scores import raw_score
 from ..estimate import Budget, Estimate
-from .scored_mechanism import ScoredMechanism
+
+#: Rows of the first batch, which shows how wide an output is.
+FIRST_ROWS = 256
+
+
+@dataclass(frozen=True)
+class ScoredMechanism:
+    """A mechanism of which one number of each output is looked at: post-processing, at least as private.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    score : callable, from outputs ``(n, k)`` to scores ``(n,)``, row by row
+    words : str, what the score is
+    """
+
+    mechanism: Mechanism
+    score: Callable[[FloatArray], FloatArray]
+    words: str = "a score of each output"
+
+    @property
+    def name(self) -> str:
+        """The mechanism, and what is looked at."""
+        return f"{self.mechanism.name}: {self.words}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        """Return one score of each of as many outputs, shape ``(n_draws, 1)``; the outputs are not kept."""
+        scores = np.empty((n_draws, 1))
+        head = self.mechanism.draw(dataset, min(FIRST_ROWS, n_draws), rng=rng)
+        scores[: len(head), 0] = self.score(head)
+        rest = scores[len(head) :]
+        for part in batches(len(rest), 4 * head.shape[1]):
+            rest[part, 0] = self.score(self.mechanism.draw(dataset, part.stop - part.start, rng=rng))
+        return scores
+
 
 #: Share of the runs on the data set under which the event is likely: the rare side needs more.
 LIKELY_SHARE = 0.2
@@ -37,17 +74,8 @@ StatedLaw = Callable[[int, np.random.Generator], tuple[FloatArray, FloatArray]]
 def check_given(budget: object, training: object, reads: str, drawn: object, pair: object = None) -> None:
     """Raise in one line where an audit was given something of another kind.
 
-    Parameters
-    ----------
-    budget, training, drawn, pair : object
-        As given; the last two may be None.
-    reads : str
-        The method by which the audit reads outputs of ``training``.
-
-    Raises
-    ------
-    ValueError
-        If one of them is of another kind.
+    ``budget``, ``training``, ``drawn``, ``pair``: as given; the last two may be None. ``reads``: the method by which
+    the audit reads outputs of ``training``. Raises ``ValueError`` if one of them is of another kind.
     """
     kinds: tuple[tuple[str, object, type], ...] = (("budget", budget, Budget), ("pair", pair, NeighbouringPair))
     for name, value, kind in kinds:
@@ -63,10 +91,7 @@ def check_given(budget: object, training: object, reads: str, drawn: object, pai
 def check_runs(budget: Budget) -> None:
     """Raise where there are too few runs for any bound.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than 100.
+    Raises ``ValueError`` if there are fewer than 100.
     """
     if budget.n_draws < LEAST_RUNS:
         raise ValueError(f"n_draws must be at least {LEAST_RUNS} for a training, got n_draws={budget.n_draws}")
@@ -83,31 +108,16 @@ def planned_epsilon(
 ) -> LowerBound:
     """Return a certified lower bound on epsilon at ``delta`` from one event that a stated law plans.
 
-    Parameters
-    ----------
-    scored : ScoredMechanism
-        Its scores are larger where an output is more like one of the first data set.
-    pair : NeighbouringPair
-        The two data sets.
-    law : callable
-        What the training states about the log likelihood ratio; see ``StatedLaw``. It is not believed.
-    numbers : int
-        Random numbers that one output of ``law`` takes.
-    budget : Budget
-        ``n_draws`` counts the runs on both data sets together.
-    delta : float
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 100 runs.
+    ``scored``: its scores are larger where an output is more like one of the first data set. ``law``: what the training
+    states about the log likelihood ratio; see ``StatedLaw``. It is not believed. ``numbers``: random numbers that one
+    output of ``law`` takes. ``budget``: ``n_draws`` counts the runs on both data sets together. ``delta``: in [0, 1].
+    Raises ``ValueError`` if there are fewer than 100 runs.
     """
     check_runs(budget)
     likely = max(1, round(LIKELY_SHARE * budget.n_draws))
     rare = budget.n_draws - likely
     first, second = law(simulated_runs(numbers, budget), budget.key.child("plan").rng())
-    options = candidates(RawScore(1.0), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
+    options = candidates(raw_score(), first[:, None], second[:, None], lambda ratio: ratio[:, 0])
     choice = choose_epsilon(options, likely, delta, budget.failure_prob, rare)
     sizes = (likely, rare) if choice.forward else (rare, likely)
 
@@ -115,10 +125,7 @@ def planned_epsilon(
         scores = scored.draw(dataset, n, rng=budget.key.child("certify", member).rng())[:, 0]
         return np.nan_to_num(scores), budget.key.child("ties", member).rng().random(n)
 
-    (one, ties), (two, other_ties) = (
-        runs(pair.first, sizes[0], "first"),
-        runs(pair.second, sizes[1], "second"),
-    )
+    (one, ties), (two, other_ties) = (runs(pair.first, sizes[0], "first"), runs(pair.second, sizes[1], "second"))
     event = count_event(choice, one, two, ties, other_ties)
     low = epsilon_lower(event, delta, budget.spend("epsilon, from below"))
     p, q = event.masses

@@ -22,13 +22,16 @@ from mechanisms.base import BOTH, Direction, WhiteBox, check_delta, check_nonneg
 from mechanisms.data.dataset import FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
 
-from ..estimate import Budget, Estimate
-from ..results import Result
-from ..stats.intervals import Band, clopper_pearson_band, clopper_pearson_lower, clopper_pearson_upper, dkw_radius
-from ..stats.multiplicity import even_share
-from ..streams import StreamKey
-from .draws import directed, loss_sample
-from .tails import split_draws
+from ..estimate import Budget, Estimate, Result, StreamKey
+from ..stats.intervals import (
+    Band,
+    clopper_pearson_band,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    dkw_radius,
+    even_share,
+)
+from .tails import directed, loss_sample, split_draws
 
 #: False-positive rates at which the true-positive rate is reported.
 RATES = (1e-1, 1e-2, 1e-3)
@@ -108,21 +111,15 @@ class AttackAudit(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
-    roc : Roc
-        Rates at common thresholds, with bands.
-    advantage : Estimate
-        Largest ``|tpr - fpr|`` over thresholds.
+    roc : Roc, rates at common thresholds, with bands
+    advantage : Estimate, largest ``|tpr - fpr|`` over thresholds
     accuracy : Estimate
         Of the best threshold when both data sets are equally likely: ``(1 + advantage) / 2``.
-    rates : tuple of RateAt
-        True-positive rate at small false-positive rates.
+    rates : tuple of RateAt, true-positive rate at small false-positive rates
     events : ThresholdEvents
         The source of lower bounds on epsilon (any mechanism) and on mu.
-    failure_prob : float
-        With which the intervals may miss the truth, all together.
-    n_draws : int
-        Mechanism evaluations spent.
+    failure_prob : float, with which the intervals may miss the truth, all together
+    n_draws : int, mechanism evaluations spent
     """
 
     mechanism: str
@@ -175,10 +172,8 @@ def accuracy_ceiling(epsilon: float, delta: float = 0.0) -> float:
 
     Parameters
     ----------
-    epsilon : float
-        At least 0.
-    delta : float
-        In [0, 1].
+    epsilon : float, at least 0
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -201,10 +196,8 @@ def likelihood_ratio_attack(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
+    mechanism : WhiteBox, with ``draw`` and ``privacy_loss``
     pair : NeighbouringPair
-        The two data sets.
     budget : Budget
         ``n_draws`` counts mechanism evaluations; each data set gets half of them.
     rates : sequence of float
@@ -296,12 +289,10 @@ def _checked(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _above(sample: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """Return the share of ``sample`` above each threshold."""
     return 1.0 - np.searchsorted(np.sort(sample), thresholds, side="right") / sample.size
 
 
 def _gaps(p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return tpr - fpr at every threshold that makes a difference."""
     pooled = np.unique(np.concatenate([p, q]))
     return _above(p, pooled) - _above(q, pooled)
 
@@ -370,12 +361,8 @@ def rank_grid(n: int) -> NDArray[np.int64]:
 def threshold_events(p: FloatArray, q: FloatArray, failure_prob: float) -> ThresholdEvents:
     """Return the tests "above the k-th largest" and "below the k-th smallest" of each sample, k on a fixed grid.
 
-    Parameters
-    ----------
-    p, q : (n,) arrays
-        Sorted scores without ties under the two laws.
-    failure_prob : float
-        Of all bounds together: even shares over two data sets, two signs, all ranks, and the two rates of a test.
+    ``p``, ``q``, (n,) arrays: sorted scores without ties under the two laws. ``failure_prob``: of all bounds together:
+    even shares over two data sets, two signs, all ranks, and the two rates of a test.
     """
     families = [(p, q), (q, p), (-p[::-1], -q[::-1]), (-q[::-1], -p[::-1])]  # (where power counts, where level counts)
     grids = [rank_grid(level.size) for _, level in families]

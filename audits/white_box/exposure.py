@@ -20,12 +20,10 @@ from mechanisms.base import Direction, Mechanism, WhiteBox, check_delta
 from mechanisms.data.dataset import DataError, Dataset, FloatArray
 from mechanisms.records.record_laws import RecordLaws, enclosing_laws, record_laws, record_losses
 
-from ..estimate import Budget
-from ..results import Result
-from ..stats.intervals import dkw_radius
-from ..stats.multiplicity import even_share
+from ..estimate import Budget, Result
+from ..stats.intervals import dkw_radius, even_share
 from .attack import rank_grid
-from .draws import outputs_in_chunks
+from .tails import outputs_in_chunks
 
 #: Rounding error granted to an epsilon or advantage of a law whose parameters are given, relative to it; and in
 #: absolute terms to an advantage (a sum of positive terms) and to an epsilon (the root of an equation). The rounding
@@ -72,9 +70,7 @@ class Exposure(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
-    delta : float
-        Where the epsilons are taken.
+    delta : float, where the epsilons are taken
     advantage : RecordBounds
         Largest true- minus false-positive rate of any membership test: the total variation of the two output laws.
     drawn_with, drawn_without : RecordBounds
@@ -84,10 +80,8 @@ class Exposure(Result):
         hold whatever the condition of the data: what rounding can do to leverages and residuals is bounded (from the
         condition number, or in ball arithmetic), and 1e-9 is granted to the root search, which is tested, not proved.
         Profiles asked one record at a time bring their own ends where they know how far their distance may be off.
-    n_draws : int
-        Mechanism evaluations spent; the same draws serve all records.
-    method : str
-        How the numbers were made, in words.
+    n_draws : int, mechanism evaluations spent; the same draws serve all records
+    method : str, how the numbers were made, in words
     """
 
     mechanism: str
@@ -130,14 +124,11 @@ def exposure(mechanism: Mechanism, dataset: Dataset, budget: Budget, *, delta: f
 
     Parameters
     ----------
-    mechanism : Mechanism
-        With an exact law, or white-box.
-    dataset : Dataset
-        At least one record.
+    mechanism : Mechanism, with an exact law, or white-box
+    dataset : Dataset, at least one record
     budget : Budget
         Draws from ``dataset`` (shared by all records) and the failure probability of everything returned.
-    delta : float
-        In [0, 1].
+    delta : float, in [0, 1]
 
     Returns
     -------
@@ -296,7 +287,6 @@ class _Curve:
 
     @property
     def delta_at_zero(self) -> FloatArray:
-        """The curve at 0: every level at or below it counts for nothing."""
         return np.asarray(np.clip(self.gains[-1] - self.costs[-1], 0.0, 1.0))
 
     def epsilon_at(self, delta: float) -> FloatArray:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from mechanisms.base import BOTH, Direction, WhiteBox, check_nonnegative
 from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
 
 from ..estimate import Budget, Estimate
-from ..stats.intervals import betting
-from ..stats.multiplicity import even_share
-from .draws import chunk_sizes, loss_sample, outputs_in_chunks
-from .tails import split_draws
+from ..stats.intervals import betting, empirical_bernstein, even_share
+from .tails import chunk_sizes, loss_sample, outputs_in_chunks, split_draws
 
 #: Where the overlap of two laws is compared, on the scale of the privacy loss.
 SHIFTS = (-0.5, 0.0, 0.5)
@@ -25,12 +24,8 @@ SHIFTS = (-0.5, 0.0, 0.5)
 def relative_error(computed: ArrayLike, reference: ArrayLike, *, rounding: float) -> Estimate:
     """Return the largest relative difference of two arrays that should be equal.
 
-    Parameters
-    ----------
-    computed, reference : array_like
-        Same shape, finite; where ``reference`` is 0 the difference is taken as it is.
-    rounding : float
-        What rounding may have contributed to a relative difference; half width of the returned interval.
+    ``computed``, ``reference``: same shape, finite; where ``reference`` is 0 the difference is taken as it is.
+    ``rounding``: what rounding may have contributed to a relative difference; half width of the returned interval.
     """
     c, r = _same_shape(computed, reference)
     scale = np.where(r == 0, 1.0, np.abs(r))
@@ -66,12 +61,8 @@ def overlap_gap(
 
     Both means are ``∫ min(p, e^t q)`` and both payoffs are bounded, so nothing has to be assumed about tails.
 
-    Parameters
-    ----------
-    log_ratio_first, log_ratio_second : (n,) array_like
-        ``log p - log q`` at draws from ``p`` and at draws from ``q``.
-    shift : float
-        ``t``. At 0 the gap of two mirror images is blind to a flipped sign; elsewhere it is not.
+    ``log_ratio_first``, ``log_ratio_second``, (n,) array_like: ``log p - log q`` at draws from ``p`` and at draws from
+    ``q``. ``shift``: ``t``. At 0 the gap of two mirror images is blind to a flipped sign; elsewhere it is not.
     """
     top = float(np.exp(shift))
     first = np.exp(np.minimum(shift - np.asarray(log_ratio_first, dtype=np.float64), 0.0))
@@ -99,10 +90,8 @@ def normalisation_gap(
 ) -> Estimate:
     """Return the overlap gap between a mechanism's log density and a normal law: 0 when it is normalised and fits.
 
-    Parameters
-    ----------
-    mean, covariance : array_like
-        Of the normal law, shapes ``(k,)`` and ``(k, k)``; fixed before drawing, the closer to the outputs the better.
+    ``mean``, ``covariance``: of the normal law, shapes ``(k,)`` and ``(k, k)``; fixed before drawing, the closer to the
+    outputs the better.
     """
     from scipy.stats import multivariate_normal
 
@@ -156,3 +145,111 @@ def forward_backward(profile_delta: Callable[[float, Direction], float], epsilon
     left = [profile_delta(e, Direction.FORWARD) for e in grid.tolist()]
     right = [-np.expm1(e) + np.exp(e) * profile_delta(-e, Direction.BACKWARD) for e in grid.tolist()]
     return absolute_error(left, right, rounding=1e-14 * float(np.exp(np.abs(grid)).max()))
+
+
+#: Largest factor of a scale and largest shift in standard deviations (best near there for normal and Laplace noise).
+SCALE, SHIFT = 1.8, 1.2
+
+
+@dataclass(frozen=True)
+class Transport:
+    """Moves one coordinate: ``centre + scale (o - centre) + shift + slope (other - other_centre)``."""
+
+    column: int
+    centre: float
+    scale: float = 1.0
+    shift: float = 0.0
+    atom: float | None = None
+    other: int = 0
+    slope: float = 0.0
+    other_centre: float = 0.0
+
+    def __call__(self, outputs: FloatArray, *, back: bool = False) -> FloatArray:
+        """Return the outputs moved (or moved back), same shape."""
+        column: FloatArray = outputs[:, self.column]
+        shift: FloatArray | float = self.shift
+        if self.slope:
+            lever = outputs[:, self.other]
+            shift = shift + self.slope * np.where(np.isfinite(lever), lever - self.other_centre, 0.0)
+        if back:
+            moved = self.centre + (column - shift - self.centre) / self.scale
+        else:
+            moved = self.centre + self.scale * (column - self.centre) + shift
+        result = outputs.copy()
+        result[:, self.column] = np.where(self.movable(column), moved, column)
+        return result
+
+    def movable(self, column: FloatArray) -> NDArray[np.bool_]:
+        """Return which entries move: not those on the atom, nor infinite ones."""
+        return np.asarray(np.isfinite(column) & (column != self.atom))
+
+    def log_jacobian(self, outputs: FloatArray) -> FloatArray:
+        """Return the log of the Jacobian at each output, shape ``(n,)``."""
+        return np.asarray(np.where(self.movable(outputs[:, self.column]), np.log(self.scale), 0.0))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Mean of the statistic and the interval that contains 0 for honest draws."""
+
+    transport: Transport
+    value: float
+    low: float
+    high: float
+
+    @property
+    def honest(self) -> bool:
+        """Whether the interval contains 0."""
+        return self.low <= 0 <= self.high
+
+
+def transports(
+    mechanism: WhiteBox, dataset: Dataset, pilot: FloatArray, atoms: Mapping[int, float]
+) -> Iterator[Transport]:
+    """Yield three moves of each coordinate, no larger than keeps half of the mass in common (on a pilot sample)."""
+    log_pilot = mechanism.log_density(pilot, dataset)
+    for column in range(pilot.shape[1]):
+        atom = atoms.get(column)
+        values = pilot[:, column]
+        values = values[np.isfinite(values) & (values != atom)]
+        if values.size < 0.05 * len(pilot):
+            continue  # an atom, as good as all of it: nothing to move
+        size = 1.0
+        while size > 1e-6:
+            centre, spread = float(np.median(values)), float(values.std())
+            if atom is None:
+                moves = [
+                    Transport(column, centre, scale=SCALE**size),
+                    Transport(column, centre, shift=SHIFT * size * spread),
+                ]
+                other = (column + 1) % pilot.shape[1]
+                lever = pilot[:, other][np.isfinite(pilot[:, other])]
+                if other != column and lever.size and lever.std() > 0:
+                    slope, mid = 0.8 * size * spread / float(lever.std()), float(np.median(lever))
+                    moves.append(Transport(column, centre, other=other, slope=slope, other_centre=mid))
+            else:  # scale about the atom only: the rest would cross it
+                moves = [Transport(column, atom, scale=SCALE**size, atom=atom)]
+            moved = [mechanism.log_density(m(pilot), dataset) + m.log_jacobian(pilot) for m in moves]
+            overlaps = [np.exp(np.minimum(log_moved - log_pilot, 0.0)).mean() for log_moved in moved]
+            if min(overlaps) >= 0.45:
+                break
+            size *= 0.6
+        yield from moves
+
+
+def gaps(
+    mechanism: WhiteBox, dataset: Dataset, outputs: FloatArray, moves: Sequence[Transport], failure_prob: float
+) -> list[Gap]:
+    """Return one gap for each move; all are honest except with ``failure_prob`` if the draws follow the density."""
+    log_outputs = mechanism.log_density(outputs, dataset)
+    results = []
+    for move in moves:
+        out = mechanism.log_density(move(outputs), dataset) + move.log_jacobian(outputs) - log_outputs
+        back = move(outputs, back=True)
+        into = log_outputs + move.log_jacobian(outputs) - mechanism.log_density(back, dataset)
+        values = expit(-into) - expit(out)
+        interval = empirical_bernstein(
+            values.mean(), values.var(ddof=1), values.size, even_share(failure_prob, len(moves)), low=-1.0, high=1.0
+        )
+        results.append(Gap(move, float(values.mean()), interval.low, interval.high))
+    return results

@@ -26,15 +26,8 @@ def event_coverage(
 ) -> Estimate:
     """Return the probability that a GOE(dim) matrix lies in ``event``, with a Clopper-Pearson interval.
 
-    Parameters
-    ----------
-    dim : int
-        In [1, 500].
-    event : callable
-        Maps matrices ``(n, dim, dim)`` to booleans ``(n,)``.
-    budget : Budget
-        ``n_draws`` matrices.
-    normalisation : Normalisation
+    ``dim``: in [1, 500]. ``event``: maps matrices ``(n, dim, dim)`` to booleans ``(n,)``. ``budget``: ``n_draws``
+    matrices.
     """
     dim, rng = check_dim(dim), budget.key.child("goe").rng()
     inside = sum(
@@ -57,14 +50,10 @@ def goe_norm_coverage(dim: int, tau: float, normalisation: Normalisation, budget
 
     Parameters
     ----------
-    dim : int
-        At least 1.
-    tau : float
-        Finite.
-    normalisation : Normalisation
-        Which variance the entries have.
+    dim : int, at least 1
+    tau : float, finite
+    normalisation : Normalisation, which variance the entries have
     budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
 
     Returns
     -------
@@ -88,12 +77,8 @@ def goe_norm_exact(dim: int, tau: float, normalisation: Normalisation) -> Estima
 
     Parameters
     ----------
-    dim : int
-        At least 1.
-    tau : float
-        Finite.
-    normalisation : Normalisation
-        Which variance the entries have.
+    dim, tau, normalisation
+        As of ``goe_norm_coverage``.
 
     Returns
     -------
@@ -122,14 +107,10 @@ def sandwich_coverage(
 
     Parameters
     ----------
-    H : (dim, dim) array
-        Symmetric positive definite.
-    sigma : float
-        Noise scale, positive.
+    H : (dim, dim) array, symmetric positive definite
+    sigma : float, noise scale, positive
     budget : Budget
-        Draws, failure probability and random stream.
-    lower, upper : float
-        ``0 < lower < upper``.
+    lower, upper : float, ``0 < lower < upper``
 
     Returns
     -------

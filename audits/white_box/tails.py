@@ -2,22 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mechanisms.base import BOTH, Direction, WhiteBox
-from mechanisms.data.dataset import FloatArray
+from mechanisms.base import BOTH, Direction, Mechanism, WhiteBox, check_draws
+from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
 
-from ..estimate import Budget, Estimate
-from ..results import Result
-from ..stats.intervals import Band, betting, clopper_pearson_band, dkw_radius
-from ..stats.multiplicity import even_share
-from .draws import loss_sample
+from ..estimate import Budget, Estimate, Result
+from ..stats.intervals import Band, betting, clopper_pearson_band, dkw_radius, even_share
+
+#: Draws asked from a mechanism at once. Part of the definition of a stream: other chunks would be other draws.
+CHUNK = 1 << 14
+#: Records above which draws that only accompany a proof, or illustrate, are fewer in proportion; and the fewest.
+LARGE, FEWEST = 50_000, 50
+
+
+def thinned(n_draws: int, n_records: int) -> int:
+    """Return how many draws are made where each costs a pass over the records and nothing is decided by them.
+
+    Up to ``LARGE`` records all of them; beyond, as many as cost the same time, and at least ``FEWEST``. A rule
+    on two numbers: the same data and the same budget always give the same draws.
+    """
+    return n_draws if n_records <= LARGE else min(n_draws, max(FEWEST, n_draws * LARGE // n_records))
+
+
+def chunk_sizes(n_draws: int, chunk: int = CHUNK) -> Iterator[int]:
+    """Yield the sizes of the chunks that ``n_draws`` are drawn in."""
+    for start in range(0, check_draws(n_draws), chunk):
+        yield min(chunk, n_draws - start)
+
+
+def member(pair: NeighbouringPair, direction: Direction) -> Dataset:
+    """Return the data set that a direction draws from."""
+    return pair.first if direction is Direction.FORWARD else pair.second
+
+
+def directed(loss: FloatArray, direction: Direction) -> FloatArray:
+    """Return the loss seen in a direction: ``log p_D - log p_D'`` forward, its negative backward."""
+    return loss if direction is Direction.FORWARD else -loss
+
+
+def outputs_in_chunks(
+    mechanism: Mechanism, dataset: Dataset, n_draws: int, *, rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """Yield independent outputs, ``(chunk, k)`` at a time."""
+    for size in chunk_sizes(n_draws):
+        outputs = np.asarray(mechanism.draw(dataset, size, rng=rng), dtype=np.float64)
+        if outputs.ndim != 2 or outputs.shape[0] != size:
+            raise ValueError(f"draw of {mechanism.name} must return shape ({size}, k), got shape={outputs.shape}")
+        yield outputs
+
+
+def loss_sample(
+    mechanism: WhiteBox, pair: NeighbouringPair, direction: Direction, n_draws: int, *, rng: np.random.Generator
+) -> FloatArray:
+    """Return ``n_draws`` independent privacy losses in one direction, shape ``(n_draws,)``, natural log.
+
+    Raises ``ValueError`` if the mechanism returns a loss that is not a number or has the wrong shape (infinite losses
+    are allowed).
+    """
+    kept = np.empty(check_draws(n_draws))
+    start = 0
+    for outputs in outputs_in_chunks(mechanism, member(pair, direction), n_draws, rng=rng):
+        losses = np.asarray(mechanism.privacy_loss(outputs, pair), dtype=np.float64)
+        if losses.shape != (outputs.shape[0],):
+            raise ValueError(
+                f"privacy_loss of {mechanism.name} must return shape ({outputs.shape[0]},), got shape={losses.shape}"
+            )
+        kept[start : start + losses.size] = losses
+        start += losses.size
+    if np.isnan(kept).any():
+        raise ValueError(f"privacy_loss of {mechanism.name} must be a number at every output, got nan")
+    return directed(kept, direction)
+
 
 #: A loss is taken to be known to this much, relative to its size where that is above 1. It matters where it has an
 #: atom at epsilon (Laplace noise at its largest loss): rounding alone would decide on which side such a draw falls.
@@ -47,13 +109,9 @@ class TailAudit(Result):
     Attributes
     ----------
     mechanism : str
-        Its name.
-    points : tuple of TailPoint
-        One for every epsilon and direction.
-    failure_prob : float
-        With which the intervals may miss the truth, all together.
-    n_draws : int
-        Mechanism evaluations spent.
+    points : tuple of TailPoint, one for every epsilon and direction
+    failure_prob : float, with which the intervals may miss the truth, all together
+    n_draws : int, mechanism evaluations spent
     """
 
     mechanism: str
@@ -130,16 +188,10 @@ def tail_estimates(
 ) -> tuple[TailPoint, ...]:
     """Return tails and divergences at several epsilons from draws of the loss in one direction.
 
-    Parameters
-    ----------
-    losses : (n,) array_like
-        Independent privacy losses (natural log, infinities allowed), drawn from the first law of ``direction``.
-    epsilons : sequence of float
-        Fixed before the draws are seen; any real numbers.
-    failure_prob : float
-        Of all intervals together: each of the ``2 len(epsilons)`` quantities has an even share.
-    direction : Direction
-        Only written into the points.
+    ``losses``, (n,) array_like: independent privacy losses (natural log, infinities allowed), drawn from the first law
+    of ``direction``. ``epsilons``: fixed before the draws are seen; any real numbers. ``failure_prob``: of all
+    intervals together: each of the ``2 len(epsilons)`` quantities has an even share. ``direction``: only written into
+    the points.
     """
     sample, levels = _checked(losses, epsilons)
     share = even_share(failure_prob, 2 * levels.size)
@@ -172,16 +224,10 @@ def audit_tails(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
-    pair : NeighbouringPair
-        The two data sets.
-    epsilons : sequence of float
-        Fixed before the draws are seen; finite.
-    budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
-    directions : sequence of Direction
-        Distinct.
+    mechanism, pair, budget
+        As of ``sequential_delta``.
+    epsilons : sequence of float, fixed before the draws are seen; finite
+    directions : sequence of Direction, distinct
 
     Returns
     -------
@@ -223,12 +269,9 @@ class LossCurve(Result):
 
     Attributes
     ----------
-    losses : (n,) array
-        Sorted.
-    radius : float
-        Half width of both bands.
-    failure_prob : float
-        With which a band may leave the truth anywhere.
+    losses : (n,) array, sorted
+    radius : float, half width of both bands
+    failure_prob : float, with which a band may leave the truth anywhere
     """
 
     losses: FloatArray
@@ -274,14 +317,9 @@ def audit_curves(
 
     Parameters
     ----------
-    mechanism : WhiteBox
-        With ``draw`` and ``privacy_loss``.
-    pair : NeighbouringPair
-        The two data sets.
-    budget : Budget
-        Draws, failure probability and random stream; the result is a function of it.
-    directions : sequence of Direction
-        Distinct.
+    mechanism, pair, budget
+        As of ``sequential_delta``.
+    directions : sequence of Direction, distinct
 
     Returns
     -------

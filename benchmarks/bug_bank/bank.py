@@ -25,12 +25,12 @@ import numpy as np
 
 from audits import Budget, CommandMechanism, StreamKey, gaussian_dp_claim, point_claim, renyi_claim, zcdp_claim
 from audits.black_box.black_box_audit import black_box_audit
-from audits.black_box.black_box_pairs import BlackBoxPair, RawDataset
 from audits.black_box.black_box_results import BlackBoxResult
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.recorded import Recorded
-from audits.stats.multiplicity import look_share
-from audits.stats.sequential import look_sizes
+from audits.search.pairs import BlackBoxPair, RawDataset
+from audits.stats.coverage import look_sizes
+from audits.stats.intervals import look_share
 from audits.subject.open_subject import subject_of
 from mechanisms import Relation
 

@@ -13,7 +13,7 @@ from toys.liars import AROUND, PROTOCOLS, liar, wrapped
 
 import mechanisms
 from audits import Budget, StreamKey
-from audits.white_box.pair_delta import sampled_delta
+from audits.white_box.exact import sampled_delta
 from audits.white_box.tails import audit_tails
 from mechanisms import Direction, GaussianOutput, LogisticLoss, ObjectivePerturbation, PosteriorSampling
 from mechanisms.catalogue import broken_twins, example_pair, recipes, reference_mechanisms

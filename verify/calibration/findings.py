@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from audits.error_budget import Ledger
-from audits.stats.intervals import clopper_pearson, clopper_pearson_lower
-from audits.stats.multiplicity import even_share
+from audits.stats.intervals import clopper_pearson, clopper_pearson_lower, even_share
 
 from ..engine.rows import Row
 from .bank.mutant import DEFAULT_FAILURE_PROB, BankMutant

@@ -12,8 +12,7 @@ import numpy as np
 
 from audits.doors.wire import AnswerCache
 from audits.error_budget import Part
-from audits.examination.deadline import Deadline
-from audits.subject.no_answer import NoAnswer
+from audits.subject.calls import Deadline, NoAnswer
 from audits.verdict import Decision
 from mechanisms import GaussianProfile
 from mechanisms.capabilities import worst_case_of

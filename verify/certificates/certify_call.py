@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audits.results import Result
+from audits.estimate import Result
 from audits.verdict import Decision
 from reports.row import Audience
 

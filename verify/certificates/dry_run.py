@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from audits.error_budget import Part
-from audits.subject.no_answer import NoAnswer
-from audits.white_box.draws import thinned
+from audits.subject.calls import NoAnswer
+from audits.white_box.tails import thinned
 from mechanisms import NeighbouringPair
 from reports.document import pdf_bytes
 from reports.row import Audience

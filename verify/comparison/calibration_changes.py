@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from audits.stats.intervals import clopper_pearson
-from audits.stats.multiplicity import even_share
+from audits.stats.intervals import clopper_pearson, even_share
 from reports.numbers import format_interval
 
 from ..engine.rows import Row

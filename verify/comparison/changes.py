@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from audits.results import Result
+from audits.estimate import Result
 from reports.numbers import format_count
 
 from ..engine.rows import Row

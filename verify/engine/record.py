@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from audits.results import Result
+from audits.estimate import Result
 from reports.files import write_atomic
 
 from ..messages.errors import UserError

@@ -9,7 +9,7 @@ import numpy as np
 
 from audits import Budget, StreamKey
 from audits.white_box.attack import likelihood_ratio_attack
-from audits.white_box.draws import loss_sample
+from audits.white_box.tails import loss_sample
 from mechanisms import BOTH, Direction, NeighbouringPair, PrivacyProfile, WhiteBox
 from reports.row import Figure, Mark, Series, Style
 

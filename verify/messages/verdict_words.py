@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audits.examination.violation import Violation
+from audits.examination.witnesses import Violation
 from audits.verdict import Decision, Ground, Ruling, Stated
 from reports.numbers import format_number, format_probability
 

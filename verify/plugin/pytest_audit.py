@@ -11,7 +11,7 @@ from typing import Any
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examined_claim import DRAWS_ALONE
-from audits.stats.multiplicity import look_share
+from audits.stats.intervals import look_share
 from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 

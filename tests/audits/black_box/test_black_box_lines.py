@@ -12,17 +12,22 @@ from oracles.false_alarm import reaches
 from scipy import stats
 
 from audits import Budget, StreamKey
-from audits.black_box import black_box_blind, black_box_families
-from audits.black_box.black_box_audit import audit_claim, black_box_audit, claim_level
-from audits.black_box.black_box_bet import Counted, Counts, Point, bet_against
-from audits.black_box.black_box_blind import label_test, log_evidence
+from audits.black_box import black_box_bet, black_box_families
+from audits.black_box.black_box_audit import audit_claim, black_box_audit
+from audits.black_box.black_box_bet import Counted, Counts, Point, bet_against, label_test, log_evidence
 from audits.black_box.black_box_events import FixedEvent, PointTradeOff, RankEvent, delta_lower, epsilon_lower
 from audits.black_box.black_box_families import n_digits
-from audits.black_box.black_box_lines import BETTING_SHARE, BLIND_SHARE, RANK_SHARE, BlindLine
+from audits.black_box.black_box_lines import (
+    BETTING_SHARE,
+    BLIND_SHARE,
+    RANK_SHARE,
+    PointsLine,
+    claim_level,
+    visible_leak,
+)
 from audits.black_box.black_box_results import BlackBoxOutcome
 from audits.black_box.black_box_samples import Choice, count_event
-from audits.black_box.black_box_scores import RawScore
-from audits.black_box.black_box_visible import visible_leak
+from audits.black_box.black_box_scores import raw_score
 
 
 def budget(n_draws: int, *names: str, failure_prob: float = 1e-3) -> Budget:
@@ -74,7 +79,9 @@ def test_the_hits_of_the_label_blind_line_are_of_the_coins_of_each_side():
     for seed, swapped in ((0, False), (1, True)):
         rng = np.random.default_rng(seed)
         pair = [np.full((200, 1), math.pi), rng.laplace(size=(200, 1))]
-        line = BlindLine(tuple(label_test(*(pair[::-1] if swapped else pair), [Point(1.0, 0.0, 0.0)], rng)))
+        line = PointsLine(
+            tuple(label_test(*(pair[::-1] if swapped else pair), [Point(1.0, 0.0, 0.0)], rng)), "label-blind"
+        )
         found = line.bounds(1e-3)
         hits = found.hits
         assert hits.of_first + hits.of_second == line.tests[0].n_labels
@@ -91,7 +98,7 @@ def ties_by_place(scores, ties):
 def test_ties_are_broken_before_an_order_is_cut_off(monkeypatch, mutant):
     """Null: randomised response with equality, 200 label-blind tests at level .05; exact bound 1e-7."""
     if mutant:
-        monkeypatch.setattr(black_box_blind, "_top", ties_by_place)
+        monkeypatch.setattr(black_box_bet, "_top", ties_by_place)
     alarms, outputs = 0, TIGHT["randomised response"][0]
     for run in range(200):
         rng = np.random.default_rng([17, run])
@@ -104,7 +111,7 @@ def test_ties_are_broken_before_an_order_is_cut_off(monkeypatch, mutant):
 def test_ranks_of_a_discrete_score_have_a_binomial_law_whatever_its_atoms():
     """The exact law at equality: P = Q uniform on three values; ranks broken by position would give other counts."""
     rng, counts = np.random.default_rng(8), []
-    choice = Choice(RawScore(1.0), True, True, 0.0, 0.25, 0.25)
+    choice = Choice(raw_score(), True, True, 0.0, 0.25, 0.25)
     for _ in range(4000):
         p, q = rng.integers(0, 3, (2, 40)).astype(float)
         counts.append(count_event(choice, p, q, rng.random(40), rng.random(40)).count)

@@ -25,8 +25,8 @@ from oracles.doors.fake_command import command
 from oracles.doors.noisy_sum import Switches, answer
 
 from audits import CommandMechanism
-from audits.doors.processes import Process
-from audits.subject.no_answer import CallEnded, NoAnswer, ProcessExited
+from audits.doors.connections import Process
+from audits.subject.calls import CallEnded, NoAnswer, ProcessExited
 from audits.subject.output_leaves import Refusal
 from audits.subject.returned import WrongRows
 from mechanisms import Dataset
@@ -76,8 +76,8 @@ def door() -> Iterator[Callable[..., CommandMechanism]]:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audits.doors.command_mechanism.PAUSES", (0.0, 0.0, 0.0))
-    monkeypatch.setattr("audits.doors.processes.DYING", 0.2)
+    monkeypatch.setattr("audits.doors.open_door.PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("audits.doors.connections.DYING", 0.2)
 
 
 def processes(mechanism: CommandMechanism) -> list[int]:

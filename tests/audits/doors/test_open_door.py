@@ -18,11 +18,10 @@ from oracles.doors.fake_command import command
 from oracles.doors.fake_server import FakeServer
 
 from audits import CommandMechanism, ServiceMechanism
-from audits.black_box.black_box_pairs import RawDataset
-from audits.doors.door_identity import command_files, command_identity
 from audits.doors.open_door import occurrences_of, recalled
-from audits.doors.request_texts import PREFIX, RequestTexts
-from audits.subject.no_answer import CallEnded, NoAnswer, ProcessExited
+from audits.doors.wire import PREFIX, RequestTexts, command_files, command_identity
+from audits.search.pairs import RawDataset
+from audits.subject.calls import CallEnded, NoAnswer, ProcessExited
 from audits.subject.returned import WrongRows
 from mechanisms import Dataset
 
@@ -172,7 +171,7 @@ def test_files_that_cannot_be_read_are_nobodys_output(tmp_path: Path, monkeypatc
     def refuse(*_: object) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("audits.doors.door_identity._file_digest", refuse)
+    monkeypatch.setattr("audits.doors.wire._file_digest", refuse)
     with pytest.raises(NoAnswer, match=r"^the command's files cannot be read \(Permission denied\)$"):
         CommandMechanism(command(), answers=Kept()).draw(DATA, 1, rng=rng())
 
@@ -200,7 +199,7 @@ def test_records_of_any_type_are_written_and_told_apart() -> None:
 
 
 def test_texts_are_made_once_for_the_last_few_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audits.doors.request_texts.AT_HAND", 2)
+    monkeypatch.setattr("audits.doors.wire.AT_HAND", 2)
     texts = RequestTexts(in_files=False)
     made = [RawDataset(np.array([[float(i)]]), np.array([0.0]), 1.0, 1.0) for i in range(3)]
     first = texts.of(made[0])

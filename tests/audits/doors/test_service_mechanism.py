@@ -19,8 +19,8 @@ from oracles.doors.noisy_sum import answer
 
 from audits import Budget, NamedPair, ServiceMechanism, StreamKey, audit_sparingly, point_claim
 from audits.doors.connections import Connection
-from audits.doors.door_identity import checked_url
-from audits.subject.no_answer import CallEnded, NoAnswer
+from audits.doors.wire import checked_url
+from audits.subject.calls import CallEnded, NoAnswer
 from audits.subject.output_leaves import Refusal
 from audits.subject.returned import WrongRows
 from mechanisms import Dataset, NeighbouringPair
@@ -43,7 +43,7 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audits.doors.service_mechanism.PAUSES", (0.001, 0.001, 0.001))
+    monkeypatch.setattr("audits.doors.open_door.PAUSES", (0.001, 0.001, 0.001))
 
 
 def literal(server: FakeServer, dataset: Dataset, n_draws: int, seed: int = 1) -> list[Any]:
@@ -287,7 +287,7 @@ def test_headers_and_hints_that_never_end_run_out_of_time() -> None:
 
 def test_a_service_may_say_how_long_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audits.doors.connections.MOST_PAUSE", 0.01)
-    monkeypatch.setattr("audits.doors.service_mechanism.PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("audits.doors.open_door.PAUSES", (0.0, 0.0, 0.0))
     waited: list[float] = []
     wait = threading.Event.wait
     monkeypatch.setattr(threading.Event, "wait", lambda self, s=None: waited.append(s) or wait(self, s))

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from toys.noisy_sum import NoisySum
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import gaussian_dp_claim, group_claim, point_claim
+from audits.estimate import Estimate
+from audits.examination.examine_choose import until_refuted
+from audits.examination.examine_pair import PairExamination, refutes_the_claim
 from audits.examination.examined import Demand, DrawnPair, Enough, shortfall
 from audits.examination.examined_claim import examine
-from audits.examination.witnesses import Witness
+from audits.examination.witnesses import Witness, of_test
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
 from audits.verdict import CheckRole, Decision, Ground, Stated
-from mechanisms import Dataset, GaussianProfile, NeighbouringPair, PosteriorSampling, Relation
+from audits.white_box.exact import exact_delta, exact_epsilon
+from mechanisms import Dataset, GaussianProfile, LaplaceProfile, NeighbouringPair, PosteriorSampling, Relation
+from mechanisms.base import BOTH, PrivacyProfile
 from mechanisms.data.neighbours import UnsupportedRelation
+from mechanisms.laws.gaussian_calibration import analytic_sigma
 from mechanisms.reference import is_reference
+from verify.certificates.claims.examination import runner
+from verify.engine.work import in_order
+from verify.kernel.statement import Claim
+from verify.kernel.verdict import Outcome, decide
 
 DOMAIN = PublicDomain(1, 1.0, 1.0)
 PAIRS = examination_pairs(DOMAIN, Relation.ADD, count=12)
@@ -293,3 +306,148 @@ def test_outputs_without_a_number_are_one_constant(empty: Callable[[int], Any]) 
     assert not constant.violations
     leak = examine(Still(PAIRS[0].pair.first.n_records), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
     assert leak.ruling().decision is Decision.FAIL
+
+
+PAIRS_early = examination_pairs(PublicDomain(1, 1.0, 1.0), Relation.ADD, count=6)
+OWN = [replace(named, name=f"own {place}") for place, named in enumerate(PAIRS_early[:2])]
+
+
+def found(least=10**9, **more):
+    budget = Budget(2_000, 1e-4, StreamKey(3))
+    return examine(NoisySum(least), PAIRS_early, point_claim(1.0, 0.0), budget, own=OWN, private=True, **more)
+
+
+def test_an_honest_mechanism_is_examined_on_every_pair():
+    honest = found()
+    assert honest.ruling(attested=True).ground is Ground.EXAMINED
+    assert honest.left_out == ("", "")
+    assert len(honest.pairs) >= len(PAIRS_early) + len(OWN)
+
+
+def test_the_first_pair_that_refutes_ends_it_and_what_is_left_out_is_said():
+    early, whole = found(0), found(0, complete=True)
+    assert early.ruling().decision is whole.ruling().decision is Decision.FAIL
+    assert len(early.pairs) == 1
+    assert len(whole.pairs) >= len(PAIRS_early) + len(OWN)
+    left, n = len(whole.pairs) - 1, len(whole.pairs)
+    assert early.left_out[0] == f"{left} of {n} pairs of data sets were not examined: the claim was refuted before"
+    assert early.public().left_out[0].startswith(f"{left - 2} of {n - 2} ")  # of private pairs nothing is said outside
+    assert early.missing
+    assert early.enough is None
+    assert whole.left_out == ("", "")
+    assert early.pairs[0] == whole.pairs[0]
+
+
+def test_a_late_leak_is_found_and_what_was_examined_before_stays():
+    late = found(100)
+    assert late.ruling().decision is Decision.FAIL
+    assert [refutes_the_claim(pair) for pair in late.pairs] == [False] * (len(late.pairs) - 1) + [True]
+
+
+@pytest.mark.parametrize("least", [0, 20])
+def test_the_record_is_the_same_for_any_number_of_processes(least):
+    alone, apart = (found(least, run=runner(jobs), make=partial(NoisySum, least)) for jobs in (1, 2))
+    assert alone.pairs == apart.pairs
+    assert alone.left_out == apart.left_out
+
+
+def pair(*witnesses):
+    return PairExamination("a pair", False, witnesses, DrawnPair("a pair", 100, 100))
+
+
+def outcome(about, refuted):
+    role, tests = (CheckRole.STATES, Stated.DENSITY) if about.startswith("stated law") else (CheckRole.REFUTES, None)
+    p_value = 1e-9 if refuted else 0.5
+    return of_test(about, p_value, 1e-6, 100, refuted=refuted, words="", role=role, tests=tests)
+
+
+def by_law(low, whose="the claim"):
+    number = Estimate(low, low, low, 1e-6, 100, "sampled")
+    claimed = whose == "the claim"
+    return Witness(
+        "delta by the stated law",
+        CheckRole.REFUTES if claimed else CheckRole.STATES,
+        f"delta at epsilon 1 against {whose}",
+        0.0,
+        0.1,
+        None,
+        number,
+        tests=None if claimed else Stated.WORST_CASE,
+        rests_on=(Stated.DENSITY,),
+    )
+
+
+@pytest.mark.quick
+def test_what_refutes_the_claim_and_what_refutes_a_statement():
+    assert refutes_the_claim(pair(outcome("black box: the claim", True)))
+    assert refutes_the_claim(pair(by_law(0.2)))
+    assert refutes_the_claim(
+        pair(by_law(0.2), outcome("black box: the claim", True), outcome("stated law: first data set", True))
+    )
+    assert not refutes_the_claim(pair(outcome("black box: the claim", False), by_law(0.05)))
+    assert not refutes_the_claim(pair(by_law(0.2), outcome("stated law: first data set", True)))
+    assert not refutes_the_claim(pair(by_law(0.2, "worst_profile")))
+    assert not refutes_the_claim(pair(outcome("stated law: ratio of the two", True)))
+
+
+def test_nothing_is_begun_after_the_end():
+    begun = []
+    results = in_order(
+        lambda place: begun.append(place) or pair(outcome("black box: the claim", place == 2)), range(9), 1
+    )
+    assert len(until_refuted(results, complete=False)) == 3
+    assert begun == [0, 1, 2]
+
+
+#: Standard deviation of the analytic Gaussian mechanism at (1, 1e-5), sensitivity 1.
+SIGMA = analytic_sigma(1.0, 1.0, 1e-5)
+GAUSSIAN, PURE = Claim("delta at epsilon 1", 0.0, 1e-5, 1.0), Claim("delta at epsilon 1", 0.0, 0.0, 1.0)
+
+#: What is claimed, and the law of the loss of what is run.
+WRONG = {
+    "Gaussian noise divided by 1.1": (GAUSSIAN, GaussianProfile(1.1 / SIGMA)),
+    "Gaussian noise divided by 1.5": (GAUSSIAN, GaussianProfile(1.5 / SIGMA)),
+    "Laplace noise of half the scale": (PURE, LaplaceProfile(2.0)),
+    # the edge itself: no sampled audit could tell these from a correct mechanism
+    "Gaussian noise divided by 1 + 1e-12": (GAUSSIAN, GaussianProfile((1 + 1e-12) / SIGMA)),
+    "Laplace, one unit in the last place": (PURE, LaplaceProfile(math.nextafter(1.0, 2.0))),
+}
+RIGHT = {
+    "Gaussian, the least noise": (GAUSSIAN, GaussianProfile(1 / SIGMA)),
+    "Gaussian, a trace more noise": (GAUSSIAN, GaussianProfile((1 - 1e-12) / SIGMA)),
+    "Laplace, with equality": (PURE, LaplaceProfile(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_violation_is_refuted_without_a_draw(name: str) -> None:
+    claim, profile = WRONG[name]
+    found = exact_delta(profile, 1.0)
+    assert decide(claim, found) is Outcome.FAILS
+    assert (found.n_draws, found.failure_prob) == (0, 0.0)
+    assert exact_epsilon(profile, claim.high).low > 1.0 - 1e-12
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_correct_mechanism_holds_although_it_reaches_its_claim(name: str) -> None:
+    claim, profile = RIGHT[name]
+    found = exact_delta(profile, 1.0)
+    assert decide(claim, found) is Outcome.HOLDS
+    assert claim.high - found.high < 1e-15  # with equality, to rounding
+
+
+def test_the_numbers_are_the_known_ones() -> None:
+    """delta(1) = 4.31e-5 and 1.36e-3 (two-term formula, Balle and Wang 2018), 1 - e^(-1/2) for the Laplace."""
+    seen = [exact_delta(profile, 1.0).value for _, profile in list(WRONG.values())[:3]]
+    assert seen == pytest.approx([4.3128e-5, 1.35968e-3, -math.expm1(-0.5)], rel=1e-5)
+
+
+@pytest.mark.parametrize("claimed", [GaussianProfile(1 / SIGMA), LaplaceProfile(1.0)])
+@pytest.mark.parametrize("factor", [1.1, 1.5, 2.0])
+def test_the_whole_claimed_curve_is_broken_at_every_epsilon(claimed: PrivacyProfile, factor: float) -> None:
+    """Less noise of one family raises the whole curve: proved on a grid, in both directions."""
+    size = claimed.mu if isinstance(claimed, GaussianProfile) else claimed.size
+    run = type(claimed)(factor * size)
+    for epsilon in (0.0, 0.1, 0.5, 0.9, 1.05):
+        for direction in BOTH:
+            assert run.delta_bracket(epsilon, direction).low > claimed.delta_bracket(epsilon, direction).high

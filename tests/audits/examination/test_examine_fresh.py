@@ -18,11 +18,11 @@ import pytest
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim, point_claim
-from audits.examination.deadline import Deadline
 from audits.examination.examine_fresh import FRESH_PAIRS, fresh_finding, fresh_pairs, more_than, n_fresh
 from audits.examination.examined_claim import Examination, examine
 from audits.search.worst_case import NamedPair
 from audits.stats.intervals import clopper_pearson_band
+from audits.subject.calls import Deadline
 from audits.subject.contract import ContractFinding, ContractOutcome
 from audits.subject.fresh_process import forkable
 from audits.verdict import Decision

@@ -11,9 +11,8 @@ from scipy.special import ndtr
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import point_claim
-from audits.examination.examine_choose import places, searched
+from audits.examination.examine_choose import PairValue, places, searched
 from audits.examination.examined_claim import examine
-from audits.examination.pair_values import PairValue
 from audits.search.design_search import PairSearch
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair

@@ -13,14 +13,13 @@ from scipy import stats
 from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import audit_claim
 from audits.black_box.claims import point_claim
-from audits.examination.deadline import Deadline
 from audits.examination.examine_pair import FEW, PairWork, examine_pair
 from audits.examination.examined import Demand
 from audits.examination.examined_claim import MISCOUNTED, examine
 from audits.examination.recorded import Recorded
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
-from audits.subject.no_answer import CallEnded, NoAnswer
+from audits.subject.calls import CallEnded, Deadline, NoAnswer
 from audits.subject.open_subject import FIRST_TRY, subject_of
 from audits.subject.output_leaves import Refusal
 from audits.subject.returned import WrongRows

@@ -1,29 +1,29 @@
 import math
 import pickle
 from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from oracles.audits.importance import lower_end
+from oracles.audits.importance import lower_end, mixture_density
 from oracles.audits.rare_events import tail_and_delta
+from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import binom, chi2, t
 
 from audits import Budget, StreamKey
-from audits.rare import importance, pilot
-from audits.rare.importance import audit_rare_lower
-from audits.rare.pilot import climb
-from audits.rare.rare_events import audit_rare
+from audits.rare import importance, proposals
+from audits.rare.importance import audit_rare, audit_rare_lower
+from audits.rare.proposals import Piece, climb, fit_mixture, fit_whitening
 from audits.stats.intervals import MAX_STAKE
-from mechanisms import GaussianProfile
-from mechanisms.base import Direction
-from mechanisms.data.dataset import Dataset
-from mechanisms.data.neighbours import NeighbouringPair
+from mechanisms import Dataset, Direction, GaussianProfile, NeighbouringPair
 from mechanisms.envelopes.logistic_envelope import logistic_envelope
 from mechanisms.envelopes.loss_points import LossPoints, noise_points, output_points
 from mechanisms.linear.gaussian_output import GaussianOutput
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.linear.ridge import RidgeMap
+from mechanisms.linear.subsample_aggregate import SubsampleAggregate
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 
@@ -225,7 +225,7 @@ def test_draws_that_are_narrower_than_their_density_are_caught(monkeypatch):
         log_density, losses = proposal.white.evaluate(points)
         return log_density - proposal.mixture.log_density(points), losses
 
-    monkeypatch.setattr(pilot.Proposal, "weighted", weighted)
+    monkeypatch.setattr(proposals.Proposal, "weighted", weighted)
     assert audit_rare_lower(gaussian(6), budget(8000), epsilon=EPSILON).tail.low > GaussianProfile(1.0).tail_at(EPSILON)
 
 
@@ -243,10 +243,12 @@ def test_an_estimate_on_the_points_of_the_fit_is_caught():
 def test_truncation_is_fixed_by_the_pilot(monkeypatch):
     """Whatever the level of truncation, the lower end stays below the truth. Level 2e-7 each, 4000 draws."""
     truth = GaussianProfile(1.0).tail_at(EPSILON)
-    cut = pilot.Proposal.cut
+    cut = proposals.Proposal.cut
     lows = []
     for factor in (0.3, 1.0, 30.0):
-        monkeypatch.setattr(pilot.Proposal, "cut", lambda *args, f=factor: (cut(*args)[0], cut(*args)[1] + math.log(f)))
+        monkeypatch.setattr(
+            proposals.Proposal, "cut", lambda *args, f=factor: (cut(*args)[0], cut(*args)[1] + math.log(f))
+        )
         lows.append(audit_rare_lower(gaussian(3), budget(), epsilon=EPSILON).tail.low)
     assert 0 < max(lows) <= truth
     assert max(lows) == lows[1]
@@ -335,3 +337,77 @@ def test_calls_that_cannot_be_answered_are_refused():
         audit_rare_lower(normal(1, lambda z: np.full(len(z), np.nan)), budget(), epsilon=1.0)
     with pytest.raises(ValueError, match="must have a density"):
         audit_rare_lower(coin, budget(), epsilon=1.0)
+
+
+def test_rounding_puts_no_mass_beyond_an_atom():
+    """Laplace noise: the loss never exceeds pure epsilon and has an atom there. Level 1e-6, 2e4 draws."""
+    mechanism = SubsampleAggregate(2, 2.0, 1.0, lam=1e-3)
+    dataset = Dataset([[0.7], [0.7], [0.7]], [0.3, 0.3, 0.3], 1.0, 1.0)
+    pair = NeighbouringPair.add(dataset, [1.0], -1.0)
+    source = output_points(mechanism, pair, Direction.FORWARD)
+    found = audit_rare_lower(source, Budget(20_000, 1e-6, StreamKey(0)), epsilon=mechanism.pure_epsilon(pair))
+    assert found.tail.low == found.delta.low == 0.0
+
+
+@cache
+def fitted(dim):
+    rng = np.random.default_rng(dim)
+    points = rng.normal(size=(400, dim)) + 4.0 * rng.choice([-1.0, 1.0], size=(400, 1)) * np.eye(dim)[0]
+    points[:, 0] += 0.1 * np.square(points[:, -1])
+    mixture, asked = fit_mixture(points, rng.random(400), lambda point: abs(point[0]) > 2.0, longer=1.1)
+    return mixture, asked, points
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_mixture_density_against_its_literal_twin(dim):
+    mixture, asked, points = fitted(dim)
+    assert len(mixture.pieces) == 4  # two sides, each with its wider copy
+    assert asked == 3
+    assert math.isclose(mixture.shares.sum(), 1.0)
+    found = mixture.log_density(points)
+    for point, value in zip(points[:40].tolist(), found[:40], strict=True):
+        expected = mixture_density(mixture, point)
+        assert math.exp(value) == pytest.approx(expected, rel=1e-11)
+
+
+def test_mixture_density_has_total_mass_one_and_is_what_is_drawn():
+    """Null: a share of the draws in a half-line is that of the density. Level 1e-7, 20,000 draws."""
+    mixture, _, _ = fitted(1)
+    breaks = [piece.start * piece.frame[0, 0] for piece in mixture.pieces]
+    edges = [-math.inf, *sorted(breaks), math.inf]
+
+    def density(x):
+        return math.exp(mixture.log_density(np.array([[x]]))[0])
+
+    assert sum(quad(density, a, b)[0] for a, b in pairwise(edges)) == pytest.approx(1.0, abs=1e-7)
+    draws = mixture.draw(20_000, np.random.default_rng(5))[:, 0]
+    above = quad(density, 5.0, math.inf)[0]
+    assert binom.ppf(5e-8, 20_000, above) <= (draws > 5.0).sum() <= binom.isf(5e-8, 20_000, above)
+
+
+def test_wider_copies_keep_the_slope_and_halve_the_bend():
+    piece = Piece(np.eye(2), np.array([1.0]), np.array([2.0]), np.array([0.6]), np.array([0.2]), 3.0, 5.0)
+    wide = piece.wider()
+    assert wide.slope / wide.scales == pytest.approx(piece.slope / piece.scales)
+    assert wide.bend / wide.scales**2 == pytest.approx(0.5 * piece.bend / piece.scales**2, rel=0.02)
+    assert wide.start == pytest.approx(2.8)
+
+
+def test_whitening_is_a_change_of_coordinates():
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(500, 3)) @ np.array([[1e3, 0, 0], [5, 1, 0], [0, 0.01, 1e-4]]) + 7.0
+    change = fit_whitening(points)
+    white = change.white(points)
+    assert change.raw(white) == pytest.approx(points, rel=1e-9)
+    assert change.log_det == pytest.approx(math.log(abs(np.linalg.det(change.matrix))))
+    assert white.mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-6)
+    assert np.cov(white.T) == pytest.approx(np.eye(3), abs=0.1)
+
+
+def test_covariance_is_shrunk_where_it_is_uncertain_only():
+    rng = np.random.default_rng(1)
+    for n, low, high in ((30, 0.7, 1.4), (20_000, 0.97, 1.03)):
+        values, _ = proposals.shrunk_covariance(rng.normal(size=(n, 8)), np.full(n, 1 / n))
+        assert low < values.min() <= values.max() < high
+    values, _ = proposals.shrunk_covariance(rng.normal(size=(20_000, 2)) * (1.0, 5.0), np.full(20_000, 1 / 20_000))
+    assert values == pytest.approx([1.0, 25.0], rel=0.05)

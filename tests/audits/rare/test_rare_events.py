@@ -8,7 +8,7 @@ from oracles.toy_mechanisms import GaussianSum, toy_pair
 from scipy.special import log_ndtr, ndtri_exp
 
 from audits import Budget, StreamKey
-from audits.rare.rare_events import audit_rare
+from audits.rare.importance import audit_rare
 from audits.white_box.tails import audit_tails
 from mechanisms.base import Direction
 from mechanisms.data.dataset import Dataset

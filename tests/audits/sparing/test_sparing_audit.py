@@ -14,14 +14,20 @@ from oracles.audits.sparing import bet_on_odds, bet_on_sets, excess, expected_fa
 from audits import Budget, NamedPair, StreamKey, audit_sparingly, gaussian_dp_claim, point_claim
 from audits.black_box.black_box_bet import Point, ScoreInterval
 from audits.black_box.black_box_families import FAMILIES, column_score
-from audits.black_box.black_box_wide import NamedScore
-from audits.examination.deadline import Deadline
-from audits.sparing.sparing_audit import BLOCK, LEAST_DRAWS, LEAST_ROUND, SPREAD
-from audits.sparing.sparing_bets import STAKES, LabelSets, Scored, bets_on_ends, bets_on_learned
-from audits.sparing.sparing_draws import drawn
-from audits.sparing.sparing_odds import BELIEVED, MOST, bets_on_odds
-from audits.sparing.sparing_wealth import Player
-from audits.subject.no_answer import NoAnswer
+from audits.black_box.black_box_scores import NamedScore
+from audits.sparing.sparing_audit import BLOCK, LEAST_DRAWS, LEAST_ROUND, SPREAD, drawn
+from audits.sparing.sparing_bets import (
+    BELIEVED,
+    MOST,
+    STAKES,
+    LabelSets,
+    Player,
+    Scored,
+    bets_on_ends,
+    bets_on_learned,
+    bets_on_odds,
+)
+from audits.subject.calls import Deadline, NoAnswer
 from audits.subject.open_subject import subject_of
 from mechanisms import Dataset, NeighbouringPair, Relation
 from mechanisms.data.neighbours import UnsupportedRelation

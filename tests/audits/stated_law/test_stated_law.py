@@ -381,10 +381,7 @@ def test_decimals_between_which_the_density_says_that_nothing_lies(decimals: int
 
 def test_decimals_are_moved_to_decimals() -> None:
     points = np.array([[-0.12], [0.07], [0.3], [0.125], [2.0]])
-    for move in (
-        Whole("", 0, -12.0, 30.0, 7.0, decimals=2),
-        Whole("", 0, -12.0, 30.0, mirror=7.0, decimals=2),
-    ):
+    for move in (Whole("", 0, -12.0, 30.0, 7.0, decimals=2), Whole("", 0, -12.0, 30.0, mirror=7.0, decimals=2)):
         ahead = move(points)
         assert ahead.points[:3].tolist() == np.round(ahead.points[:3], 2).tolist()
         assert move(ahead.points, back=True).points.tolist() == points.tolist()

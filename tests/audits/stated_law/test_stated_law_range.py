@@ -35,7 +35,7 @@ def reaches(k: int) -> tuple[Reach, ...]:
         (Push("", reaches(1), 1.5), 0.6),
         (Push("", reaches(1), 1.5, 1), 0.6),
         (Swell("", reaches(1), 1.5), 0.6),
-        (Fill("", reaches(1)[0], 0.0, 0.2), -0.1),
+        (Fill("", reaches(1), 0.2, 0.0), -0.1),
     ],
 )
 def test_payoffs_are_those_of_the_twin(move: Outward, threshold: float) -> None:
@@ -61,7 +61,7 @@ def test_payoffs_are_those_of_the_twin(move: Outward, threshold: float) -> None:
         Push("", reaches(3), 1.4),
         Swell("", reaches(3), 1.4),
         Push("", reaches(3), 1.4, -1),
-        Fill("", reaches(3)[1], 0.4, 0.2),
+        Fill("", reaches(3)[1:2], 0.2, 0.4),
     ],
 )
 def test_a_move_is_injective_with_its_jacobian(move: Outward) -> None:

@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audits.black_box.claims import (
-    PrivacyClaim,
-    gaussian_dp_claim,
-    point_claim,
-    renyi_claim,
-    table_claim,
-    zcdp_claim,
-)
+from audits.black_box.claims import PrivacyClaim, gaussian_dp_claim, point_claim, renyi_claim, table_claim, zcdp_claim
 from audits.stated_law.stated_worst import Composed, StatedCurve, inside, stated_delta, stated_worst
 from mechanisms import BOTH, Bracket, Direction, GaussianProfile, LaplaceProfile, Relation
 

@@ -3,12 +3,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.audits import intervals as literal
 from oracles.false_alarm import misses_allowed
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
+from audits import Budget, StreamKey
 from audits.stats.intervals import (
     MAX_STAKE,
     betting,
@@ -16,10 +18,12 @@ from audits.stats.intervals import (
     clopper_pearson_band,
     clopper_pearson_lower,
     clopper_pearson_upper,
-    dkw_band,
     dkw_radius,
     empirical_bernstein,
+    even_share,
     hoeffding,
+    holm_rejections,
+    look_share,
 )
 
 BAD_PROBS = [0.0, 1.0, -0.1, float("nan"), float("inf"), True]
@@ -267,11 +271,8 @@ def test_the_same_check_refutes_a_band_for_single_points_sold_as_simultaneous():
     assert misses > misses_allowed(2000, 0.1)
 
 
-def test_dkw_band_is_clipped_and_widens_outwards():
-    band = dkw_band([0.0, 0.5, 1.0], 1000, 1e-6)
-    radius = np.sqrt(np.log(2e6) / 2000)
-    assert band.low == pytest.approx([0.0, 0.5 - radius, 1 - radius])
-    assert band.high == pytest.approx([radius, 0.5 + radius, 1.0])
+def test_the_radius_of_the_band():
+    assert dkw_radius(1000, 1e-6) == pytest.approx(np.sqrt(np.log(2e6) / 2000))
 
 
 COUNTS = st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -319,3 +320,65 @@ def test_hoeffding_and_dkw_narrow_with_draws_and_widen_with_confidence(mean, n, 
     )
     assert sure.low <= interval.low <= longer.low <= mean <= longer.high <= interval.high <= sure.high
     assert dkw_radius(2 * n, failure_prob) <= dkw_radius(n, failure_prob) <= dkw_radius(n, failure_prob * part)
+
+
+def test_shares_add_up_to_the_whole():
+    assert sum(even_share(1e-4, 7) for _ in range(7)) == pytest.approx(1e-4)
+    assert sum(look_share(k) for k in range(1, 2000)) == 1 - Fraction(1, 2000)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_equals_its_literal_twin_and_that_of_statsmodels(seed):
+    p_values = np.random.default_rng(seed).random(20) ** 4
+    rejected = holm_rejections(p_values, 0.1).tolist()
+    assert rejected == literal.holm(list(p_values), 0.1)
+    assert rejected == multipletests(p_values, alpha=0.1, method="holm")[0].tolist()
+
+
+def test_holm_rejects_more_than_bonferroni_and_never_fewer():
+    p_values = [0.001, 0.012, 0.016, 0.02]  # Bonferroni at 0.05: only those below 0.0125
+    assert holm_rejections(p_values, 0.05).all()
+
+
+@pytest.mark.parametrize("p_values", [[], [1.2], [np.nan], [[0.1]]])
+def test_holm_refuses_what_is_not_a_vector_of_probabilities(p_values):
+    with pytest.raises(ValueError, match="p_values must be"):
+        holm_rejections(p_values, 0.1)
+
+
+def test_a_part_of_a_budget_without_draws_is_refused_and_not_given_all():
+    whole = Budget(100, 0.1, StreamKey(1))
+    assert whole.part("half", share=0.5) == Budget(100, 0.05, StreamKey(1, ("half",)))
+    assert whole.part("few", n_draws=3).n_draws == 3
+    with pytest.raises(ValueError, match="n_draws must be a whole number of at least 1"):
+        whole.part("none", n_draws=0)
+
+
+@settings(max_examples=5)  # statsmodels collects garbage at each call
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(1e-9, 0.5))
+def test_holm_is_monotone_and_knows_no_order(p_values, failure_prob):
+    """Smaller p-values and larger levels reject at least as much; the order of the hypotheses is nothing."""
+    rejected = holm_rejections(p_values, failure_prob)
+    assert (rejected <= holm_rejections([p / 2 for p in p_values], failure_prob)).all()
+    assert (rejected <= holm_rejections(p_values, min(1.5 * failure_prob, 0.9))).all()
+    assert (rejected >= (np.array(p_values) <= failure_prob / len(p_values) * (1 - 1e-12))).all()
+    assert (rejected == holm_rejections(p_values[::-1], failure_prob)[::-1]).all()
+
+
+@given(st.floats(1e-9, 0.5), st.lists(st.floats(0.01, 1), min_size=1, max_size=6), st.lists(st.text(max_size=5)))
+def test_parts_of_a_budget_multiply_their_shares_and_add_their_names(failure_prob, shares, names):
+    budget = Budget(100, failure_prob, StreamKey(1))
+    for share in shares:
+        budget = budget.part("part", share=share)
+    assert budget.failure_prob == pytest.approx(failure_prob * np.prod(shares))
+    assert budget.key.path == ("part",) * len(shares)
+    one_by_one = StreamKey(1)
+    for name in names:
+        one_by_one = one_by_one.child(name)
+    assert one_by_one == StreamKey(1).child(*names)
+
+
+@given(st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=4, unique=True))
+def test_keys_of_other_names_draw_other_numbers(names):
+    draws = [StreamKey(1).child(name).rng().integers(2**63) for name in names]
+    assert len(set(draws)) == len(names)

@@ -12,8 +12,18 @@ from oracles.audits.outputs import independence_by_permuting, more_hits_by_count
 from oracles.false_alarm import misses_allowed
 
 from audits import Budget, StreamKey
-from audits.subject.contract import CallPlan, ContractOutcome, contract_findings
-from audits.subject.contract_tests import Exact, events, independent, more_hits, more_repeats, row_ids, same_law
+from audits.subject.contract import (
+    CallPlan,
+    ContractOutcome,
+    Exact,
+    contract_findings,
+    events,
+    independent,
+    more_hits,
+    more_repeats,
+    row_ids,
+    same_law,
+)
 from audits.subject.guarded_subject import Subject
 from mechanisms import Dataset, NeighbouringPair
 

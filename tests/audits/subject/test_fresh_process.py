@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audits.examination.deadline import Deadline
 from audits.subject import fresh_process
+from audits.subject.calls import Deadline
 from audits.subject.fresh_process import Apart, FreshProcess, NoProcess, ProcessServer, own_server
 from audits.subject.outputs import Layout
 from mechanisms import Dataset

@@ -13,12 +13,9 @@ from oracles.audits.open_doors import OpenDoor, ends, laplace, one_after_the_oth
 from scipy import stats
 
 from audits import Budget, StreamKey
-from audits.examination.deadline import Deadline
-from audits.subject.calls import global_state
+from audits.subject.calls import CallEnded, Deadline, NoAnswer, OpenCall, OutOfTime, global_state, open_calls
 from audits.subject.contract import FRESH_PROCESSES, CallPlan, ContractOutcome, Sample, _split, contract_findings
 from audits.subject.guarded_subject import Call, Ledger, Subject, call_plan
-from audits.subject.no_answer import CallEnded, NoAnswer, OutOfTime
-from audits.subject.open_calls import OpenCall, open_calls
 from audits.subject.open_subject import FIRST_TRY, FRESH_IN_PAIR, OpenSubject, subject_of
 from audits.subject.output_leaves import SYMBOLS, Refusal
 from audits.subject.returned import WrongRows

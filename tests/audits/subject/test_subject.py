@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audits import StreamKey
-from audits.black_box.black_box_pairs import BlackBoxPair, RawDataset
+from audits.search.pairs import BlackBoxPair, RawDataset
 from audits.subject.calls import global_state
 from audits.subject.guarded_subject import FRESH, Subject, call_plan
 from audits.subject.output_leaves import SYMBOLS, Refusal
@@ -211,9 +211,8 @@ def test_a_mechanism_that_cannot_be_copied_is_used_as_it_is():
     mechanism = Mechanism(normal)
     mechanism.lock = threading.Lock()
     subject = Subject(mechanism)
-    assert not subject.copyable
     assert subject.new() is mechanism
-    assert Subject(mechanism, fresh=lambda: Mechanism(normal)).copyable
+    assert Subject(mechanism, fresh=lambda: Mechanism(normal)).new() is not mechanism
 
 
 def test_a_subject_must_draw():

@@ -21,13 +21,7 @@ KEY = StreamKey(20261122, ("final model",))
 FINAL = replace(STEPS, observer="final")
 
 
-@given(
-    st.floats(0.01, 1.0),
-    st.floats(0.05, 3.0),
-    st.integers(1, 6),
-    st.floats(-2.0, 4.0),
-    st.sampled_from(BOTH),
-)
+@given(st.floats(0.01, 1.0), st.floats(0.05, 3.0), st.integers(1, 6), st.floats(-2.0, 4.0), st.sampled_from(BOTH))
 def test_delta_is_that_of_a_sum_over_the_line(
     rate: float, mu: float, n_steps: int, epsilon: float, direction: Direction
 ) -> None:

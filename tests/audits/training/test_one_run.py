@@ -15,9 +15,18 @@ from scipy.stats import binom
 
 from audits import one_run_bound, one_run_curve, one_run_gaussian_bound, planned_guesses
 from audits.black_box.black_box_results import BlackBoxOutcome
-from audits.training.one_run import curve_p_value, gaussian_bound, ideal_accuracy, point_bound
-from audits.training.one_run_guesses import GuessCounts, guess_counts
-from audits.training.one_run_tails import gaussian_least, least_total, point_p_value, profile_least
+from audits.training.one_run import (
+    GuessCounts,
+    curve_p_value,
+    gaussian_bound,
+    gaussian_least,
+    guess_counts,
+    ideal_accuracy,
+    least_total,
+    point_bound,
+    point_p_value,
+    profile_least,
+)
 from mechanisms import GaussianProfile, Relation
 from mechanisms.accounting.composed_law import compose
 from mechanisms.accounting.subsampled_gaussian import SubsampledGaussianProfile

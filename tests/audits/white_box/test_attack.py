@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from audits import Budget, StreamKey
 from audits.white_box.attack import DECIMALS, accuracy_ceiling, attack_scores, likelihood_ratio_attack, rank_grid
-from audits.white_box.draws import loss_sample
+from audits.white_box.tails import loss_sample
 from mechanisms.base import Direction
 
 PAIR = toy_pair()

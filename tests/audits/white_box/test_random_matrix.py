@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audits.estimate import Budget
-from audits.streams import StreamKey
+from audits.estimate import Budget, StreamKey
 from audits.white_box.random_matrix import (
     BATCH_FLOATS,
     goe_norm_coverage,

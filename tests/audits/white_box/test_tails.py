@@ -8,8 +8,17 @@ from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import Coin, GaussianSum, LaplaceSum, toy_pair
 
 from audits import Budget, StreamKey
-from audits.white_box.draws import CHUNK, chunk_sizes, loss_sample
-from audits.white_box.tails import audit_curves, audit_tails, loss_curve, payoff, tail_estimates, worse
+from audits.white_box.tails import (
+    CHUNK,
+    audit_curves,
+    audit_tails,
+    chunk_sizes,
+    loss_curve,
+    loss_sample,
+    payoff,
+    tail_estimates,
+    worse,
+)
 from mechanisms.base import BOTH, Direction
 
 PAIR = toy_pair()

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from audits import Budget, StreamKey
-from audits.rare.rare_events import audit_rare
+from audits.rare.importance import audit_rare
 from mechanisms import Dataset, Direction, NeighbouringPair
 from mechanisms.broken.broken_linear import ops_wrong_gamma
 from mechanisms.catalogue import example_pair

@@ -1,4 +1,4 @@
-"""Slow, literal twins of ``audits.stats.intervals`` and ``audits.stats.multiplicity``."""
+"""Slow, literal twins of ``audits.stats.intervals`` and ``audits.stats.intervals``."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audits.subject.no_answer import CallEnded
+from audits.subject.calls import CallEnded
 from audits.subject.output_leaves import Refusal
 
 

@@ -1,10 +1,10 @@
-"""How small an error of a spread, or of a mean, ``audits.white_box.densities`` still refutes."""
+"""How small an error of a spread, or of a mean, ``audits.white_box.identities`` still refutes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from audits.white_box.densities import Transport, gaps, transports
+from audits.white_box.identities import Transport, gaps, transports
 from mechanisms.base import WhiteBox
 from mechanisms.data.dataset import Dataset
 

@@ -125,7 +125,7 @@ def pairs(entry: Entry) -> Iterator[Any]:
 def neighbours(entry: Entry, first: Dataset, second: Dataset) -> Any:
     """Return two data sets as a pair of the claim's relation."""
     if entry.claim.group > 1:
-        from audits.black_box.black_box_pairs import BlackBoxPair  # k records apart: a type of its own
+        from audits.search.pairs import BlackBoxPair  # k records apart: a type of its own
 
         relation = Relation.REMOVE if first.n_records > second.n_records else Relation.ADD
         apart = abs(first.n_records - second.n_records)

@@ -42,26 +42,17 @@ from verify.schemas.lines import checkers
 #: Modules of ``audits`` that serve others, which are calibrated.
 PIECES = {
     "estimate",
-    "results",
-    "draws",
-    "streams",
-    "pilot",
     "proposals",
     "black_box_samples",
     "black_box_scores",
     "verdict",
     "error_budget",
-    "early_end",
-    "pair_values",
     "design_search",
     "examine_fresh",
     "fresh_process",
     "forms",
-    "rebuilt",
     "stated_law_forms",
     "stated_law_masses",
-    "black_box_wide",
-    "violation",
 }
 #: The standard profile of the betting intervals alone: some seconds of work.
 BETTING = """

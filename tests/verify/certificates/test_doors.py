@@ -24,7 +24,7 @@ from toys.forgery import certify as certified
 from toys.processes import PATIENCE, start, until
 
 import verify
-from audits.doors import service_mechanism
+from audits.doors import open_door
 from verify.certificates.folder.check_folder import check_folder
 from verify.certificates.folder.output import parse_rows
 from verify.cli import invoke
@@ -387,7 +387,7 @@ def test_a_token_is_sent_and_stands_nowhere(tmp_path: Path, capsys: Captured) ->
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again without a pause."""
-    monkeypatch.setattr(service_mechanism, "PAUSES", (0.0,))
+    monkeypatch.setattr(open_door, "PAUSES", (0.0,))
 
 
 def test_a_dry_run_asks_for_a_few_draws(tmp_path: Path, capsys: Captured, at_once: None) -> None:

@@ -15,7 +15,7 @@ from oracles.doors.fake_server import FakeServer
 
 import verify
 from audits import ServiceMechanism
-from audits.doors import service_mechanism
+from audits.doors import open_door
 from mechanisms import Dataset, NeighbouringPair
 from reports.row import Badge, Table, Tone
 from verify.plugin.pytest_audit import AuditFailure, Auditor
@@ -308,7 +308,7 @@ def test_an_unclear_text_is_neither_good_nor_bad_in_the_report() -> None:
 
 def test_a_service_is_a_mechanism_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its row says what was asked without its token; that nobody answers is a failure that names why, in one line."""
-    monkeypatch.setattr(service_mechanism, "PAUSES", (0.0,))
+    monkeypatch.setattr(open_door, "PAUSES", (0.0,))
     data = Dataset(np.ones((2, 1)), np.array([0.25, 0.5]), 1.0, 1.0)
     pair = NeighbouringPair.add(data, [1.0], 1.0)
     with FakeServer() as server:

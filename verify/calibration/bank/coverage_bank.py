@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits import Budget
-from audits.stats.coverage import audit_coverage
-from audits.stats.sequential import sequential_proportion
+from audits.stats.coverage import audit_coverage, sequential_proportion
 from audits.white_box.random_matrix import sandwich_coverage
 from mechanisms import LogisticLoss
 from mechanisms.broken.broken_reports import one_sided_terms, short_quantile_form, smallest_lam

@@ -12,10 +12,9 @@ import numpy as np
 from audits import Budget, exact_delta
 from audits.black_box.black_box_audit import audit_claim, black_box_audit
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
-from audits.stats.multiplicity import even_share
+from audits.stats.intervals import even_share
 from audits.white_box.attack import attack_scores
-from audits.white_box.densities import gaps, transports
-from audits.white_box.identities import overlap_gap
+from audits.white_box.identities import gaps, overlap_gap, transports
 from audits.white_box.tails import loss_curve, tail_estimates
 from mechanisms import BOTH, Direction, GaussianProfile, LogisticLoss, PrivacyProfile, Relation
 from mechanisms.base import ExactLaw

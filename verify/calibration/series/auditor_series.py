@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits import Budget, StreamKey
-from audits.stats.coverage import audit_coverage
-from audits.stats.sequential import sequential_delta, sequential_mean, sequential_proportion
+from audits.stats.coverage import audit_coverage, sequential_delta, sequential_mean, sequential_proportion
 from audits.white_box.attack import likelihood_ratio_attack
-from audits.white_box.densities import gaps, transports
 from audits.white_box.exposure import Exposure, exposure, sampled_exposure
-from audits.white_box.identities import loss_overlap, normalisation_gap
+from audits.white_box.identities import gaps, loss_overlap, normalisation_gap, transports
 from audits.white_box.random_matrix import goe_norm_coverage, sandwich_coverage, sandwich_exact
 from audits.white_box.tails import audit_curves, audit_tails
 from mechanisms import BOTH

@@ -5,7 +5,7 @@ above, it trains a score, chooses an event and certifies it on fresh draws. The 
 (``audits.adapters.diffprivlib``, ``audits.adapters.opendp``) are not here: their mechanisms have no law that is known
 exactly. ``audits.black_box.black_box_families``, ``audits.black_box.claims``, ``audits.black_box.black_box_bet``,
 ``audits.black_box.black_box_lines`` and ``audits.black_box.black_box_results`` serve the audit, which is calibrated;
-``audits.black_box.black_box_visible`` computes a power and decides nothing.
+``visible_leak`` computes a power and decides nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from audits.black_box.black_box_audit import (
     black_box_audit,
     sequential_claim,
 )
-from audits.black_box.black_box_bet import Point, bet_against
-from audits.black_box.black_box_blind import label_test
+from audits.black_box.black_box_bet import Point, bet_against, label_test
 from audits.black_box.black_box_events import (
     FixedEvent,
     GaussianTradeOff,

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audits import Budget, Estimate, StreamKey, audit_tails, exact_delta, exact_tail
-from audits.search.pair_search import search_pair
-from audits.search.worst_case import search_maximum
+from audits.search.worst_case import search_maximum, search_pair
 from audits.stats.coverage import proportion
 from audits.stats.intervals import empirical_bernstein
 from audits.stats.power import draws_needed, mean_draws_sufficient, outcome_probabilities
-from audits.white_box.draws import loss_sample
 from audits.white_box.exact import compare
+from audits.white_box.tails import loss_sample
 from mechanisms import Dataset, Direction, NeighbouringPair
 from mechanisms.data.dataset import FloatArray
 from mechanisms.linear.gaussian_output import GaussianOutput

@@ -3,7 +3,7 @@
 The truth comes from mpmath, in formulas of its own; the enclosures come from ball arithmetic. ``audits.stats.rates``
 has no series: it divides such enclosures and draws nothing. Nor have ``relative_error``, ``absolute_error``,
 ``density_mass`` and ``forward_backward`` of ``audits.white_box.identities``, which compare given numbers; nor the
-games of ``audits.games.adaptive_games`` (``audits.games.finite_steps``, ``audits.games.game_filters``,
+games of ``audits.games.adaptive_games`` (``audits.games.finite_steps``,
 ``audits.games.filter_examination``), which are rational numbers found by going through every analyst.
 """
 
@@ -15,8 +15,7 @@ from typing import Any
 import mpmath
 
 from audits import Estimate, StreamKey, exact_delta, exact_tail
-from audits.white_box.composed import composed_delta
-from audits.white_box.exact import exact_epsilon
+from audits.white_box.exact import composed_delta, exact_epsilon
 from audits.white_box.random_matrix import goe_norm_exact, sandwich_exact
 from mechanisms import (
     BOTH,

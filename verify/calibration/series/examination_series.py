@@ -5,22 +5,19 @@ law, delta by it, the black box. Here all of it runs at once (``audits.examinati
 ``audits.examination.recorded`` keeps), on claims that hold with equality; any refutation, and any breach of the
 contract, is a false alarm. A claim is one of ``audits.black_box.claims``, whose curves are exact;
 ``audits.search.pairs``, ``audits.search.pair_designs`` and ``audits.search.data_pairs`` lay out data sets and draw
-nothing. ``audits.white_box.pair_delta`` chooses between audits that are calibrated, ``audits.stated_law.stated_worst``
+nothing. ``audits.white_box.exact`` chooses between audits that are calibrated, ``audits.stated_law.stated_worst``
 reads what is stated, ``mechanisms.reference`` says whom to believe; ``audits.examination.examine_choose`` names the
-pairs, ``audits.examination.examine_caps`` and ``audits.examination.deadline`` leave some of them out;
-``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was found.
+pairs and leaves some of them out; ``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was
+found.
 
-Sparing audits of the same pair (``audits.sparing.sparing_audit``) have series of their own;
-``audits.sparing.sparing_draws``, ``audits.sparing.sparing_bets``, ``audits.sparing.sparing_odds`` and
-``audits.sparing.sparing_wealth`` serve them.
+Sparing audits of the same pair (``audits.sparing.sparing_audit``, ``audits.sparing.sparing_bets``) have series of
+their own.
 
-A mechanism whose calls may be open together (``audits.subject.open_calls``) is drawn from in another order
-(``audits.subject.open_subject``): it has a series too, in this process. What carries such calls draws nothing and
-decides nothing: ``audits.doors.command_mechanism`` and ``audits.doors.service_mechanism``, made of
-``audits.doors.open_door``, ``audits.doors.door_identity``, ``audits.doors.request_texts``, ``audits.doors.channels``,
-``audits.doors.processes``, ``audits.doors.connections`` and ``audits.doors.wire``; ``audits.subject.no_answer`` says
-how a call ends without outputs. ``audits.adapters.scikit_learn`` and ``audits.adapters.smartnoise_sql`` are other
-people's mechanisms.
+A mechanism whose calls may be open together (``audits.subject.calls``, which says too how a call ends without
+outputs) is drawn from in another order (``audits.subject.open_subject``): it has a series too, in this process. What
+carries such calls draws nothing and decides nothing: ``audits.doors.open_door``, made of ``audits.doors.wire``,
+``audits.doors.channels`` and ``audits.doors.connections``. ``audits.adapters.scikit_learn`` and
+``audits.adapters.smartnoise_sql`` are other people's mechanisms.
 """
 
 from __future__ import annotations

@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from audits import StreamKey
-from audits.stats.intervals import Interval, betting, clopper_pearson_band, dkw_radius, empirical_bernstein, hoeffding
-from audits.stats.multiplicity import even_share, holm_rejections
+from audits.stats.intervals import (
+    Interval,
+    betting,
+    clopper_pearson_band,
+    dkw_radius,
+    empirical_bernstein,
+    even_share,
+    hoeffding,
+    holm_rejections,
+)
 
 from .series import LEVELS, AuditSeries, Misses
 

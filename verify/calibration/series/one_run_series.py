@@ -1,6 +1,6 @@
 """False alarms and power of one training run: the worst private mechanism, revealing ones, normal scores.
 
-The exact tails are in ``audits.training.one_run_tails``, the guesses in ``audits.training.one_run_guesses``.
+The exact tails and the guesses are in ``audits.training.one_run``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from audits import Budget, StreamKey, one_run_bound, one_run_gaussian_bound
-from audits.training.one_run import curve_p_value, point_bound
-from audits.training.one_run_guesses import GuessCounts, guess_counts
-from audits.training.one_run_tails import LeastShare, point_p_value, profile_least
+from audits.training.one_run import (
+    GuessCounts,
+    LeastShare,
+    curve_p_value,
+    guess_counts,
+    point_bound,
+    point_p_value,
+    profile_least,
+)
 from mechanisms import GaussianProfile
 from mechanisms.data.dataset import FloatArray
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from audits import Budget, StreamKey
-from audits.rare.rare_events import audit_rare
+from audits.rare.importance import audit_rare
 from mechanisms import Direction, GaussianProfile
 from mechanisms.catalogue import example_pair
 from mechanisms.envelopes.gaussian_envelopes import NormalIntervals, posterior_envelope

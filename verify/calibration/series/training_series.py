@@ -1,8 +1,8 @@
 """False alarms and power of audits of a trained pipeline: canaries in the gradients, final models, scores of others.
 
 The truths are exact: of one record among no others, whose gradient is always clipped, the law of the score is the law
-that the accountant composes (``audits.training.scored_mechanism`` and ``audits.training.planned_event`` serve the
-audits that are calibrated here).
+that the accountant composes (``audits.training.planned_event`` serves the audits that are
+calibrated here).
 """
 
 from __future__ import annotations

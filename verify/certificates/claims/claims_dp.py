@@ -14,11 +14,10 @@ from audits import Budget, Estimate
 from audits.black_box.claims import PrivacyClaim, implied_by
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination
-from audits.examination.violation import Violation, claimed_words
-from audits.examination.witnesses import StatedProfile
+from audits.examination.witnesses import StatedProfile, Violation, claimed_words
 from audits.stated_law.stated_worst import NOT_TOLD, inside, stated_delta, stated_worst
 from audits.verdict import CheckRole, Decision, Stated
-from audits.white_box.pair_delta import sampled_delta
+from audits.white_box.exact import sampled_delta
 from audits.white_box.tails import audit_tails
 from mechanisms import GaussianProfile, Mechanism, Relation, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of

@@ -16,8 +16,8 @@ from audits.examination.examined_claim import Examination
 from audits.search.worst_case import NamedPair
 from audits.stated_law.stated_worst import stated_delta, stated_worst
 from audits.verdict import CheckRole, Stated, sound
-from audits.white_box.draws import LARGE, thinned
 from audits.white_box.exact import exact_delta
+from audits.white_box.tails import LARGE, thinned
 from mechanisms import (
     BOTH,
     DataError,

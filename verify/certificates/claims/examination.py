@@ -16,8 +16,7 @@ from typing import Any
 
 from audits import SparingAudit, audit_sparingly
 from audits.black_box.claims import PrivacyClaim
-from audits.examination.examine_caps import LEARNED
-from audits.examination.examine_choose import Named, places
+from audits.examination.examine_choose import LEARNED, Named, places
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import Demand, DrawnPair
 from audits.examination.examined_claim import MISCOUNTED, Examination, examine

@@ -9,10 +9,10 @@ from typing import Any
 
 from audits import Budget, StreamKey
 from audits.error_budget import Ledger
-from audits.examination.deadline import Deadline
 from audits.examination.examined import Enough
-from audits.examination.violation import Violation
+from audits.examination.witnesses import Violation
 from audits.search.worst_case import NamedPair
+from audits.subject.calls import Deadline
 from audits.verdict import CheckOutcome, CheckResult, CheckRole, Ruling, Stated, Terms, decide
 from mechanisms import Dataset, Mechanism
 from mechanisms.capabilities import Domain

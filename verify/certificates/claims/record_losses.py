@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from audits.white_box.draws import LARGE, thinned
+from audits.white_box.tails import LARGE, thinned
 from mechanisms import BOTH, Dataset, NeighbouringPair, WhiteBox
 from mechanisms.capabilities import ExPostLosses
 from mechanisms.data.dataset import FloatArray, row_norms

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.doors.door_identity import command_digest, file_digests, service_identity
+from audits.doors.wire import command_digest, file_digests, service_identity
 from mechanisms import DataError, Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
 from mechanisms.data.dataset import FloatArray
 from mechanisms.filters.privacy_filters import Filter
@@ -75,8 +75,7 @@ class DoorSource:
 
     def attribute(self) -> Any:
         """Return the class that ``parameters`` make a door of."""
-        from audits.doors.command_mechanism import CommandMechanism
-        from audits.doors.service_mechanism import ServiceMechanism
+        from audits.doors.open_door import CommandMechanism, ServiceMechanism
 
         return CommandMechanism if isinstance(self.section, CommandSection) else ServiceMechanism
 

@@ -20,9 +20,9 @@ from toys.deployments import DATA, QUICK, claim, dp, mechanism, pdp, write_label
 
 from audits import Budget, StreamKey
 from audits.verdict import CheckRole, Decision, Ground
-from audits.white_box import draws, pair_delta
-from audits.white_box.draws import FEWEST, LARGE, thinned
-from audits.white_box.pair_delta import WORTH, sampled_delta
+from audits.white_box import exact, tails
+from audits.white_box.exact import WORTH, sampled_delta
+from audits.white_box.tails import FEWEST, LARGE, thinned
 from mechanisms import (
     BOTH,
     DataError,
@@ -175,7 +175,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rng = np.random.default_rng(1)
     table = np.column_stack([rng.uniform(-0.6, 0.6, (400, 2)), rng.choice([-1.0, 1.0], 400)])
     write_rows(tmp_path, table)
-    monkeypatch.setattr(draws, "LARGE", 40)
+    monkeypatch.setattr(tails, "LARGE", 40)
     return tmp_path
 
 
@@ -207,7 +207,7 @@ def test_where_nothing_is_proved_every_draw_is_made(work: Path) -> None:
 
 def test_a_decision_is_the_same_with_all_draws(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = found(work, epsilon=2.0)
-    monkeypatch.setattr(draws, "LARGE", LARGE)
+    monkeypatch.setattr(tails, "LARGE", LARGE)
     many = found(work, epsilon=2.0)
     assert few.verdict == many.verdict
     assert few.checks[0] == many.checks[0]
@@ -227,7 +227,7 @@ def test_a_rare_event_is_formed_only_where_its_cost_is_shared_by_many_draws(monk
 
     sharp = sampled(200)
     assert formed == [1, 1]
-    monkeypatch.setattr(pair_delta, "LARGE", 50)
+    monkeypatch.setattr(exact, "LARGE", 50)
     blunt = sampled(200)
     assert formed == [1, 1]
     assert sharp < blunt  # both are upper ends of the same delta

@@ -16,11 +16,11 @@ from toys.deployments import DATA, MOMENT, QUICK, SSP, dp, imported, pdp, write_
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import point_claim
-from audits.examination.deadline import Deadline, OutOfTime
-from audits.examination.examine_caps import LEAST, Cap
+from audits.examination.examine_choose import LEAST, Cap
 from audits.examination.examined import Demand
 from audits.examination.examined_claim import Examination, examine
 from audits.search.pairs import PublicDomain, examination_pairs
+from audits.subject.calls import Deadline, OutOfTime
 from audits.subject.guarded_subject import Subject
 from audits.verdict import Decision, Ground
 from mechanisms import Dataset, Relation
