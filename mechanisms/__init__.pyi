@@ -25,11 +25,11 @@ from .envelopes.gaussian_envelopes import posterior_envelope as posterior_envelo
 from .envelopes.logistic_envelope import logistic_envelope as logistic_envelope
 from .envelopes.loss_points import noise_points as noise_points
 from .envelopes.loss_points import output_points as output_points
-from .filters.filtered_steps import FilteredInteraction as FilteredInteraction
-from .filters.filtered_steps import GradientStep as GradientStep
-from .filters.filtered_steps import RecordStep as RecordStep
-from .filters.filtered_steps import StatisticsStep as StatisticsStep
 from .filters.filtered_training import FilteredDPSGD as FilteredDPSGD
+from .filters.filtered_training import FilteredInteraction as FilteredInteraction
+from .filters.filtered_training import GradientStep as GradientStep
+from .filters.filtered_training import RecordStep as RecordStep
+from .filters.filtered_training import StatisticsStep as StatisticsStep
 from .filters.privacy_filters import Filter as Filter
 from .filters.privacy_filters import GaussianFilter as GaussianFilter
 from .filters.privacy_filters import RenyiFilter as RenyiFilter
@@ -61,6 +61,6 @@ from .releases.privacy_report import PrivacyReport as PrivacyReport
 from .releases.privacy_report import make_report as make_report
 from .releases.report_terms import ReportScales as ReportScales
 from .training.dp_sgd import DPSGD as DPSGD
-from .training.full_batch import FullBatchGD as FullBatchGD
-from .training.private_estimate import PrivateEstimate as PrivateEstimate
+from .training.dp_sgd import FullBatchGD as FullBatchGD
+from .training.realised import PrivateEstimate as PrivateEstimate
 from .training.realised import realised_epsilons as realised_epsilons

@@ -97,7 +97,7 @@ class WhiteBox(Mechanism, Protocol):
 class ExactLaw(WhiteBox, Protocol):
     """A mechanism whose privacy loss has a known law, between two proved ends: a claim may be refuted by the lower one.
 
-    A law that only dominates is none: ``mechanisms.laws.dominating_profile``.
+    A law that only dominates is none: ``DominatingProfile``.
     """
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:

@@ -21,7 +21,7 @@ from .data.neighbours import NeighbouringPair
 from .parameters import Parameters
 
 if TYPE_CHECKING:
-    from .recipes import Recipe
+    from .offers import Recipe
 
 #: Folders whose ``__init__`` lists the modules that hold a mechanism.
 FOLDERS = ("objective", "linear", "releases", "training", "filters")

@@ -360,7 +360,7 @@ from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
 from ..laws.gaussian_calibration import analytic_sigma
 from ..parameters import Parameters, Positive
-from ..recipes import LINEAR, Recipe, Setup
+from ..offers import LINEAR, Recipe, Setup
 from ..releases.gaussian_shift import draw_shifted, log_density_shifted, shift_loss, shift_profile, sum_shift
 
 

@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_positive
-from .ball_profile import is_symmetric, larger
-from .grid_ends import WIDENING, grid_tails, loss_range, optimistic, pessimistic
-from .grid_law import GridLaw, GridLosses
+from ..laws.profile_tools import is_symmetric, larger
+from .grid_ends import WIDENING, GridLaw, GridLosses, grid_tails, loss_range, optimistic, pessimistic
 
 #: No ``least_delta`` is smaller: masses of one step, in their whole multiples, must be floats.
 LEAST: Final = 1e-200

@@ -14,10 +14,9 @@ from scipy.special import log_ndtr
 from ..base import BOTH, Bracket, Direction, check_delta, check_nonnegative
 from ..data.neighbours import Relation
 from ..laws.gaussian_profile import gaussian_log_delta
-from ..laws.profile_tools import epsilon_bracket, from_nonnegative, smallest_epsilon
+from ..laws.profile_tools import epsilon_bracket, from_nonnegative, larger, smallest_epsilon
 from ..numerics.balls import Ball, at_infinity, enclose
 from ..numerics.mills import log_gap
-from .ball_profile import larger
 
 #: Beyond this epsilon ``e^epsilon - 1 + rate`` and ``e^epsilon`` are one number in float64.
 _LARGE: Final = 50.0

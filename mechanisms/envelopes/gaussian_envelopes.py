@@ -20,9 +20,8 @@ from ..base import Direction
 from ..data.dataset import FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..linear.ridge import ridge_fit
-from ..numerics.coloured_noise import coloured
-from ..numerics.normal_boxes import log_normal_mass, truncated_normal
-from .tail_envelopes import Envelope
+from ..numerics.spectra import coloured
+from .tail_envelopes import Envelope, log_normal_mass, truncated_normal
 
 if TYPE_CHECKING:
     from ..linear.gaussian_output import GaussianOutput

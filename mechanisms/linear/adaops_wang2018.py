@@ -21,10 +21,9 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_outputs, finite_rows, loss_of, normal_log_density
-from ..offers import Offer, Offered, Promise
+from ..offers import LINEAR, Offer, Offered, Promise
 from ..parameters import Delta, Parameters, Positive, Ways
-from ..recipes import LINEAR
-from .posterior_bound import largest_gamma, largest_leverage, two_sided_quantile
+from .ops_calibrations import largest_gamma, largest_leverage, two_sided_quantile
 
 
 class AdaOPS2018Transcript(NamedTuple):

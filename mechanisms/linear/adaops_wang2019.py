@@ -19,11 +19,10 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_count, check_outputs, loss_of, normal_log_density
-from ..offers import NO_SIZE, Offer, Offered, Promise
+from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise
 from ..parameters import MOST_RECORDS, Delta, Parameters, Positive, Ways
-from ..recipes import LINEAR
 from .adaops_wang2018 import StatedRule
-from .posterior_bound import LARGEST_DELTA, largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
+from .ops_calibrations import LARGEST_DELTA, largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
 
 
 class AdaOPS2019Transcript(NamedTuple):

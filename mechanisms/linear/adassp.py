@@ -15,9 +15,9 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
-from ..laws.dominating_profile import DominatingProfile
 from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
+from ..laws.profile_tools import DominatingProfile
 from ..numerics.spectra import NO_OUTPUT, GramSpectrum
 from ..numerics.transcripts import (
     check_bounds,
@@ -28,9 +28,8 @@ from ..numerics.transcripts import (
     triangle_size,
     unpack_triangle,
 )
-from ..offers import Offer, Offered, Promise, with_least_noise
+from ..offers import LINEAR, Offer, Offered, Promise, with_least_noise
 from ..parameters import Delta, Parameters, Positive, Ways
-from ..recipes import LINEAR
 from ..records.record_laws import GaussianRecordLaws
 from .adaops_wang2018 import clipped_log_density
 from .sufficient_statistics import SufficientStatistics, solve_ridge

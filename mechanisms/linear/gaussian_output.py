@@ -21,16 +21,13 @@ from ..envelopes.tail_envelopes import Envelope
 from ..laws.gaussian_calibration import analytic_mu, analytic_sigma, classical_sigma
 from ..laws.gaussian_profile import ROUNDING, GaussianProfile, gaussian_balls, gaussian_delta, gaussian_log_delta
 from ..numerics.balls import Ball, enclose, square_root
-from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..numerics.spectra import coloured
+from ..offers import LAM, LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
-from ..recipes import LAM, LINEAR, Build, Recipe, Setup
-from ..records.leverage import ridge_shifts
+from ..records.leverage import record_ranges, ridge_shifts, rounded
 from ..records.record_laws import GaussianRecordLaws
-from ..records.record_ranges import record_ranges, rounded
-from .ridge import Estimator, RidgeMap, check_ridge, ridge_fit
-from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
+from .ridge import Estimator, RidgeMap, check_ridge, largest_at, largest_residual, ridge_fit, ridge_worst_pair
 
 #: The estimator used unless another is given: ridge regression with ``lam = 1`` (the setting of W19-FIG1).
 UNIT_RIDGE: Final = RidgeMap(1.0)

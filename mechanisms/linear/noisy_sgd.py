@@ -21,9 +21,8 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import check_open_delta
 from ..numerics.ticks import tick
 from ..numerics.transcripts import batches, check_count, check_outputs
-from ..offers import NO_SIZE, Offer, Offered, Promise
+from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise
 from ..parameters import MOST_RECORDS, Count, Parameters, Positive
-from ..recipes import LINEAR
 
 #: Radius of the parameter ball of the offers.
 RADIUS = 1.0

@@ -20,18 +20,14 @@ from ..envelopes.tail_envelopes import Envelope
 from ..laws.profile_tools import SwappedProfile, epsilon_bracket
 from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadratic_log_delta
 from ..numerics.balls import Ball, enclose
-from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..numerics.spectra import coloured
+from ..offers import LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
-from ..recipes import LINEAR, Build, Recipe, Setup
-from ..records.leverage import record_quantities
+from ..records.leverage import record_quantities, record_ranges
 from ..records.record_laws import QuadraticRecordLaws
-from ..records.record_ranges import record_ranges
-from .ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration
-from .posterior_bound import largest_proved_gamma, proved_delta
-from .ridge import RidgeFit, check_ridge, ridge_fit, target_balls
-from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
+from .ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration, largest_proved_gamma, proved_delta
+from .ridge import RidgeFit, check_ridge, largest_at, largest_residual, ridge_fit, ridge_worst_pair, target_balls
 
 
 @dataclass(frozen=True)

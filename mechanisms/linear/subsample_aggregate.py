@@ -19,9 +19,8 @@ from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
 from ..laws.laplace_profile import laplace_product_delta
 from ..numerics.transcripts import check_count, check_outputs
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import Count, NonNegative, Parameters, Positive, Ways
-from ..recipes import LINEAR
 
 #: Half the side of the box that the offers clamp coefficients to.
 RADIUS = 1.0

@@ -19,9 +19,8 @@ from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls, gaussian_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
-from ..offers import Offer, Offered, Promise, with_least_noise
+from ..offers import LAM, LINEAR, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
-from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.record_laws import GaussianRecordLaws
 from ..releases.gaussian_shift import (
     draw_shifted,

@@ -11,8 +11,7 @@ import numpy as np
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain
 from ..data.dataset import Dataset, FloatArray
-from ..offers import Offer, Offered, Promise, with_least_noise
-from ..recipes import LINEAR
+from ..offers import LINEAR, Offer, Offered, Promise, with_least_noise
 from .objective_calibration import variance_t5
 from .objective_worst_case import objective_domination, objective_replaced
 

@@ -13,8 +13,7 @@ from ..capabilities import Bound, Domain
 from ..data.dataset import Dataset, FloatArray, row_norms
 from ..laws.gaussian_calibration import analytic_mu
 from ..laws.gaussian_profile import gaussian_delta
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
-from ..recipes import LOSSES
+from ..offers import LOSSES, NO_SIZE, Offer, Offered, Promise, with_least_noise
 from .losses import GlmLoss
 from .perturbed_objective import POINTS, PerturbedObjective
 from .perturbed_solver import newton

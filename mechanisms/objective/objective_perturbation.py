@@ -18,9 +18,8 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..offers import Offer, Offered, Promise, with_least_noise
+from ..offers import LOSSES, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
 from ..parameters import Parameters, Positive, Ways
-from ..recipes import LOSSES, Build, Recipe, Setup
 from .losses import GlmLoss, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
 from .objective_calibration import calibrate_t5
 from .objective_loss_terms import LossTerms, ex_post_losses, loss_of_records, shared_records, target_terms

@@ -17,11 +17,10 @@ from ..data.dataset import Dataset, FloatArray, row_norms
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_calibration import analytic_mu, classical_sigma
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
-from ..numerics.derivative_room import derivative_room, roundings, summed
 from ..numerics.mills import HALF_LOG_2PI
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..numerics.spectra import derivative_room, roundings, summed
+from ..offers import LOSSES, NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import Parameters, Positive, Ways
-from ..recipes import LOSSES
 from ..records.record_laws import GaussianRecordLaws
 from .losses import GlmLoss, LogisticLoss, PseudoHuberLoss, SmoothedHingeLoss
 from .perturbed_objective import PerturbedObjective

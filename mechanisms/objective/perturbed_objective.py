@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.dataset import DataError, Dataset, FloatArray
-from ..numerics.regular_factor import regular_factor
+from ..numerics.spectra import regular_factor
 from .losses import CanonicalLoss, GlmLoss, SquaredLoss
 
 #: Points and records handled together: a (records x points) tile fits the second-level cache.

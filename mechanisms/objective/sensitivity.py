@@ -12,7 +12,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from ..base import check_nonnegative, check_positive
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
-from ..numerics.regular_factor import regular_factor
+from ..numerics.spectra import regular_factor
 from ..numerics.transcripts import check_count
 
 

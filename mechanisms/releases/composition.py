@@ -17,7 +17,7 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_calibration import check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls
-from ..laws.proved_profile import FromDistance
+from ..laws.profile_tools import FromDistance
 from ..linear.gaussian_output import GaussianOutput
 from ..linear.ridge import RidgeMap
 from ..linear.sufficient_statistics import SufficientStatistics

@@ -12,7 +12,7 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray, row_norms
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile
-from ..numerics.derivative_room import derivative_room, roundings
+from ..numerics.spectra import derivative_room, roundings
 from ..objective.losses import GlmLoss, LogisticLoss
 from ..objective.perturbed_objective import Regulariser
 from .gaussian_shift import as_theta, draw_shifted, log_density_shifted, shift_loss

@@ -31,15 +31,13 @@ from mechanisms.laws.gaussian_profile import gaussian_log_delta
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018
 from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.noisy_sgd import NoisySGD
-from mechanisms.linear.ops_calibrations import CorrectedOPSCalibration
-from mechanisms.linear.posterior_bound import largest_proved_gamma
+from mechanisms.linear.ops_calibrations import CorrectedOPSCalibration, largest_proved_gamma
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.linear.subsample_aggregate import SubsampleAggregate
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.objective.losses import ExactLoss, GlmLoss
 from mechanisms.objective.objective_calibration import calibrate_t5
-from mechanisms.objective.objective_worst_case import objective_domination, objective_tail, t5_domain
-from mechanisms.objective.one_record import OneRecord
+from mechanisms.objective.objective_worst_case import OneRecord, objective_domination, objective_tail, t5_domain
 
 DOMAIN = Domain(3, 1.0, 1.0)
 FAIR = Domain(9, 1.0, 1.0)

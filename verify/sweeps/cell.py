@@ -11,7 +11,7 @@ from typing import Any
 from audits import Budget, StreamKey
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.objective.perturbed_solver import SolverError
-from mechanisms.recipes import LABELS
+from mechanisms.offers import LABELS
 
 from ..certificates.config.own_code import Factory
 from ..engine.looks import Looks, decided_row, died_row

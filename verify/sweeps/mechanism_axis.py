@@ -10,7 +10,7 @@ import scipy
 
 from mechanisms import NeighbouringPair, PosteriorSampling, catalogue
 from mechanisms.linear.gaussian_output import calibrated
-from mechanisms.recipes import LAM, LINEAR, LOSSES, SQUARED, Build, Recipe, Setup
+from mechanisms.offers import LAM, LINEAR, LOSSES, SQUARED, Build, Recipe, Setup
 
 from ..papers.wang2019 import lem_2_4, thm_4_1
 

@@ -32,7 +32,7 @@ from mechanisms.broken.broken_training import (
     UnclippedTraining,
     UnscaledNoise,
 )
-from mechanisms.training.full_batch import FullBatchGD
+from mechanisms.training.dp_sgd import FullBatchGD
 from verify.calibration.series.training_series import CANARY, DELTA, FEW, SHOWN, STEPS, stated_epsilon, training_series
 
 KEY = StreamKey(20261122, ("canary",))

@@ -12,9 +12,9 @@ from audits.white_box.exposure import LEAST_EPSILON, ROUNDING, Exposure, RecordB
 from mechanisms import Dataset, Direction, GaussianOutput, PosteriorSampling
 from mechanisms.catalogue import example_data
 from mechanisms.linear.ridge import RidgeMap
-from mechanisms.records import record_ranges as ranges_module
+from mechanisms.records import leverage as ranges_module
+from mechanisms.records.leverage import record_ranges
 from mechanisms.records.record_laws import QuadraticRecordLaws, record_laws
-from mechanisms.records.record_ranges import record_ranges
 
 DELTA = 1e-6
 GAMMA = 2.0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.mechanisms.finite_losses import convolved
 
-from mechanisms.accounting.grid_law import GridLaw
+from mechanisms.accounting.grid_ends import GridLaw
 
 BITS = 20
 ONE = 1 << BITS

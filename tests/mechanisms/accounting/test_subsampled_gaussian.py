@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from oracles.mechanisms.subsampled_steps import line_delta_and_tail, plane_delta, worst_pair
 
 from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
-from mechanisms.accounting.ball_profile import is_symmetric
 from mechanisms.accounting.subsampled_gaussian import unsampled
-from mechanisms.laws.profile_tools import SwappedProfile
+from mechanisms.laws.profile_tools import SwappedProfile, is_symmetric
 
 F, B = BOTH
 CASES = [(rate, mu, relation) for rate, mu in ((0.02, 1.5), (0.5, 0.3), (1.0, 1.0)) for relation in Relation]

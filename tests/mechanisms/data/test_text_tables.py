@@ -9,8 +9,7 @@ import pytest
 from scipy.io import savemat
 
 from mechanisms.data.dataset import DataError
-from mechanisms.data.text_tables import TableForm, read_table
-from mechanisms.data.uci import read_regression
+from mechanisms.data.uci import TableForm, read_regression, read_table
 
 #: Lines of the kind that the kidney data have, faults and all: tabs and blanks in words, a comma too many at the end,
 #: an empty cell too many in the middle.

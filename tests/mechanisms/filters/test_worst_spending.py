@@ -11,8 +11,8 @@ from mechanisms import DPSGD, FilteredDPSGD, GaussianFilter, RenyiFilter
 from mechanisms.accounting.renyi_cost import renyi_divergence
 from mechanisms.broken.misstated import Misstated
 from mechanisms.capabilities import Domain, worst_case_of
+from mechanisms.filters.filtered_training import least_mu, least_renyi
 from mechanisms.filters.privacy_filters import most_spent
-from mechanisms.filters.worst_spending import least_mu, least_renyi
 
 DOMAIN = Domain(2, 1.0, 1.0)
 TRAINING = DPSGD("squared", 10, 0.2, 1.0, 0.5, 0.1, normaliser=2.0, radius=0.1)

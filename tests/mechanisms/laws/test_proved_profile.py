@@ -14,7 +14,7 @@ from mechanisms import BOTH, Dataset, Direction, GaussianOutput, NeighbouringPai
 from mechanisms.catalogue import example_data, example_pair
 from mechanisms.data.neighbours import UnsupportedRelation
 from mechanisms.laws.gaussian_profile import gaussian_balls
-from mechanisms.laws.proved_profile import DataProfile, proved_profile
+from mechanisms.laws.profile_tools import DataProfile, proved_profile
 from mechanisms.laws.quadratic_profile import quadratic_balls
 from mechanisms.linear.ridge import PlainMap, RidgeMap
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
@@ -115,5 +115,5 @@ def test_what_cannot_be_proved_from_the_data_keeps_its_profile(monkeypatch: pyte
         assert isinstance(proved_profile(MECHANISMS[name], replaced), DataProfile)
     with pytest.raises(UnsupportedRelation):
         MECHANISMS["posterior"].delta_bracket(replaced, 0.1, Direction.FORWARD)
-    monkeypatch.setattr("mechanisms.laws.proved_profile.MOST_ENTRIES", 10)
+    monkeypatch.setattr("mechanisms.laws.profile_tools.MOST_ENTRIES", 10)
     assert not isinstance(proved_profile(MECHANISMS["SSP"], pair), DataProfile)

@@ -11,12 +11,14 @@ from mechanisms.base import BOTH
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.laws.quadratic_profile import quadratic_log_tail
-from mechanisms.linear.ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration, proposition_18
-from mechanisms.linear.posterior_bound import (
+from mechanisms.linear.ops_calibrations import (
+    CorrectedOPSCalibration,
+    PublishedOPSCalibration,
     largest_gamma,
     largest_leverage,
     leverage_part,
     loss_bound,
+    proposition_18,
     ridge_norm_bound,
     two_sided_quantile,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from mechanisms.base import BOTH
 from mechanisms.laws.quadratic_profile import quadratic_log_delta
-from mechanisms.linear.posterior_bound import largest_gamma, largest_proved_gamma, proved_delta
+from mechanisms.linear.ops_calibrations import largest_gamma, largest_proved_gamma, proved_delta
 
 
 @pytest.mark.parametrize("leverage", [0.003, 0.05, 1.0, 20.0])

@@ -8,9 +8,8 @@ from flint import fmpq, fmpq_mat
 
 from mechanisms import Dataset
 from mechanisms.capabilities import Domain
-from mechanisms.linear.ridge import check_ridge, ridge_fit
-from mechanisms.linear.ridge_worst_pair import largest_at
-from mechanisms.numerics.regular_factor import regular_factor
+from mechanisms.linear.ridge import check_ridge, largest_at, ridge_fit
+from mechanisms.numerics.spectra import regular_factor
 from mechanisms.objective.losses import SquaredLoss
 from mechanisms.objective.perturbed_objective import PerturbedObjective
 from mechanisms.objective.sensitivity import squared_sensitivities

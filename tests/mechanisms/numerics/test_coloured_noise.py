@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechanisms.numerics.coloured_noise import coloured
+from mechanisms.numerics.spectra import coloured
 
 
 @pytest.mark.parametrize("n_draws", [1, 50])

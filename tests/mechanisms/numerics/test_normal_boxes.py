@@ -9,7 +9,7 @@ from oracles.false_alarm import LEVEL, misses_allowed
 from scipy import stats
 from scipy.special import chdtrc, ndtr
 
-from mechanisms.numerics.normal_boxes import NormalBoxes, log_normal_mass, truncated_normal
+from mechanisms.envelopes.tail_envelopes import NormalBoxes, log_normal_mass, truncated_normal
 
 
 def ball_log_mass(low, high):

@@ -10,7 +10,6 @@ from oracles.mechanisms.objective_perturbation import minimiser
 
 import mechanisms.objective.perturbed_solver
 from mechanisms.data.dataset import DataError, Dataset
-from mechanisms.objective.local_model import CubicModel, LinearModel, gradient_model
 from mechanisms.objective.losses import (
     GlmLoss,
     LogisticLoss,
@@ -21,7 +20,7 @@ from mechanisms.objective.losses import (
 )
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from mechanisms.objective.perturbed_objective import PerturbedObjective, QuadraticRegulariser
-from mechanisms.objective.perturbed_solver import SolverError, newton
+from mechanisms.objective.perturbed_solver import CubicModel, LinearModel, SolverError, gradient_model, newton
 
 LOSSES = [LogisticLoss(), SquaredLoss(2.0), PoissonLoss(), SmoothedHingeLoss(0.3), PseudoHuberLoss(0.5)]
 

@@ -15,7 +15,7 @@ from scipy.integrate import quad
 from mechanisms import BOTH, Direction, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss
 from mechanisms.capabilities import Domain, worst_pair_of
 from mechanisms.objective.losses import ExactLoss
-from mechanisms.objective.one_record import OneRecord
+from mechanisms.objective.objective_worst_case import OneRecord
 
 NARROW = SmoothedHingeLoss(0.01)
 LOSSES: tuple[ExactLoss, ...] = (LogisticLoss(), NARROW, PseudoHuberLoss(0.1), PoissonLoss())

@@ -14,8 +14,8 @@ from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.data.synthetic import heavy_record, linear_unit_rows
 from mechanisms.laws.quadratic_profile import quadratic_log_delta
 from mechanisms.linear.posterior_sampling import PosteriorSampling
-from mechanisms.numerics.batched_epsilon import gaussian_epsilon, ops_epsilon
 from mechanisms.records.leverage import all_records_epsilon, record_quantities
+from mechanisms.records.record_laws import gaussian_epsilon, ops_epsilon
 
 F, B = Direction.FORWARD, Direction.BACKWARD
 

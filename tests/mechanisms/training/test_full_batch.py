@@ -6,8 +6,7 @@ from oracles.mechanisms.examples import linear_data, pairs
 from oracles.mechanisms.literal_training import EnumeratedTraining
 
 from mechanisms.data.dataset import Dataset
-from mechanisms.training.dp_sgd import DPSGD
-from mechanisms.training.full_batch import FullBatchGD
+from mechanisms.training.dp_sgd import DPSGD, FullBatchGD
 
 TRAININGS = {
     "fixed": DPSGD("squared", 3, 1.0, 1.5, 0.4, 2.0, normaliser=8.0, radius=0.7),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from audits import Estimate
-from mechanisms.training.private_estimate import PrivateEstimate
+from mechanisms.training.realised import PrivateEstimate
 from reports.codec import dumps as layout_dumps
 from reports.row import Fact
 from verify.engine.rows import dumps, encode

@@ -10,8 +10,7 @@ from oracles.mechanisms import realised_costs as oracle
 
 from mechanisms.catalogue import example_data
 from mechanisms.training.dp_sgd import DPSGD
-from mechanisms.training.private_estimate import PrivateEstimate
-from mechanisms.training.realised import ORDERS, realised_epsilons
+from mechanisms.training.realised import ORDERS, PrivateEstimate, realised_epsilons
 
 DATA = example_data(8, kind="labels")
 TRAINING = DPSGD("logistic", 12, 0.3, 1.5, 0.35, 2.0, normaliser=3.0)

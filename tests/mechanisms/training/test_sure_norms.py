@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mechanisms.capabilities import Domain
 from mechanisms.training.batched_steps import LossName
-from mechanisms.training.sure_norms import (
+from mechanisms.training.training_worst_case import (
     VALUES,
     few_values,
     forced_record,

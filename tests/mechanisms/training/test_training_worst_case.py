@@ -13,8 +13,7 @@ from mechanisms.capabilities import Bound, Domain, WorstPair, worst_case_of, wor
 from mechanisms.catalogue import example_data
 from mechanisms.data.dataset import FloatArray
 from mechanisms.records.record_laws import dominating_laws
-from mechanisms.training.dp_sgd import DPSGD
-from mechanisms.training.full_batch import FullBatchGD
+from mechanisms.training.dp_sgd import DPSGD, FullBatchGD
 from mechanisms.training.training_worst_case import RECORDS_LOOSE, StepLaws, norms_of
 
 DOMAIN = Domain(2, 1.0, 1.0)

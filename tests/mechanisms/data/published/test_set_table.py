@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from mechanisms.data.published.published_sets import published_sets
-from mechanisms.data.published.set_table import set_table
+from mechanisms.data.published.published_sets import published_sets, set_table
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "data_sets.md"
 
 
 def test_the_page_has_the_table_of_the_recipes() -> None:
-    """Print it anew with ``python -m mechanisms.data.published.set_table``."""
+    """Print it anew with ``python -m mechanisms.data.published.published_sets``."""
     assert set_table() in PAGE.read_text(encoding="utf-8")
 
 
