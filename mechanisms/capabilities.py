@@ -116,7 +116,6 @@ class WorstPair:
         In the dimension of the domain.
     direction : Direction
         The worse one.
-    delta : Bracket
     words : str
         How the pair is built.
     numbers : mapping

@@ -8,17 +8,17 @@ of a sweep to ``Recipe``: set up so that it is (epsilon, delta)-private between 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, get_args
 
 from .base import Mechanism, WhiteBox, check_positive
 from .capabilities import Domain, worst_case_of, worst_pair_of
 from .data.neighbours import NeighbouringPair
 from .laws.gaussian_calibration import check_open_delta
 from .laws.gaussian_profile import gaussian_delta
-from .objective.losses import GlmLoss, LogisticLoss, PseudoHuberLoss, SmoothedHingeLoss
+from .objective.losses import BY_NAME, BoundedLoss
 
 Neighbours = Literal["add-remove", "replace"]
 Way = Literal["published", "exact"]
@@ -193,11 +193,7 @@ def offers(loss: str) -> Iterator[Offer]:
 #: Ridge of the recipes whose rule does not choose one.
 LAM = 1.0
 
-LOSSES: Mapping[str, Callable[[], GlmLoss]] = {
-    "logistic": LogisticLoss,
-    "pseudo-huber": PseudoHuberLoss,
-    "smoothed-hinge": SmoothedHingeLoss,
-}
+LOSSES = {name: BY_NAME[name] for name in sorted(get_args(BoundedLoss))}
 SQUARED = "squared"
 LINEAR = (SQUARED,)
 #: Losses whose response is a label, -1 or +1.

@@ -65,7 +65,6 @@ class ComposedLaw:
         return Bracket(max(low.delta_at(epsilon), math.nextafter(sure, 0.0)) if low else 0.0, high.delta_at(epsilon))
 
     def epsilon_bracket(self, delta: float, direction: Direction | None = None) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         if direction is None:
             return larger(self.epsilon_bracket(delta, each) for each in self.directions)
         low, high = self._ends(direction)
@@ -90,7 +89,6 @@ class ComposedLaw:
         return max(self._ends(each)[1].delta_at(epsilon) for each in self._asked(direction))
 
     def log_delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return the logarithm of ``delta_at``."""
         delta = self.delta_at(epsilon, direction)
         return math.log(delta) if delta > 0 else -math.inf
 

@@ -191,7 +191,6 @@ class GridTails:
         A power of two.
     points : list of int
         Rising; the points are these multiples of the step, close together but where little lies beyond them.
-    scale : int
     p_low, p_high : list of int
         Bounds on ``P(L > point)``, falling along the grid.
     q_low, q_high : list of int

@@ -170,7 +170,6 @@ class SubsampledGaussianProfile:
         return min(0.0, float(from_nonnegative(np.asarray(epsilon), np.asarray(above))))
 
     def delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
         return math.exp(self.log_delta_at(epsilon, direction))
 
     def epsilon_at(self, delta: float, direction: Direction | None = None) -> float:
@@ -194,7 +193,6 @@ class SubsampledGaussianProfile:
         return enclose(lambda: -(-arb(self.rate)).log1p(), low=0.0)
 
     def epsilon_bracket(self, delta: float, direction: Direction | None = None) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         if direction is None:
             return larger(self.epsilon_bracket(delta, each) for each in self._directions)
         epsilon = self.epsilon_at(delta, direction)
@@ -220,7 +218,6 @@ class SubsampledGaussianProfile:
         return min(0.0, float(np.logaddexp(math.log1p(-self.rate) + float(log_ndtr(-edge)), moved)))
 
     def tail_at(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return ``P(L > epsilon)``."""
         return math.exp(self.log_tail_at(epsilon, direction))
 
     def tails(self, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
@@ -266,7 +263,6 @@ class SubsampledGaussianProfile:
         return enclose(lambda: self.balls(arb(epsilon), direction)[0], low=0.0, high=1.0)
 
     def tail_bracket(self, epsilon: float, direction: Direction | None = None) -> Bracket:
-        """Return a proved enclosure of ``tail_at`` (for ``rate`` and ``mu`` as they are stored)."""
         if direction is None:
             return larger(self.tail_bracket(epsilon, each) for each in self._directions)
         return enclose(lambda: self.tails(arb(epsilon), direction)[0], low=0.0, high=1.0)

@@ -34,7 +34,6 @@ class NeighbouringPair:
     ----------
     dataset : Dataset
         ``D``, the first member; the privacy loss is ``log p_D - log p_D'``.
-    relation : Relation
     x : (dim,) array
         Features of the target.
     y : float

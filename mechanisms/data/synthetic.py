@@ -18,7 +18,6 @@ class Planted:
 
     Attributes
     ----------
-    dataset : Dataset
     theta : (dim,) array
     """
 
@@ -47,7 +46,6 @@ def linear_unit_rows(n_records: int, dim: int, *, noise_sd: float, rng: np.rando
         At least 0 and 1.
     noise_sd : float
         Standard deviation of the responses' noise before clipping, at least 0.
-    rng : numpy.random.Generator
     """
     n_records, dim = _size("n_records", n_records, 0), _size("dim", dim, 1)
     noise_sd = check_nonnegative("noise_sd", noise_sd)

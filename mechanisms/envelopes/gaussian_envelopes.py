@@ -66,16 +66,10 @@ def gaussian_envelope(
 
     Parameters
     ----------
-    mechanism : GaussianOutput
-    pair : NeighbouringPair
     direction : Direction
         The data set drawn from.
     epsilon : float
         The threshold (natural log).
-
-    Returns
-    -------
-    Envelope
 
     Raises
     ------
@@ -107,13 +101,8 @@ def posterior_envelope(
 
     Parameters
     ----------
-    mechanism : PosteriorSampling
     pair, direction, epsilon
         As in ``gaussian_envelope``.
-
-    Returns
-    -------
-    Envelope
 
     Raises
     ------

@@ -311,10 +311,6 @@ def logistic_envelope(
     epsilon : float
         Finite. Where no useful edge is proved the event is nearly everything.
 
-    Returns
-    -------
-    Envelope
-
     Raises
     ------
     ValueError

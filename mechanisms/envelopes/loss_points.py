@@ -45,14 +45,8 @@ def noise_points(mechanism: NoiseMap, pair: NeighbouringPair, direction: Directi
 
     Parameters
     ----------
-    mechanism : NoiseMap
-    pair : NeighbouringPair
     direction : Direction
         The data set drawn from.
-
-    Returns
-    -------
-    LossPoints
 
     Raises
     ------
@@ -78,14 +72,8 @@ def output_points(mechanism: WhiteBox, pair: NeighbouringPair, direction: Direct
 
     Parameters
     ----------
-    mechanism : WhiteBox
-    pair : NeighbouringPair
     direction : Direction
         The data set drawn from.
-
-    Returns
-    -------
-    LossPoints
     """
     dataset, sign = _drawn(pair, direction)
 

@@ -43,7 +43,6 @@ class FilteredDPSGD:
 
     Parameters
     ----------
-    training : DPSGD
     filter : RenyiFilter or GaussianFilter
         The Gaussian one is proved for a full batch only (``rate = 1``).
 
@@ -73,7 +72,6 @@ class FilteredDPSGD:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"filtered {self.training.name}"
 
     @property
@@ -115,7 +113,6 @@ class FilteredDPSGD:
         return np.asarray(starts[cells] + slopes[cells] * squares)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, training.width(dim))``."""
         records = self.training.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.training.width(dataset.dim)))
         for part in passes(n_draws, dataset.n_records, dataset.dim, self.training.rate):
@@ -150,11 +147,9 @@ class FilteredDPSGD:
         return self._bound(worst_case_of(self.training, domain))
 
     def record_bound(self, domain: Domain, length: float) -> Bound:
-        """Return the same for records whose features are no longer than ``length``."""
         return self._bound(self.training.record_bound(domain, length))
 
     def records_bound(self, dataset: Dataset) -> Bound:
-        """Return the same for every record of one data set, whatever the others are."""
         return self._bound(self.training.records_bound(dataset))
 
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
@@ -235,7 +230,6 @@ class FilteredDPSGDParameters(DPSGDParameters):
         return self
 
     def build(self, dim: int) -> FilteredDPSGD:  # type: ignore[override]
-        """Return the mechanism."""
         given = self.model_dump(exclude={"name", "filter", "order", "budget", "mu"})
         training = DPSGDParameters(name="dp-sgd", **given).build(dim)
         if self.mu is not None:
@@ -293,8 +287,6 @@ class FilteredInteraction:
 
     Parameters
     ----------
-    dataset : Dataset
-    filter : RenyiFilter or GaussianFilter
     spent : array, optional
         Costs of each record so far; zeros at the start.
 
@@ -353,7 +345,6 @@ class Spender:
         Norm of its features; its response is ``y_bound``, or the label 1.
     norm : float
         Its clipped gradient is at least so long in each of ``steps`` steps, the first ones.
-    steps : int
     spent : float
         Renyi divergence in nats, or the Gaussian ``mu``: of what is released with it and without it, at least.
     """

@@ -63,11 +63,9 @@ class _Budgeted(ABC):
         return 0.0
 
     def spend(self, spent: Any, cost: Any) -> Any:
-        """Return the sum of costs, rounded upwards; numbers or arrays."""
         return _added(spent, cost)
 
     def admits(self, spent: Any) -> Any:
-        """Return whether the sum is at most the limit; numbers or arrays."""
         return spent <= self.limit
 
 
@@ -198,8 +196,6 @@ class LossStatement:
     ----------
     loss_bound : float
         In nats. Of runs drawn with the record, at most a share of ``failure_prob`` ever has a loss above its own bound.
-    failure_prob : float
-    order : int
     """
 
     loss_bound: float

@@ -138,7 +138,6 @@ class GaussianProfile:
         return float(gaussian_log_delta(epsilon, self.mu))
 
     def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
         return math.exp(self.log_delta_at(epsilon, direction))
 
     def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
@@ -153,7 +152,6 @@ class GaussianProfile:
         return smallest_epsilon(lambda epsilon: float(gaussian_log_delta(epsilon, mu)), delta, upper)
 
     def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         if self.room:
             low, high = (law.epsilon_bracket(delta) for law in self.ends)
             return Bracket(low.low, high.high)
@@ -166,7 +164,6 @@ class GaussianProfile:
         return float(log_ndtr(0.5 * self.mu - epsilon / self.mu))
 
     def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        """Return ``P(L > epsilon)``."""
         return math.exp(self.log_tail_at(epsilon, direction))
 
     def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
@@ -174,7 +171,6 @@ class GaussianProfile:
         return self._bracket(epsilon, 0)
 
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of ``tail_at`` (for ``mu`` as it is stored, and all within ``room`` of it)."""
         return self._bracket(epsilon, 1)
 
     def _bracket(self, epsilon: float, part: int) -> Bracket:
@@ -192,7 +188,6 @@ class GaussianProfile:
         return Bracket(low, max(first.high, last.high))
 
     def tails(self, epsilon: Ball, direction: Direction = Direction.FORWARD) -> tuple[Ball, Ball]:
-        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
         if self.room:
             raise ValueError(f"room must be 0 for tails at any precision, got room={self.room}")
         if self.mu == 0.0:

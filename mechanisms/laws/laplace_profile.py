@@ -67,7 +67,6 @@ class LaplaceProfile:
         object.__setattr__(self, "size", check_nonnegative("size", self.size))
 
     def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        """Return the hockey-stick divergence at ``epsilon`` (any real number, natural log)."""
         if epsilon < -self.size:
             return -math.expm1(epsilon)
         return -math.expm1(0.5 * min(0.0, epsilon - self.size))
@@ -88,7 +87,6 @@ class LaplaceProfile:
         return root
 
     def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        """Return ``P(L > epsilon)``."""
         if epsilon >= self.size:
             return 0.0
         return 1.0 if epsilon < -self.size else 1.0 - 0.5 * math.exp(0.5 * (epsilon - self.size))
@@ -98,11 +96,9 @@ class LaplaceProfile:
         return enclose(lambda: laplace_balls(arb(epsilon), arb(self.size))[0], low=0.0, high=1.0)
 
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of ``tail_at`` (for ``size`` as it is stored)."""
         return enclose(lambda: laplace_balls(arb(epsilon), arb(self.size))[1], low=0.0, high=1.0)
 
     def tails(self, epsilon: Ball, direction: Direction = Direction.FORWARD) -> tuple[Ball, Ball]:
-        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
         size = arb(self.size)
         if epsilon >= size:
             return arb(0), arb(0)
@@ -111,5 +107,4 @@ class LaplaceProfile:
         return 1 - ((epsilon - size) / 2).exp() / 2, (-(epsilon + size) / 2).exp() / 2
 
     def epsilon_bracket(self, delta: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         return epsilon_bracket(self.delta_bracket, delta, self.epsilon_at(delta))

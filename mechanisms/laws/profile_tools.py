@@ -99,41 +99,29 @@ def epsilon_bracket(
 
 @dataclass(frozen=True)
 class SwappedProfile:
-    """The profile of a pair whose members changed places: the two directions are exchanged.
-
-    Parameters
-    ----------
-    inner : PrivacyProfile
-    """
+    """The profile of a pair whose members changed places: the two directions are exchanged."""
 
     inner: PrivacyProfile
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return the hockey-stick divergence at ``epsilon``."""
         return self.inner.delta_at(epsilon, direction.opposite)
 
     def log_delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return its logarithm."""
         return self.inner.log_delta_at(epsilon, direction.opposite)
 
     def epsilon_at(self, delta: float, direction: Direction) -> float:
-        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         return self.inner.epsilon_at(delta, direction.opposite)
 
     def tail_at(self, epsilon: float, direction: Direction) -> float:
-        """Return ``P(L > epsilon)``."""
         return self.inner.tail_at(epsilon, direction.opposite)
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of ``delta_at``."""
         return self.inner.delta_bracket(epsilon, direction.opposite)
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of ``tail_at``."""
         return self.inner.tail_bracket(epsilon, direction.opposite)
 
     def epsilon_bracket(self, delta: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, self.epsilon_at(delta, direction))
 
 
@@ -201,31 +189,24 @@ class DataProfile:
     inner: PrivacyProfile
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return the hockey-stick divergence at ``epsilon``."""
         return self.inner.delta_at(epsilon, direction)
 
     def log_delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return its logarithm."""
         return self.inner.log_delta_at(epsilon, direction)
 
     def epsilon_at(self, delta: float, direction: Direction) -> float:
-        """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         return self.inner.epsilon_at(delta, direction)
 
     def tail_at(self, epsilon: float, direction: Direction) -> float:
-        """Return ``P(L > epsilon)``."""
         return self.inner.tail_at(epsilon, direction)
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of the divergence, proved from the data on."""
         return self.mechanism.delta_bracket(self.pair, epsilon, direction)
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of the tail, proved from the data on."""
         return self.mechanism.tail_bracket(self.pair, epsilon, direction)
 
     def epsilon_bracket(self, delta: float, direction: Direction) -> Bracket:
-        """Return an enclosure, proved from the data on, of the smallest ``epsilon >= 0`` at ``delta``."""
         return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, self.epsilon_at(delta, direction))
 
 

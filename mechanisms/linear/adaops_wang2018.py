@@ -211,12 +211,10 @@ class AdaOPS2018:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"AdaOPS of W18, {self.rule.standing}"
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the paper states, for one record added or removed."""
         return Guarantee(self.rule.epsilon, self.rule.delta, Relation.ADD, "DP", "W18-TH2i")
 
     def worst_case(self, domain: Domain) -> Bound | None:
@@ -227,7 +225,6 @@ class AdaOPS2018:
         return stated_bound(rule.epsilon, rule.delta, "W18-TH2i, corrected", "Five shares, composed adaptively.")
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, 2 + dim)``."""
         settings, spectrum = self.rule.settings(dataset), GramSpectrum.of(dataset)
         noise = rng.standard_normal((check_draws(n_draws), 2 + dataset.dim))
         eigenvalue = np.maximum(spectrum.smallest - settings.shift + settings.sigma * noise[:, 0], 0.0)
@@ -242,7 +239,6 @@ class AdaOPS2018:
         return np.column_stack([eigenvalue, log_lipschitz, spectrum.draw_posterior(lam, gamma, noise[:, 2:])])
 
     def split(self, outputs: FloatArray, dim: int) -> AdaOPS2018Transcript:
-        """Return the three released quantities of each transcript."""
         outputs = check_outputs(outputs, 2 + dim)
         return AdaOPS2018Transcript(outputs[:, 0], outputs[:, 1], outputs[:, 2:])
 
@@ -321,7 +317,6 @@ class AdaOPS2018Parameters(Parameters):
     form: Literal["corrected", "printed"] = "corrected"
 
     def build(self, dim: int) -> AdaOPS2018:
-        """Return the mechanism."""
         rule = CorrectedRule2018 if self.form == "corrected" else PublishedRule2018
         return AdaOPS2018(rule(self.epsilon, self.delta))
 

@@ -174,12 +174,10 @@ class AdaOPS2019:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"AdaOPS of W19, {self.rule.standing}"
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the paper states, for one record added or removed."""
         return Guarantee(self.rule.epsilon, self.rule.delta, Relation.ADD, "DP", "W19-P4.4.1")
 
     def worst_case(self, domain: Domain) -> Bound | None:
@@ -192,7 +190,6 @@ class AdaOPS2019:
         )
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, 1 + dim)``."""
         settings, spectrum = self.rule.settings(dataset), GramSpectrum.of(dataset)
         noise = rng.standard_normal((check_draws(n_draws), 1 + dataset.dim))
         eigenvalue = spectrum.smallest + settings.sigma * noise[:, 0]
@@ -200,7 +197,6 @@ class AdaOPS2019:
         return np.column_stack([eigenvalue, spectrum.draw_posterior(settings.lam(eigenvalue), gamma, noise[:, 1:])])
 
     def split(self, outputs: FloatArray, dim: int) -> AdaOPS2019Transcript:
-        """Return the two released quantities of each transcript."""
         outputs = check_outputs(outputs, 1 + dim)
         return AdaOPS2019Transcript(outputs[:, 0], outputs[:, 1:])
 
@@ -242,7 +238,6 @@ class AdaOPS2019Parameters(Parameters):
     form: Literal["corrected", "printed"] = "corrected"
 
     def build(self, dim: int) -> AdaOPS2019:
-        """Return the mechanism."""
         if self.form == "printed":
             return AdaOPS2019(PublishedRule2019(self.epsilon, self.delta, kappa=self.kappa))
         return AdaOPS2019(CorrectedRule2019(self.epsilon, self.delta, kappa=self.kappa, n_public=self.n_public))

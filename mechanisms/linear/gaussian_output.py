@@ -83,7 +83,6 @@ class GaussianOutput:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"Gaussian output perturbation (gamma={self.gamma:g})"
 
     def _centre(self, dataset: Dataset) -> FloatArray:
@@ -96,12 +95,10 @@ class GaussianOutput:
         return centre
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, k)``."""
         centre = self._centre(dataset)
         return coloured(centre, self.factor, self.gamma, rng.standard_normal((check_draws(n_draws), centre.size)))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         centre = self._centre(dataset)
         quadratic = (((np.atleast_2d(outputs) - centre) @ self.factor) ** 2).sum(axis=1)
         constant = np.log(np.diag(self.factor)).sum() + centre.size * (0.5 * math.log(self.gamma) - HALF_LOG_2PI)
@@ -112,7 +109,6 @@ class GaussianOutput:
         return float(np.linalg.norm(self.estimator.shift(pair) @ self.factor))
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``."""
         shift = self.estimator.shift(pair) @ self.factor
         noise = (np.atleast_2d(outputs) - self._centre(pair.first)) @ self.factor
         return np.asarray(self.gamma * (0.5 * (shift @ shift) - noise @ shift))
@@ -139,7 +135,6 @@ class GaussianOutput:
         return self._proved(pair, epsilon, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
@@ -168,7 +163,6 @@ class GaussianOutput:
         return square_root(arb(self.gamma) * square)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
-        """Return the map from standard normal noise to outputs."""
         centre = self.estimator(dataset)
         return lambda noise: coloured(centre, self.factor, self.gamma, np.array(noise))
 
@@ -207,7 +201,6 @@ class GaussianOutput:
         return low, high
 
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray | None:
-        """Return the loss of leaving each record out at one output, around a ridge estimate."""
         if not isinstance(self.estimator, RidgeMap):
             return None
         noise = (output - self.estimator(dataset)) @ self.factor
@@ -288,11 +281,9 @@ class DemocraticOutput:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"democratic output perturbation (gamma={self.gamma:g}, lam={self.lam:g})"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``."""
         fit = ridge_fit(dataset, self.lam)
         noise = rng.standard_normal((check_draws(n_draws), dataset.dim))
         return np.asarray(fit.theta + fit.solve(noise) / math.sqrt(self.gamma))
@@ -303,7 +294,6 @@ class DemocraticOutput:
         return np.asarray((fit.theta - np.atleast_2d(outputs)) @ fit.factor @ fit.factor.T)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         noise = self._noise(outputs, dataset)
         constant = ridge_fit(dataset, self.lam).log_det + dataset.dim * (0.5 * math.log(self.gamma) - HALF_LOG_2PI)
         return np.asarray(constant - 0.5 * self.gamma * (noise**2).sum(axis=1))
@@ -334,11 +324,9 @@ class GaussianOutputParameters(Parameters):
     lam: NonNegative
 
     def build(self, dim: int) -> GaussianOutput:
-        """Return the mechanism."""
         return GaussianOutput.isotropic(self.sigma, dim, RidgeMap(self.lam))
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse a ridge too small for the data."""
         check_ridge(self.name, self.lam, dataset, everywhere=everywhere)
         return everywhere
 

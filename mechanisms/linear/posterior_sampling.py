@@ -62,7 +62,6 @@ class PosteriorSampling:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"one-posterior sampling (gamma={self.gamma:g}, lam={self.lam:g})"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
@@ -77,7 +76,6 @@ class PosteriorSampling:
         return coloured(fit.theta, fit.factor, self.gamma, rng.standard_normal((check_draws(n_draws), dataset.dim)))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         fit = ridge_fit(dataset, self.lam)
         quadratic = (((np.atleast_2d(outputs) - fit.theta) @ fit.factor) ** 2).sum(axis=1)
         constant = 0.5 * (fit.log_det + dataset.dim * math.log(self.gamma)) - dataset.dim * HALF_LOG_2PI
@@ -99,7 +97,6 @@ class PosteriorSampling:
         return fit, fit.leverage(pair.x), math.sqrt(self.gamma) * fit.residual(pair.x, pair.y)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``."""
         if pair.relation is Relation.REPLACE:
             return np.asarray(self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second))
         fit, leverage, scaled = self._target(pair)
@@ -133,11 +130,9 @@ class PosteriorSampling:
         return self._proved(pair, epsilon, direction, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, direction, 1)
 
     def epsilon_bracket(self, pair: NeighbouringPair, delta: float, direction: Direction) -> Bracket:
-        """Return an enclosure, proved from the data on, of the smallest ``epsilon >= 0`` at ``delta``."""
         epsilon = self.profile(pair).epsilon_at(delta, direction)
         return epsilon_bracket(lambda e: self.delta_bracket(pair, e, direction), delta, epsilon)
 
@@ -154,7 +149,6 @@ class PosteriorSampling:
         return enclose(evaluate, low=0.0, high=1.0)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
-        """Return the map from standard normal noise to outputs."""
         fit = ridge_fit(dataset, self.lam)
         return lambda noise: coloured(fit.theta, fit.factor, self.gamma, np.array(noise))
 
@@ -163,7 +157,6 @@ class PosteriorSampling:
         return posterior_envelope(self, pair, direction, epsilon)
 
     def record_laws(self, dataset: Dataset) -> QuadraticRecordLaws:
-        """Return the exact laws of leaving each record out."""
         records = record_quantities(dataset, self.lam)
         return QuadraticRecordLaws(records.leverage_out, math.sqrt(self.gamma) * records.residual_out)
 
@@ -177,7 +170,6 @@ class PosteriorSampling:
         return low, high
 
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the loss of leaving each record out at one output."""
         records = record_quantities(dataset, self.lam)
         with np.errstate(divide="ignore"):
             log_det = np.log1p(-records.leverage_in)
@@ -232,11 +224,9 @@ class PosteriorParameters(Parameters):
     lam: NonNegative
 
     def build(self, dim: int) -> PosteriorSampling:
-        """Return the mechanism."""
         return PosteriorSampling(self.gamma, self.lam)
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse a ridge too small for the data."""
         check_ridge(self.name, self.lam, dataset, everywhere=everywhere)
         return everywhere
 

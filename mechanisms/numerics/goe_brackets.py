@@ -46,7 +46,6 @@ def isf_bracket(law: GoeLaw, upper_tail: Fraction) -> Bracket:
 
     Parameters
     ----------
-    law : GoeLaw
     upper_tail : Fraction
         The exact level in (0, 1), so that a printed decimal such as ``8.465e-6 / 2`` is not rounded.
 

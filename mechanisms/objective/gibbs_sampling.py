@@ -53,7 +53,6 @@ class GibbsSampling:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"one-posterior sampling ({self.loss.name}, gamma={self.gamma:g}, lam={self.lam:g})"
 
     def most_tries(self, n_records: float, dim: int, x_bound: float) -> float:
@@ -89,7 +88,6 @@ class GibbsSampling:
         return self.record_bound(domain, domain.x_bound)
 
     def record_bound(self, domain: Domain, length: float) -> Bound | None:
-        """Return the bound for records whose features are no longer than ``length``."""
         xi = self.loss.xi(domain.y_bound, min(domain.x_bound, length))
         if not math.isfinite(xi):
             return None

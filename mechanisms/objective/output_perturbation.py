@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain
@@ -20,9 +19,10 @@ from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
 from ..numerics.mills import HALF_LOG_2PI
 from ..numerics.spectra import derivative_room, roundings, summed
 from ..offers import LOSSES, NO_SIZE, Offer, Offered, Promise, with_least_noise
-from ..parameters import Parameters, Positive, Ways
+from ..parameters import Ways
 from ..records.record_laws import GaussianRecordLaws
-from .losses import GlmLoss, LogisticLoss, PseudoHuberLoss, SmoothedHingeLoss
+from .losses import BoundedLoss, GlmLoss, LogisticLoss
+from .objective_perturbation import ObjectiveParameters
 from .perturbed_objective import PerturbedObjective
 from .perturbed_solver import newton
 
@@ -61,7 +61,6 @@ class GlmOutput:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"Gaussian output perturbation ({self.loss.name}, sigma={self.sigma:g}, lam={self.lam:g})"
 
     def estimate(self, dataset: Dataset) -> FloatArray:
@@ -70,12 +69,10 @@ class GlmOutput:
         return np.asarray(newton(PerturbedObjective(dataset, self.loss, self.lam), none, none, self.residual)[0])
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``."""
         noise = self.sigma * rng.standard_normal((check_draws(n_draws), dataset.dim))
         return np.asarray(self.estimate(dataset) + noise)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         square = np.square((np.atleast_2d(outputs) - self.estimate(dataset)) / self.sigma).sum(axis=1)
         return np.asarray(-0.5 * square - dataset.dim * (math.log(self.sigma) + HALF_LOG_2PI))
 
@@ -116,7 +113,6 @@ class GlmOutput:
         return self.record_bound(domain, domain.x_bound)
 
     def record_bound(self, domain: Domain, length: float) -> Bound | None:
-        """Return the bound for records whose features are no longer than ``length``."""
         xi = self.loss.xi(domain.y_bound, min(domain.x_bound, length))
         if not math.isfinite(xi):
             return None
@@ -137,30 +133,19 @@ class GlmOutput:
         return GaussianRecordLaws(np.where(lengths > 0, moved, 0.0) / (self.lam * self.sigma))
 
 
-class GlmOutputParameters(Parameters):
+class GlmOutputParameters(ObjectiveParameters):
     """The minimiser of a regularised generalised linear model plus normal noise of one standard deviation."""
 
+    reportable: ClassVar[bool] = False
     protection: ClassVar[Ways] = ({"sigma": 1}, {"lam": 1})
 
-    name: Literal["glm-output"]
-    loss: Literal["logistic", "smoothed-hinge", "pseudo-huber"]
-    sigma: Positive
-    lam: Positive
-    width: Positive | None = Field(None, description="Of the smoothed hinge or pseudo-Huber loss.")
+    name: Literal["glm-output"]  # type: ignore[assignment]
+    loss: BoundedLoss
 
-    def build_loss(self) -> GlmLoss:
-        """Return the loss."""
-        if self.loss == "logistic":
-            return LogisticLoss()
-        kind = SmoothedHingeLoss if self.loss == "smoothed-hinge" else PseudoHuberLoss
-        return kind() if self.width is None else kind(width=self.width)
-
-    def build(self, dim: int) -> GlmOutput:
-        """Return the mechanism."""
+    def build(self, dim: int) -> GlmOutput:  # type: ignore[override]
         return GlmOutput(self.build_loss(), self.sigma, self.lam)
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse responses that are not of the loss."""
         self.build_loss().check_response(dataset.y)
         return True
 

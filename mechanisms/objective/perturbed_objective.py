@@ -59,15 +59,12 @@ class QuadraticRegulariser:
         object.__setattr__(self, "matrix", R)
 
     def value(self, theta: FloatArray) -> FloatArray:
-        """Return ``r``."""
         return np.asarray(0.5 * np.einsum("ki,ki->k", theta @ self.matrix, theta))
 
     def gradient(self, theta: FloatArray) -> FloatArray:
-        """Return ``R theta``."""
         return np.asarray(theta @ self.matrix)
 
     def hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``R``."""
         return self.matrix
 
 

@@ -134,7 +134,6 @@ def gradient_model(objective: PerturbedObjective, centre: FloatArray, noise: Flo
 
     Parameters
     ----------
-    objective : PerturbedObjective
     centre : (dim,) array
         The noise-free minimiser.
     noise : (n_points, dim) array
@@ -186,7 +185,6 @@ def newton(objective: PerturbedObjective, noise: FloatArray, start: FloatArray, 
 
     Parameters
     ----------
-    objective : PerturbedObjective
     noise, start : (n_points, dim) arrays
     residual : float
         Largest ``max_j |grad J + b|_j`` of a returned point, checked with an exact float64 gradient.

@@ -48,12 +48,10 @@ class HuberLoss:
         """Accept any finite response."""
 
     def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
         u = np.abs(predictor - response)
         return np.asarray(np.where(u <= self.width, 0.5 * u**2, self.width * (u - 0.5 * self.width)))
 
     def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
         return np.asarray(np.clip(predictor - response, -self.width, self.width))
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
@@ -167,7 +165,6 @@ class SmoothProblem:
 
         Parameters
         ----------
-        pair : NeighbouringPair
         metric : (dim, dim) array, optional
             ``A``, symmetric positive semidefinite; the identity if left out.
         """
@@ -225,7 +222,6 @@ def squared_sensitivities(dataset: Dataset, lam: float, metric: FloatArray | Non
 
     Parameters
     ----------
-    dataset : Dataset
     lam : float
         At least 0; with 0, ``X^T X`` must be nonsingular. A record of leverage 1 has infinite sensitivity.
     metric : (dim, dim) array, optional

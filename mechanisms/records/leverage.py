@@ -63,7 +63,6 @@ def record_quantities(dataset: Dataset, lam: float) -> RecordQuantities:
 
     Parameters
     ----------
-    dataset : Dataset
     lam : float
         Ridge regularisation, at least 0.
 
@@ -92,7 +91,6 @@ class RecordEpsilons:
         The output is drawn from the data set as it is (FORWARD for the pair that removes the record).
     drawn_without : (n_records,) array
         The output is drawn with the record left out (BACKWARD for that pair).
-    delta : float
     """
 
     drawn_with: FloatArray
@@ -114,7 +112,6 @@ def all_records_epsilon(dataset: Dataset, *, gamma: float, lam: float, delta: fl
 
     Parameters
     ----------
-    dataset : Dataset
     gamma, lam : float
         Inverse temperature (positive) and regularisation (at least 0).
     delta : float

@@ -335,7 +335,6 @@ class GaussianRecordLaws:
     mu: FloatArray
 
     def delta_at(self, epsilon: float, direction: Direction) -> FloatArray:
-        """Return every record's divergence; the same in both directions."""
         lost = np.isinf(self.mu)
         return np.where(lost, 1.0, np.exp(gaussian_log_delta(epsilon, np.where(lost, 0.0, self.mu))))
 
@@ -345,7 +344,6 @@ class GaussianRecordLaws:
         return np.where(lost, math.inf, gaussian_epsilon(np.where(np.isinf(self.mu), 0.0, self.mu), delta))
 
     def worse_epsilon_at(self, delta: float) -> FloatArray:
-        """Return every record's smallest epsilon; the same in both directions."""
         lost = np.isinf(self.mu)
         if self.mu.size <= BLOCK or not 0 < delta < 1 or lost.all():
             return self.epsilon_at(delta, Direction.FORWARD)
@@ -361,18 +359,15 @@ class QuadraticRecordLaws:
     scaled_residual: FloatArray
 
     def delta_at(self, epsilon: float, direction: Direction) -> FloatArray:
-        """Return every record's divergence."""
         lost = np.isinf(self.leverage)
         mu, a = np.where(lost, 0.0, self.leverage), np.where(lost, 0.0, self.scaled_residual)
         # the profile's FORWARD is drawn without the record
         return np.where(lost, 1.0, np.exp(quadratic_log_delta(epsilon, mu, a, direction.opposite)))
 
     def epsilon_at(self, delta: float, direction: Direction) -> FloatArray:
-        """Return every record's smallest epsilon."""
         return ops_epsilon(self.leverage, self.scaled_residual, delta, direction.opposite)
 
     def worse_epsilon_at(self, delta: float) -> FloatArray:
-        """Return the larger of every record's two epsilons."""
         if self.leverage.size > BLOCK and 0 < delta < 1:
             return ops_epsilons(self.leverage, self.scaled_residual, delta, BLOCK)
         return np.maximum(self.epsilon_at(delta, Direction.FORWARD), self.epsilon_at(delta, Direction.BACKWARD))
@@ -385,11 +380,9 @@ class OneByOneLaws:
     profiles: tuple[PrivacyProfile, ...]
 
     def delta_at(self, epsilon: float, direction: Direction) -> FloatArray:
-        """Return every record's divergence."""
         return np.array([profile.delta_at(epsilon, direction) for profile in self.profiles])
 
     def epsilon_at(self, delta: float, direction: Direction) -> FloatArray:
-        """Return every record's smallest epsilon."""
         return np.array([profile.epsilon_at(delta, direction) for profile in self.profiles])
 
     @property

@@ -141,15 +141,12 @@ class Composition:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return " and ".join(part.name for part in self.parts)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, sum(widths))``."""
         return np.hstack([part.draw(dataset, n_draws, rng=rng) for part in self.parts])
 
     def split(self, outputs: FloatArray) -> list[FloatArray]:
-        """Return each part's outputs."""
         edges = np.cumsum(self.widths)
         return np.split(check_outputs(outputs, int(edges[-1])), edges[:-1], axis=1)
 
@@ -186,11 +183,9 @@ class Composition:
         return all(isinstance(part, FromDistance) and is_reference(part) and part.proves(pair) for part in self.parts)
 
     def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on. Both directions agree."""
         return self._proved(pair, epsilon, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, at: int) -> Bracket:
@@ -209,7 +204,6 @@ class PostProcessed:
 
     Parameters
     ----------
-    mechanism : Mechanism
     function : callable
         Maps outputs ``(n_draws, k)`` to ``(n_draws, m)``, row by row, without looking at the data.
     """
@@ -219,11 +213,9 @@ class PostProcessed:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"a function of {self.mechanism.name}"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, m)``."""
         return np.asarray(self.function(self.mechanism.draw(dataset, n_draws, rng=rng)), dtype=np.float64)
 
 

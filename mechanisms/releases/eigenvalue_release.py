@@ -30,7 +30,6 @@ class EigenvalueRelease:
     ----------
     theta : (dim,) array
         The released parameter at which the Hessian is taken.
-    loss : GlmLoss
     lam : float
         Weight of the quadratic regulariser, at least 0.
     sigma4 : float
@@ -52,7 +51,6 @@ class EigenvalueRelease:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"smallest-eigenvalue release ({self.loss.name}, sigma4={self.sigma4:g})"
 
     @property
@@ -66,15 +64,12 @@ class EigenvalueRelease:
         return np.asarray(np.linalg.eigvalsh(H)[:1], dtype=np.float64)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, 1)``."""
         return draw_shifted(self.eigenvalue(dataset), self.noise_scale, n_draws, rng)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each output w.r.t. Lebesgue measure, natural log, shape ``(n_draws,)``."""
         return log_density_shifted(outputs, self.eigenvalue(dataset), self.noise_scale)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D(o) - log p_D'(o)`` of each output, natural log, shape ``(n_draws,)``."""
         return shift_loss(outputs, self.eigenvalue(pair.first), self._shift(pair), self.noise_scale)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:

@@ -19,16 +19,14 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import Relation
 from ..laws.gaussian_profile import GaussianProfile
 from ..numerics.goe import goe_tau
-from ..objective.losses import GlmLoss, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
+from ..objective.losses import BY_NAME, GlmLoss
 from ..objective.perturbed_objective import Regulariser
 from .gradient_release import GradientRelease
 from .hessian_release import HessianRelease
 from .report_terms import OwnRecord, Releases, ReportForm, ReportScales, corrected_terms
 
 #: Losses that a report file may name.
-LOSSES: Final = {
-    loss.__name__: loss for loss in (LogisticLoss, SquaredLoss, PoissonLoss, SmoothedHingeLoss, PseudoHuberLoss)
-}
+LOSSES: Final = {loss.__name__: loss for loss in BY_NAME.values()}
 FORMAT: Final = "pdp-verify privacy report"
 SCHEMA_VERSION: Final = 1
 #: The bound covers adding and removing the record (RW21, D_{+-z}); replacing one is not covered.
@@ -140,7 +138,6 @@ class PrivacyReport:
         Parameters
         ----------
         x : (dim,) array_like
-        y : float
         form : ReportForm
             ``corrected_terms`` (valid with probability ``1 - failure_prob``) or ``printed_terms``.
         """
@@ -226,15 +223,8 @@ def make_report(
     ----------
     theta : (dim,) array_like
         Output of objective perturbation with the loss, ``sigma`` and ``lam`` of ``scales``.
-    dataset : Dataset
-    scales : ReportScales
-    rng : Generator
     regulariser : Regulariser, optional
         The public ``r`` of the objective.
-
-    Returns
-    -------
-    PrivacyReport
 
     Raises
     ------

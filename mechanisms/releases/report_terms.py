@@ -153,7 +153,6 @@ def printed_terms(scales: ReportScales, releases: Releases, x: FloatArray, y: fl
 
     Parameters
     ----------
-    scales : ReportScales
     releases : Releases
         With a gradient and a Hessian for DATA-DEP, without them for DATA-INDEP.
     x : (dim,) array
@@ -299,10 +298,6 @@ def draw_releases(
     ----------
     mechanism : ObjectivePerturbation
         With the loss, ``sigma`` and ``lam`` of ``scales``.
-    dataset : Dataset
-    scales : ReportScales
-    n_draws : int
-    rng : Generator
     """
     for name in ("loss", "sigma", "lam"):
         ours, theirs = getattr(scales, name), getattr(mechanism, name)

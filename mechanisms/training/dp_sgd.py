@@ -109,7 +109,6 @@ class DPSGD:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"DP-SGD ({self.loss}, {self.n_steps} steps)"
 
     @property
@@ -132,7 +131,6 @@ class DPSGD:
         return ClippedRecords.of(self.loss, dataset, self.clip)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, width(dim))``."""
         records = self.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.width(dataset.dim)))
         for part in passes(n_draws, dataset.n_records, dataset.dim, self.rate):
@@ -191,7 +189,6 @@ class DPSGD:
             theta = self.step(theta, seen[:, t], released)
 
     def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the last iterate of each output, shape ``(n_draws, dim)``."""
         if self.observer == "final":
             return check_outputs(outputs, dataset.dim)
         *_, (theta, seen) = self.iterates(outputs, dataset.dim)
@@ -206,11 +203,9 @@ class DPSGD:
         return training_worst_pair(self, domain, epsilon, delta)
 
     def record_bound(self, domain: Domain, length: float) -> Bound | None:
-        """Return the bound for records whose features are no longer than ``length``."""
         return domain_bound(self, domain, length)
 
     def records_bound(self, dataset: Dataset) -> Bound:
-        """Return the bound for the records of one data set, whatever the others are."""
         return records_bound(self, dataset)
 
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
@@ -264,12 +259,10 @@ class DPSGDParameters(Parameters):
     observer: Literal["transcript", "final"] = "transcript"
 
     def build(self, dim: int) -> DPSGD:
-        """Return the mechanism."""
         radius = math.inf if self.radius is None else self.radius
         return DPSGD(**self.model_dump(exclude={"name", "radius"}), radius=radius)
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse responses that are not of the loss."""
         LOSSES[self.loss].check_response(dataset.y)
         return True
 
@@ -305,19 +298,15 @@ class FullBatchGD:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"full batch, {self.training.name}"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, width(dim))``."""
         return self.training.draw(dataset, n_draws, rng=rng)
 
     def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the last iterate of each transcript, shape ``(n_draws, dim)``."""
         return self.training.coefficients(outputs, dataset)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
         total, sigma = np.zeros(len(outputs)), self.training.sigma
         for seen, mean in self._steps(outputs, dataset):
             total += normal_log_density(seen, mean, sigma)
@@ -347,11 +336,9 @@ class FullBatchGD:
         return self.training.worst_pair(domain, epsilon, delta)
 
     def records_bound(self, dataset: Dataset) -> Bound:
-        """Return the bound for the records of one data set, whatever the others are."""
         return self.training.records_bound(dataset)
 
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
-        """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed."""
         return self.training.dominating_laws(dataset)
 
     @property

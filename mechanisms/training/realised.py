@@ -92,10 +92,6 @@ def realised_epsilons(training: DPSGD, output: ArrayLike, dataset: Dataset, delt
     delta : float
         In (0, 1).
 
-    Returns
-    -------
-    PrivateEstimate
-
     Raises
     ------
     ValueError

@@ -151,8 +151,6 @@ class StepLaws:
 
     Parameters
     ----------
-    n_steps : int
-    rate : float
     sigma : float
         Standard deviation of the noise of a step.
     count_sigma : float or None
@@ -342,7 +340,6 @@ class FewLaws:
         return f"FewLaws({len(self.places)} records)"
 
     def delta_at(self, epsilon: float, direction: Direction) -> FloatArray:
-        """Return a bound on every record's divergence."""
         return self._each(lambda law: law.delta_at(epsilon, direction))
 
     def epsilon_at(self, delta: float, direction: Direction) -> FloatArray:
@@ -350,7 +347,6 @@ class FewLaws:
         return self._each(lambda law: law.epsilon_at(delta, direction), delta)
 
     def worse_epsilon_at(self, delta: float) -> FloatArray:
-        """Return the larger of the two."""
         return self._each(lambda law: max(law.epsilon_at(delta, direction) for direction in BOTH), delta)
 
     def _each(self, ask: Callable[[PrivacyProfile], float], delta: float = 0.0) -> FloatArray:
@@ -408,7 +404,6 @@ class AtLeast:
     leaving: float
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return the curve at ``epsilon``."""
         lost = self.leaving * (1.0 if direction is Direction.BACKWARD else math.exp(min(epsilon, 700.0)))
         return max(0.0, self.law.delta_bracket(epsilon, direction).low - lost)
 

@@ -41,7 +41,6 @@ class ChoiceData:
 
     Attributes
     ----------
-    dataset : Dataset
     origin : {"records", "public", "synthetic"}
     recipe : str
         Name of the published set, or nothing.

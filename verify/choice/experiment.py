@@ -34,7 +34,6 @@ class Experiment:
 
     Attributes
     ----------
-    data : ChoiceData
     loss : {"squared", "logistic"}
     promises : tuple of Promise
         Every mechanism is set up for each of them.
