@@ -17,8 +17,10 @@ made with the proved bound and a public upper bound on ``n``.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -142,8 +144,8 @@ class OPSParameters:
 
 
 @dataclass(frozen=True)
-class PublishedOPSCalibration:
-    r"""Appendix F of W18 as printed: any ``(lam, gamma)`` with ``epsilon_bound`` equal to ``epsilon``.
+class Calibration(ABC):
+    r"""The four rules of appendix F: a pair ``(lam, gamma)`` whose ``epsilon_bound`` is ``epsilon``.
 
     Parameters
     ----------
@@ -163,9 +165,66 @@ class PublishedOPSCalibration:
     dim: int
     x_bound: float
     y_bound: float
+    #: What is added to the name of a rule.
+    form: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        _check(self)
+        for name in ("epsilon", "x_bound", "y_bound"):
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
+        object.__setattr__(self, "delta", check_open_delta(self.delta))
+        object.__setattr__(self, "n_records", check_count("n_records", self.n_records, least=0))
+        object.__setattr__(self, "dim", check_count("dim", self.dim))
+
+    @abstractmethod
+    def lipschitz(self, lam: ArrayLike) -> FloatArray:
+        """Return the Lipschitz constant of a record's loss at this ridge."""
+
+    @abstractmethod
+    def epsilon_bound(self, lam: ArrayLike, gamma: ArrayLike) -> FloatArray:
+        """Return what the loss is bounded by at failure probability ``delta``."""
+
+    @property
+    @abstractmethod
+    def diffuse_lam(self) -> float:
+        """The ridge at which the temperature-free part of the bound is ``epsilon/2``."""
+
+    @abstractmethod
+    def gamma_at(self, lam: float) -> float:
+        """Return the largest ``gamma`` that the bound allows; ``ValueError`` where none is small enough."""
+
+    def c1(self, epsilon: float, rho: float) -> float:
+        """Return ``C_1(epsilon, delta, rho, d)`` of W18, eq. 18 (utility only)."""
+        tail = math.log(1 / rho)
+        return (self.dim / 2 + math.sqrt(self.dim * tail) + tail) * math.log(2 / self.delta) / epsilon**2
+
+    def diffuse(self) -> OPSParameters:
+        """Return OPS-Diffuse (W18-F1): the fixed ridge, gamma calibrated."""
+        return self._at(self.diffuse_lam, "diffuse")
+
+    def concentrated(self, gamma: float = 1.0) -> OPSParameters:
+        """Return OPS-Concentrated (W18-F2): ``gamma = 1``, the ridge calibrated."""
+        return OPSParameters(_solve_lam(self, gamma), check_positive("gamma", gamma), f"concentrated{self.form}")
+
+    def balanced(self, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
+        """Return OPS-Balanced (W18-F3): the ridge that minimises eq. 24 with ``B = norm``, then gamma calibrated."""
+        return self._at(_balanced_lam(self, norm, rho), "balanced")
+
+    def conservative(self, *, rho: float = 0.05) -> OPSParameters:
+        """Return OPS-Conservative (W18-F4); the paper gives no formula, this reading: ``lam = B^2 sqrt(C_1)``.
+
+        It minimises ``(Y/B + |theta*|)^2 (B^4 C_1/lam + lam)``, what eq. 24 becomes with ``|theta*_lam| <= |theta*|``,
+        whose minimiser does not depend on ``|theta*|``; then gamma as in the diffuse rule.
+        """
+        c1 = self.c1(min(self.epsilon, math.sqrt(self.epsilon)), rho)
+        return self._at(max(self.x_bound**2 * math.sqrt(c1), self.diffuse_lam), "conservative")
+
+    def _at(self, lam: float, rule: str) -> OPSParameters:
+        return OPSParameters(lam, self.gamma_at(lam), rule + self.form)
+
+
+@dataclass(frozen=True)
+class PublishedOPSCalibration(Calibration):
+    """Appendix F of W18 as printed."""
 
     def lipschitz(self, lam: ArrayLike) -> FloatArray:
         """Return ``L(lam) = B Y (sqrt(n) B/sqrt(2 lam) + 1)`` (W18, after eq. 23)."""
@@ -190,13 +249,7 @@ class PublishedOPSCalibration:
         return (1 + math.log(2 / self.delta)) * self.x_bound**2 / self.epsilon
 
     def gamma_at(self, lam: float) -> float:
-        """Return the ``gamma`` with ``epsilon_bound(lam, gamma) = epsilon``.
-
-        Raises
-        ------
-        ValueError
-            If ``lam`` is not above ``(1 + log(2/delta)) B^2/(2 epsilon)``: no gamma is small enough there.
-        """
+        """Return the ``gamma`` with ``epsilon_bound(lam, gamma) = epsilon``, for ``lam`` above half of the diffuse."""
         lam, log_term = check_positive("lam", lam), math.log(2 / self.delta)
         room = self.epsilon - (1 + log_term) * self.x_bound**2 / (2 * lam)
         if room <= 0:
@@ -206,61 +259,20 @@ class PublishedOPSCalibration:
         w = 2 * room / (slope + math.sqrt(slope**2 + 4 * curve * room))
         return (w / float(self.lipschitz(lam))) ** 2
 
-    def c1(self, epsilon: float, rho: float) -> float:
-        """Return ``C_1(epsilon, delta, rho, d)`` of W18, eq. 18."""
-        tail = math.log(1 / rho)
-        return (self.dim / 2 + math.sqrt(self.dim * tail) + tail) * math.log(2 / self.delta) / epsilon**2
-
-    def diffuse(self) -> OPSParameters:
-        """Return OPS-Diffuse (W18-F1): the fixed ridge, gamma calibrated."""
-        return OPSParameters(self.diffuse_lam, self.gamma_at(self.diffuse_lam), "diffuse")
-
-    def concentrated(self, gamma: float = 1.0) -> OPSParameters:
-        """Return OPS-Concentrated (W18-F2): ``gamma = 1``, the ridge calibrated."""
-        return OPSParameters(_solve_lam(self, gamma), check_positive("gamma", gamma), "concentrated")
-
-    def balanced(self, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
-        """Return OPS-Balanced (W18-F3): the ridge that minimises eq. 24 with ``B = norm``, then gamma calibrated."""
-        lam = _balanced_lam(self, norm, rho)
-        return OPSParameters(lam, self.gamma_at(lam), "balanced")
-
-    def conservative(self, *, rho: float = 0.05) -> OPSParameters:
-        """Return OPS-Conservative (W18-F4); the paper gives no formula, this reading: ``lam = B^2 sqrt(C_1)``.
-
-        It minimises ``(Y/B + |theta*|)^2 (B^4 C_1/lam + lam)``, what eq. 24 becomes with ``|theta*_lam| <= |theta*|``,
-        whose minimiser does not depend on ``|theta*|``; then gamma as in the diffuse rule.
-        """
-        lam = _conservative_lam(self, rho)
-        return OPSParameters(lam, self.gamma_at(lam), "conservative")
-
 
 @dataclass(frozen=True)
-class CorrectedOPSCalibration:
+class CorrectedOPSCalibration(Calibration):
     r"""The four rules with a proved bound: OPS with the result is (epsilon, delta)-DP for one record added or removed.
 
     The leverage of any target is at most ``B^2/lam`` and its residual at most ``Y + B min(sqrt(n) Y/(2 sqrt(lam)),
-    n B Y/lam)``; gamma is the largest (or ``lam`` the smallest) for which the bound of
-    ``loss_bound`` is at most ``epsilon``.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        The guarantee; positive, and in (0, 0.317].
-    n_records : int
-        Public upper bound on the number of records of every data set, at least 0.
-    dim, x_bound, y_bound
-        As in ``PublishedOPSCalibration``.
+    n B Y/lam)``; gamma is the largest (or ``lam`` the smallest) for which the bound of ``loss_bound`` is at most
+    ``epsilon``. ``delta`` is in (0, 0.317], ``n_records`` a public upper bound for every data set.
     """
 
-    epsilon: float
-    delta: float
-    n_records: int
-    dim: int
-    x_bound: float
-    y_bound: float
+    form: ClassVar[str] = ", corrected"
 
     def __post_init__(self) -> None:
-        _check(self)
+        super().__post_init__()
         _ = self.diffuse_lam
 
     def residual(self, lam: ArrayLike) -> FloatArray:
@@ -270,58 +282,22 @@ class CorrectedOPSCalibration:
         return np.asarray(self.y_bound + self.x_bound * norm)
 
     def lipschitz(self, lam: ArrayLike) -> FloatArray:
-        """Return ``B`` times ``residual``."""
         return self.x_bound * self.residual(lam)
 
     def epsilon_bound(self, lam: ArrayLike, gamma: ArrayLike) -> FloatArray:
-        """Return the proved bound on the loss at failure probability ``delta``."""
         return loss_bound(self.x_bound**2 / np.asarray(lam, dtype=np.float64), self.residual(lam), gamma, self.delta)
 
     @property
     def diffuse_lam(self) -> float:
-        """The ridge at which the temperature-free part of the bound is ``epsilon/2``."""
         return self.x_bound**2 / largest_leverage(self.epsilon / 2, self.delta)
 
     def gamma_at(self, lam: float) -> float:
-        """Return the largest ``gamma`` that the bound allows.
-
-        Raises
-        ------
-        ValueError
-            If the leverage alone uses up ``epsilon`` at this ``lam``.
-        """
         lam = check_positive("lam", lam)
         gamma = float(largest_gamma(self.x_bound**2 / lam, self.residual(lam), self.epsilon, self.delta))
         if gamma <= 0:
             least = self.x_bound**2 / largest_leverage(self.epsilon, self.delta)
             raise ValueError(f"lam must be above {least:.6g} at this budget, got lam={lam}")
         return gamma
-
-    def c1(self, epsilon: float, rho: float) -> float:
-        """Return ``C_1(epsilon, delta, rho, d)`` of W18, eq. 18 (utility only)."""
-        tail = math.log(1 / rho)
-        return (self.dim / 2 + math.sqrt(self.dim * tail) + tail) * math.log(2 / self.delta) / epsilon**2
-
-    def diffuse(self) -> OPSParameters:
-        """Return the corrected OPS-Diffuse."""
-        return OPSParameters(self.diffuse_lam, self.gamma_at(self.diffuse_lam), "diffuse, corrected")
-
-    def concentrated(self, gamma: float = 1.0) -> OPSParameters:
-        """Return the corrected OPS-Concentrated."""
-        return OPSParameters(_solve_lam(self, gamma), check_positive("gamma", gamma), "concentrated, corrected")
-
-    def balanced(self, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
-        """Return the corrected OPS-Balanced."""
-        lam = _balanced_lam(self, norm, rho)
-        return OPSParameters(lam, self.gamma_at(lam), "balanced, corrected")
-
-    def conservative(self, *, rho: float = 0.05) -> OPSParameters:
-        """Return the corrected OPS-Conservative."""
-        lam = _conservative_lam(self, rho)
-        return OPSParameters(lam, self.gamma_at(lam), "conservative, corrected")
-
-
-Calibration = PublishedOPSCalibration | CorrectedOPSCalibration
 
 
 def proposition_18(calibration: PublishedOPSCalibration, *, norm: float = 1.0, rho: float = 0.05) -> OPSParameters:
@@ -331,14 +307,6 @@ def proposition_18(calibration: PublishedOPSCalibration, *, norm: float = 1.0, r
     log_term = math.log(2 / calibration.delta)
     gamma = calibration.epsilon**2 * lam / (4 * log_term * float(calibration.lipschitz(lam)) ** 2)
     return OPSParameters(lam, gamma, "proposition 18")
-
-
-def _check(calibration: Calibration) -> None:
-    for name in ("epsilon", "x_bound", "y_bound"):
-        object.__setattr__(calibration, name, check_positive(name, getattr(calibration, name)))
-    object.__setattr__(calibration, "delta", check_open_delta(calibration.delta))
-    object.__setattr__(calibration, "n_records", check_count("n_records", calibration.n_records, least=0))
-    object.__setattr__(calibration, "dim", check_count("dim", calibration.dim))
 
 
 def _solve_lam(calibration: Calibration, gamma: float) -> float:
@@ -371,11 +339,6 @@ def _balanced_lam(calibration: Calibration, norm: float, rho: float) -> float:
         return math.log(c1 * float(calibration.lipschitz(lam)) ** 2 / lam + lam * norm**2)
 
     return _smallest_on(objective, math.log(calibration.diffuse_lam))
-
-
-def _conservative_lam(calibration: Calibration, rho: float) -> float:
-    c1 = calibration.c1(min(calibration.epsilon, math.sqrt(calibration.epsilon)), rho)
-    return max(calibration.x_bound**2 * math.sqrt(c1), calibration.diffuse_lam)
 
 
 def _smallest_on(objective: Callable[[float], float], low: float) -> float:
