@@ -138,11 +138,6 @@ def without_old(pair: NeighbouringPair) -> Dataset:
     return pair.second if pair.relation is Relation.REMOVE else pair.dataset.without_record(pair.index)
 
 
-def target_in_data(pair: NeighbouringPair) -> bool:
-    """Return whether the target is one of the records of ``D`` (relation REMOVE)."""
-    return pair.relation is Relation.REMOVE
-
-
 def same_pair(first: NeighbouringPair, second: NeighbouringPair) -> bool:
     """Return whether two pairs have the same members, up to the order of records, and the same relation."""
     return (

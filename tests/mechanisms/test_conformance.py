@@ -39,7 +39,6 @@ def test_reference_mechanism_conforms_at_length(name):
 def test_broken_twin_fails(name):
     """25,000 draws from each data set; the first complaint is enough."""
     complaint = next(conformance.complaints(BROKEN[name], 25_000, 17), None)
-    assert complaint is not None
     assert not complaint.startswith(("refusals", "protocol", "order"))  # it fails for what is wrong with it
 
 

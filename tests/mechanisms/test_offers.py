@@ -249,7 +249,6 @@ def test_a_replaced_record_costs_less_than_two_neighbours() -> None:
     assert isinstance(direct, AdaSSP)
     assert direct.unit_sigma < 0.75 * through_two.unit_sigma
     bound = worst_case_of(direct, DOMAIN)
-    assert bound is not None
     assert bound.replaced is not None
     assert bound.mu is not None
     assert proved(direct, DOMAIN, promise)

@@ -290,7 +290,7 @@ def _compare(given: Mapping[str, Any]) -> int:
     from ..messages.faults import withheld
     from .choice_draft import compared, domain_of
     from .experiment import DIED, Course
-    from .pages.choice_record import LEAVES, names_of
+    from .pages.choice_pages import LEAVES, names_of
     from .pages.choice_words import first_line
 
     _check_table(given["export"])
@@ -332,8 +332,7 @@ def _leave(comparison: ChoiceRecord, about: Row, folder: Path, export: Path | No
     """Write the files of a comparison; ``export`` is None before all is done, or what goes on would find it there."""
     from ..engine.run_json import write_run
     from .choice_table import write, write_tables
-    from .pages.choice_pages import is_private
-    from .pages.choice_record import write_pages
+    from .pages.choice_pages import is_private, write_pages
 
     private = is_private(comparison.header)
     write(comparison, folder / "comparison.jsonl", private=private)
@@ -379,7 +378,7 @@ def _say(
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
     from .choice_draft import can_be_drafted
     from .pages import choice_words
-    from .pages.choice_terminal import lines
+    from .pages.choice_words import lines
 
     as_json, rows = given["as_json"], comparison.rows
     if as_json:

@@ -62,7 +62,6 @@ def test_a_slope_of_either_sign_loses_at_both_ends(width: float, sigma: float, l
     points = np.sinh(np.linspace(-12, 12, 4001)) / math.sinh(12) * (40 * sigma / lam + 2 * width)
     truth = divergence(one_record(lambda t: mechanism.loss.first(t, np.zeros(1)), sigma, lam, points), epsilon)
     bound = mechanism.worst_case(domain)
-    assert bound is not None
     assert truth <= bound.delta_at(epsilon, 1e-6)
     assert truth <= float(objective_tail(mechanism, domain, epsilon))
 
@@ -144,7 +143,6 @@ def test_the_worst_pair_of_a_narrow_hinge_is_the_worse_direction() -> None:
     from mechanisms import ObjectivePerturbation
 
     worst = worst_pair_of(ObjectivePerturbation(NARROW, 8.0, 0.001), Domain(3, 1.0, 1.0), 1.0, 1e-6)
-    assert worst is not None
     assert worst.direction is Direction.BACKWARD
     assert worst.delta.low == pytest.approx(0.0497181, rel=1e-5)
 

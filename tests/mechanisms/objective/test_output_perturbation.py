@@ -40,9 +40,6 @@ def test_draws_are_the_minimiser_with_noise() -> None:
 def test_no_record_moves_the_minimiser_further_than_its_law_says() -> None:
     laws, whole = dominating_laws(MECHANISM, DATA), MECHANISM.estimate(DATA)
     bound = worst_case_of(MECHANISM, DOMAIN)
-    assert laws is not None
-    assert bound is not None
-    assert bound.mu is not None
     epsilons = laws.epsilon_at(1e-3, Direction.FORWARD)
     moved = []
     for i in range(DATA.n_records):
@@ -62,12 +59,8 @@ def test_the_bound_is_nearly_reached_by_one_record_and_not_by_a_smaller_one() ->
     pair = NeighbouringPair.add(none, [1.0, 0.0], 1000.0)
     moved = float(np.linalg.norm(mechanism.estimate(pair.second) - mechanism.estimate(pair.first)))
     bound = mechanism.worst_case(DOMAIN)
-    assert bound is not None
-    assert bound.mu is not None
     assert 0.99 * bound.mu < moved <= bound.mu
     short = mechanism.record_bound(DOMAIN, 0.9)
-    assert short is not None
-    assert short.mu is not None
     assert short.mu < moved
 
 
@@ -142,7 +135,6 @@ def test_a_shorter_record_has_a_smaller_bound_and_a_replaced_one_a_larger() -> N
     mechanism, domain = BallObjectivePerturbation(14.0, 2.0), Domain(2, 1.0, 1.0)
     whole, short = mechanism.worst_case(domain), mechanism.record_bound(domain, 0.5)
     assert short.delta_at(1.0, 0.0) < whole.delta_at(1.0, 0.0)
-    assert whole.replaced is not None
     assert whole.delta_at(1.0, 0.0) < whole.replaced(1.0, 0.0)
 
 
@@ -153,7 +145,6 @@ def test_the_bound_for_a_replaced_record_holds_on_lines() -> None:
     laws = [ndtr((edges + x * (x * edges - y)) / 6.0) for x, y in ((1.0, 1.0), (1.0, -1.0), (0.2, 1.0))]
     cells = [np.concatenate([[law[0]], np.diff(law), [1 - law[-1]]]) for law in laws]
     replaced = mechanism.worst_case(domain).replaced
-    assert replaced is not None
     for epsilon in (0.3, 1.0, 1.6):
         exact = max(float(np.maximum(p - np.exp(epsilon) * q, 0).sum()) for p in cells for q in cells)
         assert exact <= replaced(epsilon, 0.0)
@@ -215,7 +206,6 @@ def test_two_features() -> None:
 @pytest.mark.parametrize("lam", [0.3, 3.0])
 def test_no_pair_of_neighbours_exceeds_the_bound(gamma: float, lam: float) -> None:
     bound = GibbsSampling(LOSS, gamma, lam).worst_case(Domain(1, 1.0, 1.0))
-    assert bound is not None
     for n in (0, 1, 8):
         data = _line(n)
         p = _masses(data, gamma, lam)
@@ -234,7 +224,6 @@ def test_the_bound_is_reached_where_the_loss_is_a_line() -> None:
     moved = still * np.exp(loss.value(np.zeros(1), far) - loss.value(GRID, far))
     p, q = still / still.sum(), moved / moved.sum()
     bound = GibbsSampling(loss, 1.0, 1.0).worst_case(Domain(1, 1.0, 1000.0))
-    assert bound is not None
     for epsilon in (0.3, 1.0, 3.0):
         exact = float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
         assert exact == pytest.approx(bound.delta_at(epsilon, 0.0), rel=1e-3)

@@ -14,7 +14,7 @@ from mechanisms.base import BOTH, Direction
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.embedded import load
 from mechanisms.data.neighbours import NeighbouringPair
-from mechanisms.data.synthetic import heavy_record, linear_unit_rows
+from mechanisms.data.synthetic import linear_unit_rows
 from mechanisms.laws.gaussian_calibration import gaussian_epsilons
 from mechanisms.laws.quadratic_profile import quadratic_log_delta
 from mechanisms.linear.posterior_sampling import PosteriorSampling
@@ -58,7 +58,10 @@ def test_no_records() -> None:
 
 
 def test_a_record_that_alone_fixes_a_direction_loses_everything() -> None:
-    data = heavy_record(50, 3, rng=np.random.default_rng(3)).dataset
+    rows = linear_unit_rows(50, 2, noise_sd=0.3, rng=np.random.default_rng(3)).dataset
+    X = np.column_stack([rows.X, np.zeros(50)])
+    X[0] = [0.0, 0.0, 1.0]
+    data = Dataset(X, rows.y, 1.0, 1.0)
     records = record_quantities(data, 0.0)
     assert records.leverage_out[0] == math.inf
     epsilons = all_records_epsilon(data, gamma=1.0, lam=0.0, delta=1e-6)

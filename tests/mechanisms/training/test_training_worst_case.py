@@ -55,7 +55,6 @@ def test_where_gradients_are_always_clipped_the_bound_is_attained(training: DPSG
         assert not pair.below
         assert pair.numbers["least norm"] == pair.numbers["largest norm"] == 0.25
         assert pair.delta.high == pytest.approx(bound.delta_at(epsilon, DELTA), rel=1e-12)
-        assert bound.within is not None
         assert not bound.within(epsilon, pair.delta.low * 0.999)
         assert bound.within(epsilon, pair.delta.high)
         assert pair.delta.low >= 0.98 * pair.delta.high > 0
@@ -117,7 +116,6 @@ def test_full_batches_have_the_closed_form_and_a_replaced_record_twice_its_dista
         bound = bound_of(mechanism)
         assert bound.mu == pytest.approx(mu, rel=1e-15)
         assert bound.delta_at(1.0, DELTA) == pytest.approx(GaussianProfile(mu).delta_at(1.0), rel=1e-11)
-        assert bound.replaced is not None
         replaced = GaussianProfile(2 * math.sqrt(8) * 0.5).delta_at(1.0)
         assert bound.replaced(1.0, DELTA) == pytest.approx(replaced, rel=1e-11)
         pair = pair_of(mechanism, 1.0)
@@ -126,7 +124,6 @@ def test_full_batches_have_the_closed_form_and_a_replaced_record_twice_its_dista
 
 def test_a_replaced_record_is_above_one_removed_and_below_two_after_one_another() -> None:
     bound = bound_of(CLIPPED)
-    assert bound.replaced is not None
     one, half = bound.delta_at(1.0, DELTA), bound.delta_at(0.5, DELTA)
     assert one < bound.replaced(1.0, DELTA) <= half * (1 + math.exp(0.5))
 
@@ -149,7 +146,6 @@ def test_every_record_has_a_law_of_its_own_and_the_largest_is_the_bound_of_the_d
     training = DPSGD("logistic", 8, 0.1, 2.0, 1.0, 0.5, normaliser=5.0, radius=2.0)
     data = example_data(6, kind="labels")
     laws = dominating_laws(training, data)
-    assert laws is not None
     norms, steps = norms_of(training, data), StepLaws.of(training)
     for direction in BOTH:
         laws_of = [steps.upper(float(norm), Relation.REMOVE, loose=RECORDS_LOOSE) for norm in norms]
@@ -164,7 +160,6 @@ def test_every_record_has_a_law_of_its_own_and_the_largest_is_the_bound_of_the_d
 
 def test_renyi_is_the_sum_of_the_steps_and_rises_to_the_next_whole_order() -> None:
     bound = bound_of(CLIPPED)
-    assert bound.renyi is not None
     one = math.log((1 - 0.1) ** 2 + 2 * 0.9 * 0.1 + 0.01 * math.exp(0.25)) / 1
     assert bound.renyi(2.0) == pytest.approx(8 * one, rel=1e-10)
     assert bound.renyi(2.0) < bound.renyi(2.5) == bound.renyi(3.0)

