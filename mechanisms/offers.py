@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, get_args
 
-from .base import Mechanism, WhiteBox, check_positive
+from .base import Mechanism, check_positive
 from .capabilities import Domain, worst_case_of, worst_pair_of
 from .data.neighbours import NeighbouringPair
 from .laws.gaussian_calibration import check_open_delta
@@ -69,7 +69,7 @@ class PromiseStanding(Enum):
 
 @dataclass(frozen=True)
 class Offered:
-    """A mechanism set up for a promise; None where its rule offers nothing there, with the reason."""
+    """A mechanism set up for a target; with a reason where its rule claims nothing there, and then mostly None."""
 
     mechanism: Mechanism | None
     reason: str = ""
@@ -200,15 +200,7 @@ LINEAR = (SQUARED,)
 LABELS = ("logistic", "smoothed-hinge")
 
 
-@dataclass(frozen=True)
-class Setup:
-    """A mechanism set up for a cell; out of domain where its rule claims nothing there, with the reason."""
-
-    mechanism: WhiteBox | None
-    out_of_domain: str = ""
-
-
-Build = Callable[[str, NeighbouringPair, float, float], Setup]
+Build = Callable[[str, NeighbouringPair, float, float], Offered]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from ..laws.gaussian_profile import ROUNDING, GaussianProfile, gaussian_balls, g
 from ..numerics.balls import Ball, enclose, square_root
 from ..numerics.mills import HALF_LOG_2PI
 from ..numerics.spectra import coloured
-from ..offers import LAM, LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
+from ..offers import LAM, LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..records.leverage import record_ranges, ridge_shifts, rounded
 from ..records.record_laws import GaussianRecordLaws
@@ -344,13 +344,13 @@ def examples() -> dict[str, Example]:
 def calibrated(sigma: Callable[[float, float, float], float], limit: float = math.inf) -> Build:
     """Return the rule: ridge plus noise with ``sigma(sensitivity, epsilon, delta)`` at the pair's own sensitivity."""
 
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         dim = pair.first.dim
         shift = GaussianOutput.isotropic(1.0, dim, RidgeMap(LAM)).sensitivity(pair)
         if shift == 0.0:
-            return Setup(None, "the target does not move the estimate: any noise will do")
+            return Offered(None, "the target does not move the estimate: any noise will do")
         words = "" if epsilon <= limit else f"the rule is for epsilon at most {limit:g}"
-        return Setup(GaussianOutput.isotropic(sigma(shift, epsilon, delta), dim, RidgeMap(LAM)), words)
+        return Offered(GaussianOutput.isotropic(sigma(shift, epsilon, delta), dim, RidgeMap(LAM)), words)
 
     return build
 

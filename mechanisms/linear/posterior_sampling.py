@@ -22,7 +22,7 @@ from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadrati
 from ..numerics.balls import Ball, enclose
 from ..numerics.mills import HALF_LOG_2PI
 from ..numerics.spectra import coloured
-from ..offers import LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
+from ..offers import LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..records.leverage import record_quantities, record_ranges
 from ..records.record_laws import QuadraticRecordLaws
@@ -237,10 +237,10 @@ def examples() -> dict[str, Example]:
 
 
 def _calibrated(kind: type[PublishedOPSCalibration] | type[CorrectedOPSCalibration], rule: str) -> Build:
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         data = pair.first
         chosen = getattr(kind(epsilon, delta, data.n_records + 1, data.dim, data.x_bound, data.y_bound), rule)()
-        return Setup(PosteriorSampling(chosen.gamma, chosen.lam))
+        return Offered(PosteriorSampling(chosen.gamma, chosen.lam))
 
     return build
 

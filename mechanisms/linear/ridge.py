@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_nonnegative
+from ..base import BOTH, check_nonnegative
 from ..capabilities import Domain, WorstPair
 from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation, without_old
 from ..numerics.balls import Ball
 from ..numerics.spectra import regular_factor
+
+if TYPE_CHECKING:
+    from .gaussian_output import GaussianOutput
+    from .posterior_sampling import PosteriorSampling
 
 #: A record whose leverage is nearer to 1 than this leaves a singular matrix behind, to working precision.
 LEAST_LEFT = 1e-9
@@ -221,16 +225,6 @@ def check_ridge(name: str, lam: float, dataset: Dataset, *, everywhere: bool) ->
 MOST_RECORDS = 2048
 
 
-class OneLine(Protocol):
-    """A mechanism in one dimension, whose divergence is proved from the data on."""
-
-    def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
-        """Return the exact law of the loss."""
-
-    def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of delta."""
-
-
 def largest_residual(lam: float, domain: Domain) -> float:
     """Return a bound on a record's residual at the ridge estimate over all data sets of a public number of records."""
     assert domain.n_public is not None
@@ -249,7 +243,7 @@ def largest_at(lam: float, dataset: Dataset, domain: Domain) -> tuple[float, flo
 
 
 def ridge_worst_pair(
-    law: OneLine,
+    law: GaussianOutput | PosteriorSampling,
     lam: float,
     domain: Domain,
     epsilon: float,

@@ -19,7 +19,7 @@ from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls, gaussian_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
-from ..offers import LAM, LINEAR, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
+from ..offers import LAM, LINEAR, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
 from ..records.record_laws import GaussianRecordLaws
 from ..releases.gaussian_shift import (
@@ -258,10 +258,10 @@ def examples() -> dict[str, Example]:
 
 
 def _set_up(*, published: bool) -> Build:
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         rule = SufficientStatistics.published if published else SufficientStatistics.calibrated
         data = pair.first
-        return Setup(rule(epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound, lam=LAM))
+        return Offered(rule(epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound, lam=LAM))
 
     return build
 

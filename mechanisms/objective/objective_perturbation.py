@@ -18,7 +18,7 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..offers import LOSSES, Build, Offer, Offered, Promise, Recipe, Setup, with_least_noise
+from ..offers import LOSSES, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import Parameters, Positive, Ways
 from .losses import AnyLoss, GlmLoss, LogisticLoss, PoissonLoss, SmoothedHingeLoss, SquaredLoss, named_loss
 from .objective_calibration import calibrate_t5
@@ -251,11 +251,11 @@ def examples() -> dict[str, Example]:
 
 
 def _set_up(*, published: bool) -> Build:
-    def build(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         data, chosen = pair.first, LOSSES[loss]()
         calibration = calibrate_t5(chosen, epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound)
         sigma = calibration.sigma_published if published else calibration.sigma_corrected
-        return Setup(ObjectivePerturbation(chosen, sigma, calibration.lam))
+        return Offered(ObjectivePerturbation(chosen, sigma, calibration.lam))
 
     return build
 
