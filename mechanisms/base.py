@@ -20,7 +20,6 @@ class Direction(Enum):
 
     @property
     def opposite(self) -> Direction:
-        """The other direction."""
         return Direction.BACKWARD if self is Direction.FORWARD else Direction.FORWARD
 
 
@@ -40,7 +39,6 @@ class Bracket:
 
     @property
     def mid(self) -> float:
-        """The middle of the bracket."""
         return 0.5 * (self.low + self.high)
 
 

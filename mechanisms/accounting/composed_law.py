@@ -93,15 +93,12 @@ class ComposedLaw:
         return math.log(delta) if delta > 0 else -math.inf
 
     def epsilon_at(self, delta: float, direction: Direction | None = None) -> float:
-        """Return a proved upper bound on the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         return max(self._ends(each)[1].epsilon_at(delta) for each in self._asked(direction))
 
     def tail_at(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return a proved upper bound on ``P(L > epsilon)``."""
         return self.tail_bracket(epsilon, direction).high
 
     def step_of(self, direction: Direction | None = None) -> float:
-        """Return the width of the grid."""
         return max(self._ends(each)[1].step for each in self._asked(direction))
 
     def _asked(self, direction: Direction | None) -> tuple[Direction, ...]:

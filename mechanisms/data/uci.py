@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -261,66 +260,6 @@ def _matlab(path: Path, _: TableForm) -> Any:
 
 #: For a column, by name or place, the number that each of its words stands for.
 Codes: TypeAlias = Mapping[str | int, Mapping[str, float]]
-
-
-def regression_files(folder: Path | str) -> tuple[Path, ...]:
-    """Return the files of a folder, sorted by name, whose suffix is one of ``FORMATS``.
-
-    Raises
-    ------
-    DataError
-        If it is no folder, or holds no such file.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise DataError(f"folder must be a folder that exists, got folder={folder}")
-    files = tuple(sorted(p for p in folder.iterdir() if p.is_file() and p.suffix.lower() in FORMATS))
-    if not files:
-        raise DataError(f"folder must hold a file ending in {', '.join(FORMATS)}, got none in folder={folder}")
-    return files
-
-
-def read_regression(
-    path: Path | str,
-    *,
-    target: str | int = -1,
-    drops: Sequence[str | int] = (),
-    codes: Codes = MappingProxyType({}),
-    form: TableForm = GUESSED,
-) -> Dataset:
-    """Return one file as a data set without public bounds; nothing is scaled.
-
-    Parameters
-    ----------
-    path : path
-        A text table (comma, semicolon, tab or spaces; with or without a header), an ARFF file, or a MATLAB file (up to
-        version 7.2) that holds ``X`` and ``y``, or one matrix.
-    target : str or int
-        The response: a column's name, or its place (0 the first, -1 the last). A MATLAB file with ``X`` and ``y``
-        needs none.
-    drops : sequence of str or int
-        Columns that are left out, by name or place in the file.
-    codes : mapping of str or int to mapping
-        For a column of words, the number that each word stands for; the response may be one.
-    form : TableForm
-        How a text file is laid out, where its first line does not show it.
-
-    Returns
-    -------
-    Dataset
-        ``x_bound = y_bound = inf``; other columns that are not numeric become one indicator a value (ARFF and text
-        alike).
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as one of these, or leaves no record; the message never quotes a cell.
-    """
-    path = Path(path)
-    frame = read_table(path, form)
-    if path.suffix.lower() == ".mat" and "y" in frame.columns:
-        target = "y"
-    return regression_of(coded(frame, codes, path.name), target, drops, path)
 
 
 def coded(frame: Any, codes: Codes, name: str) -> Any:

@@ -42,12 +42,10 @@ class NormalIntervals:
 
     @property
     def log_masses(self) -> FloatArray:
-        """Return the log probability of each interval, accurate in both tails."""
         return log_normal_mass(*np.array(self.ends).T)
 
     @property
     def log_mass(self) -> float:
-        """Return the log probability of the union."""
         return min(0.0, float(logsumexp(self.log_masses)))
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> FloatArray:

@@ -66,14 +66,12 @@ class NormalBoxes:
 
     @cached_property
     def log_masses(self) -> FloatArray:
-        """Return the log probability of each box."""
         with np.errstate(divide="ignore"):  # a shell without mass
             shells = np.log(self.beyond_inner - self.beyond_outer)
         return log_normal_mass(self.t_low, self.t_high) + log_normal_mass(self.q_low, self.q_high) + shells
 
     @property
     def log_mass(self) -> float:
-        """Return the log probability of the union."""
         return min(0.0, float(logsumexp(self.log_masses)))
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> FloatArray:

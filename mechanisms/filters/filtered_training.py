@@ -356,7 +356,6 @@ class Spender:
 
     @property
     def words(self) -> str:
-        """How the pair is built."""
         return (
             f"no record, and one of features {self.length:g} long whose clipped gradient is at least {self.norm:g} "
             f"long in the first {self.steps} step{'s' * (self.steps > 1)}"

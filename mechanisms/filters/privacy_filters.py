@@ -59,7 +59,6 @@ class _Budgeted(ABC):
         """The largest sum of costs."""
 
     def start(self) -> float:
-        """Return 0: nothing is spent."""
         return 0.0
 
     def spend(self, spent: Any, cost: Any) -> Any:
@@ -98,7 +97,6 @@ class RenyiFilter(_Budgeted):
 
     @property
     def limit(self) -> float:
-        """The budget."""
         return self.budget
 
     def epsilon_at(self, delta: float) -> float:
@@ -154,7 +152,6 @@ class GaussianFilter(_Budgeted):
         return self.profile.epsilon_at(check_open_delta(delta), Direction.FORWARD)
 
     def delta_at(self, epsilon: float) -> float:
-        """Return the delta that goes with ``epsilon``."""
         return self.profile.delta_at(epsilon, Direction.FORWARD)
 
 
@@ -232,11 +229,9 @@ class RenyiOdometer:
         object.__setattr__(self, "order", check_order(self.order))
 
     def start(self) -> float:
-        """Return 0: nothing is spent."""
         return 0.0
 
     def spend(self, spent: Any, cost: Any) -> Any:
-        """Return the sum of costs, rounded upwards; numbers or arrays."""
         return _added(spent, cost)
 
     def admits(self, spent: Any) -> Any:

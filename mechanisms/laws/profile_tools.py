@@ -145,11 +145,9 @@ class DominatingProfile:
     law: PrivacyProfile
 
     def delta_at(self, epsilon: float, direction: Direction) -> float:
-        """Return a proved upper bound on the divergence."""
         return self.law.delta_bracket(epsilon, direction).high
 
     def epsilon_at(self, delta: float, direction: Direction) -> float:
-        """Return a proved upper bound on the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         guess = self.law.epsilon_at(delta, direction)
         return epsilon_bracket(lambda epsilon: self.law.delta_bracket(epsilon, direction), delta, guess).high
 

@@ -137,7 +137,6 @@ class PublishedRule2018:
         _check_rule(self)
 
     def settings(self, dataset: Dataset) -> Settings2018:
-        """Return the constants of steps 2 to 6."""
         return _published_settings(self, *check_bounds(dataset), dataset.dim)
 
     def gamma(self, settings: Settings2018, eigenvalue: FloatArray, log_lipschitz: FloatArray) -> FloatArray:
@@ -176,7 +175,6 @@ class CorrectedRule2018:
         two_sided_quantile(self.delta / 5)
 
     def settings(self, dataset: Dataset) -> Settings2018:
-        """Return the constants for a data set's public bounds; nothing here looks at its records."""
         return _corrected_settings(self, *check_bounds(dataset), dataset.dim)
 
     def gamma(self, settings: Settings2018, eigenvalue: FloatArray, log_lipschitz: FloatArray) -> FloatArray:
@@ -218,7 +216,6 @@ class AdaOPS2018:
         return Guarantee(self.rule.epsilon, self.rule.delta, Relation.ADD, "DP", "W18-TH2i")
 
     def worst_case(self, domain: Domain) -> Bound | None:
-        """Return the stated budget, proved for the corrected rule."""
         rule = self.rule
         if not isinstance(rule, CorrectedRule2018):
             return None
@@ -243,7 +240,6 @@ class AdaOPS2018:
         return AdaOPS2018Transcript(outputs[:, 0], outputs[:, 1], outputs[:, 2:])
 
     def output(self, outputs: FloatArray, dim: int) -> FloatArray:
-        """Return the last output, ``theta``, shape ``(n_draws, dim)``."""
         return self.split(outputs, dim).theta
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:

@@ -43,7 +43,6 @@ class Settings2019:
     raise_only: bool  # True: lam = max(0, .); False: lam = min(0, .), as printed
 
     def lam(self, eigenvalue: FloatArray) -> FloatArray:
-        """Return the ridge that each released eigenvalue leads to."""
         gap = self.floor + self.slack - eigenvalue
         return np.maximum(gap, 0.0) if self.raise_only else np.minimum(gap, 0.0)
 
@@ -133,7 +132,6 @@ class CorrectedRule2019:
         return self.n_public / dim * largest_leverage(self.epsilon / 2, self.delta / 2)
 
     def settings(self, dataset: Dataset) -> Settings2019:
-        """Return the constants for a data set's public bounds; nothing here looks at its records."""
         x_bound, y_bound = check_bounds(dataset)
         if dataset.n_records > self.n_public:
             raise ValueError(f"n_records must be at most n_public={self.n_public}, got n_records={dataset.n_records}")
@@ -181,7 +179,6 @@ class AdaOPS2019:
         return Guarantee(self.rule.epsilon, self.rule.delta, Relation.ADD, "DP", "W19-P4.4.1")
 
     def worst_case(self, domain: Domain) -> Bound | None:
-        """Return the stated budget, proved for the corrected rule."""
         rule = self.rule
         if not isinstance(rule, CorrectedRule2019):
             return None
@@ -201,7 +198,6 @@ class AdaOPS2019:
         return AdaOPS2019Transcript(outputs[:, 0], outputs[:, 1:])
 
     def output(self, outputs: FloatArray, dim: int) -> FloatArray:
-        """Return the last output, ``theta``, shape ``(n_draws, dim)``."""
         return self.split(outputs, dim).theta
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:

@@ -184,7 +184,6 @@ class ObjectivePerturbation:
         return loss_of_records(self, outputs, dataset, records)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
-        """Return the map from standard normal noise to outputs; one solve an output."""
         return lambda noise: self.solve(dataset, self.sigma * noise)
 
     def envelope(self, pair: NeighbouringPair, direction: Direction, epsilon: float) -> Envelope | None:

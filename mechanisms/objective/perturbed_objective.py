@@ -109,7 +109,6 @@ class PerturbedObjective:
 
     @property
     def dim(self) -> int:
-        """Number of coefficients."""
         return self.dataset.dim
 
     @cached_property
@@ -129,12 +128,10 @@ class PerturbedObjective:
         return packed_outer(self.dataset.X) if small else None
 
     def regulariser_hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``grad^2 r``, shape ``(n_points, dim, dim)``."""
         shape = (len(theta), self.dim, self.dim)
         return np.zeros(shape) if self.regulariser is None else np.broadcast_to(self.regulariser.hessian(theta), shape)
 
     def value(self, theta: FloatArray) -> FloatArray:
-        """Return ``J``, shape ``(n_points,)``."""
         X, y, total = self.dataset.X, self.dataset.y[:, None], np.empty(len(theta))
         for points in slices(len(theta), POINTS):
             part = 0.5 * self.lam * np.square(theta[points]).sum(axis=1)
@@ -144,7 +141,6 @@ class PerturbedObjective:
         return total if self.regulariser is None else total + self.regulariser.value(theta)
 
     def penalty_gradient(self, theta: FloatArray) -> FloatArray:
-        """Return ``lam theta + grad r``, shape ``(n_points, dim)``."""
         linear = self.lam * theta
         return linear if self.regulariser is None else linear + self.regulariser.gradient(theta)
 
@@ -171,7 +167,6 @@ class PerturbedObjective:
         return np.asarray(part.T)
 
     def hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``grad^2 J``, shape ``(n_points, dim, dim)``."""
         total = np.empty((len(theta), self.dim, self.dim))
         for points in slices(len(theta), self.points_per_hessian):
             total[points] = self._data_hessian(theta[points]) + self.regulariser_hessian(theta[points])

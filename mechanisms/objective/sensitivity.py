@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -14,22 +14,7 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..numerics.spectra import regular_factor
 from ..numerics.transcripts import check_count
-
-
-class SmoothLoss(Protocol):
-    """A loss ``f(x^T theta; y)``, convex in ``x^T theta``, twice differentiable almost everywhere (W19, A.1, A.2)."""
-
-    def check_response(self, y: FloatArray) -> None:
-        """Raise ``DataError`` if a response lies outside the loss's domain."""
-
-    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
-
-    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
-
-    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''`` (almost everywhere)."""
+from .losses import GlmLoss
 
 
 @dataclass(frozen=True)
@@ -94,15 +79,15 @@ class SmoothProblem:
 
     Parameters
     ----------
-    loss : SmoothLoss
-        For example ``SquaredLoss()``, ``LogisticLoss()``, ``PoissonLoss()``, ``HuberLoss()``.
+    loss : GlmLoss or HuberLoss
+        Convex in ``x^T theta``, twice differentiable almost everywhere (W19, A.1, A.2).
     lam : float
         At least 0.
     residual : float
         Largest coordinate of the gradient at a minimiser, relative to ``1 + sum of |gradients|``.
     """
 
-    loss: SmoothLoss
+    loss: GlmLoss | HuberLoss
     lam: float = 0.0
     residual: float = 1e-13
 
@@ -111,16 +96,13 @@ class SmoothProblem:
         object.__setattr__(self, "residual", check_positive("residual", self.residual))
 
     def value(self, theta: FloatArray, dataset: Dataset) -> float:
-        """Return the objective."""
         total = self.loss.value(dataset.X @ theta, dataset.y).sum()
         return float(total + 0.5 * self.lam * theta @ theta)
 
     def gradient(self, theta: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return its gradient, shape ``(dim,)``."""
         return np.asarray(dataset.X.T @ self.loss.first(dataset.X @ theta, dataset.y) + self.lam * theta)
 
     def hessian(self, theta: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return its Hessian, shape ``(dim, dim)``."""
         curvature = self.loss.second(dataset.X @ theta, dataset.y)
         return np.asarray((dataset.X.T * curvature) @ dataset.X + self.lam * np.eye(dataset.dim))
 

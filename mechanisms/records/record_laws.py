@@ -339,7 +339,6 @@ class GaussianRecordLaws:
         return np.where(lost, 1.0, np.exp(gaussian_log_delta(epsilon, np.where(lost, 0.0, self.mu))))
 
     def epsilon_at(self, delta: float, direction: Direction) -> FloatArray:
-        """Return every record's smallest epsilon; the same in both directions."""
         lost = np.isinf(self.mu) & (delta < 1)
         return np.where(lost, math.inf, gaussian_epsilon(np.where(np.isinf(self.mu), 0.0, self.mu), delta))
 

@@ -179,7 +179,6 @@ class Composition:
         return GaussianProfile(mu, math.hypot(*(law.room for law in laws)) * (1 + 1e-12) + 1e-15 * mu)
 
     def proves(self, pair: NeighbouringPair) -> bool:
-        """Return whether ``delta_bracket`` is for this pair: that of every part is, and encloses a distance."""
         return all(isinstance(part, FromDistance) and is_reference(part) and part.proves(pair) for part in self.parts)
 
     def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:

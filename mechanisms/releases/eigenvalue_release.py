@@ -55,11 +55,9 @@ class EigenvalueRelease:
 
     @property
     def noise_scale(self) -> FloatArray:
-        """Standard deviation of the output, shape ``(1,)``."""
         return np.array([float(self.sigma4)])
 
     def eigenvalue(self, dataset: Dataset) -> FloatArray:
-        """Return ``lambda_min(H)`` before noise, shape ``(1,)``."""
         H = hessian_at(self.theta, self.loss, self.lam, self.regulariser, dataset)
         return np.asarray(np.linalg.eigvalsh(H)[:1], dtype=np.float64)
 

@@ -77,11 +77,9 @@ class GradientRelease:
 
     @property
     def noise_scale(self) -> FloatArray:
-        """Standard deviation of each coordinate, shape ``(dim,)``."""
         return np.full(len(self.theta), float(self.sigma2))
 
     def gradient(self, dataset: Dataset) -> FloatArray:
-        """Return ``grad J(theta; D)`` before noise, shape ``(dim,)``."""
         check_same_dim(self.theta, dataset.dim)
         objective = PerturbedObjective(dataset, self.loss, self.lam, self.regulariser)
         return np.asarray(objective.gradient(self.theta[None])[0])

@@ -97,7 +97,6 @@ class HessianRelease:
         return pack_triangle(np.where(on_diagonal, self.diagonal_factor * self.sigma3, self.sigma3))
 
     def matrix(self, dataset: Dataset) -> FloatArray:
-        """Return the matrix before noise, shape ``(dim, dim)``."""
         return hessian_at(self.theta, self.loss, self.lam, self.regulariser, dataset)
 
     def full_matrices(self, outputs: FloatArray) -> FloatArray:

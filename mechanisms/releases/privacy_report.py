@@ -112,7 +112,6 @@ class PrivacyReport:
 
     @property
     def dim(self) -> int:
-        """Number of coefficients."""
         return len(self.theta)
 
     @property

@@ -328,11 +328,9 @@ class FullBatchGD:
         return total
 
     def worst_case(self, domain: Domain) -> Bound | None:
-        """Return the closed form at the longest clipped gradient of a domain."""
         return self.training.worst_case(domain)
 
     def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
-        """Return no record and the one whose gradient is surely longest."""
         return self.training.worst_pair(domain, epsilon, delta)
 
     def records_bound(self, dataset: Dataset) -> Bound:

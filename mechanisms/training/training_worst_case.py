@@ -164,7 +164,6 @@ class StepLaws:
 
     @classmethod
     def of(cls, training: DPSGD) -> StepLaws:
-        """Return those of a training."""
         return cls(training.n_steps, training.rate, training.sigma, training.count_sigma)
 
     def distances(self, norms: FloatArray, relation: Relation = Relation.ADD) -> FloatArray:
@@ -175,7 +174,6 @@ class StepLaws:
         return np.hypot(apart, 0.0 if self.count_sigma is None else 1 / self.count_sigma)
 
     def distance(self, norm: float, relation: Relation = Relation.ADD) -> float:
-        """Return that of one norm."""
         return float(self.distances(np.array(norm), relation))
 
     def upper(

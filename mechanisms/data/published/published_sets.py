@@ -150,12 +150,10 @@ class PublishedSet:
 
     @property
     def target(self) -> str | int:
-        """The response in the first layout."""
         return self.layouts[0].target
 
     @property
     def drops(self) -> tuple[str | int, ...]:
-        """The columns left out in the first layout."""
         return self.layouts[0].drops
 
     @property

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
 from mechanisms.data.dataset import DataError, Dataset
-from mechanisms.data.uci import TableForm, as_in_wang2018, read_regression, read_table, regression_files
+from mechanisms.data.uci import GUESSED, TableForm, as_in_wang2018, coded, read_table, regression_of
 
 TABLE = np.array([[1.0, 2.0, 3.5], [4.0, -5.0, 6.0], [7.0, 8.0, -9.25], [0.5, 1.0, 2.0]])
 ROWS = [" ".join(f"{v:g}" for v in row) for row in TABLE]
@@ -18,8 +19,15 @@ ROWS = [" ".join(f"{v:g}" for v in row) for row in TABLE]
 
 def write(folder: Path, name: str, text: str) -> Path:
     path = folder / name
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="")
     return path
+
+
+def read_regression(path: Path, *, target=-1, drops=(), codes=MappingProxyType({}), form=GUESSED) -> Dataset:
+    """The steps of a published set, one after the other; a MATLAB file may name its response y."""
+    frame = read_table(path, form)
+    target = "y" if path.suffix == ".mat" and "y" in frame.columns else target
+    return regression_of(coded(frame, codes, path.name), target, drops, path)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +130,7 @@ def test_faults_are_one_line(tmp_path: Path, name: str, text: str, message: str)
     assert "\n" not in str(caught.value)
 
 
-def test_wrong_targets_and_folders(tmp_path: Path) -> None:
+def test_wrong_targets(tmp_path: Path) -> None:
     path = write(tmp_path, "b.csv", "one,two\n1,2\n3,4\n")
     with pytest.raises(DataError, match="column of"):
         read_regression(path, target="three")
@@ -130,12 +138,6 @@ def test_wrong_targets_and_folders(tmp_path: Path) -> None:
         read_regression(path, target=2)
     with pytest.raises(DataError, match="exists"):
         read_regression(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="folder that exists"):
-        regression_files(tmp_path / "none")
-    assert regression_files(tmp_path) == (path,)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="must hold a file"):
-        regression_files(tmp_path / "empty")
     savemat(tmp_path / "two.mat", {"a": TABLE, "b": TABLE})
     with pytest.raises(DataError, match="2 matrices"):
         read_regression(tmp_path / "two.mat")
@@ -174,15 +176,9 @@ KIDNEY = """% a remark, with commas
 """
 
 
-def text_tables_write(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8", newline="")
-    return path
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_the_kidney_file_as_it_is_published(tmp_path: Path, end: str) -> None:
-    path = text_tables_write(tmp_path, "kidney.arff", KIDNEY.replace("\n", end))
+    path = write(tmp_path, "kidney.arff", KIDNEY.replace("\n", end))
     frame = read_table(path)
     assert list(frame.columns) == ["age", "sg", "dm", "cad", "class"]
     assert frame["dm"].tolist() == ["yes", "yes", "yes", "no", "no", "no"]
@@ -208,7 +204,7 @@ def test_the_kidney_file_as_it_is_published(tmp_path: Path, end: str) -> None:
 )
 def test_what_is_no_table_of_arff_is_refused_in_one_line(tmp_path: Path, fault: str) -> None:
     with pytest.raises(DataError) as caught:
-        read_table(text_tables_write(tmp_path, "k.arff", fault))
+        read_table(write(tmp_path, "k.arff", fault))
     assert "\n" not in str(caught.value)
     assert "48" not in str(caught.value)
 
@@ -216,7 +212,7 @@ def test_what_is_no_table_of_arff_is_refused_in_one_line(tmp_path: Path, fault: 
 def test_arff_by_another_name(tmp_path: Path) -> None:
     """KEEL's .dat files are ARFF, with ranges behind the types and lists of inputs and outputs."""
     head = "@relation k\n@attribute a real [0.5, 1]\n@attribute b integer [1, 2]\n@inputs a\n@outputs b\n@data\n"
-    assert read_table(text_tables_write(tmp_path, "k.dat", f"{head}0.5, 1\n1, 2\n")).to_numpy().tolist() == [
+    assert read_table(write(tmp_path, "k.dat", f"{head}0.5, 1\n1, 2\n")).to_numpy().tolist() == [
         [0.5, 1],
         [1, 2],
     ]
@@ -224,12 +220,10 @@ def test_arff_by_another_name(tmp_path: Path) -> None:
 
 def test_a_form_says_what_the_first_line_does_not(tmp_path: Path) -> None:
     """By hand: dates and times taken apart by their own marks; lines before the records; names."""
-    path = text_tables_write(
-        tmp_path, "t.txt", "# 1:Date 2:Time 3:Value\n13/03/2012 11:45 18.5 \n14/03/2012 12:00  -1.5 \n"
-    )
+    path = write(tmp_path, "t.txt", "# 1:Date 2:Time 3:Value\n13/03/2012 11:45 18.5 \n14/03/2012 12:00  -1.5 \n")
     frame = read_table(path, TableForm(" /:", header=1, named=False))
     assert frame.to_numpy().tolist() == [[13, 3, 2012, 11, 45, 18.5], [14, 3, 2012, 12, 0, -1.5]]
-    path = text_tables_write(tmp_path, "p.csv", "remark\nx,y\n1,2\n3,4\n")
+    path = write(tmp_path, "p.csv", "remark\nx,y\n1,2\n3,4\n")
     assert list(read_table(path, TableForm(",", header=2)).columns) == ["x", "y"]
     assert list(read_table(path, TableForm(",", header=2, names=("u", "v"))).columns) == ["u", "v"]
     with pytest.raises(DataError, match="must have 3 columns, got 2"):
@@ -237,9 +231,9 @@ def test_a_form_says_what_the_first_line_does_not(tmp_path: Path) -> None:
 
 
 def test_lines_of_more_cells_than_the_header_are_no_index(tmp_path: Path) -> None:
-    assert read_table(text_tables_write(tmp_path, "a.csv", "x,y\n1,2,\n3,4,\n")).to_numpy().tolist() == [[1, 2], [3, 4]]
+    assert read_table(write(tmp_path, "a.csv", "x,y\n1,2,\n3,4,\n")).to_numpy().tolist() == [[1, 2], [3, 4]]
     with pytest.raises(DataError, match="same number of cells"):
-        read_table(text_tables_write(tmp_path, "b.csv", "x,y\n1,2,3\n4,5,6\n"))
+        read_table(write(tmp_path, "b.csv", "x,y\n1,2,3\n4,5,6\n"))
 
 
 def test_bytes_that_nobody_wrote(tmp_path: Path) -> None:
@@ -251,7 +245,7 @@ def test_bytes_that_nobody_wrote(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="must be MATLAB"):
             read_table(tmp_path / "m.mat")
     with pytest.raises(DataError, match="within floating point"):
-        read_table(text_tables_write(tmp_path, "n.csv", f"x,y\n1,2\n{'9' * 400},3\n"))
+        read_table(write(tmp_path, "n.csv", f"x,y\n1,2\n{'9' * 400},3\n"))
     (tmp_path / "f.csv").mkdir()
     with pytest.raises(DataError, match="file that exists"):
         read_table(tmp_path / "f.csv")

@@ -27,7 +27,7 @@ from mechanisms.data.published.published_sets import (
     published_sets,
     set_table,
 )
-from mechanisms.data.uci import as_in_wang2018, read_regression
+from mechanisms.data.uci import as_in_wang2018, read_table, regression_of
 
 N = 7
 TABLES = resources.files("verify").joinpath("papers", "wang2018", "shared")
@@ -364,7 +364,8 @@ def test_the_rings_of_erosion_alone_are_not_the_published_set(shipped: Path, tmp
 
 
 def test_another_puma_is_not_taken_for_the_published_one(shipped: Path) -> None:
-    found = read_regression(shipped / "puma32h" / "puma32h.dat")
+    path = shipped / "puma32h" / "puma32h.dat"
+    found = regression_of(read_table(path), -1, (), path)
     recipe = SETS["w18/pumadyn32nm"]
     assert found.X.shape == (recipe.n_records, recipe.dim)
     with pytest.raises(DataError, match="pumadyn32nm_all"):
