@@ -326,19 +326,20 @@ def examples() -> dict[str, Example]:
     }
 
 
-def _published(_: str, domain: Domain, promise: Promise) -> Offered:
-    one = promise.for_one
-    return Offered(AdaOPS2018(PublishedRule2018(one.epsilon, one.delta)))
-
-
-def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
-    one = promise.for_one
-    return Offered(AdaOPS2018(CorrectedRule2018(one.epsilon, one.delta)))
-
-
 def offers() -> Sequence[Offer]:
     """Return the printed constants, and those with which the guarantee is proved."""
+
+    def build(rule: type[PublishedRule2018 | CorrectedRule2018], promise: Promise) -> Offered:
+        return Offered(AdaOPS2018(rule(promise.for_one.epsilon, promise.for_one.delta)))
+
+    corrected = "W18-TH2i, corrected (docs/derivations/wang2018_adaops.md)"
     return (
-        Offer("AdaOPS 2018", "published", _published, LINEAR, "W18, algorithm 1, as printed"),
-        Offer("AdaOPS 2018", "exact", _exact, LINEAR, "W18-TH2i, corrected (docs/derivations/wang2018_adaops.md)"),
+        Offer(
+            "AdaOPS 2018",
+            "published",
+            lambda *at: build(PublishedRule2018, at[2]),
+            LINEAR,
+            "W18, algorithm 1, as printed",
+        ),
+        Offer("AdaOPS 2018", "exact", lambda *at: build(CorrectedRule2018, at[2]), LINEAR, corrected),
     )

@@ -20,9 +20,8 @@ from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.laws.gaussian_calibration import gaussian_epsilons
 from mechanisms.laws.gaussian_profile import GaussianProfile
 from mechanisms.objective.ball_perturbation import BallObjectivePerturbation, ball_minimiser
-from mechanisms.objective.gibbs_sampling import GibbsSampling
 from mechanisms.objective.losses import LogisticLoss, PseudoHuberLoss, SquaredLoss
-from mechanisms.objective.output_perturbation import GlmOutput
+from mechanisms.objective.output_perturbation import GibbsSampling, GlmOutput
 from mechanisms.records.record_laws import dominating_laws
 
 DATA = example_data(kind="labels")
@@ -236,5 +235,5 @@ def test_the_stated_number_of_proposals_is_enough() -> None:
         GibbsSampling(LOSS, 1.0, 1e-9).draw(example_data(kind="labels"), 1, rng=np.random.default_rng(0))
 
 
-def test_an_unbounded_gradient_promises_nothing_gibbs_sampling() -> None:
+def test_an_unbounded_gradient_promises_nothing_of_a_draw() -> None:
     assert GibbsSampling(SquaredLoss(), 1.0, 1.0).worst_case(Domain(1, 1.0, 1.0)) is None
