@@ -220,26 +220,14 @@ def proved_profile(mechanism: ExactLaw, pair: NeighbouringPair) -> PrivacyProfil
     return DataProfile(mechanism, pair, profile) if mechanism.proves(pair) else profile
 
 
-class BallProfile(Protocol):
-    """A privacy profile whose tails are enclosed at the precision of the flint context, as narrow as that allows.
-
-    A class attribute ``symmetric = True`` says that both directions have one law, which is then composed once.
-    """
-
-    def tails(self, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
-        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` for a finite ``epsilon``.
-
-        In the forward direction ``P`` is the law of the first member's output and ``Q`` that of the second, backward
-        the other way round; ``L = log(P/Q)``. Hence ``delta(epsilon) = P tail - e^epsilon Q tail``, and an outcome
-        that is impossible under ``Q`` counts in every P tail and in no Q tail. Balls that are too wide (or not
-        finite) are asked for again at more bits.
-        """
-
-
 def tails(profile: PrivacyProfile, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
-    """Return both tails of any profile: its own, or from its brackets, then only as narrow as float64 allows.
+    """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` of a profile for a finite ``epsilon``.
 
-    ``epsilon`` is a number that float64 holds exactly where the profile has brackets alone.
+    In the forward direction ``P`` is the law of the first member's output and ``Q`` that of the second, backward the
+    other way round; ``L = log(P/Q)``, so that ``delta(epsilon) = P tail - e^epsilon Q tail``, and an outcome that is
+    impossible under ``Q`` counts in every P tail and in no Q tail. A profile's own ``tails`` are balls at the precision
+    of the flint context, asked for again at more bits where they are too wide; others have their brackets, only as
+    narrow as float64 allows, and ``epsilon`` is then a number that it holds exactly.
     """
     own: Callable[[Ball, Direction], tuple[Ball, Ball]] | None = getattr(profile, "tails", None)
     if own is not None:

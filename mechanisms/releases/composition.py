@@ -33,14 +33,6 @@ class EpsilonDelta(NamedTuple):
     delta: float
 
 
-def simple_composition(parts: Sequence[tuple[float, float]]) -> EpsilonDelta:
-    """Return ``(sum epsilon, sum delta)`` (W19-F2.6.1), delta cut at 1; also for adaptive sequences."""
-    checked = [_check(epsilon, delta) for epsilon, delta in parts]
-    return EpsilonDelta(
-        math.fsum(part.epsilon for part in checked), min(1.0, math.fsum(part.delta for part in checked))
-    )
-
-
 def advanced_composition(epsilon: float, delta: float, k: int, slack: float) -> EpsilonDelta:
     """Return the explicit form of W19-F2.6.2: ``sqrt(2k log(1/slack)) e + k e (exp(e) - 1)``, ``k delta + slack``.
 

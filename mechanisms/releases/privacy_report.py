@@ -245,24 +245,6 @@ def make_report(
     )
 
 
-def epsilon2_published(gradient_norm: ArrayLike, sigma2: float, delta: float) -> FloatArray:
-    """Return RW21's published cost of the gradient release: ``u^2/2 + u sqrt(2 log(1/delta))`` (Theorem 14.1).
-
-    ``u = ||grad l|| / sigma2``. The exact cost is ``GaussianProfile(u).epsilon_at(delta)``.
-    """
-    u = np.asarray(gradient_norm, dtype=np.float64) / sigma2
-    return np.asarray(0.5 * u**2 + u * math.sqrt(2.0 * math.log(1.0 / delta)))
-
-
-def epsilon3_published(hessian_norm: ArrayLike, sigma3: float, delta: float) -> FloatArray:
-    """Return RW21's published cost of the Hessian release: ``v^2/4 + v sqrt(2 log(1/delta))/sqrt(2)`` (Theorem 17.1).
-
-    ``v = ||H_x||_F / sigma3``. The exact cost is ``GaussianProfile(v/sqrt(2)).epsilon_at(delta)``.
-    """
-    v = np.asarray(hessian_norm, dtype=np.float64) / sigma3
-    return np.asarray(0.25 * v**2 + v * math.sqrt(2.0 * math.log(1.0 / delta)) / math.sqrt(2.0))
-
-
 def _floats(vector: FloatArray) -> tuple[float, ...]:
     return tuple(float(value) for value in vector)
 

@@ -15,7 +15,7 @@ from mechanisms import Dataset
 from mechanisms.broken.broken_linear import subsample_understated
 from mechanisms.capabilities import Domain
 from mechanisms.data.neighbours import NeighbouringPair
-from mechanisms.linear.regression_scales import RegressionDomain, lipschitz, normalised_eigenvalue, ridge_objective
+from mechanisms.linear.regression_scales import RegressionDomain, lipschitz, normalised_eigenvalue
 from mechanisms.linear.ridge import check_ridge, largest_at, ridge_fit
 from mechanisms.linear.subsample_aggregate import SubsampleAggregate, suggested_blocks
 from mechanisms.numerics.spectra import regular_factor
@@ -97,19 +97,6 @@ def test_the_least_eigenvalue_of_badly_scaled_data_is_not_lost_in_rounding() -> 
     trace = sum((inverse[i, i] for i in range(d)), fmpq(0))  # 1/least up to the next eigenvalue, 1e4 times larger
     least = 1 / float(Fraction(int(trace.p), int(trace.q)))
     assert least * (1 - 1e-2) <= largest_at(0.0, dataset, domain)[0] <= least * (1 + 1e-2)
-
-
-def test_ridge_solution_minimises_the_half_penalty_only() -> None:
-    """X = [1], y = 1, lam = 1: theta = 1/2; gradients 0 with the half, 1/2 without."""
-    data = Dataset(np.ones((1, 1)), np.ones(1), 1.0, 1.0)
-    step = 1e-4
-
-    def slope(half: bool) -> float:
-        up, down = (ridge_objective(data, np.array([0.5 + s]), 1.0, half=half) for s in (step, -step))
-        return (up - down) / (2 * step)
-
-    assert slope(True) == pytest.approx(0.0, abs=1e-9)
-    assert slope(False) == pytest.approx(0.5, abs=1e-9)
 
 
 def test_normalised_eigenvalue_of_an_orthogonal_design_is_one() -> None:

@@ -19,7 +19,6 @@ from mechanisms.releases.composition import (
     group_privacy,
     group_privacy_published,
     optimal_composition,
-    simple_composition,
 )
 
 SSP = SufficientStatistics(2.0, 1.5)
@@ -41,9 +40,7 @@ def test_optimal_composition_equals_the_listed_outcomes(epsilon, k):
 
 def test_composition_theorems_are_no_better_than_the_optimum():
     for epsilon, delta, k in ((0.1, 0.0, 20), (0.1, 1e-6, 300), (1.0, 1e-4, 5)):
-        simple = simple_composition([(epsilon, delta)] * k)
-        assert simple == pytest.approx((k * epsilon, k * delta), rel=1e-12)
-        assert optimal_composition(epsilon, delta, k, simple.epsilon) <= simple.delta + 1e-15
+        assert optimal_composition(epsilon, delta, k, k * epsilon) <= k * delta + 1e-15
         for slack in (1e-9, 1e-3):
             advanced = advanced_composition(epsilon, delta, k, slack)
             assert optimal_composition(epsilon, delta, k, advanced.epsilon) <= advanced.delta
@@ -112,8 +109,6 @@ def test_post_processing_draws_the_function_of_the_output():
 
 def test_bad_input_is_refused():
     for call, rule in (
-        (lambda: simple_composition([(-1.0, 0.0)]), "epsilon must"),
-        (lambda: simple_composition([(1.0, 1.5)]), "delta must"),
         (lambda: advanced_composition(1.0, 0.0, 0, 0.1), "k must"),
         (lambda: advanced_composition(1.0, 0.0, 2, 0.0), "slack must"),
         (lambda: optimal_composition(1.0, math.nan, 2, 1.0), "delta must"),
