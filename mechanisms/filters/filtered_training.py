@@ -120,12 +120,7 @@ class FilteredDPSGD:
         return outputs
 
     def spent(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return what every record had spent at the end of each transcript: the curator's, and private.
-
-        Returns
-        -------
-        (n_draws, n_records) array
-        """
+        """Return what every record had spent after each transcript, ``(n_draws, n_records)``: the curator's, private."""
         records = self._budgeted(self.training.records(dataset), len(outputs))
         for theta, _ in self.training.iterates(outputs, dataset.dim):
             records.admit(theta)

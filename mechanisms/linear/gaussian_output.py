@@ -150,13 +150,7 @@ class GaussianOutput:
         raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {kind}")
 
     def distance_ball(self, pair: NeighbouringPair) -> Ball:
-        """Return the distance of both members in standard deviations, at the flint context's precision.
-
-        Raises
-        ------
-        TypeError
-            If the estimator is not a ridge estimate.
-        """
+        """Return the distance of both members in standard deviations, at the flint context's precision."""
         size = len(self.precision)
         shift = self._ridge().shift_balls(pair)
         square = (shift.transpose() * arb_mat(size, size, self.precision.ravel().tolist()) * shift)[0, 0]

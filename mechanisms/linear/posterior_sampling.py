@@ -65,13 +65,7 @@ class PosteriorSampling:
         return f"one-posterior sampling (gamma={self.gamma:g}, lam={self.lam:g})"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent draws, shape ``(n_draws, dim)``.
-
-        Raises
-        ------
-        ValueError
-            If ``X^T X + lam I`` is singular.
-        """
+        """Return independent draws, shape ``(n_draws, dim)``."""
         fit = ridge_fit(dataset, self.lam)
         return coloured(fit.theta, fit.factor, self.gamma, rng.standard_normal((check_draws(n_draws), dataset.dim)))
 
@@ -107,13 +101,7 @@ class PosteriorSampling:
         return np.asarray(pair.sign * 0.5 * (constant + moved * (moved + 2 * scaled)))
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
-        """Return the exact law of the loss for ADD and REMOVE.
-
-        Raises
-        ------
-        UnsupportedRelation
-            For REPLACE.
-        """
+        """Return the exact law of the loss for ADD and REMOVE."""
         inner = QuadraticProfile(*self.target(pair))
         return inner if pair.relation is Relation.ADD else SwappedProfile(inner)
 

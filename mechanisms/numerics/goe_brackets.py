@@ -28,11 +28,6 @@ def sf_bracket(law: GoeLaw, x: float) -> Bracket:
         About 0.1 s at ``dim = 50`` and some seconds at ``dim = 200``.
     x : float
         Finite; taken as the exact binary number that it is, in the law's normalisation.
-
-    Raises
-    ------
-    ArithmeticError
-        If 32768 bits do not suffice.
     """
     if not math.isfinite(x):
         raise ValueError(f"x must be finite, got x={x}")

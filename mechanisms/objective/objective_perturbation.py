@@ -109,13 +109,7 @@ class ObjectivePerturbation:
         return self.solve(dataset, noise), noise
 
     def solve(self, dataset: Dataset, noise: ArrayLike) -> FloatArray:
-        """Return the output for each given noise vector, shape ``(n_draws, dim)``: the bijection from ``b``.
-
-        Raises
-        ------
-        SolverError
-            If an output cannot be brought to ``residual``.
-        """
+        """Return the output for each given noise vector, shape ``(n_draws, dim)``: the bijection from ``b``."""
         return solve(self.objective(dataset), as_points("noise", noise, dataset.dim), self.residual)
 
     def noise(self, outputs: ArrayLike, dataset: Dataset) -> FloatArray:

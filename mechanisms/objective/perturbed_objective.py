@@ -38,13 +38,7 @@ class Regulariser(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class QuadraticRegulariser:
-    """``r(theta) = theta^T R theta / 2`` with ``R = matrix`` symmetric positive semidefinite, shape ``(dim, dim)``.
-
-    Raises
-    ------
-    ValueError
-        If ``matrix`` is not square, finite, symmetric and positive semidefinite.
-    """
+    """``r(theta) = theta^T R theta / 2`` with ``R = matrix`` symmetric positive semidefinite, shape ``(dim, dim)``."""
 
     matrix: FloatArray
 

@@ -263,11 +263,6 @@ def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> 
 
     A model of the gradient around the noise-free minimiser gives starting points and the Hessians of corrections whose
     residuals are exact; a point that does not contract goes to ``newton``.
-
-    Raises
-    ------
-    SolverError
-        If a point does not reach ``residual``.
     """
     origin = np.zeros((1, objective.dim))
     centre = newton(objective, np.zeros_like(origin), origin, residual)

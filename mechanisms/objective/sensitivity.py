@@ -208,10 +208,6 @@ def squared_sensitivities(dataset: Dataset, lam: float, metric: FloatArray | Non
         At least 0; with 0, ``X^T X`` must be nonsingular. A record of leverage 1 has infinite sensitivity.
     metric : (dim, dim) array, optional
         ``A``; the identity if left out.
-
-    Returns
-    -------
-    (n_records,) array
     """
     hessian = dataset.X.T @ dataset.X + check_nonnegative("lam", lam) * np.eye(dataset.dim)
     factor = _cholesky(hessian)

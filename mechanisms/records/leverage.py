@@ -65,11 +65,6 @@ def record_quantities(dataset: Dataset, lam: float) -> RecordQuantities:
     ----------
     lam : float
         Ridge regularisation, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If ``X^T X + lam I`` is singular.
     """
     fit = ridge_fit(dataset, lam)
     leverage = np.empty(dataset.n_records)

@@ -68,12 +68,7 @@ class ReportScales:
         return -float(ndtri(0.5 * self.failure_prob))
 
     def require(self, dim: int) -> None:
-        """Refuse parameters outside RW21's requirement ``lam >= 2 sigma3 tau(rho)`` (Algorithm 2).
-
-        Raises
-        ------
-        ReportRequirement
-        """
+        """Refuse parameters outside RW21's requirement ``lam >= 2 sigma3 tau(rho)`` (Algorithm 2)."""
         if self.sigma3 is None:
             return
         tau = goe_tau(dim, self.failure_prob)

@@ -121,13 +121,7 @@ class DPSGD:
         return dim if self.observer == "final" else self.n_steps * dim + (self.count_sigma is not None)
 
     def records(self, dataset: Dataset) -> ClippedRecords:
-        """Return the records of a data set with their clipped gradients.
-
-        Raises
-        ------
-        DataError
-            If the records do not fit the loss.
-        """
+        """Return the records of a data set with their clipped gradients."""
         return ClippedRecords.of(self.loss, dataset, self.clip)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
@@ -211,22 +205,12 @@ class DPSGD:
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
         """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed.
 
-        Parameters
-        ----------
-        dataset : Dataset
-            Record ``i`` of the answer is its record ``i``.
-
         Returns
         -------
         BatchedLaws
             ``worse_epsilon_at(delta)`` has an upper bound on every record's epsilon (natural log) that serves both
             directions, shape ``(n_records,)``; ``epsilon_at`` and ``delta_at`` have one direction's. The laws are
             composed when they are asked for, at most 64 of them. The numbers depend on the records: they are private.
-
-        Raises
-        ------
-        DataError
-            If the records do not fit the loss.
 
         Examples
         --------
