@@ -36,7 +36,7 @@ from .filters.privacy_filters import RenyiFilter as RenyiFilter
 from .filters.privacy_filters import RenyiOdometer as RenyiOdometer
 from .guarantees import Guarantee as Guarantee
 from .laws.gaussian_profile import GaussianProfile as GaussianProfile
-from .laws.laplace_profile import LaplaceProfile as LaplaceProfile
+from .laws.gaussian_profile import LaplaceProfile as LaplaceProfile
 from .laws.quadratic_profile import QuadraticProfile as QuadraticProfile
 from .linear.adaops_wang2018 import AdaOPS2018 as AdaOPS2018
 from .linear.adaops_wang2019 import AdaOPS2019 as AdaOPS2019

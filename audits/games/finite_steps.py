@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from scipy.special import ndtri
 
-from mechanisms.accounting.renyi_cost import check_order
+from mechanisms.accounting.subsampled_gaussian import check_order
 from mechanisms.laws.finite_laws import Law, check_law, product
 from mechanisms.laws.finite_laws import hockey_stick as divergence_of
 

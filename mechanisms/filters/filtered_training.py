@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..accounting.renyi_cost import renyi_bracket
+from ..accounting.subsampled_gaussian import renyi_bracket
 from ..base import Mechanism, check_draws
 from ..capabilities import Bound, Domain, worst_case_of
 from ..data.dataset import Dataset, FloatArray, row_norms
@@ -120,7 +120,7 @@ class FilteredDPSGD:
         return outputs
 
     def spent(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return what every record had spent after each transcript, ``(n_draws, n_records)``: the curator's, private."""
+        """Return what every record had spent by each transcript, ``(n_draws, n_records)``: private."""
         records = self._budgeted(self.training.records(dataset), len(outputs))
         for theta, _ in self.training.iterates(outputs, dataset.dim):
             records.admit(theta)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..accounting.renyi_cost import check_order, renyi_to_delta, renyi_to_epsilon
+from ..accounting.subsampled_gaussian import check_order, renyi_to_delta, renyi_to_epsilon
 from ..base import Direction, check_nonnegative, check_positive
 from ..capabilities import Bound
 from ..data.dataset import FloatArray

@@ -17,7 +17,7 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
-from ..laws.laplace_profile import laplace_product_delta
+from ..laws.gaussian_profile import laplace_product_delta
 from ..numerics.transcripts import check_count, check_outputs
 from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import Count, NonNegative, Parameters, Positive, Ways

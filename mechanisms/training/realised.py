@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accounting.renyi_cost import renyi_divergence, renyi_to_epsilon
+from ..accounting.subsampled_gaussian import renyi_divergence, renyi_to_epsilon
 from ..data.dataset import Dataset, FloatArray
 from ..laws.gaussian_calibration import check_open_delta
 from ..numerics.ticks import tick

@@ -21,8 +21,12 @@ from scipy.special import expit, ndtri
 from scipy.stats import binom
 
 from ..accounting.composed_law import LEAST, compose
-from ..accounting.renyi_cost import renyi_bracket, renyi_divergence, renyi_to_epsilon
-from ..accounting.subsampled_gaussian import SubsampledGaussianProfile
+from ..accounting.subsampled_gaussian import (
+    SubsampledGaussianProfile,
+    renyi_bracket,
+    renyi_divergence,
+    renyi_to_epsilon,
+)
 from ..base import BOTH, Bracket, Direction, PrivacyProfile
 from ..capabilities import Bound, Domain, WorstPair, one_record_pair
 from ..data.dataset import Dataset, FloatArray, row_norms

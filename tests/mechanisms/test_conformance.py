@@ -16,7 +16,7 @@ from mechanisms.base import WhiteBox
 from mechanisms.catalogue import Example, broken_twins, reference_mechanisms
 from mechanisms.data.neighbours import Relation
 from mechanisms.guarantees import Guarantee
-from mechanisms.laws.laplace_profile import LaplaceProfile
+from mechanisms.laws.gaussian_profile import LaplaceProfile
 
 REFERENCES, BROKEN = reference_mechanisms(), broken_twins()
 ROOT = Path(mechanisms.__file__).parent

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.mechanisms.subsampled_steps import renyi_by_quadrature
 
 from mechanisms import BOTH, Relation, SubsampledGaussianProfile
-from mechanisms.accounting.renyi_cost import renyi_bracket, renyi_divergence, renyi_to_delta, renyi_to_epsilon
+from mechanisms.accounting.subsampled_gaussian import renyi_bracket, renyi_divergence, renyi_to_delta, renyi_to_epsilon
 
 
 @pytest.mark.parametrize(("rate", "mu", "order"), [(0.02, 1.5, 2), (0.3, 0.4, 5), (1.0, 0.5, 3)])

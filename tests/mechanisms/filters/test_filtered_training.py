@@ -26,7 +26,7 @@ from mechanisms import (
     StatisticsStep,
     SufficientStatistics,
 )
-from mechanisms.accounting.renyi_cost import renyi_divergence
+from mechanisms.accounting.subsampled_gaussian import renyi_divergence
 from mechanisms.broken.misstated import Misstated
 from mechanisms.capabilities import Domain, worst_case_of
 from mechanisms.catalogue import example_data, example_pair

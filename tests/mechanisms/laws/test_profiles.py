@@ -38,8 +38,7 @@ from mechanisms.laws.gaussian_calibration import (
     gaussian_epsilons,
     upper_quantile,
 )
-from mechanisms.laws.gaussian_profile import gaussian_balls, gaussian_log_delta
-from mechanisms.laws.laplace_profile import laplace_product_delta
+from mechanisms.laws.gaussian_profile import gaussian_balls, gaussian_log_delta, laplace_product_delta
 from mechanisms.laws.profile_tools import DataProfile, epsilon_bracket, proved_profile
 from mechanisms.laws.quadratic_profile import quadratic_balls
 from mechanisms.linear.ridge import PlainMap, RidgeMap
