@@ -1,4 +1,4 @@
-"""The exact privacy profile of one step of DP-SGD: normal noise on the sum of a Poisson sample."""
+"""One step of DP-SGD, normal noise on the sum of a Poisson sample: its exact privacy profile and Renyi divergences."""
 
 from __future__ import annotations
 
