@@ -99,6 +99,11 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : {"fair", "randhie", "anes96"}
+
+    Raises
+    ------
+    DataError
+        For another name.
     """
     if name not in SOURCES:
         raise DataError(f"name must be one of {', '.join(SOURCES)}, got name={name}")

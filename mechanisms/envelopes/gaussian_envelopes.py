@@ -64,10 +64,16 @@ def gaussian_envelope(
 
     Parameters
     ----------
+    mechanism : GaussianOutput
+    pair : NeighbouringPair
     direction : Direction
         The data set drawn from.
     epsilon : float
         The threshold (natural log).
+
+    Returns
+    -------
+    Envelope
 
     Raises
     ------
@@ -99,8 +105,13 @@ def posterior_envelope(
 
     Parameters
     ----------
+    mechanism : PosteriorSampling
     pair, direction, epsilon
         As in ``gaussian_envelope``.
+
+    Returns
+    -------
+    Envelope
 
     Raises
     ------

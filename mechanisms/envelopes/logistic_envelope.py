@@ -311,6 +311,10 @@ def logistic_envelope(
     epsilon : float
         Finite. Where no useful edge is proved the event is nearly everything.
 
+    Returns
+    -------
+    Envelope
+
     Raises
     ------
     ValueError

@@ -45,8 +45,14 @@ def noise_points(mechanism: NoiseMap, pair: NeighbouringPair, direction: Directi
 
     Parameters
     ----------
+    mechanism : NoiseMap
+    pair : NeighbouringPair
     direction : Direction
         The data set drawn from.
+
+    Returns
+    -------
+    LossPoints
 
     Raises
     ------
@@ -72,8 +78,14 @@ def output_points(mechanism: WhiteBox, pair: NeighbouringPair, direction: Direct
 
     Parameters
     ----------
+    mechanism : WhiteBox
+    pair : NeighbouringPair
     direction : Direction
         The data set drawn from.
+
+    Returns
+    -------
+    LossPoints
     """
     dataset, sign = _drawn(pair, direction)
 

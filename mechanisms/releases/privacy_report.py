@@ -222,8 +222,15 @@ def make_report(
     ----------
     theta : (dim,) array_like
         Output of objective perturbation with the loss, ``sigma`` and ``lam`` of ``scales``.
+    dataset : Dataset
+    scales : ReportScales
+    rng : Generator
     regulariser : Regulariser, optional
         The public ``r`` of the objective.
+
+    Returns
+    -------
+    PrivacyReport
 
     Raises
     ------

@@ -92,6 +92,10 @@ def realised_epsilons(training: DPSGD, output: ArrayLike, dataset: Dataset, delt
     delta : float
         In (0, 1).
 
+    Returns
+    -------
+    PrivateEstimate
+
     Raises
     ------
     ValueError

@@ -116,6 +116,7 @@ def compare(
         The features of a file, or the columns that are none; by default every column but the target is one.
     log : {"log", "log1p"}, optional
         Of the response, before all else.
+    threshold, labels, categories, ranges, x_bound, y_bound, rows, response : optional
     missing, intercept, n_public, delimiter : optional
         As in the ``[data]`` of a configuration; without ``n_public`` mechanisms that need it are set up for the number
         of records that are compared on. Without public bounds columns become z-scores and rows have norm 1, as
