@@ -377,8 +377,7 @@ def _say(
 ) -> None:
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
     from .choice_draft import can_be_drafted
-    from .pages import choice_words
-    from .pages.choice_words import lines
+    from .pages.choice_words import lines, worthwhile
 
     as_json, rows = given["as_json"], comparison.rows
     if as_json:
@@ -393,8 +392,7 @@ def _say(
         return
     if domain is None:
         return
-    groups = choice_words.worthwhile(rows).values()
-    best = next((row for group in groups for row in group if can_be_drafted(row, domain)), None)
+    best = next((row for group in worthwhile(rows).values() for row in group if can_be_drafted(row, domain)), None)
     if best is not None:
         click.echo(f"next    {_draft_command(best)}", err=as_json)
 
