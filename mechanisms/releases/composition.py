@@ -1,9 +1,9 @@
-"""Composition, post-processing and group privacy of per-instance DP (W19, fact 2.6)."""
+"""Composition and post-processing of per-instance DP (W19, fact 2.6)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,31 +74,6 @@ def optimal_composition(epsilon: float, delta: float, k: int, total: float) -> f
         return 1.0
     survive = math.exp(k * math.log1p(-delta))
     return -math.expm1(k * math.log1p(-delta)) + survive * pure
-
-
-def group_privacy_published(chain: Sequence[tuple[float, float]]) -> EpsilonDelta:
-    r"""Return ``(sum epsilon_i, sum_i delta_i prod_{j<i} e^{epsilon_j})`` (W19-F2.6.4), printed for both directions.
-
-    Parameters
-    ----------
-    chain : sequence of (epsilon, delta)
-        Between ``[Z, z_1 … z_{i-1}]`` and ``[Z, z_1 … z_i]``, in order.
-    """
-    checked = [_check(epsilon, delta) for epsilon, delta in chain]
-    total, delta = 0.0, 0.0
-    for part in checked:
-        delta += part.delta * math.exp(total)
-        total += part.epsilon
-    return EpsilonDelta(total, min(1.0, delta))
-
-
-def group_privacy(chain: Sequence[tuple[float, float]]) -> tuple[EpsilonDelta, EpsilonDelta]:
-    r"""Return what the chain gives from ``Z`` to ``[Z, z_1 … z_k]``, and back.
-
-    The way back takes the steps in the other order, ``sum_i delta_i prod_{j>i} e^{epsilon_j}``: the printed delta holds
-    for the way out only (docs/derivations/wang2019_facts.md, section 1).
-    """
-    return group_privacy_published(chain), group_privacy_published(list(chain)[::-1])
 
 
 @dataclass(frozen=True)
