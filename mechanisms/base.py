@@ -20,7 +20,6 @@ class Direction(Enum):
 
     @property
     def opposite(self) -> Direction:
-        """The other direction."""
         return Direction.BACKWARD if self is Direction.FORWARD else Direction.FORWARD
 
 
@@ -40,7 +39,6 @@ class Bracket:
 
     @property
     def mid(self) -> float:
-        """The middle of the bracket."""
         return 0.5 * (self.low + self.high)
 
 
@@ -97,7 +95,7 @@ class WhiteBox(Mechanism, Protocol):
 class ExactLaw(WhiteBox, Protocol):
     """A mechanism whose privacy loss has a known law, between two proved ends: a claim may be refuted by the lower one.
 
-    A law that only dominates is none: ``mechanisms.laws.dominating_profile``.
+    A law that only dominates is none: ``DominatingProfile``.
     """
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:

@@ -3,7 +3,7 @@
 A caller asks for the capability and whether it may be believed, ``isinstance(mechanism, WorstCase) and
 is_reference(mechanism)``, and never for the class. Where a mechanism knows something under conditions only, its method
 returns None outside them. The density and the law of the loss have theirs
-in ``mechanisms.base``; proofs from the data on in ``mechanisms.laws.proved_profile``.
+in ``mechanisms.base``; proofs from the data on in ``mechanisms.laws.profile_tools``.
 """
 
 from __future__ import annotations
@@ -116,7 +116,6 @@ class WorstPair:
         In the dimension of the domain.
     direction : Direction
         The worse one.
-    delta : Bracket
     words : str
         How the pair is built.
     numbers : mapping

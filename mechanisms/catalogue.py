@@ -21,7 +21,7 @@ from .data.neighbours import NeighbouringPair
 from .parameters import Parameters
 
 if TYPE_CHECKING:
-    from .recipes import Recipe
+    from .offers import Recipe
 
 #: Folders whose ``__init__`` lists the modules that hold a mechanism.
 FOLDERS = ("objective", "linear", "releases", "training", "filters")
@@ -33,8 +33,6 @@ class Example:
 
     Attributes
     ----------
-    mechanism : WhiteBox
-    pair : NeighbouringPair
     atoms : mapping of int to float
         Columns of the output that have an atom, and where.
     """
@@ -49,7 +47,6 @@ def example_data(n_records: int = 30, *, kind: str = "linear") -> Dataset:
 
     Parameters
     ----------
-    n_records : int
     kind : {"linear", "labels", "counts"}
         Responses: linear plus a ripple, in [-1, 1]; signs of it; whole numbers from 0 to 3.
     """

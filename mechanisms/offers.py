@@ -1,7 +1,8 @@
-"""What each mechanism offers for one promise: its calibration as published and the least noise that keeps it, proved.
+"""How mechanisms are set up for a target (epsilon, delta), as published and with the least noise proved.
 
-A module that holds a mechanism may have ``offers()``, a sequence of ``Offer``: how the mechanism is set up, from public
-numbers alone, so that it promises (epsilon, delta)-DP over a public domain.
+A module that holds a mechanism may have ``offers()``, a sequence of ``Offer``: set up from public numbers alone, so
+that it promises (epsilon, delta)-DP over a public domain; and ``recipes()``, a mapping of names on the mechanism axis
+of a sweep to ``Recipe``: set up so that it is (epsilon, delta)-private between the two data sets of a cell.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Literal, get_args
 
 from .base import Mechanism, check_positive
 from .capabilities import Domain, worst_case_of, worst_pair_of
+from .data.neighbours import NeighbouringPair
 from .laws.gaussian_calibration import check_open_delta
 from .laws.gaussian_profile import gaussian_delta
+from .objective.losses import BY_NAME, BoundedLoss
 
 Neighbours = Literal["add-remove", "replace"]
 Way = Literal["published", "exact"]
@@ -66,7 +69,7 @@ class PromiseStanding(Enum):
 
 @dataclass(frozen=True)
 class Offered:
-    """A mechanism set up for a promise; None where its rule offers nothing there, with the reason."""
+    """A mechanism set up for a target; with a reason where its rule claims nothing there, and then mostly None."""
 
     mechanism: Mechanism | None
     reason: str = ""
@@ -185,3 +188,38 @@ def offers(loss: str) -> Iterator[Offer]:
 
     for module in modules(*FOLDERS):
         yield from (offer for offer in getattr(module, "offers", tuple)() if loss in offer.losses)
+
+
+#: Ridge of the recipes whose rule does not choose one.
+LAM = 1.0
+
+LOSSES = {name: BY_NAME[name] for name in sorted(get_args(BoundedLoss))}
+SQUARED = "squared"
+LINEAR = (SQUARED,)
+#: Losses whose response is a label, -1 or +1.
+LABELS = ("logistic", "smoothed-hinge")
+
+
+Build = Callable[[str, NeighbouringPair, float, float], Offered]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One name on the mechanism axis.
+
+    Attributes
+    ----------
+    build : callable
+        ``build(loss, pair, epsilon, delta)``; the sizes and public bounds are those of ``pair.first``.
+    losses : tuple of str
+        The losses it is defined for.
+    exact : bool
+        Whether the law of the loss is known, so that nothing is drawn.
+    rule : str
+        Where the rule is printed or derived.
+    """
+
+    build: Build
+    losses: tuple[str, ...]
+    exact: bool
+    rule: str

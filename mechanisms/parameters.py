@@ -68,7 +68,6 @@ class Parameters(BaseModel):
 
         Parameters
         ----------
-        dataset : Dataset
         everywhere : bool
             Whether it must be defined on every data set of so many records in the public domain, or on these alone.
 

@@ -362,7 +362,7 @@ from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
 from ..laws.gaussian_calibration import analytic_sigma
 from ..parameters import Parameters, Positive
-from ..recipes import LINEAR, Recipe, Setup
+from ..offers import LINEAR, Recipe, Offered
 from ..releases.gaussian_shift import draw_shifted, log_density_shifted, shift_loss, shift_profile, sum_shift
 
 
@@ -438,8 +438,8 @@ def misstatements() -> dict[str, Example]:
 def recipes() -> dict[str, Recipe]:
     """Return the exact calibration."""
 
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
-        return Setup(NoisyMoment(analytic_sigma(pair.first.x_bound * pair.first.y_bound, epsilon, delta) * 1.000001))
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
+        return Offered(NoisyMoment(analytic_sigma(pair.first.x_bound * pair.first.y_bound, epsilon, delta) * 1.000001))
 
     return {"noisy-moment": Recipe(build, LINEAR, True, "a toy")}
 '''

@@ -32,7 +32,7 @@ from mechanisms import (
 from mechanisms.base import BOTH
 from mechanisms.capabilities import Domain, worst_case_of, worst_pair_of
 from mechanisms.catalogue import example_pair
-from mechanisms.laws.proved_profile import DataProfile, proved_profile
+from mechanisms.laws.profile_tools import DataProfile, proved_profile
 from mechanisms.records.record_laws import OneByOneLaws, batched_laws, record_laws, record_losses
 from verify.certificates.certify_call import certify
 from verify.certificates.claims.record_losses import ex_post_losses

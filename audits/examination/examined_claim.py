@@ -19,7 +19,7 @@ from typing import Any
 from mechanisms import NeighbouringPair
 from mechanisms.base import ExactLaw, Mechanism, WhiteBox
 from mechanisms.data.neighbours import Relation, UnsupportedRelation
-from mechanisms.laws.proved_profile import proved_profile
+from mechanisms.laws.profile_tools import proved_profile
 from mechanisms.reference import is_reference
 
 from ..black_box.claims import PrivacyClaim, implied_by

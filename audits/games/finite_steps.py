@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
-from mechanisms.accounting.renyi_cost import check_order
+from mechanisms.accounting.subsampled_gaussian import check_order
 from mechanisms.laws.finite_laws import Law, check_law, product, smallest_delta
 from mechanisms.laws.finite_laws import hockey_stick as divergence_of
 

@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..base import BOTH, Bracket, Direction, PrivacyProfile, check_positive
-from .ball_profile import is_symmetric, larger
-from .grid_ends import WIDENING, grid_tails, loss_range, optimistic, pessimistic
-from .grid_law import GridLaw, GridLosses
+from ..laws.profile_tools import is_symmetric, larger
+from .grid_ends import WIDENING, GridLaw, GridLosses, grid_tails, loss_range, optimistic, pessimistic
 
 #: No ``least_delta`` is smaller: masses of one step, in their whole multiples, must be floats.
 LEAST: Final = 1e-200
@@ -66,7 +65,6 @@ class ComposedLaw:
         return Bracket(max(low.delta_at(epsilon), math.nextafter(sure, 0.0)) if low else 0.0, high.delta_at(epsilon))
 
     def epsilon_bracket(self, delta: float, direction: Direction | None = None) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         if direction is None:
             return larger(self.epsilon_bracket(delta, each) for each in self.directions)
         low, high = self._ends(direction)
@@ -91,20 +89,16 @@ class ComposedLaw:
         return max(self._ends(each)[1].delta_at(epsilon) for each in self._asked(direction))
 
     def log_delta_at(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return the logarithm of ``delta_at``."""
         delta = self.delta_at(epsilon, direction)
         return math.log(delta) if delta > 0 else -math.inf
 
     def epsilon_at(self, delta: float, direction: Direction | None = None) -> float:
-        """Return a proved upper bound on the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         return max(self._ends(each)[1].epsilon_at(delta) for each in self._asked(direction))
 
     def tail_at(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return a proved upper bound on ``P(L > epsilon)``."""
         return self.tail_bracket(epsilon, direction).high
 
     def step_of(self, direction: Direction | None = None) -> float:
-        """Return the width of the grid."""
         return max(self._ends(each)[1].step for each in self._asked(direction))
 
     def _asked(self, direction: Direction | None) -> tuple[Direction, ...]:

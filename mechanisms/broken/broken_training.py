@@ -16,8 +16,7 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray, RowClip
 from ..parameters import REACH
 from ..training.batched_steps import bernoulli
-from ..training.dp_sgd import DPSGD
-from ..training.full_batch import FullBatchGD
+from ..training.dp_sgd import DPSGD, FullBatchGD
 
 
 @dataclass(frozen=True)

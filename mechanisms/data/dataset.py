@@ -245,7 +245,6 @@ class ColumnScale:
     divisors: tuple[float, ...]
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        """Return the features divided by the constants."""
         divisors = np.asarray([_bound("divisor", d) for d in self.divisors])
         return np.asarray(X / divisors, dtype=np.float64)
 
@@ -261,7 +260,6 @@ class ColumnShiftScale:
     scales: tuple[float, ...]
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        """Return the features centred and divided."""
         scales = np.asarray([_bound("scale", s) for s in self.scales])
         return np.asarray((X - np.asarray(self.centres)) / scales, dtype=np.float64)
 

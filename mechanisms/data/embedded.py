@@ -23,10 +23,8 @@ class DataSource:
 
     Attributes
     ----------
-    title : str
     response : str
         Column that the response is made from.
-    ranges : dict of str to (low, high)
     threshold : float or None
         A response above it becomes +1 and any other -1; None for a numeric response.
     response_scale : float

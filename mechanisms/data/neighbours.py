@@ -34,7 +34,6 @@ class NeighbouringPair:
     ----------
     dataset : Dataset
         ``D``, the first member; the privacy loss is ``log p_D - log p_D'``.
-    relation : Relation
     x : (dim,) array
         Features of the target.
     y : float
@@ -137,11 +136,6 @@ def without_old(pair: NeighbouringPair) -> Dataset:
     pair.require(Relation.REMOVE, Relation.REPLACE)
     assert pair.index is not None
     return pair.second if pair.relation is Relation.REMOVE else pair.dataset.without_record(pair.index)
-
-
-def target_in_data(pair: NeighbouringPair) -> bool:
-    """Return whether the target is one of the records of ``D`` (relation REMOVE)."""
-    return pair.relation is Relation.REMOVE
 
 
 def same_pair(first: NeighbouringPair, second: NeighbouringPair) -> bool:

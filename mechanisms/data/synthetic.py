@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc, betaincinv
 
-from ..base import check_nonnegative, check_positive
+from ..base import check_nonnegative
 from .dataset import Dataset, FloatArray, UnitRows
 
 
@@ -18,7 +18,6 @@ class Planted:
 
     Attributes
     ----------
-    dataset : Dataset
     theta : (dim,) array
     """
 
@@ -47,7 +46,6 @@ def linear_unit_rows(n_records: int, dim: int, *, noise_sd: float, rng: np.rando
         At least 0 and 1.
     noise_sd : float
         Standard deviation of the responses' noise before clipping, at least 0.
-    rng : numpy.random.Generator
     """
     n_records, dim = _size("n_records", n_records, 0), _size("dim", dim, 1)
     noise_sd = check_nonnegative("noise_sd", noise_sd)
@@ -124,28 +122,3 @@ def sphere_labels(n_records: int, dim: int = 50, *, temperature: float = 0.0, rn
     y = np.where(X @ theta + temperature * rng.logistic(size=n_records) > 0, 1.0, -1.0)
     name = f"unit rows, labels (n={n_records}, d={dim}, temperature {temperature:g})"
     return Planted(Dataset(X, y, 1.0, 1.0, name=name, public=True, steps=(str(UnitRows()),)), theta)
-
-
-def heavy_record(n_records: int, dim: int, *, weight: float = 1.0, rng: np.random.Generator) -> Planted:
-    """Return a data set with one record far from the others: the last axis is used by the first record alone.
-
-    Its leverage is close to 1 for small regularisation: the worst case that average-case data never show.
-
-    Parameters
-    ----------
-    dim : int
-        At least 2.
-    weight : float
-        Norm of the lonely record, in (0, 1].
-    """
-    n_records, dim = _size("n_records", n_records, 1), _size("dim", dim, 2)
-    if not check_positive("weight", weight) <= 1:
-        raise ValueError(f"weight must be in (0, 1], got weight={weight}")
-    X = np.column_stack([_unit_rows(n_records, dim - 1, rng), np.zeros(n_records)])
-    X[0] = weight * np.eye(dim)[-1]
-    theta = _unit_rows(1, dim, rng)[0]
-    y = np.clip(X @ theta + 0.3 * rng.standard_normal(n_records), -1.0, 1.0)
-    y[0] = -np.sign(theta[-1])
-    name = f"one lonely record (n={n_records}, d={dim})"
-    steps = (str(UnitRows()), "response clipped to [-1, 1]")
-    return Planted(Dataset(X, y, 1.0, 1.0, name=name, public=True, steps=steps), theta)

@@ -1,81 +1,265 @@
-"""Regression files as the UCI repository ships them: the user supplies the folder; CSV, whitespace, ARFF or MATLAB."""
+"""Files of data sets as text: how a table is read, and the regression files of the UCI repository."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from .dataset import DataError, Dataset, FloatArray, UnitRows, z_score
-from .text_tables import FORMATS, GUESSED, TableForm, read_table
 
-#: For a column, by name or place, the number that each of its words stands for.
-Codes: TypeAlias = Mapping[str | int, Mapping[str, float]]
+#: How each file suffix is read.
+FORMATS: Final = {
+    ".csv": "delimited",
+    ".txt": "delimited",
+    ".tsv": "delimited",
+    ".data": "delimited",
+    ".data1": "delimited",
+    ".data2": "delimited",
+    ".test": "delimited",
+    ".dat": "delimited",
+    ".arff": "arff",
+    ".mat": "matlab",
+}
+#: What stands for a missing cell.
+MISSING: Final = ("", "?", "NA", "NaN", "nan")
+
+_ATTRIBUTE: Final = re.compile(r"""@attribute\s+('[^']*'|"[^"]*"|\S+)\s+(\{.*\}|\w+)""", re.IGNORECASE)
+_ARFF_TYPES: Final = ("numeric", "real", "integer", "string")
 
 
-def regression_files(folder: Path | str) -> tuple[Path, ...]:
-    """Return the files of a folder, sorted by name, whose suffix is one of ``FORMATS``.
+@dataclass(frozen=True)
+class TableForm:
+    """How the cells of a text file are laid out; what is not said is guessed from the first line.
 
-    Raises
-    ------
-    DataError
-        If it is no folder, or holds no such file.
+    Parameters
+    ----------
+    separators : str
+        The characters between cells, each of them as good as another; with a blank among them, any run of them is one
+        separator. Empty: the first of comma, semicolon and tab that the first line has, otherwise blanks.
+    header : int or None
+        How many lines stand before the records. None: one, if no cell of it is a number.
+    named : bool
+        Whether the last of these lines names the columns; otherwise they are numbered from 0.
+    names : tuple of str
+        The columns' names, where the file has none or others.
     """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise DataError(f"folder must be a folder that exists, got folder={folder}")
-    files = tuple(sorted(p for p in folder.iterdir() if p.is_file() and p.suffix.lower() in FORMATS))
-    if not files:
-        raise DataError(f"folder must hold a file ending in {', '.join(FORMATS)}, got none in folder={folder}")
-    return files
+
+    separators: str = ""
+    header: int | None = None
+    named: bool = True
+    names: tuple[str, ...] = ()
 
 
-def read_regression(
-    path: Path | str,
-    *,
-    target: str | int = -1,
-    drops: Sequence[str | int] = (),
-    codes: Codes = MappingProxyType({}),
-    form: TableForm = GUESSED,
-) -> Dataset:
-    """Return one file as a data set without public bounds; nothing is scaled.
+#: Everything guessed.
+GUESSED: Final = TableForm()
+
+
+def read_table(path: Path, form: TableForm = GUESSED) -> Any:
+    """Return a file's cells as a pandas frame: numbers as numbers, words without stray blanks and tabs, NaN if missing.
 
     Parameters
     ----------
     path : path
-        A text table (comma, semicolon, tab or spaces; with or without a header), an ARFF file, or a MATLAB file (up to
-        version 7.2) that holds ``X`` and ``y``, or one matrix.
-    target : str or int
-        The response: a column's name, or its place (0 the first, -1 the last). A MATLAB file with ``X`` and ``y``
-        needs none.
-    drops : sequence of str or int
-        Columns that are left out, by name or place in the file.
-    codes : mapping of str or int to mapping
-        For a column of words, the number that each word stands for; the response may be one.
+        A file whose suffix is one of ``FORMATS``. A MATLAB file (up to version 7.2) holds one matrix, or ``X`` and
+        ``y``; the last column is then named ``y``.
     form : TableForm
-        How a text file is laid out, where its first line does not show it.
-
-    Returns
-    -------
-    Dataset
-        ``x_bound = y_bound = inf``; other columns that are not numeric become one indicator a value (ARFF and text
-        alike).
+        How a text file is laid out; ARFF and MATLAB say it themselves, and ``names`` holds for them too.
 
     Raises
     ------
     DataError
-        If the file cannot be read as one of these, or leaves no record; the message never quotes a cell.
+        If there is no such file, or it is not what its suffix says; the message never quotes a cell.
     """
-    path = Path(path)
-    frame = read_table(path, form)
-    if path.suffix.lower() == ".mat" and "y" in frame.columns:
-        target = "y"
-    return regression_of(coded(frame, codes, path.name), target, drops, path)
+    kind = FORMATS.get(path.suffix.lower())
+    if kind is None:
+        raise DataError(f"suffix must be one of {', '.join(FORMATS)}, got path={path.name}")
+    if not path.is_file():
+        raise DataError(f"path must be a file that exists, got path={path}")
+    frame = {"delimited": _delimited, "arff": _arff, "matlab": _matlab}[kind](path, form)
+    if form.names:
+        if len(form.names) != frame.shape[1]:
+            raise DataError(f"file must have {len(form.names)} columns, got {frame.shape[1]} in {path.name}")
+        frame.columns = list(form.names)
+    try:
+        return _without_stray_blanks(frame)
+    except OverflowError:
+        raise DataError(f"numbers must be within floating point, got one that is not in {path.name}") from None
+
+
+def _without_stray_blanks(frame: Any) -> Any:
+    """Return the frame with words stripped, missing marks as NaN, and columns that are all numbers as numbers."""
+    from pandas.api.types import is_numeric_dtype
+
+    wordy = [k for k, kind in enumerate(frame.dtypes) if not is_numeric_dtype(kind)]
+    if not wordy:
+        return frame
+    labels, frame.columns = frame.columns, range(frame.shape[1])
+    for k in wordy:
+        frame[k] = _cleaned(frame[k])
+    frame.columns = labels
+    return frame
+
+
+def _stripped(cell: Any) -> Any:
+    """Return a word without its blanks, anything else as it is; digits of no float64 raise ``OverflowError``."""
+    if not isinstance(cell, str):
+        return cell
+    word = cell.strip()
+    if word[-1:].isdigit() and _is_number(word) and math.isinf(float(word)):
+        raise OverflowError
+    return word
+
+
+def _cleaned(values: Any) -> Any:
+    import pandas as pd
+
+    values = values.astype(object).where(values.notna(), None)
+    words = values.map(_stripped)
+    values = words.where(~words.isin(MISSING), None)
+    numbers = pd.to_numeric(values, errors="coerce").astype(np.float64)
+    return numbers if numbers.notna().sum() == values.notna().sum() else values
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"file must be UTF-8 text, got something else in {path.name}") from None
+    except OSError as stop:
+        raise DataError(f"file must be readable, got {path.name}: {stop.strerror}") from None
+
+
+def _delimited(path: Path, form: TableForm) -> Any:
+    """Return a table of cells from a delimited file."""
+    import pandas as pd  # slow to import, and needed by nothing else here
+
+    text = _text(path)
+    first = next((line for line in text.split("\n", 100) if line.strip()), "")
+    if first.lower().startswith("@relation"):  # KEEL's files are ARFF by another name
+        return _arff(path, form)
+    if not first:
+        raise DataError(f"file must hold at least one complete record, got an empty file {path.name}")
+    separators = form.separators or next((mark for mark in (",", ";", "\t") if mark in first), " ")
+    blanks = " " in separators
+    if len(separators) > 1:
+        separators, text = separators[0], text.translate(dict.fromkeys(map(ord, separators[1:]), separators[0]))
+    header = form.header
+    if header is None:
+        cells = first.strip().split(None if blanks else separators)
+        header = 0 if any(_is_number(cell.strip().strip('"')) for cell in cells) else 1
+    named = header > 0 and form.named and not form.names
+    try:
+        return _read_csv(
+            io.StringIO(text),
+            sep=r"\s+" if blanks else separators,
+            header=0 if named else None,
+            skiprows=header - 1 if named else header,
+            na_values=list(MISSING),
+            skipinitialspace=True,
+            comment="%" if path.suffix.lower() in (".dat", ".data") else None,
+            low_memory=False,
+            index_col=False,
+        )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError):
+        raise DataError(
+            f"file must have the same number of cells in every line, got something else in {path.name}"
+        ) from None
+
+
+def _read_csv(text: io.StringIO, **how: Any) -> Any:
+    """Return what pandas reads; a line with more cells than the header is an error, and no index is made of it."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return pd.read_csv(text, **how)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell in ("?", "")
+    return True
+
+
+def _arff(path: Path, form: TableForm) -> Any:
+    """Return the cells of an ARFF file, more kindly than the format: stray blanks, tabs and commas do no harm.
+
+    Where its header was taken off, and the names are known, it is read as a delimited one.
+    """
+    import pandas as pd
+
+    lines = [line for line in _text(path).splitlines() if line.strip() and not line.lstrip().startswith("%")]
+    start = next((k for k, line in enumerate(lines) if line.strip().lower() == "@data"), None)
+    if start is None and form.names:
+        return _delimited(path, form)
+    wrong = DataError(f"file must be ARFF with numeric or nominal attributes, got something else in {path.name}")
+    names = [] if start is None else list(_attributes(lines[:start], wrong))
+    if start is None or not names:
+        raise wrong
+    try:
+        records = list(csv.reader(lines[start + 1 :], quotechar="'", skipinitialspace=True))
+    except csv.Error:
+        raise wrong from None
+    if not records:
+        raise DataError(f"file must hold at least one complete record, got none in {path.name}")
+    records = [_without_stray_cells(cells, len(names)) for cells in records]
+    if any(len(cells) != len(names) or cells[0].startswith("{") for cells in records):
+        raise DataError(f"file must have {len(names)} cells in every line, got something else in {path.name}")
+    return pd.DataFrame(records, columns=names)
+
+
+def _without_stray_cells(cells: list[str], n_columns: int) -> list[str]:
+    """Return the cells without the empty ones if they are too many: in ARFF a missing cell is "?", never empty."""
+    return cells if len(cells) <= n_columns else [cell for cell in cells if cell.strip()]
+
+
+def _attributes(lines: list[str], wrong: DataError) -> Iterator[str]:
+    for line in lines:
+        if not line.lstrip().lower().startswith("@attribute"):
+            continue
+        found = _ATTRIBUTE.match(line.strip())
+        if not found or not (found[2].startswith("{") or found[2].lower() in _ARFF_TYPES):
+            raise wrong
+        yield found[1].strip("'\"").strip()
+
+
+def _matlab(path: Path, _: TableForm) -> Any:
+    import pandas as pd
+    from scipy.io import loadmat
+
+    try:
+        arrays = {key: np.asarray(value) for key, value in loadmat(path).items() if not key.startswith("__")}
+    except Exception:  # a damaged file comes out of its reader as whatever its bytes meet there
+        raise DataError(f"file must be MATLAB of version 7.2 or older, got something else in {path.name}") from None
+    matrices = {key: value for key, value in arrays.items() if value.ndim == 2 and value.dtype.kind in "fiub"}
+    lower = {key.lower(): value for key, value in matrices.items()}
+    if "x" in lower and "y" in lower:
+        X, y = np.asarray(lower["x"], dtype=np.float64), np.asarray(lower["y"], dtype=np.float64).ravel()
+        if len(y) != len(X):
+            raise DataError(f"X and y must have one row a record, got {X.shape} and {len(y)} in {path.name}")
+        return pd.DataFrame(np.column_stack([X, y]), columns=[*range(X.shape[1]), "y"])
+    tables = {key: value for key, value in matrices.items() if min(value.shape) > 1}
+    if len(tables) != 1:
+        raise DataError(
+            f"file must hold X and y, or one matrix, got {len(tables)} matrices ({', '.join(tables)}) in {path.name}"
+        )
+    (table,) = tables.values()
+    return pd.DataFrame(np.asarray(table, dtype=np.float64))
+
+
+#: For a column, by name or place, the number that each of its words stands for.
+Codes: TypeAlias = Mapping[str | int, Mapping[str, float]]
 
 
 def coded(frame: Any, codes: Codes, name: str) -> Any:

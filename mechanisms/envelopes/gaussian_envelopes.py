@@ -20,9 +20,8 @@ from ..base import Direction
 from ..data.dataset import FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..linear.ridge import ridge_fit
-from ..numerics.coloured_noise import coloured
-from ..numerics.normal_boxes import log_normal_mass, truncated_normal
-from .tail_envelopes import Envelope
+from ..numerics.spectra import coloured
+from .tail_envelopes import Envelope, log_normal_mass, truncated_normal
 
 if TYPE_CHECKING:
     from ..linear.gaussian_output import GaussianOutput
@@ -43,12 +42,10 @@ class NormalIntervals:
 
     @property
     def log_masses(self) -> FloatArray:
-        """Return the log probability of each interval, accurate in both tails."""
         return log_normal_mass(*np.array(self.ends).T)
 
     @property
     def log_mass(self) -> float:
-        """Return the log probability of the union."""
         return min(0.0, float(logsumexp(self.log_masses)))
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> FloatArray:

@@ -1,24 +1,29 @@
-"""DP-SGD in which each record takes part while its own budget lasts (Feldman and Zrnic 2021)."""
+"""Mechanisms whose records take part while their own budgets last (Feldman and Zrnic 2021), and who surely spends."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..accounting.renyi_cost import renyi_bracket
-from ..base import check_draws
+from ..accounting.subsampled_gaussian import renyi_bracket
+from ..base import Mechanism, check_draws
 from ..capabilities import Bound, Domain, worst_case_of
-from ..data.dataset import Dataset, FloatArray
+from ..data.dataset import Dataset, FloatArray, row_norms
+from ..linear.sufficient_statistics import SufficientStatistics
+from ..numerics.transcripts import BoolArray
 from ..parameters import Positive
 from ..records.record_laws import BatchedLaws
+from ..reference import is_reference
+from ..releases.gradient_release import GradientRelease
 from ..training.batched_steps import SPARSE_RATE, ClippedRecords, bernoulli, passes
 from ..training.dp_sgd import DPSGD, DPSGDParameters
+from ..training.training_worst_case import forced_record
 from .privacy_filters import GaussianFilter, RenyiFilter, check_filter, gaussian_cost, most_spent
 
 #: Points of the table of costs, and by how much its chords are raised for rounding.
@@ -38,7 +43,6 @@ class FilteredDPSGD:
 
     Parameters
     ----------
-    training : DPSGD
     filter : RenyiFilter or GaussianFilter
         The Gaussian one is proved for a full batch only (``rate = 1``).
 
@@ -68,7 +72,6 @@ class FilteredDPSGD:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"filtered {self.training.name}"
 
     @property
@@ -110,7 +113,6 @@ class FilteredDPSGD:
         return np.asarray(starts[cells] + slopes[cells] * squares)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, training.width(dim))``."""
         records = self.training.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.training.width(dataset.dim)))
         for part in passes(n_draws, dataset.n_records, dataset.dim, self.training.rate):
@@ -118,12 +120,7 @@ class FilteredDPSGD:
         return outputs
 
     def spent(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return what every record had spent at the end of each transcript: the curator's, and private.
-
-        Returns
-        -------
-        (n_draws, n_records) array
-        """
+        """Return what every record had spent by each transcript, ``(n_draws, n_records)``: private."""
         records = self._budgeted(self.training.records(dataset), len(outputs))
         for theta, _ in self.training.iterates(outputs, dataset.dim):
             records.admit(theta)
@@ -145,11 +142,9 @@ class FilteredDPSGD:
         return self._bound(worst_case_of(self.training, domain))
 
     def record_bound(self, domain: Domain, length: float) -> Bound:
-        """Return the same for records whose features are no longer than ``length``."""
         return self._bound(self.training.record_bound(domain, length))
 
     def records_bound(self, dataset: Dataset) -> Bound:
-        """Return the same for every record of one data set, whatever the others are."""
         return self._bound(self.training.records_bound(dataset))
 
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
@@ -230,7 +225,6 @@ class FilteredDPSGDParameters(DPSGDParameters):
         return self
 
     def build(self, dim: int) -> FilteredDPSGD:  # type: ignore[override]
-        """Return the mechanism."""
         given = self.model_dump(exclude={"name", "filter", "order", "budget", "mu"})
         training = DPSGDParameters(name="dp-sgd", **given).build(dim)
         if self.mu is not None:
@@ -238,3 +232,185 @@ class FilteredDPSGDParameters(DPSGDParameters):
         assert self.order is not None
         assert self.budget is not None
         return FilteredDPSGD(training, RenyiFilter(self.order, self.budget))
+
+
+@runtime_checkable
+class RecordStep(Protocol):
+    """A step whose output is a sum over records plus normal noise: each record moves it, whatever the others are."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What is drawn from, on the records that take part."""
+
+    def record_mus(self, dataset: Dataset) -> FloatArray:
+        """Return how many standard deviations each record moves the output, shape ``(n_records,)``.
+
+        A function of that record alone: never of the other records.
+        """
+
+
+@dataclass(frozen=True)
+class StatisticsStep:
+    """Sufficient statistics of the records that take part."""
+
+    mechanism: SufficientStatistics
+
+    def record_mus(self, dataset: Dataset) -> FloatArray:
+        """Return the joint distance of both statistics for each record."""
+        return self.mechanism.record_laws(dataset).mu
+
+
+@dataclass(frozen=True)
+class GradientStep:
+    """The gradient at a parameter that may have been chosen after everything released so far."""
+
+    mechanism: GradientRelease
+
+    def record_mus(self, dataset: Dataset) -> FloatArray:
+        """Return the norm of each record's gradient in standard deviations."""
+        slopes = self.mechanism.loss.first(dataset.X @ self.mechanism.theta, dataset.y)
+        return np.asarray(np.abs(slopes) * row_norms(dataset.X) / self.mechanism.sigma2)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FilteredInteraction:
+    """What every record has spent so far; ``ask`` answers a step and returns the interaction after it.
+
+    The steps may be chosen after all answers. A record takes part in a step only while the filter admits its own costs,
+    that of the step included; where it does not take part it pays nothing. All answers together are as private as the
+    filter says, for one record added or removed (docs/derivations/filters.md). Who takes part is private.
+
+    Parameters
+    ----------
+    spent : array, optional
+        Costs of each record so far; zeros at the start.
+
+    Examples
+    --------
+    >>> from mechanisms.catalogue import example_pair
+    >>> interaction = FilteredInteraction(example_pair().first, GaussianFilter(0.5))
+    >>> step, rng = StatisticsStep(SufficientStatistics(4.0, 4.0)), np.random.default_rng(1)
+    >>> for _ in range(5):
+    ...     answer, interaction = interaction.ask(step, rng=rng)
+    >>> answer.shape, float(interaction.spent.max()) <= 0.25
+    ((5,), True)
+    """
+
+    dataset: Dataset
+    filter: RenyiFilter | GaussianFilter
+    spent: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dataset, Dataset):
+            raise ValueError(f"dataset must be a Dataset, got {type(self.dataset).__name__}")
+        check_filter(self.filter)
+        if self.spent.size == 0:
+            object.__setattr__(self, "spent", np.zeros(self.dataset.n_records))
+        if self.spent.shape != (self.dataset.n_records,):
+            raise ValueError(f"spent must have one number a record, got shape={self.spent.shape}")
+
+    def __repr__(self) -> str:
+        """Return the filter; what records have spent is private."""
+        return f"FilteredInteraction({self.filter}, private)"
+
+    def admitted(self, step: RecordStep) -> tuple[BoolArray, FloatArray]:
+        """Return which records a step would be drawn on, and what would be spent after it."""
+        after = self.filter.spend(self.spent, gaussian_cost(self.filter, step.record_mus(self.dataset)))
+        active: Any = self.filter.admits(after)
+        return active, np.where(active, after, self.spent)
+
+    def ask(self, step: RecordStep, *, rng: np.random.Generator) -> tuple[FloatArray, FilteredInteraction]:
+        """Return the answer of a step on the records that take part, and the interaction after it."""
+        active, spent = self.admitted(step)
+        chosen = replace(self.dataset, X=self.dataset.X[active], y=self.dataset.y[active])
+        return step.mechanism.draw(chosen, 1, rng=rng)[0], replace(self, spent=spent)
+
+
+#: What float64 may add to the few products below.
+PRODUCTS = 1e-12
+
+
+@dataclass(frozen=True)
+class Spender:
+    """One record of the domain, alone, and what it surely spends.
+
+    Attributes
+    ----------
+    length : float
+        Norm of its features; its response is ``y_bound``, or the label 1.
+    norm : float
+        Its clipped gradient is at least so long in each of ``steps`` steps, the first ones.
+    spent : float
+        Renyi divergence in nats, or the Gaussian ``mu``: of what is released with it and without it, at least.
+    """
+
+    length: float
+    norm: float
+    steps: int
+    spent: float
+
+    @property
+    def words(self) -> str:
+        return (
+            f"no record, and one of features {self.length:g} long whose clipped gradient is at least {self.norm:g} "
+            f"long in the first {self.steps} step{'s' * (self.steps > 1)}"
+        )
+
+
+def least_renyi(mechanism: object, domain: Domain, order: int) -> Spender | None:
+    """Return a record that surely spends, and its Renyi divergence at ``order``; None where none is known.
+
+    Of DP-SGD with and without a filter, for an observer of the transcript: moments of the likelihood ratio multiply
+    over the steps, and each rises with the norm of the record's gradient.
+    """
+    training = _training(mechanism, domain)
+    if training is None:
+        return None
+
+    def spent(norm: float, steps: int) -> float:
+        counted = 0.0 if training.count_sigma is None else 0.5 * order / training.count_sigma**2
+        return (steps * renyi_bracket(training.rate, norm / training.sigma, order).low + counted) * (1 - PRODUCTS)
+
+    found = [Spender(length, norm, n, spent(norm, n)) for length, norm, n in _records(mechanism, training, domain)]
+    return max(found, key=lambda each: each.spent)
+
+
+def least_mu(mechanism: object, domain: Domain) -> Spender | None:
+    """Return a record that surely spends, and its Gaussian parameter; None where none is known, and below rate 1."""
+    training = _training(mechanism, domain)
+    if training is None or training.rate < 1:
+        return None
+
+    def spent(norm: float, steps: int) -> float:
+        counted = 0.0 if training.count_sigma is None else 1 / training.count_sigma
+        return math.hypot(math.sqrt(steps) * norm / training.sigma, counted) * (1 - PRODUCTS)
+
+    found = [Spender(length, norm, n, spent(norm, n)) for length, norm, n in _records(mechanism, training, domain)]
+    return max(found, key=lambda each: each.spent)
+
+
+def _training(mechanism: object, domain: Domain) -> DPSGD | None:
+    inner = mechanism.training if isinstance(mechanism, FilteredDPSGD) else mechanism
+    known = isinstance(inner, DPSGD) and inner.observer == "transcript" and domain.bounded and is_reference(mechanism)
+    return inner if known and isinstance(inner, DPSGD) else None
+
+
+def _records(mechanism: object, training: DPSGD, domain: Domain) -> list[tuple[float, float, int]]:
+    """Return records with a least norm of their clipped gradients, and for how many steps these surely take part.
+
+    One for every step, whose gradient is surely long in the whole ball; one for the first step, taken at 0.
+    """
+    found = []
+    for radius, steps in ((training.radius, training.n_steps), (0.0, 1)):
+        length, least = forced_record(training.loss, domain, radius)
+        found.append((length, min(least, training.clip), min(steps, _admitted(mechanism, training))))
+    return found
+
+
+def _admitted(mechanism: object, training: DPSGD) -> int:
+    """Return for how many steps, at least, any record takes part: those that it could pay at the longest gradient."""
+    if not isinstance(mechanism, FilteredDPSGD):
+        return training.n_steps
+    one = float(mechanism.costs(np.array(training.clip)))
+    left = mechanism.filter.limit - mechanism.first_cost
+    return int(left / one * (1 - 1e-9)) if one > 0 else training.n_steps

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..accounting.renyi_cost import check_order, renyi_to_delta, renyi_to_epsilon
+from ..accounting.subsampled_gaussian import check_order, renyi_to_delta, renyi_to_epsilon
 from ..base import Direction, check_nonnegative, check_positive
 from ..capabilities import Bound
 from ..data.dataset import FloatArray
@@ -59,15 +59,12 @@ class _Budgeted(ABC):
         """The largest sum of costs."""
 
     def start(self) -> float:
-        """Return 0: nothing is spent."""
         return 0.0
 
     def spend(self, spent: Any, cost: Any) -> Any:
-        """Return the sum of costs, rounded upwards; numbers or arrays."""
         return _added(spent, cost)
 
     def admits(self, spent: Any) -> Any:
-        """Return whether the sum is at most the limit; numbers or arrays."""
         return spent <= self.limit
 
 
@@ -100,7 +97,6 @@ class RenyiFilter(_Budgeted):
 
     @property
     def limit(self) -> float:
-        """The budget."""
         return self.budget
 
     def epsilon_at(self, delta: float) -> float:
@@ -156,7 +152,6 @@ class GaussianFilter(_Budgeted):
         return self.profile.epsilon_at(check_open_delta(delta), Direction.FORWARD)
 
     def delta_at(self, epsilon: float) -> float:
-        """Return the delta that goes with ``epsilon``."""
         return self.profile.delta_at(epsilon, Direction.FORWARD)
 
 
@@ -198,8 +193,6 @@ class LossStatement:
     ----------
     loss_bound : float
         In nats. Of runs drawn with the record, at most a share of ``failure_prob`` ever has a loss above its own bound.
-    failure_prob : float
-    order : int
     """
 
     loss_bound: float
@@ -236,11 +229,9 @@ class RenyiOdometer:
         object.__setattr__(self, "order", check_order(self.order))
 
     def start(self) -> float:
-        """Return 0: nothing is spent."""
         return 0.0
 
     def spend(self, spent: Any, cost: Any) -> Any:
-        """Return the sum of costs, rounded upwards; numbers or arrays."""
         return _added(spent, cost)
 
     def admits(self, spent: Any) -> Any:

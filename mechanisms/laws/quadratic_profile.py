@@ -242,7 +242,6 @@ class QuadraticProfile:
         return epsilon
 
     def epsilon_bracket(self, delta: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta``."""
         epsilon = self.epsilon_at(delta, direction)
         return epsilon_bracket(lambda e: self.delta_bracket(e, direction), delta, epsilon)
 
@@ -253,7 +252,6 @@ class QuadraticProfile:
         return float(quadratic_log_tail(epsilon, self.leverage, self.scaled_residual, direction))
 
     def tail_at(self, epsilon: float, direction: Direction) -> float:
-        """Return ``P(L > epsilon)``."""
         return math.exp(self.log_tail_at(epsilon, direction))
 
     def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
@@ -261,11 +259,9 @@ class QuadraticProfile:
         return self._bracket(epsilon, direction, 0)
 
     def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
-        """Return a proved enclosure of ``tail_at`` (for the leverage and residual as they are stored)."""
         return self._bracket(epsilon, direction, 1)
 
     def tails(self, epsilon: Ball, direction: Direction) -> tuple[Ball, Ball]:
-        """Return ``P(L > epsilon)`` and ``Q(L > epsilon)`` as balls, at the precision of the flint context."""
         delta, tail = quadratic_balls(epsilon, arb(self.leverage), arb(self.scaled_residual), direction)
         return tail, (tail - delta) * (-epsilon).exp()
 

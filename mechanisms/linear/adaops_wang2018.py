@@ -21,10 +21,9 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_outputs, finite_rows, loss_of, normal_log_density
-from ..offers import Offer, Offered, Promise
+from ..offers import LINEAR, Offer, Offered, Promise
 from ..parameters import Delta, Parameters, Positive, Ways
-from ..recipes import LINEAR
-from .posterior_bound import largest_gamma, largest_leverage, two_sided_quantile
+from .ops_calibrations import largest_gamma, largest_leverage, two_sided_quantile
 
 
 class AdaOPS2018Transcript(NamedTuple):
@@ -138,7 +137,6 @@ class PublishedRule2018:
         _check_rule(self)
 
     def settings(self, dataset: Dataset) -> Settings2018:
-        """Return the constants of steps 2 to 6."""
         return _published_settings(self, *check_bounds(dataset), dataset.dim)
 
     def gamma(self, settings: Settings2018, eigenvalue: FloatArray, log_lipschitz: FloatArray) -> FloatArray:
@@ -177,7 +175,6 @@ class CorrectedRule2018:
         two_sided_quantile(self.delta / 5)
 
     def settings(self, dataset: Dataset) -> Settings2018:
-        """Return the constants for a data set's public bounds; nothing here looks at its records."""
         return _corrected_settings(self, *check_bounds(dataset), dataset.dim)
 
     def gamma(self, settings: Settings2018, eigenvalue: FloatArray, log_lipschitz: FloatArray) -> FloatArray:
@@ -212,23 +209,19 @@ class AdaOPS2018:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"AdaOPS of W18, {self.rule.standing}"
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the paper states, for one record added or removed."""
         return Guarantee(self.rule.epsilon, self.rule.delta, Relation.ADD, "DP", "W18-TH2i")
 
     def worst_case(self, domain: Domain) -> Bound | None:
-        """Return the stated budget, proved for the corrected rule."""
         rule = self.rule
         if not isinstance(rule, CorrectedRule2018):
             return None
         return stated_bound(rule.epsilon, rule.delta, "W18-TH2i, corrected", "Five shares, composed adaptively.")
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, 2 + dim)``."""
         settings, spectrum = self.rule.settings(dataset), GramSpectrum.of(dataset)
         noise = rng.standard_normal((check_draws(n_draws), 2 + dataset.dim))
         eigenvalue = np.maximum(spectrum.smallest - settings.shift + settings.sigma * noise[:, 0], 0.0)
@@ -243,12 +236,10 @@ class AdaOPS2018:
         return np.column_stack([eigenvalue, log_lipschitz, spectrum.draw_posterior(lam, gamma, noise[:, 2:])])
 
     def split(self, outputs: FloatArray, dim: int) -> AdaOPS2018Transcript:
-        """Return the three released quantities of each transcript."""
         outputs = check_outputs(outputs, 2 + dim)
         return AdaOPS2018Transcript(outputs[:, 0], outputs[:, 1], outputs[:, 2:])
 
     def output(self, outputs: FloatArray, dim: int) -> FloatArray:
-        """Return the last output, ``theta``, shape ``(n_draws, dim)``."""
         return self.split(outputs, dim).theta
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
@@ -322,7 +313,6 @@ class AdaOPS2018Parameters(Parameters):
     form: Literal["corrected", "printed"] = "corrected"
 
     def build(self, dim: int) -> AdaOPS2018:
-        """Return the mechanism."""
         rule = CorrectedRule2018 if self.form == "corrected" else PublishedRule2018
         return AdaOPS2018(rule(self.epsilon, self.delta))
 
@@ -336,19 +326,20 @@ def examples() -> dict[str, Example]:
     }
 
 
-def _published(_: str, domain: Domain, promise: Promise) -> Offered:
-    one = promise.for_one
-    return Offered(AdaOPS2018(PublishedRule2018(one.epsilon, one.delta)))
-
-
-def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
-    one = promise.for_one
-    return Offered(AdaOPS2018(CorrectedRule2018(one.epsilon, one.delta)))
-
-
 def offers() -> Sequence[Offer]:
     """Return the printed constants, and those with which the guarantee is proved."""
+
+    def build(rule: type[PublishedRule2018 | CorrectedRule2018], promise: Promise) -> Offered:
+        return Offered(AdaOPS2018(rule(promise.for_one.epsilon, promise.for_one.delta)))
+
+    corrected = "W18-TH2i, corrected (docs/derivations/wang2018_adaops.md)"
     return (
-        Offer("AdaOPS 2018", "published", _published, LINEAR, "W18, algorithm 1, as printed"),
-        Offer("AdaOPS 2018", "exact", _exact, LINEAR, "W18-TH2i, corrected (docs/derivations/wang2018_adaops.md)"),
+        Offer(
+            "AdaOPS 2018",
+            "published",
+            lambda *at: build(PublishedRule2018, at[2]),
+            LINEAR,
+            "W18, algorithm 1, as printed",
+        ),
+        Offer("AdaOPS 2018", "exact", lambda *at: build(CorrectedRule2018, at[2]), LINEAR, corrected),
     )

@@ -19,11 +19,10 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import analytic_sigma, check_open_delta, upper_quantile
 from ..numerics.spectra import GramSpectrum
 from ..numerics.transcripts import check_bounds, check_count, check_outputs, loss_of, normal_log_density
-from ..offers import NO_SIZE, Offer, Offered, Promise
+from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise
 from ..parameters import MOST_RECORDS, Delta, Parameters, Positive, Ways
-from ..recipes import LINEAR
 from .adaops_wang2018 import StatedRule
-from .posterior_bound import LARGEST_DELTA, largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
+from .ops_calibrations import LARGEST_DELTA, largest_gamma, largest_leverage, ridge_norm_bound, two_sided_quantile
 
 
 class AdaOPS2019Transcript(NamedTuple):
@@ -44,7 +43,6 @@ class Settings2019:
     raise_only: bool  # True: lam = max(0, .); False: lam = min(0, .), as printed
 
     def lam(self, eigenvalue: FloatArray) -> FloatArray:
-        """Return the ridge that each released eigenvalue leads to."""
         gap = self.floor + self.slack - eigenvalue
         return np.maximum(gap, 0.0) if self.raise_only else np.minimum(gap, 0.0)
 
@@ -134,7 +132,6 @@ class CorrectedRule2019:
         return self.n_public / dim * largest_leverage(self.epsilon / 2, self.delta / 2)
 
     def settings(self, dataset: Dataset) -> Settings2019:
-        """Return the constants for a data set's public bounds; nothing here looks at its records."""
         x_bound, y_bound = check_bounds(dataset)
         if dataset.n_records > self.n_public:
             raise ValueError(f"n_records must be at most n_public={self.n_public}, got n_records={dataset.n_records}")
@@ -175,16 +172,13 @@ class AdaOPS2019:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"AdaOPS of W19, {self.rule.standing}"
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the paper states, for one record added or removed."""
         return Guarantee(self.rule.epsilon, self.rule.delta, Relation.ADD, "DP", "W19-P4.4.1")
 
     def worst_case(self, domain: Domain) -> Bound | None:
-        """Return the stated budget, proved for the corrected rule."""
         rule = self.rule
         if not isinstance(rule, CorrectedRule2019):
             return None
@@ -193,7 +187,6 @@ class AdaOPS2019:
         )
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, 1 + dim)``."""
         settings, spectrum = self.rule.settings(dataset), GramSpectrum.of(dataset)
         noise = rng.standard_normal((check_draws(n_draws), 1 + dataset.dim))
         eigenvalue = spectrum.smallest + settings.sigma * noise[:, 0]
@@ -201,12 +194,10 @@ class AdaOPS2019:
         return np.column_stack([eigenvalue, spectrum.draw_posterior(settings.lam(eigenvalue), gamma, noise[:, 1:])])
 
     def split(self, outputs: FloatArray, dim: int) -> AdaOPS2019Transcript:
-        """Return the two released quantities of each transcript."""
         outputs = check_outputs(outputs, 1 + dim)
         return AdaOPS2019Transcript(outputs[:, 0], outputs[:, 1:])
 
     def output(self, outputs: FloatArray, dim: int) -> FloatArray:
-        """Return the last output, ``theta``, shape ``(n_draws, dim)``."""
         return self.split(outputs, dim).theta
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
@@ -243,7 +234,6 @@ class AdaOPS2019Parameters(Parameters):
     form: Literal["corrected", "printed"] = "corrected"
 
     def build(self, dim: int) -> AdaOPS2019:
-        """Return the mechanism."""
         if self.form == "printed":
             return AdaOPS2019(PublishedRule2019(self.epsilon, self.delta, kappa=self.kappa))
         return AdaOPS2019(CorrectedRule2019(self.epsilon, self.delta, kappa=self.kappa, n_public=self.n_public))

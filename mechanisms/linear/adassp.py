@@ -15,9 +15,9 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
-from ..laws.dominating_profile import DominatingProfile
 from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_delta
+from ..laws.profile_tools import DominatingProfile
 from ..numerics.spectra import NO_OUTPUT, GramSpectrum
 from ..numerics.transcripts import (
     check_bounds,
@@ -28,9 +28,8 @@ from ..numerics.transcripts import (
     triangle_size,
     unpack_triangle,
 )
-from ..offers import Offer, Offered, Promise, with_least_noise
+from ..offers import LINEAR, Offer, Offered, Promise, with_least_noise
 from ..parameters import Delta, Parameters, Positive, Ways
-from ..recipes import LINEAR
 from ..records.record_laws import GaussianRecordLaws
 from .adaops_wang2018 import clipped_log_density
 from .sufficient_statistics import SufficientStatistics, solve_ridge
@@ -106,12 +105,10 @@ class AdaSSP:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return "AdaSSP (last line on the released matrix)" + (", calibrated" if self.calibrated else "")
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the paper states, for one record added or removed."""
         return Guarantee(self.epsilon, self.delta, Relation.ADD, "DP", "W18-TH3i")
 
     @property
@@ -129,13 +126,11 @@ class AdaSSP:
         return SufficientStatistics(scales.gram, scales.moment)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, 1 + dim (dim+1)/2 + dim)``."""
         scales = self.scales(dataset)
         eigenvalue = _draw_eigenvalue(dataset, scales, check_draws(n_draws), rng)
         return np.column_stack([eigenvalue, self._statistics(scales).draw(dataset, n_draws, rng=rng)])
 
     def split(self, outputs: FloatArray, dim: int) -> AdaSSPTranscript:
-        """Return the three releases of each transcript."""
         outputs = check_outputs(outputs, 1 + triangle_size(dim) + dim)
         packed, moment = outputs[:, 1 : 1 + triangle_size(dim)], outputs[:, 1 + triangle_size(dim) :]
         return AdaSSPTranscript(outputs[:, 0], unpack_triangle(packed, dim), moment)
@@ -148,7 +143,6 @@ class AdaSSP:
     coefficients = output
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each transcript, shape ``(n_draws,)``."""
         scales = self.scales(dataset)
         outputs = check_outputs(outputs, 1 + triangle_size(dataset.dim) + dataset.dim)
         smallest = GramSpectrum.of(dataset).smallest
@@ -156,7 +150,6 @@ class AdaSSP:
         return np.asarray(first + self._statistics(scales).log_density(outputs[:, 1:], dataset))
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D(o) - log p_D'(o)`` of each transcript."""
         scales = self.scales(pair.first)
         outputs = check_outputs(outputs, 1 + triangle_size(pair.first.dim) + pair.first.dim)
         first, second = (
@@ -260,12 +253,10 @@ class AdaSSPPublished:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return "AdaSSP (last line on the raw matrix)"
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the paper states, for one record added or removed."""
         return Guarantee(self.epsilon, self.delta, Relation.ADD, "DP", "W18-TH3i")
 
     def scales(self, dataset: Dataset) -> Scales:
@@ -273,7 +264,6 @@ class AdaSSPPublished:
         return _scales(dataset, 3 * math.sqrt(math.log(6 / self.delta)) / self.epsilon, self.delta, self.rho)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, 1 + dim (dim+1)/2 + dim)``."""
         scales, spectrum = self.scales(dataset), GramSpectrum.of(dataset)
         eigenvalue = _draw_eigenvalue(dataset, scales, check_draws(n_draws), rng)
         released = SufficientStatistics(scales.gram, scales.moment).draw(dataset, n_draws, rng=rng)
@@ -284,7 +274,6 @@ class AdaSSPPublished:
         return np.column_stack([eigenvalue, released[:, :size], np.where(good, theta, NO_OUTPUT)])
 
     def split(self, outputs: FloatArray, dim: int) -> AdaSSPPublishedTranscript:
-        """Return the three quantities of each transcript."""
         return AdaSSPPublishedTranscript(*AdaSSP(self.epsilon, self.delta).split(outputs, dim))
 
     def output(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
@@ -292,7 +281,6 @@ class AdaSSPPublished:
         return self.split(outputs, dataset.dim).theta
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each transcript, shape ``(n_draws,)``."""
         scales, spectrum = self.scales(dataset), GramSpectrum.of(dataset)
         size = triangle_size(dataset.dim)
         outputs = check_outputs(outputs, 1 + size + dataset.dim)
@@ -347,7 +335,6 @@ class AdaSSPParameters(Parameters):
     calibrated: bool = False
 
     def build(self, dim: int) -> AdaSSP | AdaSSPPublished:
-        """Return the mechanism."""
         if self.form == "printed":
             return AdaSSPPublished(self.epsilon, self.delta, self.rho)
         return AdaSSP(self.epsilon, self.delta, self.rho, self.calibrated)

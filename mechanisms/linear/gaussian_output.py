@@ -21,16 +21,13 @@ from ..envelopes.tail_envelopes import Envelope
 from ..laws.gaussian_calibration import analytic_mu, analytic_sigma, classical_sigma
 from ..laws.gaussian_profile import ROUNDING, GaussianProfile, gaussian_balls, gaussian_delta, gaussian_log_delta
 from ..numerics.balls import Ball, enclose, square_root
-from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..numerics.spectra import coloured
+from ..offers import LAM, LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
-from ..recipes import LAM, LINEAR, Build, Recipe, Setup
-from ..records.leverage import ridge_shifts
+from ..records.leverage import record_ranges, ridge_shifts, rounded
 from ..records.record_laws import GaussianRecordLaws
-from ..records.record_ranges import record_ranges, rounded
-from .ridge import Estimator, RidgeMap, check_ridge, ridge_fit
-from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
+from .ridge import Estimator, RidgeMap, check_ridge, largest_at, largest_residual, ridge_fit, ridge_worst_pair
 
 #: The estimator used unless another is given: ridge regression with ``lam = 1`` (the setting of W19-FIG1).
 UNIT_RIDGE: Final = RidgeMap(1.0)
@@ -86,7 +83,6 @@ class GaussianOutput:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"Gaussian output perturbation (gamma={self.gamma:g})"
 
     def _centre(self, dataset: Dataset) -> FloatArray:
@@ -99,12 +95,10 @@ class GaussianOutput:
         return centre
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, k)``."""
         centre = self._centre(dataset)
         return coloured(centre, self.factor, self.gamma, rng.standard_normal((check_draws(n_draws), centre.size)))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         centre = self._centre(dataset)
         quadratic = (((np.atleast_2d(outputs) - centre) @ self.factor) ** 2).sum(axis=1)
         constant = np.log(np.diag(self.factor)).sum() + centre.size * (0.5 * math.log(self.gamma) - HALF_LOG_2PI)
@@ -115,7 +109,6 @@ class GaussianOutput:
         return float(np.linalg.norm(self.estimator.shift(pair) @ self.factor))
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``."""
         shift = self.estimator.shift(pair) @ self.factor
         noise = (np.atleast_2d(outputs) - self._centre(pair.first)) @ self.factor
         return np.asarray(self.gamma * (0.5 * (shift @ shift) - noise @ shift))
@@ -142,7 +135,6 @@ class GaussianOutput:
         return self._proved(pair, epsilon, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
@@ -158,20 +150,13 @@ class GaussianOutput:
         raise TypeError(f"estimator must be a RidgeMap for a proof from the data, got {kind}")
 
     def distance_ball(self, pair: NeighbouringPair) -> Ball:
-        """Return the distance of both members in standard deviations, at the flint context's precision.
-
-        Raises
-        ------
-        TypeError
-            If the estimator is not a ridge estimate.
-        """
+        """Return the distance of both members in standard deviations, at the flint context's precision."""
         size = len(self.precision)
         shift = self._ridge().shift_balls(pair)
         square = (shift.transpose() * arb_mat(size, size, self.precision.ravel().tolist()) * shift)[0, 0]
         return square_root(arb(self.gamma) * square)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
-        """Return the map from standard normal noise to outputs."""
         centre = self.estimator(dataset)
         return lambda noise: coloured(centre, self.factor, self.gamma, np.array(noise))
 
@@ -210,7 +195,6 @@ class GaussianOutput:
         return low, high
 
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray | None:
-        """Return the loss of leaving each record out at one output, around a ridge estimate."""
         if not isinstance(self.estimator, RidgeMap):
             return None
         noise = (output - self.estimator(dataset)) @ self.factor
@@ -291,11 +275,9 @@ class DemocraticOutput:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"democratic output perturbation (gamma={self.gamma:g}, lam={self.lam:g})"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``."""
         fit = ridge_fit(dataset, self.lam)
         noise = rng.standard_normal((check_draws(n_draws), dataset.dim))
         return np.asarray(fit.theta + fit.solve(noise) / math.sqrt(self.gamma))
@@ -306,7 +288,6 @@ class DemocraticOutput:
         return np.asarray((fit.theta - np.atleast_2d(outputs)) @ fit.factor @ fit.factor.T)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         noise = self._noise(outputs, dataset)
         constant = ridge_fit(dataset, self.lam).log_det + dataset.dim * (0.5 * math.log(self.gamma) - HALF_LOG_2PI)
         return np.asarray(constant - 0.5 * self.gamma * (noise**2).sum(axis=1))
@@ -337,11 +318,9 @@ class GaussianOutputParameters(Parameters):
     lam: NonNegative
 
     def build(self, dim: int) -> GaussianOutput:
-        """Return the mechanism."""
         return GaussianOutput.isotropic(self.sigma, dim, RidgeMap(self.lam))
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse a ridge too small for the data."""
         check_ridge(self.name, self.lam, dataset, everywhere=everywhere)
         return everywhere
 
@@ -359,13 +338,13 @@ def examples() -> dict[str, Example]:
 def calibrated(sigma: Callable[[float, float, float], float], limit: float = math.inf) -> Build:
     """Return the rule: ridge plus noise with ``sigma(sensitivity, epsilon, delta)`` at the pair's own sensitivity."""
 
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         dim = pair.first.dim
         shift = GaussianOutput.isotropic(1.0, dim, RidgeMap(LAM)).sensitivity(pair)
         if shift == 0.0:
-            return Setup(None, "the target does not move the estimate: any noise will do")
+            return Offered(None, "the target does not move the estimate: any noise will do")
         words = "" if epsilon <= limit else f"the rule is for epsilon at most {limit:g}"
-        return Setup(GaussianOutput.isotropic(sigma(shift, epsilon, delta), dim, RidgeMap(LAM)), words)
+        return Offered(GaussianOutput.isotropic(sigma(shift, epsilon, delta), dim, RidgeMap(LAM)), words)
 
     return build
 

@@ -21,9 +21,8 @@ from ..guarantees import Guarantee
 from ..laws.gaussian_calibration import check_open_delta
 from ..numerics.ticks import tick
 from ..numerics.transcripts import batches, check_count, check_outputs
-from ..offers import NO_SIZE, Offer, Offered, Promise
+from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise
 from ..parameters import MOST_RECORDS, Count, Parameters, Positive
-from ..recipes import LINEAR
 
 #: Radius of the parameter ball of the offers.
 RADIUS = 1.0
@@ -104,7 +103,6 @@ class NoisySGD:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"NoisySGD ({self.n_steps} steps)"
 
     def slots(self, dataset: Dataset) -> int:
@@ -116,7 +114,6 @@ class NoisySGD:
         return self.n_public
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, n_steps * dim)``."""
         n, dim, slots = dataset.n_records, dataset.dim, self.slots(dataset)
         theta = np.zeros((check_draws(n_draws), dim))
         outputs = np.empty((n_draws, self.n_steps, dim))
@@ -161,7 +158,6 @@ class NoisySGD:
         return self._step(theta, seen, self.n_steps - 1)
 
     def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the last iterate of each transcript, shape ``(n_draws, dim)``."""
         return self.output(outputs, dataset.dim)
 
     def _log_sum(self, theta: FloatArray, seen: FloatArray, X: FloatArray, y: FloatArray, slots: int) -> FloatArray:
@@ -203,7 +199,6 @@ class NoisySGD:
         return pair.sign * (self._mixture(shared, n, slots) - self._mixture(joined, n + 1, slots))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
         outputs = check_outputs(outputs, self.n_steps * dataset.dim)
         total = -0.5 * np.square(outputs / self.sigma).sum(axis=1)
         total -= outputs.shape[1] * (math.log(self.sigma) + 0.5 * math.log(2 * math.pi))
@@ -286,7 +281,6 @@ class NoisySGDParameters(Parameters):
     n_public: int = Field(ge=1, le=MOST_RECORDS)  # pydantic 2.11 shares the default of an annotated type
 
     def build(self, dim: int) -> NoisySGD:
-        """Return the mechanism."""
         return NoisySGD(self.n_steps, self.sigma, self.step_size, self.clip, self.radius, self.n_public)
 
 

@@ -20,18 +20,14 @@ from ..envelopes.tail_envelopes import Envelope
 from ..laws.profile_tools import SwappedProfile, epsilon_bracket
 from ..laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadratic_log_delta
 from ..numerics.balls import Ball, enclose
-from ..numerics.coloured_noise import coloured
 from ..numerics.mills import HALF_LOG_2PI
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..numerics.spectra import coloured
+from ..offers import LINEAR, NO_SIZE, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
-from ..recipes import LINEAR, Build, Recipe, Setup
-from ..records.leverage import record_quantities
+from ..records.leverage import record_quantities, record_ranges
 from ..records.record_laws import QuadraticRecordLaws
-from ..records.record_ranges import record_ranges
-from .ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration
-from .posterior_bound import largest_proved_gamma, proved_delta
-from .ridge import RidgeFit, check_ridge, ridge_fit, target_balls
-from .ridge_worst_pair import largest_at, largest_residual, ridge_worst_pair
+from .ops_calibrations import CorrectedOPSCalibration, PublishedOPSCalibration, largest_proved_gamma, proved_delta
+from .ridge import RidgeFit, check_ridge, largest_at, largest_residual, ridge_fit, ridge_worst_pair, target_balls
 
 
 @dataclass(frozen=True)
@@ -66,22 +62,14 @@ class PosteriorSampling:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"one-posterior sampling (gamma={self.gamma:g}, lam={self.lam:g})"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent draws, shape ``(n_draws, dim)``.
-
-        Raises
-        ------
-        ValueError
-            If ``X^T X + lam I`` is singular.
-        """
+        """Return independent draws, shape ``(n_draws, dim)``."""
         fit = ridge_fit(dataset, self.lam)
         return coloured(fit.theta, fit.factor, self.gamma, rng.standard_normal((check_draws(n_draws), dataset.dim)))
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log Lebesgue density of each output, shape ``(n_draws,)``."""
         fit = ridge_fit(dataset, self.lam)
         quadratic = (((np.atleast_2d(outputs) - fit.theta) @ fit.factor) ** 2).sum(axis=1)
         constant = 0.5 * (fit.log_det + dataset.dim * math.log(self.gamma)) - dataset.dim * HALF_LOG_2PI
@@ -103,7 +91,6 @@ class PosteriorSampling:
         return fit, fit.leverage(pair.x), math.sqrt(self.gamma) * fit.residual(pair.x, pair.y)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D - log p_D'`` of each output, shape ``(n_draws,)``."""
         if pair.relation is Relation.REPLACE:
             return np.asarray(self.log_density(outputs, pair.first) - self.log_density(outputs, pair.second))
         fit, leverage, scaled = self._target(pair)
@@ -114,13 +101,7 @@ class PosteriorSampling:
         return np.asarray(pair.sign * 0.5 * (constant + moved * (moved + 2 * scaled)))
 
     def profile(self, pair: NeighbouringPair) -> PrivacyProfile:
-        """Return the exact law of the loss for ADD and REMOVE.
-
-        Raises
-        ------
-        UnsupportedRelation
-            For REPLACE.
-        """
+        """Return the exact law of the loss for ADD and REMOVE."""
         inner = QuadraticProfile(*self.target(pair))
         return inner if pair.relation is Relation.ADD else SwappedProfile(inner)
 
@@ -137,11 +118,9 @@ class PosteriorSampling:
         return self._proved(pair, epsilon, direction, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, direction, 1)
 
     def epsilon_bracket(self, pair: NeighbouringPair, delta: float, direction: Direction) -> Bracket:
-        """Return an enclosure, proved from the data on, of the smallest ``epsilon >= 0`` at ``delta``."""
         epsilon = self.profile(pair).epsilon_at(delta, direction)
         return epsilon_bracket(lambda e: self.delta_bracket(pair, e, direction), delta, epsilon)
 
@@ -158,7 +137,6 @@ class PosteriorSampling:
         return enclose(evaluate, low=0.0, high=1.0)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
-        """Return the map from standard normal noise to outputs."""
         fit = ridge_fit(dataset, self.lam)
         return lambda noise: coloured(fit.theta, fit.factor, self.gamma, np.array(noise))
 
@@ -167,7 +145,6 @@ class PosteriorSampling:
         return posterior_envelope(self, pair, direction, epsilon)
 
     def record_laws(self, dataset: Dataset) -> QuadraticRecordLaws:
-        """Return the exact laws of leaving each record out."""
         records = record_quantities(dataset, self.lam)
         return QuadraticRecordLaws(records.leverage_out, math.sqrt(self.gamma) * records.residual_out)
 
@@ -181,7 +158,6 @@ class PosteriorSampling:
         return low, high
 
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the loss of leaving each record out at one output."""
         records = record_quantities(dataset, self.lam)
         with np.errstate(divide="ignore"):
             log_det = np.log1p(-records.leverage_in)
@@ -236,11 +212,9 @@ class PosteriorParameters(Parameters):
     lam: NonNegative
 
     def build(self, dim: int) -> PosteriorSampling:
-        """Return the mechanism."""
         return PosteriorSampling(self.gamma, self.lam)
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse a ridge too small for the data."""
         check_ridge(self.name, self.lam, dataset, everywhere=everywhere)
         return everywhere
 
@@ -251,10 +225,10 @@ def examples() -> dict[str, Example]:
 
 
 def _calibrated(kind: type[PublishedOPSCalibration] | type[CorrectedOPSCalibration], rule: str) -> Build:
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         data = pair.first
         chosen = getattr(kind(epsilon, delta, data.n_records + 1, data.dim, data.x_bound, data.y_bound), rule)()
-        return Setup(PosteriorSampling(chosen.gamma, chosen.lam))
+        return Offered(PosteriorSampling(chosen.gamma, chosen.lam))
 
     return build
 

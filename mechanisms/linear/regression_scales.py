@@ -1,4 +1,4 @@
-"""The scales of linear regression that W18 uses: ridge objective, normalised eigenvalue, Lipschitz constants."""
+"""The scales of linear regression that W18 uses: normalised eigenvalue, Lipschitz constants."""
 
 from __future__ import annotations
 
@@ -8,18 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base import check_nonnegative, check_positive
-from ..data.dataset import Dataset, FloatArray
+from ..data.dataset import Dataset
 from ..numerics.transcripts import check_bounds
-
-
-def ridge_objective(dataset: Dataset, theta: FloatArray, lam: float, *, half: bool = True) -> float:
-    """Return ``|y - X theta|^2/2`` plus ``lam |theta|^2/2`` (``half``), or plus ``lam |theta|^2`` as printed in W18.
-
-    Only the first is minimised at ``(X^T X + lam I)^{-1} X^T y``.
-    """
-    theta, lam = np.asarray(theta, dtype=np.float64), check_nonnegative("lam", lam)
-    residual = dataset.y - dataset.X @ theta
-    return float(0.5 * residual @ residual + (0.5 if half else 1.0) * lam * theta @ theta)
 
 
 def normalised_eigenvalue(dataset: Dataset) -> float:

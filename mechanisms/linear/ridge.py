@@ -1,21 +1,27 @@
-"""Ridge regression: the estimate, leverages, and what one record changes, in float64 and in ball arithmetic."""
+"""Ridge regression: the estimate, leverages, what one record changes (float64 and balls), and the worst pair."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from ..base import check_nonnegative
+from ..base import BOTH, check_nonnegative
+from ..capabilities import Domain, WorstPair
 from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation, without_old
 from ..numerics.balls import Ball
-from ..numerics.regular_factor import regular_factor
+from ..numerics.spectra import regular_factor
+
+if TYPE_CHECKING:
+    from .gaussian_output import GaussianOutput
+    from .posterior_sampling import PosteriorSampling
 
 #: A record whose leverage is nearer to 1 than this leaves a singular matrix behind, to working precision.
 LEAST_LEFT = 1e-9
@@ -213,3 +219,73 @@ def check_ridge(name: str, lam: float, dataset: Dataset, *, everywhere: bool) ->
             f"lam must be at least 8 * dim * 2.2e-16 * records * x_bound^2 for {name}, got lam={lam:g}; float64 does "
             "not carry a smaller one"
         )
+
+
+#: Most equal records beside the target, where the number of records is not bounded by the claim.
+MOST_RECORDS = 2048
+
+
+def largest_residual(lam: float, domain: Domain) -> float:
+    """Return a bound on a record's residual at the ridge estimate over all data sets of a public number of records."""
+    assert domain.n_public is not None
+    n, B, Y = domain.n_public, domain.x_bound, domain.y_bound
+    return Y + B * min(math.sqrt(n) * Y / (2 * math.sqrt(lam)), n * B * Y / lam)
+
+
+def largest_at(lam: float, dataset: Dataset, domain: Domain) -> tuple[float, float]:
+    """Return the least eigenvalue of ``X^T X + lam I`` and a target's largest residual, to the safe side."""
+    fit = ridge_fit(dataset, lam)
+    values = np.linalg.eigvalsh(fit.factor @ fit.factor.T)
+    smallest = float(values[0]) * (1 - 1e-9)
+    if values[0] < 1e-6 * values[-1]:  # lost in the rounding of the largest; the inverse factor keeps it
+        smallest = max(lam, float(np.linalg.norm(fit.whiten(np.eye(dataset.dim)), 2)) ** -2 * (1 - 1e-6))
+    return smallest, (domain.y_bound + domain.x_bound * float(np.linalg.norm(fit.theta))) * (1 + 1e-9)
+
+
+def ridge_worst_pair(
+    law: GaussianOutput | PosteriorSampling,
+    lam: float,
+    domain: Domain,
+    epsilon: float,
+    log_delta: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
+) -> WorstPair | None:
+    """Return the worst of: ``m`` equal records on the first axis, and a target on it that points the other way.
+
+    Parameters
+    ----------
+    law : OneLine
+        The mechanism on the first coordinate alone (the others are the same under both data sets).
+    log_delta : callable
+        ``(curvature, leverage, residual) -> log delta`` at ``epsilon``, worse direction.
+    """
+    most = MOST_RECORDS if domain.n_public is None else min(MOST_RECORDS, max(domain.n_public - 1, 0))
+    sizes = sorted({0, *(int(m) for m in np.geomspace(1, most, 24))}) if most else [0]
+    lines = [(m, float(share) * domain.x_bound) for m in sizes for share in np.geomspace(1.0, 1e-2, 17)]
+    counts, lengths = (np.array(column, dtype=np.float64) for column in zip(*lines, strict=True))
+    curvature = lam + counts * lengths**2
+    defined = curvature > 0
+    curvature = np.where(defined, curvature, 1.0)
+    residual = domain.y_bound + domain.x_bound * counts * lengths * domain.y_bound / curvature
+    values = np.where(defined, log_delta(curvature, domain.x_bound**2 / curvature, residual), np.nan)
+    if np.isnan(values).all():
+        return None
+    m, length = lines[int(np.nanargmax(values))]
+    line = _line_pair(domain, m, length, 1)
+    profile = law.profile(line)
+    direction = max(BOTH, key=lambda d: profile.log_delta_at(epsilon, d))
+    return WorstPair(
+        _line_pair(domain, m, length, domain.dim),
+        direction,
+        law.delta_bracket(line, epsilon, direction),
+        "equal records on the first axis, and one more there that points the other way",
+        {"n_records": m, "x_norm_of_records": length, "x_norm": domain.x_bound, "y": domain.y_bound,
+         "direction": direction.name},
+        profile,
+    )  # fmt: skip
+
+
+def _line_pair(domain: Domain, m: int, length: float, dim: int) -> NeighbouringPair:
+    axis = np.eye(dim)[0]
+    X, y = np.tile(axis * length, (m, 1)), np.full(m, domain.y_bound)
+    data = Dataset(X, y, domain.x_bound, domain.y_bound, name=f"{m} equal records", public=True)
+    return NeighbouringPair.add(data, axis * domain.x_bound, -domain.y_bound)

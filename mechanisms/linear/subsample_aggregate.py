@@ -17,11 +17,10 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
 from ..guarantees import Guarantee
-from ..laws.laplace_profile import laplace_product_delta
+from ..laws.gaussian_profile import laplace_product_delta
 from ..numerics.transcripts import check_count, check_outputs
-from ..offers import NO_SIZE, Offer, Offered, Promise, with_least_noise
+from ..offers import LINEAR, NO_SIZE, Offer, Offered, Promise, with_least_noise
 from ..parameters import Count, NonNegative, Parameters, Positive, Ways
-from ..recipes import LINEAR
 
 #: Half the side of the box that the offers clamp coefficients to.
 RADIUS = 1.0
@@ -86,7 +85,6 @@ class SubsampleAggregate:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"subsample and aggregate ({self.n_blocks} blocks)"
 
     @property
@@ -136,7 +134,6 @@ class SubsampleAggregate:
         return np.asarray(self.block_estimates(dataset).mean(axis=0))
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``."""
         noise = rng.laplace(scale=self.scale(dataset.dim), size=(check_draws(n_draws), dataset.dim))
         return np.asarray(self.mean(dataset) + noise)
 
@@ -145,13 +142,11 @@ class SubsampleAggregate:
         return check_outputs(outputs, dim)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each output (Lebesgue measure), shape ``(n_draws,)``."""
         scale = self.scale(dataset.dim)
         distance = np.abs(check_outputs(outputs, dataset.dim) - self.mean(dataset)).sum(axis=1)
         return np.asarray(-distance / scale - dataset.dim * math.log(2 * scale))
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D(o) - log p_D'(o)`` of each output."""
         outputs, first, second = check_outputs(outputs, pair.first.dim), self.mean(pair.first), self.mean(pair.second)
         difference = np.abs(outputs - second) - np.abs(outputs - first)
         return np.asarray(difference.sum(axis=1) / self.scale(pair.first.dim))
@@ -182,7 +177,6 @@ class SubsampleParameters(Parameters):
     salt: int = Field(0, ge=0)
 
     def build(self, dim: int) -> SubsampleAggregate:
-        """Return the mechanism."""
         return SubsampleAggregate(self.n_blocks, self.epsilon, self.radius, self.lam, self.salt)
 
 

@@ -19,9 +19,8 @@ from ..laws.gaussian_calibration import analytic_mu, check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls, gaussian_delta
 from ..numerics.balls import Ball, enclose
 from ..numerics.transcripts import check_outputs, pack_triangle, triangle_size, unpack_triangle
-from ..offers import Offer, Offered, Promise, with_least_noise
+from ..offers import LAM, LINEAR, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import NonNegative, Parameters, Positive, Ways
-from ..recipes import LAM, LINEAR, Build, Recipe, Setup
 from ..records.record_laws import GaussianRecordLaws
 from ..releases.gaussian_shift import (
     draw_shifted,
@@ -120,7 +119,6 @@ class SufficientStatistics:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return "sufficient statistics perturbation"
 
     def mean(self, dataset: Dataset) -> FloatArray:
@@ -132,11 +130,9 @@ class SufficientStatistics:
         return np.repeat([self.sigma_gram, self.sigma_moment], [triangle_size(dim), dim])
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, dim (dim+1)/2 + dim)``."""
         return draw_shifted(self.mean(dataset), self.sigmas(dataset.dim), n_draws, rng)
 
     def split(self, outputs: FloatArray, dim: int) -> Statistics:
-        """Return the two statistics of each transcript."""
         outputs = check_outputs(outputs, triangle_size(dim) + dim)
         packed, moment = outputs[:, : triangle_size(dim)], outputs[:, triangle_size(dim) :]
         return Statistics(unpack_triangle(packed, dim), moment)
@@ -147,7 +143,6 @@ class SufficientStatistics:
         return solve_ridge(gram, moment, self.lam)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each transcript (Lebesgue measure), shape ``(n_draws,)``."""
         return log_density_shifted(outputs, self.mean(dataset), self.sigmas(dataset.dim))
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
@@ -156,27 +151,22 @@ class SufficientStatistics:
         return shift_loss(outputs, self.mean(pair.first), sum_shift(pair, contribution), sigmas)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:
-        """Return the exact law of the loss of the transcript between the members of ``pair``."""
         shift = sum_shift(pair, contribution)
         return shift_profile(shift, self.sigmas(pair.first.dim), lambda: self.distance_ball(pair))
 
     def proves(self, pair: NeighbouringPair) -> bool:
-        """Return whether ``delta_bracket`` is for this pair: any."""
         return True
 
     def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on. Both directions agree."""
         return self._proved(pair, epsilon, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, part: int) -> Bracket:
         return enclose(lambda: gaussian_balls(arb(epsilon), self.distance_ball(pair))[part], low=0.0, high=1.0)
 
     def distance_ball(self, pair: NeighbouringPair) -> Ball:
-        """Return the distance of both members in standard deviations, at the flint context's precision."""
         if pair.relation is Relation.REPLACE:
             sigmas = [arb(sigma) for sigma in self.sigmas(len(pair.x)).tolist()]
             return length_of([entry / sigma for entry, sigma in zip(shift_balls(pair, _balls), sigmas, strict=True)])
@@ -203,7 +193,6 @@ class SufficientStatistics:
         return math.sqrt(2 * gram * (1 - cosine**2) + 2 * moment * (1 + cosine))
 
     def worst_case(self, domain: Domain) -> Bound:
-        """Return the exact worst case."""
         mu = self.worst_profile(domain.x_bound, domain.y_bound).mu
         replaced = self.replaced_mu(domain.x_bound, domain.y_bound)
         return Bound(
@@ -222,14 +211,12 @@ class SufficientStatistics:
         return gaussian_worst_pair(domain, mu, epsilon, words)
 
     def record_laws(self, dataset: Dataset) -> GaussianRecordLaws:
-        """Return the exact laws of leaving each record out."""
         X, y = dataset.X, dataset.y
         square = np.einsum("ij,ij->i", X, X)
         packed = 0.5 * (square**2 + np.einsum("ij,ij,ij,ij->i", X, X, X, X))  # sum over i <= j of x_i^2 x_j^2
         return GaussianRecordLaws(np.sqrt(packed / self.sigma_gram**2 + square * y**2 / self.sigma_moment**2))
 
     def ex_post_losses(self, output: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the loss of leaving each record out at one transcript."""
         sigmas = self.sigmas(dataset.dim)
         noise = (output - self.mean(dataset)) / sigmas
         losses = np.empty(dataset.n_records)
@@ -242,7 +229,6 @@ class SufficientStatistics:
         return losses
 
     def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the coefficients that follow from each transcript, shape ``(n_draws, dim)``."""
         return self.output(outputs, dataset.dim)
 
 
@@ -263,7 +249,6 @@ class SSPParameters(Parameters):
     lam: NonNegative = 0.0
 
     def build(self, dim: int) -> SufficientStatistics:
-        """Return the mechanism."""
         return SufficientStatistics(self.sigma_gram, self.sigma_moment, self.lam)
 
 
@@ -273,10 +258,10 @@ def examples() -> dict[str, Example]:
 
 
 def _set_up(*, published: bool) -> Build:
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         rule = SufficientStatistics.published if published else SufficientStatistics.calibrated
         data = pair.first
-        return Setup(rule(epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound, lam=LAM))
+        return Offered(rule(epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound, lam=LAM))
 
     return build
 

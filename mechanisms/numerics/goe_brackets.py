@@ -28,11 +28,6 @@ def sf_bracket(law: GoeLaw, x: float) -> Bracket:
         About 0.1 s at ``dim = 50`` and some seconds at ``dim = 200``.
     x : float
         Finite; taken as the exact binary number that it is, in the law's normalisation.
-
-    Raises
-    ------
-    ArithmeticError
-        If 32768 bits do not suffice.
     """
     if not math.isfinite(x):
         raise ValueError(f"x must be finite, got x={x}")
@@ -46,7 +41,6 @@ def isf_bracket(law: GoeLaw, upper_tail: Fraction) -> Bracket:
 
     Parameters
     ----------
-    law : GoeLaw
     upper_tail : Fraction
         The exact level in (0, 1), so that a printed decimal such as ``8.465e-6 / 2`` is not rounded.
 

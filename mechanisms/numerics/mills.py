@@ -45,10 +45,6 @@ def gap_integral(u: FloatArray, slope: FloatArray, curve: FloatArray, span: Floa
     ----------
     u, slope, curve, span : (m,) arrays
         ``span`` may be infinite.
-
-    Returns
-    -------
-    (m,) array
     """
     u, slope, curve, span = np.broadcast_arrays(u, slope, curve, span)
     total = np.empty(u.shape)

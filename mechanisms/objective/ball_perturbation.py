@@ -11,8 +11,7 @@ import numpy as np
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain
 from ..data.dataset import Dataset, FloatArray
-from ..offers import Offer, Offered, Promise, with_least_noise
-from ..recipes import LINEAR
+from ..offers import LINEAR, Offer, Offered, Promise, with_least_noise
 from .objective_calibration import variance_t5
 from .objective_worst_case import objective_domination, objective_replaced
 
@@ -82,11 +81,9 @@ class BallObjectivePerturbation:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"objective perturbation (squared, ball of radius {self.radius:g}, sigma={self.sigma:g})"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``."""
         noise = self.sigma * rng.standard_normal((check_draws(n_draws), dataset.dim))
         return ball_minimiser(dataset, self.lam, noise, self.radius)
 
@@ -95,7 +92,6 @@ class BallObjectivePerturbation:
         return domain.x_bound * (domain.y_bound + domain.x_bound * self.radius)
 
     def worst_case(self, domain: Domain) -> Bound:
-        """Return what is proved over the domain."""
         shift = math.log1p(domain.x_bound**2 / self.lam)
         mu = self.gradient_bound(domain) / self.sigma
         return Bound(
@@ -107,7 +103,6 @@ class BallObjectivePerturbation:
         )
 
     def record_bound(self, domain: Domain, length: float) -> Bound:
-        """Return the bound for records whose features are no longer than ``length``."""
         return self.worst_case(Domain(domain.dim, min(domain.x_bound, length), domain.y_bound, domain.n_public))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb
@@ -14,7 +14,52 @@ from scipy.special import expit
 from ..base import check_positive
 from ..data.dataset import DataError, FloatArray
 from ..numerics.balls import Ball
-from .loss_slopes import Slopes, label_slopes, pseudo_huber_slopes
+
+Range = tuple[Ball, Ball]
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """A convex loss's first and second derivative by the predictor, in ball arithmetic.
+
+    The first rises with the predictor; the second rises up to ``bend`` and falls beyond it (everywhere, for None). So
+    the ends of a range give both; a ball around a wide range would say nothing.
+    """
+
+    first: Callable[[Ball], Ball]
+    second: Callable[[Ball], Ball]
+    bend: Ball | None
+
+    def over(self, low: Ball, high: Ball) -> tuple[Range, Range]:
+        """Return the least and the largest of both derivatives between two predictors."""
+        ends = self.second(low), self.second(high)
+        inside = self.bend is not None and not (self.bend < low or self.bend > high)
+        top = self.second(self.bend) if inside else ends[0].max(ends[1])
+        return (self.first(low), self.first(high)), (ends[0].min(ends[1]), top)
+
+
+def label_slopes(y: Ball, width: float, margin: float) -> Slopes:
+    """Return those of ``width log(1 + exp((margin - y u)/width))`` for a label ``y``, -1 or 1."""
+    scale, offset = arb(width), arb(margin)
+
+    def falling(u: Ball) -> Ball:
+        return ((y * u - offset) / scale).exp()
+
+    return Slopes(
+        lambda u: -y / (1 + falling(u)),
+        lambda u: 1 / (scale * (2 + falling(u) + 1 / falling(u))),
+        y * offset,
+    )
+
+
+def pseudo_huber_slopes(y: Ball, width: float) -> Slopes:
+    """Return those of ``width^2 (sqrt(1 + ((u - y)/width)^2) - 1)``."""
+    scale = arb(width)
+
+    def root(u: Ball) -> Ball:
+        return (1 + ((u - y) / scale) ** 2).sqrt()
+
+    return Slopes(lambda u: (u - y) / root(u), lambda u: 1 / root(u) ** 3, y)
 
 
 @runtime_checkable
@@ -94,75 +139,6 @@ class SignedLoss(GlmLoss, Protocol):
     keeps_sign: ClassVar[bool]
 
 
-@dataclass(frozen=True)
-class LogisticLoss:
-    """``f(u; y) = log(1 + exp(-y u))`` for labels ``y`` in {-1, +1}; 0/1 are refused (map with ``2 y - 1``)."""
-
-    keeps_sign: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Short name for reports."""
-        return "logistic"
-
-    @property
-    def beta(self) -> float:
-        """``sup f'' = 1/4``."""
-        return 0.25
-
-    @property
-    def rate(self) -> float:
-        """``f'(u; y) = (tanh(u/2) - y)/2``."""
-        return 0.5
-
-    @property
-    def scale(self) -> float:
-        """``f'(u; y) = (tanh(u/2) - y)/2``."""
-        return 0.5
-
-    def mean_inplace(self, values: FloatArray) -> None:
-        """Overwrite ``values`` with their hyperbolic tangent."""
-        np.tanh(values, out=values)
-
-    def xi(self, y_bound: float, x_bound: float) -> float:
-        """Return ``x_bound`` since ``|f'| <= 1``."""
-        return float(x_bound)
-
-    def check_response(self, y: FloatArray) -> None:
-        """Refuse labels other than -1 and +1."""
-        if not np.all(np.abs(y) == 1.0):
-            raise DataError("y must be -1 or +1 for the logistic loss; map labels 0/1 with 2*y - 1")
-
-    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
-        return _softplus(np.asarray(-response * predictor))
-
-    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f' = -y s(-yu)`` with full relative accuracy, ``s`` the sigmoid."""
-        return np.asarray(-response * expit(-response * predictor))
-
-    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'' = 1/(4 cosh(u/2)^2)``."""
-        return _sech2_quarter(_full(predictor, response))
-
-    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''' = -f'' tanh(u/2)``."""
-        u = _full(predictor, response)
-        return np.asarray(-_sech2_quarter(u) * np.tanh(0.5 * u))
-
-    def responses(self, y_bound: float) -> Sequence[float]:
-        """Return the responses among which the worst record is searched."""
-        return _one_label(y_bound)
-
-    def slopes(self, y: Ball) -> Slopes:
-        """Return ``f'`` and ``f''`` in ball arithmetic."""
-        return label_slopes(y, 1.0, 0.0)
-
-    def curvature(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return the largest ``f''`` while ``|f'|`` lies in each cell ``[low, high]``."""
-        return _label_curvature(low, high, 1.0)
-
-
 def _full(predictor: FloatArray, response: FloatArray) -> FloatArray:
     """Return ``predictor`` in the shape that it and ``response`` broadcast to."""
     shape = np.broadcast_shapes(np.shape(predictor), np.shape(response))
@@ -180,9 +156,72 @@ def _sech2_quarter(u: FloatArray) -> FloatArray:
     return np.asarray(e / np.square(1.0 + e))
 
 
+def _five(low: float, high: float) -> Sequence[float]:
+    responses: list[float] = np.linspace(low, high, 5).tolist()
+    return responses
+
+
+class _LabelLoss:
+    """What losses of a label, -1 or +1, share: slopes of one sign and at most 1, and a curvature that they bound."""
+
+    keeps_sign: ClassVar[bool] = True
+    name: ClassVar[str]
+    width: float = 1.0
+
+    def xi(self, y_bound: float, x_bound: float) -> float:
+        return float(x_bound)  # |f'| <= 1
+
+    def check_response(self, y: FloatArray) -> None:
+        if not np.all(np.abs(y) == 1.0):
+            raise DataError(f"y must be -1 or +1 for the {self.name} loss; map labels 0/1 with 2*y - 1")
+
+    def responses(self, y_bound: float) -> Sequence[float]:
+        return (1.0,) if y_bound >= 1 else ()  # -1 is its mirror image
+
+    def curvature(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        nearest = np.clip(0.5, low, high)
+        return np.asarray(nearest * (1 - nearest) / self.width)
+
+
+@dataclass(frozen=True)
+class LogisticLoss(_LabelLoss):
+    """``f(u; y) = log(1 + exp(-y u))`` for labels ``y`` in {-1, +1}; 0/1 are refused (map with ``2 y - 1``)."""
+
+    name: ClassVar[str] = "logistic"
+    beta: ClassVar[float] = 0.25
+    #: ``f'(u; y) = (tanh(u/2) - y)/2``.
+    rate: ClassVar[float] = 0.5
+    scale: ClassVar[float] = 0.5
+
+    def mean_inplace(self, values: FloatArray) -> None:
+        np.tanh(values, out=values)
+
+    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        return _softplus(np.asarray(-response * predictor))
+
+    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f' = -y s(-yu)`` with full relative accuracy, ``s`` the sigmoid."""
+        return np.asarray(-response * expit(-response * predictor))
+
+    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f'' = 1/(4 cosh(u/2)^2)``."""
+        return _sech2_quarter(_full(predictor, response))
+
+    def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
+        """Return ``f''' = -f'' tanh(u/2)``."""
+        u = _full(predictor, response)
+        return np.asarray(-_sech2_quarter(u) * np.tanh(0.5 * u))
+
+    def slopes(self, y: Ball) -> Slopes:
+        return label_slopes(y, 1.0, 0.0)
+
+
 @dataclass(frozen=True)
 class SquaredLoss:
     """``f(u; y) = scale/2 (u - y)^2``: ``scale = 1`` is the usual half square, ``scale = 2`` W19's ``(y - u)^2``."""
+
+    name: ClassVar[str] = "squared"
+    rate: ClassVar[float] = 1.0
 
     scale: float = 1.0
 
@@ -190,52 +229,34 @@ class SquaredLoss:
         check_positive("scale", self.scale)
 
     @property
-    def name(self) -> str:
-        """Short name for reports."""
-        return "squared"
-
-    @property
     def beta(self) -> float:
-        """``f'' = scale`` everywhere."""
         return float(self.scale)
-
-    @property
-    def rate(self) -> float:
-        """``f'(u; y) = scale (u - y)``."""
-        return 1.0
 
     def mean_inplace(self, values: FloatArray) -> None:
         """Leave ``values`` as they are."""
 
     def xi(self, y_bound: float, x_bound: float) -> float:
-        """Return infinity: the slope is unbounded over all ``theta``."""
         return math.inf
 
     def check_response(self, y: FloatArray) -> None:
         """Accept every response."""
 
     def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
         return np.asarray(0.5 * self.scale * np.square(predictor - response))
 
     def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
         return np.asarray(self.scale * (predictor - response))
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''``."""
         return np.full(np.broadcast_shapes(np.shape(predictor), np.shape(response)), float(self.scale))
 
     def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''' = 0``."""
         return np.zeros(np.broadcast_shapes(np.shape(predictor), np.shape(response)))
 
     def responses(self, y_bound: float) -> Sequence[float]:
-        """Return the responses among which the worst record is searched."""
         return _five(-y_bound, y_bound)
 
     def slopes(self, y: Ball) -> Slopes:
-        """Return ``f'`` and ``f''`` in ball arithmetic."""
         return Slopes(lambda u: arb(self.scale) * (u - y), lambda _: arb(self.scale), None)
 
 
@@ -243,25 +264,10 @@ class SquaredLoss:
 class PoissonLoss:
     """``f(u; y) = exp(u) - y u`` for counts (any ``y >= 0``): the Poisson regression with the log link."""
 
-    @property
-    def name(self) -> str:
-        """Short name for reports."""
-        return "poisson"
-
-    @property
-    def beta(self) -> float:
-        """``sup f''`` is infinite."""
-        return math.inf
-
-    @property
-    def rate(self) -> float:
-        """``f'(u; y) = exp(u) - y``."""
-        return 1.0
-
-    @property
-    def scale(self) -> float:
-        """``f'(u; y) = exp(u) - y``."""
-        return 1.0
+    name: ClassVar[str] = "poisson"
+    beta: ClassVar[float] = math.inf
+    rate: ClassVar[float] = 1.0
+    scale: ClassVar[float] = 1.0
 
     def mean_inplace(self, values: FloatArray) -> None:
         """Overwrite ``values`` with their exponential (infinite beyond the float range)."""
@@ -269,45 +275,37 @@ class PoissonLoss:
             np.exp(values, out=values)
 
     def xi(self, y_bound: float, x_bound: float) -> float:
-        """Return infinity: the slope is unbounded over all ``theta``."""
         return math.inf
 
     def check_response(self, y: FloatArray) -> None:
-        """Refuse negative responses."""
         if np.any(y < 0):
             raise DataError("y must be at least 0 for the Poisson loss")
 
     def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
         return np.asarray(self.second(predictor, response) - response * predictor)
 
     def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
         return np.asarray(self.second(predictor, response) - response)
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''``."""
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(_full(predictor, response)))
 
     def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'''``."""
         return self.second(predictor, response)
 
     def responses(self, y_bound: float) -> Sequence[float]:
-        """Return the responses among which the worst record is searched."""
         return _five(0.0, y_bound)
 
     def slopes(self, y: Ball) -> Slopes:
-        """Return ``f'`` and ``f''`` in ball arithmetic."""
         return Slopes(lambda u: u.exp() - y, lambda u: u.exp(), None)
 
 
 @dataclass(frozen=True)
-class SmoothedHingeLoss:
+class SmoothedHingeLoss(_LabelLoss):
     """``f(u; y) = w log(1 + exp((1 - y u)/w))`` for labels -1/+1: tends to the hinge as ``width = w`` tends to 0."""
 
-    keeps_sign: ClassVar[bool] = True
+    name: ClassVar[str] = "smoothed hinge"
 
     width: float = 0.5
 
@@ -315,79 +313,44 @@ class SmoothedHingeLoss:
         check_positive("width", self.width)
 
     @property
-    def name(self) -> str:
-        """Short name for reports."""
-        return "smoothed hinge"
-
-    @property
     def beta(self) -> float:
         """``sup f'' = 1/(4 w)``, at the margin ``y u = 1``."""
         return 0.25 / self.width
-
-    def xi(self, y_bound: float, x_bound: float) -> float:
-        """Return ``x_bound`` since ``|f'| <= 1``."""
-        return float(x_bound)
-
-    def check_response(self, y: FloatArray) -> None:
-        """Refuse labels other than -1 and +1."""
-        if not np.all(np.abs(y) == 1.0):
-            raise DataError("y must be -1 or +1 for the smoothed hinge loss; map labels 0/1 with 2*y - 1")
 
     def _margin(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
         return np.asarray((1.0 - response * predictor) / self.width)
 
     def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
         return np.asarray(self.width * _softplus(self._margin(predictor, response)))
 
     def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
         return np.asarray(-response * expit(self._margin(predictor, response)))
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''``."""
         return np.asarray(_sech2_quarter(self._margin(predictor, response)) / self.width)
 
     def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'''``."""
         m = self._margin(predictor, response)
         return np.asarray(response * _sech2_quarter(m) * np.tanh(0.5 * m) / self.width**2)
 
-    def responses(self, y_bound: float) -> Sequence[float]:
-        """Return the responses among which the worst record is searched."""
-        return _one_label(y_bound)
-
     def slopes(self, y: Ball) -> Slopes:
-        """Return ``f'`` and ``f''`` in ball arithmetic."""
         return label_slopes(y, self.width, 1.0)
-
-    def curvature(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return the largest ``f''`` while ``|f'|`` lies in each cell ``[low, high]``."""
-        return _label_curvature(low, high, self.width)
 
 
 @dataclass(frozen=True)
 class PseudoHuberLoss:
     """``f(u; y) = w^2 (sqrt(1 + ((u - y)/w)^2) - 1)``, the smooth form of Huber's loss with ``width = w``."""
 
+    name: ClassVar[str] = "pseudo-Huber"
+    beta: ClassVar[float] = 1.0
+
     width: float = 1.0
 
     def __post_init__(self) -> None:
         check_positive("width", self.width)
 
-    @property
-    def name(self) -> str:
-        """Short name for reports."""
-        return "pseudo-Huber"
-
-    @property
-    def beta(self) -> float:
-        """``sup f'' = 1``, at ``u = y``."""
-        return 1.0
-
     def xi(self, y_bound: float, x_bound: float) -> float:
-        """Return ``w * x_bound`` since ``|f'| <= w``."""
-        return float(self.width * x_bound)
+        return float(self.width * x_bound)  # |f'| <= w
 
     def check_response(self, y: FloatArray) -> None:
         """Accept every response."""
@@ -402,43 +365,43 @@ class PseudoHuberLoss:
         return np.asarray(self.width**2 * t * (t / (1.0 + root)))
 
     def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
         t, root = self._ratio(predictor, response)
         return np.asarray(self.width * t / root)
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''``."""
         _, root = self._ratio(predictor, response)
         return np.asarray(root**-3.0)
 
     def third(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'''``."""
         t, root = self._ratio(predictor, response)
         return np.asarray(-3.0 / self.width * (t / root) * root**-4.0)
 
     def responses(self, y_bound: float) -> Sequence[float]:
-        """Return the responses among which the worst record is searched."""
         return _five(-y_bound, y_bound)
 
     def slopes(self, y: Ball) -> Slopes:
-        """Return ``f'`` and ``f''`` in ball arithmetic."""
         return pseudo_huber_slopes(y, self.width)
 
     def curvature(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return the largest ``f''`` while ``|f'|`` lies in each cell ``[low, high]``."""
         return np.asarray(np.maximum(1 - (low / self.width) ** 2, 0.0) ** 1.5)
 
 
-def _one_label(y_bound: float) -> Sequence[float]:
-    """Return the label 1 where labels lie in the domain (-1 is its mirror image)."""
-    return (1.0,) if y_bound >= 1 else ()
+#: The words of losses in a configuration: all, those of bounded slope and curvature, and those that are trained on.
+AnyLoss = Literal["logistic", "squared", "poisson", "smoothed-hinge", "pseudo-huber"]
+BoundedLoss = Literal["logistic", "smoothed-hinge", "pseudo-huber"]
+TrainedLoss = Literal["squared", "logistic"]
+BY_NAME: Mapping[str, type[Any]] = {
+    "logistic": LogisticLoss,
+    "squared": SquaredLoss,
+    "poisson": PoissonLoss,
+    "smoothed-hinge": SmoothedHingeLoss,
+    "pseudo-huber": PseudoHuberLoss,
+}
 
 
-def _five(low: float, high: float) -> Sequence[float]:
-    responses: list[float] = np.linspace(low, high, 5).tolist()
-    return responses
-
-
-def _label_curvature(low: FloatArray, high: FloatArray, width: float) -> FloatArray:
-    nearest = np.clip(0.5, low, high)
-    return np.asarray(nearest * (1 - nearest) / width)
+def named_loss(name: str, width: float | None = None) -> GlmLoss:
+    """Return the loss of a name in ``BY_NAME``, of this width where it has one and one is given."""
+    kind = BY_NAME[name]
+    wide = width is not None and any(field.name == "width" for field in fields(kind))
+    loss: GlmLoss = kind(width=width) if wide else kind()
+    return loss

@@ -42,11 +42,6 @@ def variance_t5(xi: float, epsilon: float, delta: float) -> float:
         Bound on the norm of a record's gradient; positive.
     epsilon, delta : float
         Target; ``epsilon > 0`` and ``delta`` in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
     """
     xi, epsilon = check_positive("xi", xi), check_positive("epsilon", epsilon)
     if check_delta(delta) == 0.0:

@@ -162,11 +162,6 @@ def product_form_terms(
     sigma : float
         Standard deviation of the noise.
 
-    Returns
-    -------
-    LossTerms
-        Arrays of shape ``(1,)``.
-
     Notes
     -----
     The matrix that is updated is ``grad b = -grad^2 J``, so that every ``mu_j`` is at most 0.

@@ -18,10 +18,9 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..offers import Offer, Offered, Promise, with_least_noise
+from ..offers import LOSSES, Build, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import Parameters, Positive, Ways
-from ..recipes import LOSSES, Build, Recipe, Setup
-from .losses import GlmLoss, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
+from .losses import AnyLoss, GlmLoss, LogisticLoss, PoissonLoss, SmoothedHingeLoss, SquaredLoss, named_loss
 from .objective_calibration import calibrate_t5
 from .objective_loss_terms import LossTerms, ex_post_losses, loss_of_records, shared_records, target_terms
 from .objective_worst_case import objective_bound, objective_worst_pair
@@ -91,7 +90,6 @@ class ObjectivePerturbation:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"objective perturbation ({self.loss.name}, sigma={self.sigma:g}, lam={self.lam:g})"
 
     def objective(self, dataset: Dataset) -> PerturbedObjective:
@@ -101,7 +99,6 @@ class ObjectivePerturbation:
         return objective
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``, each certified to ``residual``."""
         return self.draw_with_noise(dataset, n_draws, rng=rng)[0]
 
     def draw_with_noise(
@@ -112,13 +109,7 @@ class ObjectivePerturbation:
         return self.solve(dataset, noise), noise
 
     def solve(self, dataset: Dataset, noise: ArrayLike) -> FloatArray:
-        """Return the output for each given noise vector, shape ``(n_draws, dim)``: the bijection from ``b``.
-
-        Raises
-        ------
-        SolverError
-            If an output cannot be brought to ``residual``.
-        """
+        """Return the output for each given noise vector, shape ``(n_draws, dim)``: the bijection from ``b``."""
         return solve(self.objective(dataset), as_points("noise", noise, dataset.dim), self.residual)
 
     def noise(self, outputs: ArrayLike, dataset: Dataset) -> FloatArray:
@@ -187,7 +178,6 @@ class ObjectivePerturbation:
         return loss_of_records(self, outputs, dataset, records)
 
     def noise_map(self, dataset: Dataset) -> Callable[[FloatArray], FloatArray]:
-        """Return the map from standard normal noise to outputs; one solve an output."""
         return lambda noise: self.solve(dataset, self.sigma * noise)
 
     def envelope(self, pair: NeighbouringPair, direction: Direction, epsilon: float) -> Envelope | None:
@@ -197,7 +187,6 @@ class ObjectivePerturbation:
         return logistic_envelope(self, pair, direction, epsilon)
 
     def report_scales(self, rho: float, sigma2: float | None, sigma3: float | None) -> ReportScales:
-        """Return the public parameters of the publishable reports."""
         from ..releases.report_terms import ReportScales
 
         return ReportScales(self.loss, self.sigma, self.lam, rho, sigma2, sigma3)
@@ -207,12 +196,10 @@ class ObjectivePerturbation:
         return objective_bound(self, domain, mu_report)
 
     def record_bound(self, domain: Domain, length: float) -> Bound | None:
-        """Return the bound for records whose features are no longer than ``length``."""
         shorter = replace(domain, x_bound=min(domain.x_bound, length))
         return objective_bound(self, shorter) if shorter.bounded else None
 
     def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
-        """Return the worst pair of no record and one record."""
         return objective_worst_pair(self, domain, epsilon, delta)
 
 
@@ -223,26 +210,15 @@ class ObjectiveParameters(Parameters):
     protection: ClassVar[Ways] = ({"sigma": 1}, {"lam": 1}, {"sigma": 1, "lam": 1})
 
     name: Literal["objective-perturbation"]
-    loss: Literal["logistic", "squared", "poisson", "smoothed-hinge", "pseudo-huber"]
+    loss: AnyLoss
     sigma: Positive
     lam: Positive
     width: Positive | None = Field(None, description="Of the smoothed hinge or pseudo-Huber loss.")
 
     def build_loss(self) -> GlmLoss:
-        """Return the loss."""
-        kind = {
-            "logistic": LogisticLoss,
-            "squared": SquaredLoss,
-            "poisson": PoissonLoss,
-            "smoothed-hinge": SmoothedHingeLoss,
-            "pseudo-huber": PseudoHuberLoss,
-        }[self.loss]
-        wide = self.width is not None and self.loss in ("smoothed-hinge", "pseudo-huber")
-        loss: GlmLoss = kind(width=self.width) if wide else kind()
-        return loss
+        return named_loss(self.loss, self.width)
 
     def build(self, dim: int) -> ObjectivePerturbation:
-        """Return the mechanism."""
         return ObjectivePerturbation(self.build_loss(), self.sigma, self.lam)
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
@@ -268,11 +244,11 @@ def examples() -> dict[str, Example]:
 
 
 def _set_up(*, published: bool) -> Build:
-    def build(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         data, chosen = pair.first, LOSSES[loss]()
         calibration = calibrate_t5(chosen, epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound)
         sigma = calibration.sigma_published if published else calibration.sigma_corrected
-        return Setup(ObjectivePerturbation(chosen, sigma, calibration.lam))
+        return Offered(ObjectivePerturbation(chosen, sigma, calibration.lam))
 
     return build
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.dataset import DataError, Dataset, FloatArray
-from ..numerics.regular_factor import regular_factor
+from ..numerics.spectra import regular_factor
 from .losses import CanonicalLoss, GlmLoss, SquaredLoss
 
 #: Points and records handled together: a (records x points) tile fits the second-level cache.
@@ -38,13 +38,7 @@ class Regulariser(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class QuadraticRegulariser:
-    """``r(theta) = theta^T R theta / 2`` with ``R = matrix`` symmetric positive semidefinite, shape ``(dim, dim)``.
-
-    Raises
-    ------
-    ValueError
-        If ``matrix`` is not square, finite, symmetric and positive semidefinite.
-    """
+    """``r(theta) = theta^T R theta / 2`` with ``R = matrix`` symmetric positive semidefinite, shape ``(dim, dim)``."""
 
     matrix: FloatArray
 
@@ -59,15 +53,12 @@ class QuadraticRegulariser:
         object.__setattr__(self, "matrix", R)
 
     def value(self, theta: FloatArray) -> FloatArray:
-        """Return ``r``."""
         return np.asarray(0.5 * np.einsum("ki,ki->k", theta @ self.matrix, theta))
 
     def gradient(self, theta: FloatArray) -> FloatArray:
-        """Return ``R theta``."""
         return np.asarray(theta @ self.matrix)
 
     def hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``R``."""
         return self.matrix
 
 
@@ -112,7 +103,6 @@ class PerturbedObjective:
 
     @property
     def dim(self) -> int:
-        """Number of coefficients."""
         return self.dataset.dim
 
     @cached_property
@@ -132,12 +122,10 @@ class PerturbedObjective:
         return packed_outer(self.dataset.X) if small else None
 
     def regulariser_hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``grad^2 r``, shape ``(n_points, dim, dim)``."""
         shape = (len(theta), self.dim, self.dim)
         return np.zeros(shape) if self.regulariser is None else np.broadcast_to(self.regulariser.hessian(theta), shape)
 
     def value(self, theta: FloatArray) -> FloatArray:
-        """Return ``J``, shape ``(n_points,)``."""
         X, y, total = self.dataset.X, self.dataset.y[:, None], np.empty(len(theta))
         for points in slices(len(theta), POINTS):
             part = 0.5 * self.lam * np.square(theta[points]).sum(axis=1)
@@ -147,7 +135,6 @@ class PerturbedObjective:
         return total if self.regulariser is None else total + self.regulariser.value(theta)
 
     def penalty_gradient(self, theta: FloatArray) -> FloatArray:
-        """Return ``lam theta + grad r``, shape ``(n_points, dim)``."""
         linear = self.lam * theta
         return linear if self.regulariser is None else linear + self.regulariser.gradient(theta)
 
@@ -174,7 +161,6 @@ class PerturbedObjective:
         return np.asarray(part.T)
 
     def hessian(self, theta: FloatArray) -> FloatArray:
-        """Return ``grad^2 J``, shape ``(n_points, dim, dim)``."""
         total = np.empty((len(theta), self.dim, self.dim))
         for points in slices(len(theta), self.points_per_hessian):
             total[points] = self._data_hessian(theta[points]) + self.regulariser_hessian(theta[points])

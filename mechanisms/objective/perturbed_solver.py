@@ -1,14 +1,169 @@
-"""Minimisers of ``J(theta; D) + b^T theta`` for many ``b`` at once, each certified by an exact gradient."""
+"""Minimisers of ``J(theta; D) + b^T theta`` for many ``b`` at once, each certified by an exact gradient.
+
+Models of the gradient near the noise-free minimiser are built once and shared by all noise vectors.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
-from ..data.dataset import FloatArray
+from ..data.dataset import FloatArray, row_norms
 from ..numerics.ticks import tick
-from .local_model import GradientModel, gradient_model
-from .perturbed_objective import POINTS, PerturbedObjective, slices
+from .losses import SquaredLoss
+from .perturbed_objective import POINTS, RECORDS, PerturbedObjective, packed_outer, slices, unpacked
+
+#: Records whose predictor is expected to move by more than ``MOBILE`` (one standard deviation) stay exact in the model,
+#: the most mobile first, up to a share of the data; without the cubic model where others move more than ``HOPELESS``.
+MOBILE, EXACT_SHARE, HOPELESS = 0.15, 0.05, 1.0
+#: Largest packed dimension ``dim (dim + 1)/2`` of a cubic model, whose quartic form is a square matrix of that size;
+#: it pays only where there are so many times more records, and at least one draw for so many packed entries.
+LARGEST_PACKED, RECORDS_PER_ENTRY, ENTRIES_PER_DRAW = 1500, 8, 4
+#: Smallest spread a slope is fitted over, so that differences of slopes do not drown in rounding.
+SMALLEST_SPREAD = 0.01
+#: Nodes of the Gauss-Hermite rule that fits the slopes.
+NODES = 12
+#: Newton steps on the model, and the residual relative to the largest noise at which they stop.
+MODEL_STEPS, MODEL_RESIDUAL = 12, 1e-6
+
+
+class GradientModel(Protocol):
+    """What the solver needs: starting points, and a correction of points whose exact residual is known."""
+
+    def start(self, noise: FloatArray) -> FloatArray:
+        """Return approximate minimisers of ``J + b^T theta``, shape ``(n_points, dim)``."""
+
+    def correction(self, theta: FloatArray, residual: FloatArray) -> FloatArray:
+        """Return the step that removes ``residual = grad J(theta) + b`` to first order in the model."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearModel:
+    """``grad J(centre + d) ~ H d`` with the Hessian ``H`` at the noise-free minimiser: exact for the squared loss."""
+
+    centre: FloatArray
+    factor: tuple[FloatArray, bool]
+
+    @classmethod
+    def fit(cls, objective: PerturbedObjective, centre: FloatArray) -> LinearModel:
+        """Factor the Hessian at ``centre``, shape ``(dim,)``."""
+        return cls(centre, cho_factor(objective.hessian(centre[None])[0], lower=True))
+
+    def start(self, noise: FloatArray) -> FloatArray:
+        """Return ``centre - H^{-1} b``."""
+        return self.centre + self.correction(noise, noise)
+
+    def correction(self, theta: FloatArray, residual: FloatArray) -> FloatArray:
+        """Return ``-H^{-1} residual``, a chord step."""
+        return np.asarray(-cho_solve(self.factor, residual.T, check_finite=False).T)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CubicModel:
+    """``grad J(centre + d) ~ constant + (Q1 + Q2[d] + Q3[d, d]) d`` plus the exact slopes of the most mobile records.
+
+    The slope ``f'(x_i^T theta; y_i)`` of every other record is replaced by the cubic polynomial in its displacement
+    ``v = x_i^T d`` that is closest in mean square under ``v ~ N(0, s_i^2)``, roughly its law. Symmetric matrices are
+    packed into their upper triangles; ``Q2`` and ``Q3`` map ``d`` and its packed outer product to such a triangle.
+    """
+
+    linear: LinearModel
+    constant: FloatArray
+    forms: tuple[FloatArray, FloatArray, FloatArray]
+    exact: PerturbedObjective
+
+    @classmethod
+    def fit(
+        cls, objective: PerturbedObjective, linear: LinearModel, spread: FloatArray, mobile: NDArray[np.bool_]
+    ) -> CubicModel:
+        """Fit the cubics for predictors that move with standard deviation ``spread``, except for ``mobile`` records."""
+        data, dim = objective.dataset, objective.dim
+        still = np.flatnonzero(~mobile)
+        rows, columns = np.triu_indices(dim)
+        constant = np.zeros(dim)
+        forms = (np.zeros(len(rows)), np.zeros((len(rows), dim)), np.zeros((len(rows), len(rows))))
+        for block in slices(len(still), RECORDS):
+            records = still[block]
+            X, packed = data.X[records], packed_outer(data.X[records])
+            widths = np.maximum(spread[records], SMALLEST_SPREAD)
+            a0, a1, a2, a3 = _cubic_slopes(objective, X @ linear.centre, data.y[records], widths)
+            constant += a0 @ X
+            forms[0][:] += packed.T @ a1
+            forms[1][:] += packed.T @ (a2[:, None] * X)
+            forms[2][:] += packed.T @ (a3[:, None] * packed)
+        forms[2][:] *= np.where(rows == columns, 1.0, 2.0)
+        subset = replace(data, X=data.X[mobile], y=data.y[mobile])
+        return cls(linear, constant, forms, replace(objective, dataset=subset))
+
+    def derivatives(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the model's gradient ``(n_points, dim)`` and Hessian ``(n_points, dim, dim)``."""
+        dim = self.exact.dim
+        shift = theta - self.linear.centre
+        first, second = self.forms[0], shift @ self.forms[1].T
+        third = packed_outer(shift) @ self.forms[2].T
+        gradient = self.exact.gradient(theta) + self.constant
+        gradient += (unpacked(first + second + third, dim) @ shift[..., None])[..., 0]
+        # the derivative of (Q1 + Q2[d] + Q3[d, d]) d, all forms being symmetric
+        return gradient, self.exact.hessian(theta) + unpacked(first + 2.0 * second + 3.0 * third, dim)
+
+    def start(self, noise: FloatArray) -> FloatArray:
+        """Return minimisers of the model by Newton steps, unconverged or wild where the model is not convex."""
+        theta = self.linear.start(noise)
+        active = np.arange(len(noise))
+        for _ in range(MODEL_STEPS):
+            gradient, hessian = self.derivatives(theta[active])
+            gradient += noise[active]
+            moving = np.abs(gradient).max(axis=1) > MODEL_RESIDUAL * np.abs(noise).max()
+            active = active[moving]
+            if active.size == 0:
+                break
+            theta[active] -= np.linalg.solve(hessian[moving], gradient[moving, :, None])[..., 0]
+        return theta
+
+    def correction(self, theta: FloatArray, residual: FloatArray) -> FloatArray:
+        """Return the Newton step that takes the exact residual and the model's Hessian."""
+        return np.asarray(-np.linalg.solve(self.derivatives(theta)[1], residual[..., None])[..., 0])
+
+
+def gradient_model(objective: PerturbedObjective, centre: FloatArray, noise: FloatArray) -> GradientModel:
+    """Return the cubic model where it is accurate and repays its cost, about ``n * packed^2``; else the linear one.
+
+    Parameters
+    ----------
+    centre : (dim,) array
+        The noise-free minimiser.
+    noise : (n_points, dim) array
+        The noise vectors that the model is for.
+    """
+    linear, n_records = LinearModel.fit(objective, centre), objective.dataset.n_records
+    packed = objective.dim * (objective.dim + 1) // 2
+    few = n_records < RECORDS_PER_ENTRY * packed or ENTRIES_PER_DRAW * len(noise) < packed
+    if isinstance(objective.loss, SquaredLoss) or packed > LARGEST_PACKED or few:
+        return linear
+    scale = np.sqrt(np.square(noise).mean())
+    spread = scale * row_norms(cho_solve(linear.factor, objective.dataset.X.T, check_finite=False).T)
+    threshold = max(MOBILE, float(np.quantile(spread, 1.0 - EXACT_SHARE)))
+    return linear if threshold > HOPELESS else CubicModel.fit(objective, linear, spread, spread > threshold)
+
+
+def _cubic_slopes(
+    objective: PerturbedObjective, predictor: FloatArray, y: FloatArray, spread: FloatArray
+) -> FloatArray:
+    """Return ``a`` of shape ``(4, n_records)``: the cubic in ``v`` nearest to ``f'(u + v; y)`` for ``v ~ N(0, s^2)``.
+
+    The projection on Hermite polynomials ``1, z, z^2 - 1, z^3 - 3z`` in ``z = v/s``, by a Gauss-Hermite rule.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    weights = weights / weights.sum()
+    basis = np.stack([np.ones(NODES), nodes, (nodes**2 - 1.0) / 2.0, (nodes**3 - 3.0 * nodes) / 6.0]) * weights
+    slopes = objective.loss.first(predictor[:, None] + spread[:, None] * nodes, y[:, None])
+    c0, c1, c2, c3 = basis @ slopes.T
+    return np.stack([c0 - c2, (c1 - 3.0 * c3) / spread, c2 / spread**2, c3 / spread**3])
+
 
 #: Newton steps before a point is given up.
 NEWTON_STEPS = 200
@@ -30,7 +185,6 @@ def newton(objective: PerturbedObjective, noise: FloatArray, start: FloatArray, 
 
     Parameters
     ----------
-    objective : PerturbedObjective
     noise, start : (n_points, dim) arrays
     residual : float
         Largest ``max_j |grad J + b|_j`` of a returned point, checked with an exact float64 gradient.
@@ -109,11 +263,6 @@ def solve(objective: PerturbedObjective, noise: FloatArray, residual: float) -> 
 
     A model of the gradient around the noise-free minimiser gives starting points and the Hessians of corrections whose
     residuals are exact; a point that does not contract goes to ``newton``.
-
-    Raises
-    ------
-    SolverError
-        If a point does not reach ``residual``.
     """
     origin = np.zeros((1, objective.dim))
     centre = newton(objective, np.zeros_like(origin), origin, residual)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -12,24 +12,9 @@ from scipy.linalg import cho_solve, solve_triangular
 from ..base import check_nonnegative, check_positive
 from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair, Relation
-from ..numerics.regular_factor import regular_factor
+from ..numerics.spectra import regular_factor
 from ..numerics.transcripts import check_count
-
-
-class SmoothLoss(Protocol):
-    """A loss ``f(x^T theta; y)``, convex in ``x^T theta``, twice differentiable almost everywhere (W19, A.1, A.2)."""
-
-    def check_response(self, y: FloatArray) -> None:
-        """Raise ``DataError`` if a response lies outside the loss's domain."""
-
-    def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
-
-    def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
-
-    def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f''`` (almost everywhere)."""
+from .losses import GlmLoss
 
 
 @dataclass(frozen=True)
@@ -48,12 +33,10 @@ class HuberLoss:
         """Accept any finite response."""
 
     def value(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f``."""
         u = np.abs(predictor - response)
         return np.asarray(np.where(u <= self.width, 0.5 * u**2, self.width * (u - 0.5 * self.width)))
 
     def first(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
-        """Return ``f'``."""
         return np.asarray(np.clip(predictor - response, -self.width, self.width))
 
     def second(self, predictor: FloatArray, response: FloatArray) -> FloatArray:
@@ -96,15 +79,15 @@ class SmoothProblem:
 
     Parameters
     ----------
-    loss : SmoothLoss
-        For example ``SquaredLoss()``, ``LogisticLoss()``, ``PoissonLoss()``, ``HuberLoss()``.
+    loss : GlmLoss or HuberLoss
+        Convex in ``x^T theta``, twice differentiable almost everywhere (W19, A.1, A.2).
     lam : float
         At least 0.
     residual : float
         Largest coordinate of the gradient at a minimiser, relative to ``1 + sum of |gradients|``.
     """
 
-    loss: SmoothLoss
+    loss: GlmLoss | HuberLoss
     lam: float = 0.0
     residual: float = 1e-13
 
@@ -113,16 +96,13 @@ class SmoothProblem:
         object.__setattr__(self, "residual", check_positive("residual", self.residual))
 
     def value(self, theta: FloatArray, dataset: Dataset) -> float:
-        """Return the objective."""
         total = self.loss.value(dataset.X @ theta, dataset.y).sum()
         return float(total + 0.5 * self.lam * theta @ theta)
 
     def gradient(self, theta: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return its gradient, shape ``(dim,)``."""
         return np.asarray(dataset.X.T @ self.loss.first(dataset.X @ theta, dataset.y) + self.lam * theta)
 
     def hessian(self, theta: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return its Hessian, shape ``(dim, dim)``."""
         curvature = self.loss.second(dataset.X @ theta, dataset.y)
         return np.asarray((dataset.X.T * curvature) @ dataset.X + self.lam * np.eye(dataset.dim))
 
@@ -167,7 +147,6 @@ class SmoothProblem:
 
         Parameters
         ----------
-        pair : NeighbouringPair
         metric : (dim, dim) array, optional
             ``A``, symmetric positive semidefinite; the identity if left out.
         """
@@ -225,15 +204,10 @@ def squared_sensitivities(dataset: Dataset, lam: float, metric: FloatArray | Non
 
     Parameters
     ----------
-    dataset : Dataset
     lam : float
         At least 0; with 0, ``X^T X`` must be nonsingular. A record of leverage 1 has infinite sensitivity.
     metric : (dim, dim) array, optional
         ``A``; the identity if left out.
-
-    Returns
-    -------
-    (n_records,) array
     """
     hessian = dataset.X.T @ dataset.X + check_nonnegative("lam", lam) * np.eye(dataset.dim)
     factor = _cholesky(hessian)

@@ -54,7 +54,6 @@ class Footprint:
 
     @property
     def worst(self) -> float:
-        """The largest epsilon."""
         return float(self.epsilons.max())
 
     def moments(self, k: int) -> FloatArray:
@@ -74,7 +73,6 @@ class Footprint:
         return np.asarray(np.quantile(self.epsilons, levels, method="inverted_cdf"))
 
     def share_above(self, epsilon: float) -> float:
-        """Return the share of the law above ``epsilon``."""
         return float((self.epsilons > epsilon).mean())
 
 

@@ -1,9 +1,9 @@
-"""Composition, post-processing and group privacy of per-instance DP (W19, fact 2.6)."""
+"""Composition and post-processing of per-instance DP (W19, fact 2.6)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_calibration import check_open_delta
 from ..laws.gaussian_profile import GaussianProfile, gaussian_balls
-from ..laws.proved_profile import FromDistance
+from ..laws.profile_tools import FromDistance
 from ..linear.gaussian_output import GaussianOutput
 from ..linear.ridge import RidgeMap
 from ..linear.sufficient_statistics import SufficientStatistics
@@ -31,14 +31,6 @@ class EpsilonDelta(NamedTuple):
 
     epsilon: float
     delta: float
-
-
-def simple_composition(parts: Sequence[tuple[float, float]]) -> EpsilonDelta:
-    """Return ``(sum epsilon, sum delta)`` (W19-F2.6.1), delta cut at 1; also for adaptive sequences."""
-    checked = [_check(epsilon, delta) for epsilon, delta in parts]
-    return EpsilonDelta(
-        math.fsum(part.epsilon for part in checked), min(1.0, math.fsum(part.delta for part in checked))
-    )
 
 
 def advanced_composition(epsilon: float, delta: float, k: int, slack: float) -> EpsilonDelta:
@@ -84,31 +76,6 @@ def optimal_composition(epsilon: float, delta: float, k: int, total: float) -> f
     return -math.expm1(k * math.log1p(-delta)) + survive * pure
 
 
-def group_privacy_published(chain: Sequence[tuple[float, float]]) -> EpsilonDelta:
-    r"""Return ``(sum epsilon_i, sum_i delta_i prod_{j<i} e^{epsilon_j})`` (W19-F2.6.4), printed for both directions.
-
-    Parameters
-    ----------
-    chain : sequence of (epsilon, delta)
-        Between ``[Z, z_1 … z_{i-1}]`` and ``[Z, z_1 … z_i]``, in order.
-    """
-    checked = [_check(epsilon, delta) for epsilon, delta in chain]
-    total, delta = 0.0, 0.0
-    for part in checked:
-        delta += part.delta * math.exp(total)
-        total += part.epsilon
-    return EpsilonDelta(total, min(1.0, delta))
-
-
-def group_privacy(chain: Sequence[tuple[float, float]]) -> tuple[EpsilonDelta, EpsilonDelta]:
-    r"""Return what the chain gives from ``Z`` to ``[Z, z_1 … z_k]``, and back.
-
-    The way back takes the steps in the other order, ``sum_i delta_i prod_{j>i} e^{epsilon_j}``: the printed delta holds
-    for the way out only (docs/derivations/wang2019_facts.md, section 1).
-    """
-    return group_privacy_published(chain), group_privacy_published(list(chain)[::-1])
-
-
 @dataclass(frozen=True)
 class Composition:
     """Several mechanisms run independently on the same data; the transcript is their outputs side by side.
@@ -141,15 +108,12 @@ class Composition:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return " and ".join(part.name for part in self.parts)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent transcripts, shape ``(n_draws, sum(widths))``."""
         return np.hstack([part.draw(dataset, n_draws, rng=rng) for part in self.parts])
 
     def split(self, outputs: FloatArray) -> list[FloatArray]:
-        """Return each part's outputs."""
         edges = np.cumsum(self.widths)
         return np.split(check_outputs(outputs, int(edges[-1])), edges[:-1], axis=1)
 
@@ -182,15 +146,12 @@ class Composition:
         return GaussianProfile(mu, math.hypot(*(law.room for law in laws)) * (1 + 1e-12) + 1e-15 * mu)
 
     def proves(self, pair: NeighbouringPair) -> bool:
-        """Return whether ``delta_bracket`` is for this pair: that of every part is, and encloses a distance."""
         return all(isinstance(part, FromDistance) and is_reference(part) and part.proves(pair) for part in self.parts)
 
     def delta_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``delta(epsilon)`` that is proved from the data on. Both directions agree."""
         return self._proved(pair, epsilon, 0)
 
     def tail_bracket(self, pair: NeighbouringPair, epsilon: float, direction: Direction) -> Bracket:
-        """Return an enclosure of ``P(L > epsilon)`` that is proved from the data on; see ``delta_bracket``."""
         return self._proved(pair, epsilon, 1)
 
     def _proved(self, pair: NeighbouringPair, epsilon: float, at: int) -> Bracket:
@@ -209,7 +170,6 @@ class PostProcessed:
 
     Parameters
     ----------
-    mechanism : Mechanism
     function : callable
         Maps outputs ``(n_draws, k)`` to ``(n_draws, m)``, row by row, without looking at the data.
     """
@@ -219,11 +179,9 @@ class PostProcessed:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"a function of {self.mechanism.name}"
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, m)``."""
         return np.asarray(self.function(self.mechanism.draw(dataset, n_draws, rng=rng)), dtype=np.float64)
 
 

@@ -12,7 +12,7 @@ from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray, row_norms
 from ..data.neighbours import NeighbouringPair
 from ..laws.gaussian_profile import GaussianProfile
-from ..numerics.derivative_room import derivative_room, roundings
+from ..numerics.spectra import derivative_room, roundings
 from ..objective.losses import GlmLoss, LogisticLoss
 from ..objective.perturbed_objective import Regulariser
 from .gaussian_shift import as_theta, draw_shifted, log_density_shifted, shift_loss
@@ -30,7 +30,6 @@ class EigenvalueRelease:
     ----------
     theta : (dim,) array
         The released parameter at which the Hessian is taken.
-    loss : GlmLoss
     lam : float
         Weight of the quadratic regulariser, at least 0.
     sigma4 : float
@@ -52,29 +51,23 @@ class EigenvalueRelease:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"smallest-eigenvalue release ({self.loss.name}, sigma4={self.sigma4:g})"
 
     @property
     def noise_scale(self) -> FloatArray:
-        """Standard deviation of the output, shape ``(1,)``."""
         return np.array([float(self.sigma4)])
 
     def eigenvalue(self, dataset: Dataset) -> FloatArray:
-        """Return ``lambda_min(H)`` before noise, shape ``(1,)``."""
         H = hessian_at(self.theta, self.loss, self.lam, self.regulariser, dataset)
         return np.asarray(np.linalg.eigvalsh(H)[:1], dtype=np.float64)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, 1)``."""
         return draw_shifted(self.eigenvalue(dataset), self.noise_scale, n_draws, rng)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each output w.r.t. Lebesgue measure, natural log, shape ``(n_draws,)``."""
         return log_density_shifted(outputs, self.eigenvalue(dataset), self.noise_scale)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D(o) - log p_D'(o)`` of each output, natural log, shape ``(n_draws,)``."""
         return shift_loss(outputs, self.eigenvalue(pair.first), self._shift(pair), self.noise_scale)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:

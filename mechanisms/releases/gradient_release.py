@@ -46,7 +46,6 @@ class GradientRelease:
     ----------
     theta : (dim,) array
         The released parameter at which the gradient is taken.
-    loss : GlmLoss
     lam : float
         Weight of the quadratic regulariser, at least 0.
     sigma2 : float
@@ -74,16 +73,13 @@ class GradientRelease:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"gradient release ({self.loss.name}, sigma2={self.sigma2:g})"
 
     @property
     def noise_scale(self) -> FloatArray:
-        """Standard deviation of each coordinate, shape ``(dim,)``."""
         return np.full(len(self.theta), float(self.sigma2))
 
     def gradient(self, dataset: Dataset) -> FloatArray:
-        """Return ``grad J(theta; D)`` before noise, shape ``(dim,)``."""
         check_same_dim(self.theta, dataset.dim)
         objective = PerturbedObjective(dataset, self.loss, self.lam, self.regulariser)
         return np.asarray(objective.gradient(self.theta[None])[0])
@@ -94,15 +90,12 @@ class GradientRelease:
         return np.asarray(check_outputs(outputs, len(row)) @ record_gradient(self.theta, self.loss, row, y))
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim)``."""
         return draw_shifted(self.gradient(dataset), self.noise_scale, n_draws, rng)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the log density of each output w.r.t. Lebesgue measure, natural log, shape ``(n_draws,)``."""
         return log_density_shifted(outputs, self.gradient(dataset), self.noise_scale)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D(o) - log p_D'(o)`` of each output, natural log, shape ``(n_draws,)``."""
         return shift_loss(outputs, self.gradient(pair.first), self._shift(pair), self.noise_scale)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:

@@ -60,7 +60,6 @@ class HessianRelease:
     ----------
     theta : (dim,) array
         The released parameter at which the Hessian is taken.
-    loss : GlmLoss
     lam : float
         Weight of the quadratic regulariser, at least 0.
     sigma3 : float
@@ -88,7 +87,6 @@ class HessianRelease:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         diagonal = "" if self.diagonal_factor == math.sqrt(2.0) else f", diagonal x {self.diagonal_factor:g}"
         return f"Hessian release ({self.loss.name}, sigma3={self.sigma3:g}{diagonal})"
 
@@ -99,7 +97,6 @@ class HessianRelease:
         return pack_triangle(np.where(on_diagonal, self.diagonal_factor * self.sigma3, self.sigma3))
 
     def matrix(self, dataset: Dataset) -> FloatArray:
-        """Return the matrix before noise, shape ``(dim, dim)``."""
         return hessian_at(self.theta, self.loss, self.lam, self.regulariser, dataset)
 
     def full_matrices(self, outputs: FloatArray) -> FloatArray:
@@ -108,7 +105,6 @@ class HessianRelease:
         return unpack_triangle(check_outputs(outputs, dim * (dim + 1) // 2), dim)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, dim (dim + 1) / 2)``."""
         return draw_shifted(pack_triangle(self.matrix(dataset)), self.noise_scale, n_draws, rng)
 
     def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
@@ -116,7 +112,6 @@ class HessianRelease:
         return log_density_shifted(outputs, pack_triangle(self.matrix(dataset)), self.noise_scale)
 
     def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
-        """Return ``log p_D(o) - log p_D'(o)`` of each output, natural log, shape ``(n_draws,)``."""
         return shift_loss(outputs, pack_triangle(self.matrix(pair.first)), self._shift(pair), self.noise_scale)
 
     def profile(self, pair: NeighbouringPair) -> GaussianProfile:

@@ -19,16 +19,14 @@ from ..data.dataset import Dataset, FloatArray
 from ..data.neighbours import Relation
 from ..laws.gaussian_profile import GaussianProfile
 from ..numerics.goe import goe_tau
-from ..objective.losses import GlmLoss, LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
+from ..objective.losses import BY_NAME, GlmLoss
 from ..objective.perturbed_objective import Regulariser
 from .gradient_release import GradientRelease
 from .hessian_release import HessianRelease
 from .report_terms import OwnRecord, Releases, ReportForm, ReportScales, corrected_terms
 
 #: Losses that a report file may name.
-LOSSES: Final = {
-    loss.__name__: loss for loss in (LogisticLoss, SquaredLoss, PoissonLoss, SmoothedHingeLoss, PseudoHuberLoss)
-}
+LOSSES: Final = {loss.__name__: loss for loss in BY_NAME.values()}
 FORMAT: Final = "pdp-verify privacy report"
 SCHEMA_VERSION: Final = 1
 #: The bound covers adding and removing the record (RW21, D_{+-z}); replacing one is not covered.
@@ -114,7 +112,6 @@ class PrivacyReport:
 
     @property
     def dim(self) -> int:
-        """Number of coefficients."""
         return len(self.theta)
 
     @property
@@ -140,7 +137,6 @@ class PrivacyReport:
         Parameters
         ----------
         x : (dim,) array_like
-        y : float
         form : ReportForm
             ``corrected_terms`` (valid with probability ``1 - failure_prob``) or ``printed_terms``.
         """
@@ -254,24 +250,6 @@ def make_report(
         _floats(gradient.draw(dataset, 1, rng=rng)[0]),
         tuple(_floats(row) for row in released),
     )
-
-
-def epsilon2_published(gradient_norm: ArrayLike, sigma2: float, delta: float) -> FloatArray:
-    """Return RW21's published cost of the gradient release: ``u^2/2 + u sqrt(2 log(1/delta))`` (Theorem 14.1).
-
-    ``u = ||grad l|| / sigma2``. The exact cost is ``GaussianProfile(u).epsilon_at(delta)``.
-    """
-    u = np.asarray(gradient_norm, dtype=np.float64) / sigma2
-    return np.asarray(0.5 * u**2 + u * math.sqrt(2.0 * math.log(1.0 / delta)))
-
-
-def epsilon3_published(hessian_norm: ArrayLike, sigma3: float, delta: float) -> FloatArray:
-    """Return RW21's published cost of the Hessian release: ``v^2/4 + v sqrt(2 log(1/delta))/sqrt(2)`` (Theorem 17.1).
-
-    ``v = ||H_x||_F / sigma3``. The exact cost is ``GaussianProfile(v/sqrt(2)).epsilon_at(delta)``.
-    """
-    v = np.asarray(hessian_norm, dtype=np.float64) / sigma3
-    return np.asarray(0.25 * v**2 + v * math.sqrt(2.0 * math.log(1.0 / delta)) / math.sqrt(2.0))
 
 
 def _floats(vector: FloatArray) -> tuple[float, ...]:

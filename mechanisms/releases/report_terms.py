@@ -68,12 +68,7 @@ class ReportScales:
         return -float(ndtri(0.5 * self.failure_prob))
 
     def require(self, dim: int) -> None:
-        """Refuse parameters outside RW21's requirement ``lam >= 2 sigma3 tau(rho)`` (Algorithm 2).
-
-        Raises
-        ------
-        ReportRequirement
-        """
+        """Refuse parameters outside RW21's requirement ``lam >= 2 sigma3 tau(rho)`` (Algorithm 2)."""
         if self.sigma3 is None:
             return
         tau = goe_tau(dim, self.failure_prob)
@@ -153,7 +148,6 @@ def printed_terms(scales: ReportScales, releases: Releases, x: FloatArray, y: fl
 
     Parameters
     ----------
-    scales : ReportScales
     releases : Releases
         With a gradient and a Hessian for DATA-DEP, without them for DATA-INDEP.
     x : (dim,) array
@@ -299,10 +293,6 @@ def draw_releases(
     ----------
     mechanism : ObjectivePerturbation
         With the loss, ``sigma`` and ``lam`` of ``scales``.
-    dataset : Dataset
-    scales : ReportScales
-    n_draws : int
-    rng : Generator
     """
     for name in ("loss", "sigma", "lam"):
         ours, theirs = getattr(scales, name), getattr(mechanism, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 import scipy.sparse
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ..data.dataset import DataError, Dataset, FloatArray, row_norms
 from ..numerics.transcripts import BoolArray
-from ..objective.losses import CanonicalLoss, LogisticLoss, SquaredLoss
+from ..objective.losses import BY_NAME, CanonicalLoss, TrainedLoss
 
-LossName = Literal["squared", "logistic"]
-LOSSES: dict[str, CanonicalLoss] = {"squared": SquaredLoss(), "logistic": LogisticLoss()}
+LossName = TrainedLoss
+#: The losses that are trained on, by name.
+LOSSES: dict[str, CanonicalLoss] = {name: BY_NAME[name]() for name in get_args(TrainedLoss)}
 #: Rows are no longer than this, so that no predictor overflows at any iterate that sizes in reach allow.
 LONGEST = 1e150
 #: Below this rate only the records that take part are computed, above it all of them (either is right at any rate).
@@ -31,7 +32,6 @@ class ClippedRecords:
 
     Attributes
     ----------
-    loss : CanonicalLoss
     X, y : ndarray
         The records.
     norms : ndarray

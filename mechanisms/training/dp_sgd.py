@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,11 +13,14 @@ from pydantic import Field
 
 from ..base import check_draws, check_positive
 from ..capabilities import Bound, Domain, WorstPair
+from ..catalogue import Example, example_pair
 from ..data.dataset import Dataset, FloatArray, RowClip
+from ..data.neighbours import NeighbouringPair
 from ..numerics.ticks import tick
-from ..numerics.transcripts import check_count, check_outputs
+from ..numerics.transcripts import check_count, check_outputs, normal_log_density
 from ..parameters import REACH, Parameters, Positive, Ways
 from ..records.record_laws import BatchedLaws
+from ..releases.gaussian_shift import sum_shift
 from .batched_steps import LOSSES, ClippedRecords, LossName, passes
 from .training_worst_case import domain_bound, records_bound, training_laws, training_worst_pair
 
@@ -105,7 +109,6 @@ class DPSGD:
 
     @property
     def name(self) -> str:
-        """Short name for reports."""
         return f"DP-SGD ({self.loss}, {self.n_steps} steps)"
 
     @property
@@ -118,17 +121,10 @@ class DPSGD:
         return dim if self.observer == "final" else self.n_steps * dim + (self.count_sigma is not None)
 
     def records(self, dataset: Dataset) -> ClippedRecords:
-        """Return the records of a data set with their clipped gradients.
-
-        Raises
-        ------
-        DataError
-            If the records do not fit the loss.
-        """
+        """Return the records of a data set with their clipped gradients."""
         return ClippedRecords.of(self.loss, dataset, self.clip)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
-        """Return independent outputs, shape ``(n_draws, width(dim))``."""
         records = self.records(dataset)
         outputs = np.empty((check_draws(n_draws), self.width(dataset.dim)))
         for part in passes(n_draws, dataset.n_records, dataset.dim, self.rate):
@@ -187,7 +183,6 @@ class DPSGD:
             theta = self.step(theta, seen[:, t], released)
 
     def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the last iterate of each output, shape ``(n_draws, dim)``."""
         if self.observer == "final":
             return check_outputs(outputs, dataset.dim)
         *_, (theta, seen) = self.iterates(outputs, dataset.dim)
@@ -202,20 +197,13 @@ class DPSGD:
         return training_worst_pair(self, domain, epsilon, delta)
 
     def record_bound(self, domain: Domain, length: float) -> Bound | None:
-        """Return the bound for records whose features are no longer than ``length``."""
         return domain_bound(self, domain, length)
 
     def records_bound(self, dataset: Dataset) -> Bound:
-        """Return the bound for the records of one data set, whatever the others are."""
         return records_bound(self, dataset)
 
     def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
         """Return laws that dominate those of leaving each record out, by what its gradients surely do not exceed.
-
-        Parameters
-        ----------
-        dataset : Dataset
-            Record ``i`` of the answer is its record ``i``.
 
         Returns
         -------
@@ -223,11 +211,6 @@ class DPSGD:
             ``worse_epsilon_at(delta)`` has an upper bound on every record's epsilon (natural log) that serves both
             directions, shape ``(n_records,)``; ``epsilon_at`` and ``delta_at`` have one direction's. The laws are
             composed when they are asked for, at most 64 of them. The numbers depend on the records: they are private.
-
-        Raises
-        ------
-        DataError
-            If the records do not fit the loss.
 
         Examples
         --------
@@ -260,11 +243,112 @@ class DPSGDParameters(Parameters):
     observer: Literal["transcript", "final"] = "transcript"
 
     def build(self, dim: int) -> DPSGD:
-        """Return the mechanism."""
         radius = math.inf if self.radius is None else self.radius
         return DPSGD(**self.model_dump(exclude={"name", "radius"}), radius=radius)
 
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
-        """Refuse responses that are not of the loss."""
         LOSSES[self.loss].check_response(dataset.y)
         return True
+
+
+@dataclass(frozen=True)
+class FullBatchGD:
+    """The transcript of a training in which every record takes part in every step.
+
+    Given what was seen before it, a noisy sum is normal around the sum of the clipped gradients at a public iterate:
+    the density of a transcript is a product of normal ones, and the privacy loss a sum over the steps, exactly.
+
+    Parameters
+    ----------
+    training : DPSGD
+        With ``rate = 1``, its transcript observed.
+
+    Examples
+    --------
+    >>> pair, steps = example_pair("labels"), DPSGD("logistic", 5, 1.0, 2.0, 1.0, 0.5, normaliser=30.0)
+    >>> mechanism = FullBatchGD(steps)
+    >>> outputs = mechanism.draw(pair.first, 3, rng=np.random.default_rng(1))
+    >>> losses = mechanism.log_density(outputs, pair.first) - mechanism.log_density(outputs, pair.second)
+    >>> bool(np.allclose(losses, mechanism.privacy_loss(outputs, pair)))
+    True
+    """
+
+    training: DPSGD
+
+    def __post_init__(self) -> None:
+        for name, value in (("rate", 1.0), ("observer", "transcript")):
+            if getattr(self.training, name) != value:
+                raise ValueError(f"{name} must be {value} for a density, got {name}={getattr(self.training, name)}")
+
+    @property
+    def name(self) -> str:
+        return f"full batch, {self.training.name}"
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
+        return self.training.draw(dataset, n_draws, rng=rng)
+
+    def coefficients(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        return self.training.coefficients(outputs, dataset)
+
+    def log_density(self, outputs: FloatArray, dataset: Dataset) -> FloatArray:
+        total, sigma = np.zeros(len(outputs)), self.training.sigma
+        for seen, mean in self._steps(outputs, dataset):
+            total += normal_log_density(seen, mean, sigma)
+        released = self._released(outputs, dataset.dim)
+        return total if released is None else total + normal_log_density(released - dataset.n_records, 0.0, self._scale)
+
+    def privacy_loss(self, outputs: FloatArray, pair: NeighbouringPair) -> FloatArray:
+        """Return ``log p_D(o) - log p_D'(o)`` of each transcript: a sum over its steps, free of cancellation."""
+        first, dim, sigma = pair.first, pair.first.dim, self.training.sigma
+        total = np.zeros(len(outputs))
+        iterates = self.training.iterates(outputs, dim)
+        for (theta, _), (seen, mean) in zip(iterates, self._steps(outputs, first), strict=True):
+            shift = sum_shift(pair, partial(self._gradient, theta)) / sigma
+            total += np.einsum("ij,ij->i", 0.5 * shift - (seen - mean) / sigma, shift)
+        released = self._released(outputs, dim)
+        if released is not None:
+            more = (pair.second.n_records - first.n_records) / self._scale
+            total += more * (0.5 * more - (released[:, 0] - first.n_records) / self._scale)
+        return total
+
+    def worst_case(self, domain: Domain) -> Bound | None:
+        return self.training.worst_case(domain)
+
+    def worst_pair(self, domain: Domain, epsilon: float, delta: float) -> WorstPair | None:
+        return self.training.worst_pair(domain, epsilon, delta)
+
+    def records_bound(self, dataset: Dataset) -> Bound:
+        return self.training.records_bound(dataset)
+
+    def dominating_laws(self, dataset: Dataset) -> BatchedLaws:
+        return self.training.dominating_laws(dataset)
+
+    @property
+    def _scale(self) -> float:
+        """Standard deviation of the noise of the number of records; infinite where that is not released."""
+        return math.inf if self.training.count_sigma is None else self.training.count_sigma
+
+    def _released(self, outputs: FloatArray, dim: int) -> FloatArray | None:
+        released, _ = self.training.split(outputs, dim)
+        return None if released is None else released[:, None]
+
+    def _steps(self, outputs: FloatArray, dataset: Dataset) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the noisy sums of each step and what they are without noise, both ``(n_draws, dim)``."""
+        records = self.training.records(dataset)
+        for theta, seen in self.training.iterates(outputs, dataset.dim):
+            yield seen, records.full_sums(theta)
+
+    def _gradient(self, theta: FloatArray, x: FloatArray, y: float) -> FloatArray:
+        """Return one record's clipped gradients at iterates, shape ``(n_draws, dim)``."""
+        record = Dataset(x[None], np.array([y]), math.inf, math.inf)
+        return self.training.records(record).full_sums(theta)
+
+
+def examples() -> dict[str, Example]:
+    """Return it with either normaliser, on pairs where its loss is of the order of 1."""
+    fixed = DPSGD("logistic", 2, 1.0, 1.0, 0.7, 2.0, normaliser=10.0, radius=0.8)
+    released = DPSGD("squared", 2, 1.0, 1.0, 0.7, 2.0, count_sigma=3.0)
+    return {
+        "full-batch": Example(FullBatchGD(fixed), example_pair("labels")),
+        "full-batch-released": Example(FullBatchGD(released), example_pair()),
+    }

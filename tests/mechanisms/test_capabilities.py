@@ -31,15 +31,13 @@ from mechanisms.laws.gaussian_profile import gaussian_log_delta
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018
 from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.noisy_sgd import NoisySGD
-from mechanisms.linear.ops_calibrations import CorrectedOPSCalibration
-from mechanisms.linear.posterior_bound import largest_proved_gamma
+from mechanisms.linear.ops_calibrations import CorrectedOPSCalibration, largest_proved_gamma
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.linear.subsample_aggregate import SubsampleAggregate
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.objective.losses import ExactLoss, GlmLoss
 from mechanisms.objective.objective_calibration import calibrate_t5
-from mechanisms.objective.objective_worst_case import objective_domination, objective_tail, t5_domain
-from mechanisms.objective.one_record import OneRecord
+from mechanisms.objective.objective_worst_case import OneRecord, objective_domination, objective_tail, t5_domain
 
 DOMAIN = Domain(3, 1.0, 1.0)
 FAIR = Domain(9, 1.0, 1.0)
@@ -79,8 +77,6 @@ def test_the_smallest_power_of_two_that_breaks_the_example_is_four() -> None:
     for divisor, low, high in ((1, 0.0, 1e-20), (2, 9e-10, 5e-7), (4, 5.3e-4, 1e-2)):
         mechanism = ObjectivePerturbation(LogisticLoss(), 11.0 / divisor, 0.5)
         bound, worst = worst_case_of(mechanism, FAIR), worst_pair_of(mechanism, FAIR, 1.0, 1e-6)
-        assert bound is not None
-        assert worst is not None
         assert low <= worst.delta.low
         assert worst.delta.low <= bound.delta_at(1.0, 1e-6) <= high
     assert t5_domain(ObjectivePerturbation(LogisticLoss(), 11.0, 0.5), FAIR, 1.0, 1e-6)[0] == pytest.approx(
@@ -95,7 +91,6 @@ def test_theorem_5_corrected_is_inside_the_proved_bound(loss: GlmLoss, epsilon: 
     calibration = calibrate_t5(loss, epsilon, delta, x_bound=1.0, y_bound=1.0)
     mechanism = ObjectivePerturbation(loss, calibration.sigma_corrected, calibration.lam)
     bound = worst_case_of(mechanism, DOMAIN)
-    assert bound is not None
     assert bound.delta_at(epsilon, delta) <= delta
 
 
@@ -104,7 +99,6 @@ def test_theorem_5_corrected_is_inside_the_proved_bound(loss: GlmLoss, epsilon: 
 def test_no_one_record_pair_exceeds_the_proved_bound(loss: GlmLoss, sigma: float, lam: float) -> None:
     mechanism = ObjectivePerturbation(loss, sigma, lam)
     bound = worst_case_of(mechanism, DOMAIN)
-    assert bound is not None
     for epsilon in (0.1, 0.5, 1.0, 2.0):
         for x_norm in (0.3, 0.8, 1.0):
             for direction in BOTH:
@@ -123,7 +117,6 @@ def test_the_bound_holds_on_data_and_a_halved_noise_breaks_it() -> None:
     pair = NeighbouringPair.add(Dataset(X, y, 1.0, 1.0), [-0.8, 0.6], 1.0)
     stated = ObjectivePerturbation(LogisticLoss(), 2.0, 0.5)
     bound = worst_case_of(stated, Domain(2, 1.0, 1.0))
-    assert bound is not None
     high = bound.delta_at(0.8, 1e-3)
     budget = Budget(60_000, 1e-8, StreamKey(5, ("bounds",)))
     assert audit_tails(stated, pair, [0.8], budget).delta(0.8).low <= high
@@ -159,8 +152,6 @@ def test_sufficient_statistics_are_decided_exactly() -> None:
     for factor, allowed in ((1 + 1e-6, True), (1 - 1e-6, False)):
         mechanism = SufficientStatistics(good.sigma_gram * factor, good.sigma_moment * factor)
         bound, worst = worst_case_of(mechanism, DOMAIN), worst_pair_of(mechanism, DOMAIN, 1.0, 1e-6)
-        assert bound is not None
-        assert worst is not None
         assert worst.delta.low == pytest.approx(bound.delta_at(1.0, 1e-6), rel=1e-9)
         assert (bound.delta_at(1.0, 1e-6) <= 1e-6) is allowed
         assert (worst.delta.low > 1e-6) is not allowed
@@ -174,8 +165,6 @@ def test_ridge_mechanisms_stay_below_their_bounds(lam: float, n_public: int) -> 
     domain = Domain(3, 1.0, 1.0, n_public)
     noisy = GaussianOutput.isotropic(0.7, 3, RidgeMap(lam))
     bound, worst = worst_case_of(noisy, domain), worst_pair_of(noisy, domain, 0.5, 1e-6)
-    assert bound is not None
-    assert worst is not None
     assert worst.delta.low <= bound.delta_at(0.5, 1e-6)
     assert worst.pair.second.n_records <= n_public
     exact = noisy.delta_bracket(worst.pair, 0.5, worst.direction)
@@ -190,37 +179,30 @@ def test_posterior_sampling_passes_only_with_a_public_size() -> None:
     for factor, allowed in ((0.999, True), (1.001, False)):
         mechanism = PosteriorSampling(gamma * factor, lam)
         bound = worst_case_of(mechanism, Domain(3, 1.0, 1.0, 100))
-        assert bound is not None
         assert (bound.delta_at(1.0, 1e-5) <= 1e-5) is allowed
         assert worst_case_of(mechanism, DOMAIN) is None
         worst = worst_pair_of(mechanism, Domain(3, 1.0, 1.0, 100), 1.0, 1e-5)
-        assert worst is not None
         assert worst.delta.low <= 1e-5
 
 
 def test_adassp_lies_between_its_two_statistics_and_its_three_releases() -> None:
     mechanism = AdaSSP(1.0, 1e-5, calibrated=True)
     bound, worst = worst_case_of(mechanism, DOMAIN), worst_pair_of(mechanism, DOMAIN, 1.0, 1e-5)
-    assert bound is not None
-    assert worst is not None
     assert bound.delta_at(1.0, 1e-5) == pytest.approx(1e-5, rel=1e-6)
     assert worst.delta.low < bound.delta_at(1.0, 1e-5)
 
 
 def test_stated_guarantees_hold_at_their_own_epsilon_and_not_below() -> None:
     corrected = worst_case_of(AdaOPS2018(CorrectedRule2018(1.0, 1e-5)), DOMAIN)
-    assert corrected is not None
     assert corrected.delta_at(1.0, 1e-5) == 1e-5
     # what is left of randomised response, which is extremal: it tells the truth but for (1 - delta)/(1 + e)
     left = 1e-5 + (1 - 1e-5) * (math.exp(1.0) - math.exp(0.99)) / (1 + math.exp(1.0))
     assert left <= corrected.delta_at(0.99, 1e-5) == pytest.approx(left, rel=1e-12)
     assert worst_case_of(AdaOPS2018(PublishedRule2018(1.0, 1e-5)), DOMAIN) is None
     pure = worst_case_of(SubsampleAggregate(10, 1.0, 1.0), DOMAIN)
-    assert pure is not None
     assert pure.delta_at(1.0, 1e-9) == 0.0
     assert 0.1 < pure.delta_at(0.5, 1e-9) < -math.expm1(-0.5)  # noise is independent in every coordinate
     alone = worst_case_of(SubsampleAggregate(10, 1.0, 1.0), replace(DOMAIN, dim=1))
-    assert alone is not None
     assert alone.delta_at(0.99, 1e-9) == pytest.approx(-math.expm1(-0.005), rel=0.01)  # one coordinate's own law
 
 
@@ -228,9 +210,6 @@ def test_reports_are_composed_with_the_output() -> None:
     """With a huge mu of the report the whole is at least the report alone; with a tiny one it is the output."""
     mechanism = ObjectivePerturbation(LogisticLoss(), 11.0, 0.5)
     alone, tiny, large = (worst_case_of(mechanism, FAIR, mu) for mu in (0.0, 1e-9, 1.0))
-    assert alone is not None
-    assert tiny is not None
-    assert large is not None
     assert tiny.delta_at(1.0, 1e-6) == pytest.approx(alone.delta_at(1.0, 1e-6), abs=1e-12)
     assert large.delta_at(2.0, 1e-6) >= GaussianProfile(1.0).delta_at(2.0)
     assert large.delta_at(2.0, 1e-6) <= GaussianProfile(1.0).delta_at(1.3) * 1.5
@@ -240,7 +219,6 @@ def test_an_unbounded_loss_has_no_bound_and_a_counterexample() -> None:
     mechanism = ObjectivePerturbation(SquaredLoss(), 2.0, 0.5)
     assert worst_case_of(mechanism, DOMAIN) is None
     worst = worst_pair_of(mechanism, DOMAIN, 1.0, 1e-6)
-    assert worst is not None
     assert worst.delta.low > 1e-3
 
 
@@ -277,7 +255,6 @@ def test_everyones_worst_case_covers_the_targets_at_the_edge() -> None:
     data, domain = example_data(), Domain(2, 1.0, 1.0)
     for mechanism in (GaussianOutput.isotropic(0.3, 2, RidgeMap(1.0)), PosteriorSampling(2.0, 1.0)):
         bound = mechanism.worst_target(data, domain)
-        assert bound is not None
         for angle in np.linspace(0, 2 * math.pi, 9):
             pair = NeighbouringPair.add(data, [0.999 * math.cos(angle), 0.999 * math.sin(angle)], -1.0)
             for epsilon in (0.5, 3.0):

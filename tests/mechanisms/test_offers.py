@@ -23,9 +23,8 @@ from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.linear.subsample_aggregate import SubsampleAggregate
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.objective.ball_perturbation import BallObjectivePerturbation
-from mechanisms.objective.gibbs_sampling import GibbsSampling
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
-from mechanisms.objective.output_perturbation import GlmOutput
+from mechanisms.objective.output_perturbation import GibbsSampling, GlmOutput
 from mechanisms.offers import Neighbours, Offer, Promise, PromiseStanding, least, offers, proved, standing
 
 DOMAIN = Domain(3, 1.0, 1.0, 400)
@@ -249,7 +248,6 @@ def test_a_replaced_record_costs_less_than_two_neighbours() -> None:
     assert isinstance(direct, AdaSSP)
     assert direct.unit_sigma < 0.75 * through_two.unit_sigma
     bound = worst_case_of(direct, DOMAIN)
-    assert bound is not None
     assert bound.replaced is not None
     assert bound.mu is not None
     assert proved(direct, DOMAIN, promise)

@@ -19,7 +19,7 @@ from mechanisms.capabilities import Domain, worst_case_of, worst_pair_of
 from mechanisms.catalogue import reference_mechanisms
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair, Relation, UnsupportedRelation
-from mechanisms.laws.proved_profile import proved_profile
+from mechanisms.laws.profile_tools import proved_profile
 from mechanisms.linear.adassp import AdaSSP
 from mechanisms.objective.losses import LogisticLoss, PoissonLoss, PseudoHuberLoss, SmoothedHingeLoss, SquaredLoss
 from mechanisms.objective.output_perturbation import GlmOutput

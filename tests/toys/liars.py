@@ -13,7 +13,7 @@ from mechanisms import Composition, GaussianProfile, SufficientStatistics, capab
 from mechanisms.base import Bracket
 from mechanisms.broken.misstated import Drawn, Misstated, MisstatedLaw
 from mechanisms.envelopes.tail_envelopes import Envelope
-from mechanisms.laws.proved_profile import FromData
+from mechanisms.laws.profile_tools import FromData
 from mechanisms.records.record_laws import GaussianRecordLaws
 from mechanisms.releases.composition import PostProcessed
 

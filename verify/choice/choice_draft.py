@@ -61,10 +61,8 @@ def draft(
     ----------
     method, way : str
         Of the offer, as the table has them; the case of letters does not count.
-    loss : str
     domain : Domain
         The public domain that the mechanism is set up for.
-    promise : Promise
     data : mapping
         The keys of ``[data]``. Without ``n_public``, a calibration on other records than those of ``data`` that needs
         one leaves it as REQUIRED.

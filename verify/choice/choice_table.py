@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from reports.files import write_atomic
 
@@ -15,48 +16,17 @@ from ..engine.record import SCHEMA_VERSIONS, checked_rows, record_file
 from ..engine.rows import NON_FINITE, Row, dumps
 from ..engine.versions import header
 from ..messages.errors import UserError
+from ..schemas.choice_rows import ChoiceRow
 from .pages.printed_values import printed_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_TYPES = get_type_hints(ChoiceRow)
 #: The columns, in order; ``seconds`` is what a clock measured, and no part of the record.
-COLUMNS = (
-    "data",
-    "origin",
-    "loss",
-    "method",
-    "way",
-    "neighbours",
-    "epsilon",
-    "delta",
-    "rule",
-    "standing",
-    "error",
-    "error_low",
-    "error_high",
-    "metric",
-    "folds",
-    "draws",
-    "record_epsilon_median",
-    "record_epsilon_95",
-    "record_epsilon_largest",
-    "record_epsilon_kind",
-    "reason",
-    "seconds",
-)
+COLUMNS = (*(name for name in _TYPES if name != "kind"), "seconds")
 #: Those that are numbers, which may be missing.
-NUMBERS = (
-    "epsilon",
-    "delta",
-    "error",
-    "error_low",
-    "error_high",
-    "record_epsilon_median",
-    "record_epsilon_95",
-    "record_epsilon_largest",
-    "seconds",
-)
+NUMBERS = (*(name for name, kind in _TYPES.items() if NoneType in get_args(kind)), "seconds")
 FORMATS = (".csv", ".parquet")
 
 

@@ -290,7 +290,7 @@ def _compare(given: Mapping[str, Any]) -> int:
     from ..messages.faults import withheld
     from .choice_draft import compared, domain_of
     from .experiment import DIED, Course
-    from .pages.choice_record import LEAVES, names_of
+    from .pages.choice_pages import LEAVES, names_of
     from .pages.choice_words import first_line
 
     _check_table(given["export"])
@@ -332,8 +332,7 @@ def _leave(comparison: ChoiceRecord, about: Row, folder: Path, export: Path | No
     """Write the files of a comparison; ``export`` is None before all is done, or what goes on would find it there."""
     from ..engine.run_json import write_run
     from .choice_table import write, write_tables
-    from .pages.choice_pages import is_private
-    from .pages.choice_record import write_pages
+    from .pages.choice_pages import is_private, write_pages
 
     private = is_private(comparison.header)
     write(comparison, folder / "comparison.jsonl", private=private)
@@ -378,8 +377,7 @@ def _say(
 ) -> None:
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
     from .choice_draft import can_be_drafted
-    from .pages import choice_words
-    from .pages.choice_terminal import lines
+    from .pages.choice_words import lines, worthwhile
 
     as_json, rows = given["as_json"], comparison.rows
     if as_json:
@@ -394,8 +392,7 @@ def _say(
         return
     if domain is None:
         return
-    groups = choice_words.worthwhile(rows).values()
-    best = next((row for group in groups for row in group if can_be_drafted(row, domain)), None)
+    best = next((row for group in worthwhile(rows).values() for row in group if can_be_drafted(row, domain)), None)
     if best is not None:
         click.echo(f"next    {_draft_command(best)}", err=as_json)
 

@@ -49,6 +49,13 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 
 
+#: Arguments that are options of the data, in the order in which they are refused.
+_OF_THE_DATA = (
+    *("target", "features", "drops", "log", "threshold", "labels", "categories", "ranges", "x_bound", "y_bound"),
+    *("rows", "response", "missing", "intercept", "n_public", "delimiter"),
+)
+
+
 def compare(
     data: str | Path | Dataset | None = None,
     *,
@@ -158,23 +165,13 @@ def compare(
     check_kinds(given)
     folds, draws, seed, jobs = int(folds), int(draws), int(seed), int(jobs)
     methods, features, drops = (_names(name, given[name]) for name in ("methods", "features", "drops"))
-    options = {
-        "target": target,
+    options = {name: given[name] for name in _OF_THE_DATA} | {
         "features": list(features),
         "drops": drops,
-        "log": log,
-        "threshold": threshold,
         "labels": dict(labels or {}),
         "categories": {name: list(_names("categories", levels)) for name, levels in (categories or {}).items()},
         "ranges": dict(ranges or {}),
-        "x_bound": x_bound,
-        "y_bound": y_bound,
-        "rows": rows,
-        "response": response,
-        "missing": missing,
-        "intercept": intercept,
         "n_public": None if n_public is None else int(n_public),
-        "delimiter": delimiter,
     }
     found = gathered(
         data, loss=loss, options=options, public=public, synthetic=synthetic, recipe=recipe, folder=folder, seed=seed

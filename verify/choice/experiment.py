@@ -19,10 +19,9 @@ from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import identity
 from ..engine.work import Work, keyed
 from ..messages.errors import UserError
-from .choice_cell import METRICS, CellSetting, blank, decide
+from .choice_cell import METRICS, CellSetting, Contender, blank, contenders, decide
 from .choice_data import ChoiceData, Loss
 from .choice_table import ChoiceRecord, first_line
-from .contenders import Contender, contenders
 
 #: The reason in the row of a line whose worker process died every time; resumed, it is tried again.
 DIED = "the worker process died while it decided this line"
@@ -34,7 +33,6 @@ class Experiment:
 
     Attributes
     ----------
-    data : ChoiceData
     loss : {"squared", "logistic"}
     promises : tuple of Promise
         Every mechanism is set up for each of them.

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms import Dataset
+from mechanisms.capabilities import Domain, coefficients_of
 from mechanisms.data.dataset import FloatArray, row_norms
-from mechanisms.linear.adaops_wang2018 import AdaOPS2018, PublishedRule2018
-from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.ops_calibrations import OPSParameters, PublishedOPSCalibration
 from mechanisms.linear.posterior_sampling import PosteriorSampling
-from mechanisms.linear.sufficient_statistics import SufficientStatistics
-from mechanisms.objective.ball_perturbation import BallObjectivePerturbation
+from mechanisms.offers import Promise, offers
 
 
 @dataclass(frozen=True)
@@ -58,12 +56,18 @@ def least_squares(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random
     return minimum_norm(dataset)[None]
 
 
-def objective_perturbation(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw objective perturbation of least squares over the unit ball, with Kifer et al.'s constants."""
-    mechanism = BallObjectivePerturbation.published(
-        target.epsilon, target.delta, x_bound=dataset.x_bound, y_bound=dataset.y_bound
-    )
-    return mechanism.draw(dataset, n_draws, rng=rng)
+def published(method: str) -> Method:
+    """Return a mechanism as its paper calibrates it; a run without output counts as 0."""
+
+    def draw(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
+        (rule,) = (offer for offer in offers("squared") if (offer.method, offer.way) == (method, "published"))
+        domain = Domain(dataset.dim, dataset.x_bound, dataset.y_bound, dataset.n_records)
+        mechanism = rule.build("squared", domain, Promise(target.epsilon, target.delta)).mechanism
+        assert mechanism is not None
+        theta = coefficients_of(mechanism, mechanism.draw(dataset, n_draws, rng=rng), dataset)
+        return np.where(np.isinf(theta).any(axis=1, keepdims=True), 0.0, theta)
+
+    return draw
 
 
 def sampled(rule: Callable[[PublishedOPSCalibration], OPSParameters]) -> Method:
@@ -79,36 +83,15 @@ def sampled(rule: Callable[[PublishedOPSCalibration], OPSParameters]) -> Method:
     return draw
 
 
-def sufficient_statistics(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw SSP with the noise of W18, appendix C.1; the released matrix need not be positive definite."""
-    mechanism = SufficientStatistics.published(
-        target.epsilon, target.delta, x_bound=dataset.x_bound, y_bound=dataset.y_bound
-    )
-    return mechanism.output(mechanism.draw(dataset, n_draws, rng=rng), dataset.dim)
-
-
-def adaops(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw AdaOPS (W18, algorithm 1) with its printed constants; a run without output counts as 0."""
-    mechanism = AdaOPS2018(PublishedRule2018(target.epsilon, target.delta))
-    theta = mechanism.output(mechanism.draw(dataset, n_draws, rng=rng), dataset.dim)
-    return np.where(np.isfinite(theta).all(axis=1, keepdims=True), theta, 0.0)
-
-
-def adassp(dataset: Dataset, target: Wanted, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw AdaSSP (W18, algorithm 2), its last line on the released matrix."""
-    mechanism = AdaSSP(target.epsilon, target.delta)
-    return mechanism.output(mechanism.draw(dataset, n_draws, rng=rng), dataset)
-
-
 #: The columns of W18's Tables 3 and 4, in order.
 TABLE_METHODS: Mapping[str, Method] = {
     "Trivial": trivial,
     "non-private": least_squares,
-    "ObjPert": objective_perturbation,
-    "OPS": sampled(PublishedOPSCalibration.balanced),
-    "SSP": sufficient_statistics,
-    "AdaOPS": adaops,
-    "AdaSSP": adassp,
+    "ObjPert": published("ObjPert"),
+    "OPS": published("OPS"),
+    "SSP": published("SSP"),
+    "AdaOPS": published("AdaOPS 2018"),
+    "AdaSSP": published("AdaSSP"),
 }
 
 #: The four calibrations of W18, appendix F.

@@ -18,7 +18,7 @@ from audits.examination.witnesses import Witness
 from audits.search.worst_case import NamedPair
 from audits.verdict import CheckRole, Decision, Ground
 from mechanisms import BOTH, ExactLaw, PrivacyProfile, Relation
-from mechanisms.laws.proved_profile import proved_profile
+from mechanisms.laws.profile_tools import proved_profile
 from mechanisms.reference import is_reference
 
 from ..messages.verdict_words import least_change, misstated, said

@@ -11,7 +11,7 @@ from typing import Any
 from audits import Budget, StreamKey
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.objective.perturbed_solver import SolverError
-from mechanisms.recipes import LABELS
+from mechanisms.offers import LABELS
 
 from ..certificates.config.own_code import Factory
 from ..engine.looks import Looks, decided_row, died_row
@@ -155,9 +155,9 @@ def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
     except (ValueError, ArithmeticError) as stop:  # a scale that is no finite number above 0, a root that is not there
         return _no_claim(cell, f"the rule gives no mechanism here: {' '.join(str(stop).split())}")
     if setup.mechanism is None:
-        return _no_claim(cell, setup.out_of_domain)
+        return _no_claim(cell, setup.reason)
     try:
-        return pair_evidence(setup.mechanism, pair, epsilon, delta, budget, in_domain=not setup.out_of_domain)
+        return pair_evidence(setup.mechanism, pair, epsilon, delta, budget, in_domain=not setup.reason)
     except SolverError as stop:
         return _no_claim(cell, f"float64 does not carry these numbers: {stop}")
 

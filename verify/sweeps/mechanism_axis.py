@@ -10,7 +10,7 @@ import scipy
 
 from mechanisms import NeighbouringPair, PosteriorSampling, catalogue
 from mechanisms.linear.gaussian_output import calibrated
-from mechanisms.recipes import LAM, LINEAR, LOSSES, SQUARED, Build, Recipe, Setup
+from mechanisms.offers import LAM, LINEAR, LOSSES, SQUARED, Build, Offered, Recipe
 
 from ..papers.wang2019 import lem_2_4, thm_4_1
 
@@ -18,7 +18,7 @@ from ..papers.wang2019 import lem_2_4, thm_4_1
 def _per_instance(tail: float) -> Build:
     """Return the rule "the largest gamma at which (4.3) is at most epsilon for this target" (W19, Theorem 4.1)."""
 
-    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Setup:
+    def build(_: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
         leverage, residual = PosteriorSampling(1.0, LAM).target(pair)
 
         def excess(log_gamma: float) -> float:
@@ -29,12 +29,12 @@ def _per_instance(tail: float) -> Build:
         # |centre| falls before it grows: the largest root is bracketed from far above, where the bound is large
         low, high = -60.0, 60.0
         if excess(high) <= 0:
-            return Setup(None, "every gamma is allowed: the target's residual is zero")
+            return Offered(None, "every gamma is allowed: the target's residual is zero")
         crossing = _last_allowed(excess, low, high)
         if crossing is None:
-            return Setup(None, "no gamma is small enough: the leverage alone uses up epsilon")
+            return Offered(None, "no gamma is small enough: the leverage alone uses up epsilon")
         gamma = math.exp(float(scipy.optimize.brentq(excess, *crossing, xtol=1e-13, rtol=1e-13)) - 1e-12)
-        return Setup(PosteriorSampling(gamma, LAM))
+        return Offered(PosteriorSampling(gamma, LAM))
 
     return build
 

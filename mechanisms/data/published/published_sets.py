@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..dataset import DataError, Dataset, FloatArray
-from ..text_tables import TableForm, read_table
-from ..uci import Codes, coded, regression_of
+from ..uci import Codes, TableForm, coded, read_table, regression_of
 
 #: What the experiments made of a response, by the formula's words.
 RESPONSES: Final[Mapping[str, Callable[[FloatArray], FloatArray]]] = MappingProxyType(
@@ -151,12 +150,10 @@ class PublishedSet:
 
     @property
     def target(self) -> str | int:
-        """The response in the first layout."""
         return self.layouts[0].target
 
     @property
     def drops(self) -> tuple[str | int, ...]:
-        """The columns left out in the first layout."""
         return self.layouts[0].drops
 
     @property
@@ -280,3 +277,35 @@ def _numbers(words: list[str] | dict[str, float] | str) -> dict[str, float]:
 def _column(key: str) -> str | int:
     """Return a TOML key as the column that it means: a place, or a name."""
     return int(key) if key.lstrip("-").isdigit() else key
+
+
+_HEAD: Final = ("set", "records x features", "response", "file", "confirmed", "note")
+
+
+def set_table(sets: Mapping[str, PublishedSet] | None = None) -> str:
+    """Return one line a set in Markdown: shape, response, accepted files, what was confirmed, and the recipe's note."""
+    rows = [_row(each) for each in (published_sets() if sets is None else sets).values()]
+    lines = [_HEAD, ("---",) * len(_HEAD), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def _row(recipe: PublishedSet) -> tuple[str, ...]:
+    return (
+        f"[{recipe.name}]({recipe.source})",
+        f"{recipe.n_records:,} x {recipe.dim}",
+        f"`{recipe.response or 'y'}`",
+        _files(recipe),
+        ", ".join(recipe.confirmed),
+        recipe.note,
+    )
+
+
+def _files(recipe: PublishedSet) -> str:
+    together = [[f"`{name}`" for name in layout.files] for layout in recipe.layouts if layout.together]
+    alone = [f"`{name}`" for layout in recipe.layouts if not layout.together for name in layout.files]
+    joined = [f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names) for names in together]
+    return " or ".join(dict.fromkeys([*joined, *alone]))
+
+
+if __name__ == "__main__":
+    print(set_table(), end="")

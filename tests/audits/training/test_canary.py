@@ -26,7 +26,7 @@ from mechanisms.broken.broken_training import (
     UnclippedTraining,
     UnscaledNoise,
 )
-from mechanisms.training.full_batch import FullBatchGD
+from mechanisms.training.dp_sgd import FullBatchGD
 from verify.calibration.series.training_series import (
     CANARY,
     DELTA,

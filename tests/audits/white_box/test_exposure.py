@@ -29,8 +29,8 @@ from mechanisms.catalogue import example_data, reference_mechanisms
 from mechanisms.data.dataset import DataError
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.records import record_ranges as ranges_module
+from mechanisms.records.leverage import record_ranges
 from mechanisms.records.record_laws import QuadraticRecordLaws, record_laws, record_losses
-from mechanisms.records.record_ranges import record_ranges
 
 NUMBERS = ("advantage", "drawn_with", "drawn_without")
 REFERENCE = reference_mechanisms()

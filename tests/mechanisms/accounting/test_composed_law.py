@@ -15,7 +15,7 @@ from oracles.mechanisms.finite_losses import FiniteLaw, exact_delta
 from mechanisms import BOTH, GaussianProfile, LaplaceProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting import composed_law
 from mechanisms.accounting.composed_law import compose
-from mechanisms.accounting.grid_law import GridLaw
+from mechanisms.accounting.grid_ends import GridLaw
 from mechanisms.reference import is_reference
 
 F, B = BOTH

@@ -1,14 +1,18 @@
 """Data sets: their rules, what the error messages may say, and the record-wise steps."""
 
+from __future__ import annotations
+
 import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mechanisms import LogisticLoss, ObjectivePerturbation, PosteriorSampling
 from mechanisms.data.dataset import (
     ColumnScale,
     ColumnShiftScale,
@@ -21,6 +25,11 @@ from mechanisms.data.dataset import (
     row_norms,
     z_score,
 )
+from mechanisms.data.neighbours import NeighbouringPair, Relation, UnsupportedRelation, same_pair
+from mechanisms.linear.ridge import ridge_fit
+from mechanisms.numerics.spectra import GramSpectrum
+from mechanisms.records.leverage import record_quantities
+from mechanisms.records.record_laws import record_laws
 
 X = np.array([[0.6, 0.8], [0.0, 0.5], [0.1, -0.1]])
 Y = np.array([1.0, -0.5, 0.0])
@@ -219,3 +228,148 @@ def test_a_norm_beyond_floating_point_is_infinite() -> None:
     """Without a warning, which is an error here."""
     norms = row_norms(np.array([[0.0, 1.3e308, 1.3e308], [0.0, 1.3e308, 0.0], [3e-200, 4e-200, 0.0]]))
     assert norms.tolist() == [np.inf, 1.3e308, pytest.approx(5e-200, rel=1e-15)]
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    return Dataset(X, Y, 1.0, 1.0)
+
+
+def pairs(dataset: Dataset) -> list[NeighbouringPair]:
+    return [
+        NeighbouringPair.add(dataset, [0.3, 0.3], 0.2),
+        NeighbouringPair.remove(dataset, 1),
+        NeighbouringPair.replace(dataset, 0, [0.3, 0.3], 0.2),
+    ]
+
+
+def test_members(dataset: Dataset) -> None:
+    add, remove, replace = pairs(dataset)
+    assert add.first is dataset
+    np.testing.assert_array_equal(add.second.X[-1], [0.3, 0.3])
+    np.testing.assert_array_equal(add.second.X[:-1], X)
+    np.testing.assert_array_equal(remove.second.X, X[[0, 2]])
+    np.testing.assert_array_equal(remove.x, X[1])
+    assert remove.y == Y[1]
+    np.testing.assert_array_equal(replace.second.X, [[0.3, 0.3], X[1], X[2]])
+    np.testing.assert_array_equal(replace.second.y, [0.2, Y[1], Y[2]])
+    assert add.second is add.second
+
+
+def test_signs(dataset: Dataset) -> None:
+    add, remove, replace = pairs(dataset)
+    assert (add.sign, remove.sign) == (1.0, -1.0)
+    with pytest.raises(UnsupportedRelation, match="REPLACE"):
+        _ = replace.sign
+
+
+def test_swapping_exchanges_the_members_and_twice_is_the_same_pair(dataset: Dataset) -> None:
+    for pair in pairs(dataset):
+        swapped = pair.swapped()
+        for ours, theirs in ((pair.first, swapped.second), (pair.second, swapped.first)):
+            rows = [np.sort(np.column_stack([d.X, d.y]).view("f8,f8,f8"), axis=0) for d in (ours, theirs)]
+            np.testing.assert_array_equal(*rows)
+        assert same_pair(swapped.swapped(), pair)
+        assert not same_pair(swapped, pair)
+
+
+def test_same_pair_looks_at_responses_too(dataset: Dataset) -> None:
+    one, two = (NeighbouringPair.add(dataset, [0.3, 0.3], y) for y in (0.2, 0.3))
+    assert not same_pair(one, two)
+    other = Dataset(X, -Y, 1.0, 1.0)
+    assert not same_pair(NeighbouringPair.remove(dataset, 2), NeighbouringPair.remove(other, 2))
+
+
+def test_the_public_domain_binds_the_target(dataset: Dataset) -> None:
+    with pytest.raises(DataError, match="norm at most"):
+        NeighbouringPair.add(dataset, [1.0, 1.0], 0.0)
+    with pytest.raises(DataError, match="y_bound"):
+        NeighbouringPair.add(dataset, [0.1, 0.1], 2.0)
+    with pytest.raises(DataError, match="y_bound"):
+        NeighbouringPair.replace(dataset, 0, [0.1, 0.1], 2.0)
+    with pytest.raises(DataError, match="x must have shape"):
+        NeighbouringPair.add(dataset, [0.1], 0.0)
+
+
+@pytest.mark.parametrize("index", [-1, 3])
+def test_indices(dataset: Dataset, index: int) -> None:
+    with pytest.raises(DataError, match=r"index must be in \[0, 3\)"):
+        NeighbouringPair.remove(dataset, index)
+    with pytest.raises(DataError, match=r"index must be in \[0, 3\)"):
+        NeighbouringPair.replace(dataset, index, [0.1, 0.1], 0.0)
+
+
+def test_a_pair_that_is_not_neighbouring_cannot_be_built(dataset: Dataset) -> None:
+    with pytest.raises(DataError, match="must be the record at index"):
+        NeighbouringPair(dataset, Relation.REMOVE, np.array([0.3, 0.3]), 0.2, 0)
+    with pytest.raises(DataError, match="must be the record at index"):
+        NeighbouringPair(dataset, Relation.REMOVE, X[0], 0.2, 0)
+    with pytest.raises(DataError, match="index must be None for ADD"):
+        NeighbouringPair(dataset, Relation.ADD, X[0], 0.2, 0)
+    for relation in (Relation.REMOVE, Relation.REPLACE):
+        with pytest.raises(DataError, match="index must be in"):
+            NeighbouringPair(dataset, relation, X[0], 1.0)
+
+
+def test_require_names_the_refused_relation(dataset: Dataset) -> None:
+    replace = pairs(dataset)[2]
+    replace.require(Relation.REPLACE)
+    with pytest.raises(UnsupportedRelation, match="must be ADD or REMOVE, got relation=REPLACE"):
+        replace.require(Relation.ADD, Relation.REMOVE)
+
+
+def test_duplicates_and_the_last_record(dataset: Dataset) -> None:
+    twice = NeighbouringPair.add(dataset, X[0], Y[0])
+    assert twice.second.n_records == 4
+    alone = Dataset(X[:1], Y[:1], 1.0, 1.0)
+    assert NeighbouringPair.remove(alone, 0).second.n_records == 0
+    assert NeighbouringPair.remove(alone, 0).swapped().second.digest == alone.digest
+
+
+CELLS = (0.123456, -0.654321, 0.777777)
+SECRET = Dataset(np.array([[CELLS[0], CELLS[1]], [0.5, 0.25]]), np.array([CELLS[2], 0.5]), 1.0, 1.0, name="clinic")
+PAIRS = {
+    "add": NeighbouringPair.add(SECRET, [0.314159, 0.271828], 0.161803),
+    "remove": NeighbouringPair.remove(SECRET, 0),
+    "replace": NeighbouringPair.replace(SECRET, 1, [0.314159, 0.271828], 0.161803),
+}
+
+
+def objective_terms():
+    mechanism = ObjectivePerturbation(LogisticLoss(), 1.0, 1.0)
+    labels = Dataset(SECRET.X, np.array([1.0, -1.0]), 1.0, 1.0)
+    return mechanism.loss_terms(np.zeros((1, 2)), NeighbouringPair.remove(labels, 0)), mechanism.objective(labels)
+
+
+HOLDERS = {
+    "data set": lambda: SECRET,
+    **{f"pair, {name}": lambda pair=pair: pair for name, pair in PAIRS.items()},
+    "ridge fit": lambda: ridge_fit(SECRET, 1.0),
+    "spectrum": lambda: GramSpectrum.of(SECRET),
+    "record quantities": lambda: record_quantities(SECRET, 1.0),
+    "record laws": lambda: record_laws(PosteriorSampling(1.0, 1.0), SECRET),
+    "objective": objective_terms,
+}
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+@pytest.mark.parametrize(
+    "shown", [repr, str, lambda v: f"{v!r}", lambda v: repr([{"frame": v}]), lambda v: repr(pd.Series([v, v]))]
+)
+def test_no_representation_shows_a_cell(name, shown):
+    text = shown(HOLDERS[name]())
+    digits = [f"{abs(cell):.6f}"[2:6] for cell in (*CELLS, 0.314159, 0.271828, 0.161803)]
+    assert not [digit for digit in digits if digit in text]
+    assert "array(" not in text
+    assert len(text) < 400
+
+
+def test_a_number_of_records_is_shown_only_where_it_is_public():
+    assert repr(SECRET) == "Dataset('clinic', dim=2, private)"
+    public = Dataset(SECRET.X, SECRET.y, 1.0, 1.0, name="open", public=True)
+    assert repr(public) == "Dataset('open', n_records=2, dim=2, public)"
+    assert repr(PAIRS["remove"]) == "NeighbouringPair(REMOVE, Dataset('clinic', dim=2, private))"
+
+
+def test_the_digits_that_are_looked_for_would_be_found():
+    assert "1234" in repr(SECRET.X)

@@ -77,7 +77,6 @@ GENERATORS: list[Callable[[np.random.Generator], Planted]] = [
     lambda rng: synthetic.margin_classes(200, rng=rng),
     lambda rng: synthetic.sphere_scores(200, 5, rng=rng),
     lambda rng: synthetic.sphere_labels(200, 5, rng=rng),
-    lambda rng: synthetic.heavy_record(200, 5, rng=rng),
 ]
 
 
@@ -137,15 +136,6 @@ def test_sphere_labels() -> None:
     assert (noisy.dataset.y != np.sign(noisy.dataset.X @ noisy.theta)).any()
 
 
-def test_heavy_record_has_leverage_near_one() -> None:
-    from mechanisms.records.leverage import record_quantities
-
-    planted = synthetic.heavy_record(100, 4, rng=np.random.default_rng(3))
-    leverage = record_quantities(planted.dataset, 1e-3).leverage_in
-    assert leverage[0] == pytest.approx(1 / 1.001)
-    assert leverage[1:].max() < 0.5
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -154,8 +144,6 @@ def test_heavy_record_has_leverage_near_one() -> None:
         (lambda rng: synthetic.linear_unit_rows(5, 2, noise_sd=-1, rng=rng), "noise_sd must be finite"),
         (lambda rng: synthetic.margin_classes(5, margin=1.0, rng=rng), r"margin must be in \[0, 1\)"),
         (lambda rng: synthetic.sphere_scores(1, rng=rng), "n_records must be a whole number of at least 2"),
-        (lambda rng: synthetic.heavy_record(5, 1, rng=rng), "dim must be a whole number of at least 2"),
-        (lambda rng: synthetic.heavy_record(5, 2, weight=1.5, rng=rng), r"weight must be in \(0, 1\]"),
     ],
 )
 def test_bad_settings(call: Callable[[np.random.Generator], Planted], message: str) -> None:

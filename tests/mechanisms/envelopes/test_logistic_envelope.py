@@ -12,8 +12,15 @@ from scipy.special import chdtrc, log_ndtr
 from mechanisms.base import Direction
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair, UnsupportedRelation
-from mechanisms.envelopes.logistic_envelope import logistic_envelope, proved_event
-from mechanisms.envelopes.logistic_expansion import Target, expansions, largest_fourth, largest_second, largest_third
+from mechanisms.envelopes.logistic_envelope import (
+    Target,
+    expansions,
+    largest_fourth,
+    largest_second,
+    largest_third,
+    logistic_envelope,
+    proved_event,
+)
 from mechanisms.objective.losses import LogisticLoss, SquaredLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 

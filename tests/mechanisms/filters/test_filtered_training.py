@@ -11,11 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.filtered_training import cost, filtered_draws, gradient, limit
 
-from mechanisms import BOTH, DPSGD, Dataset, FilteredDPSGD, GaussianFilter, RenyiFilter
-from mechanisms.accounting.renyi_cost import renyi_divergence
+from mechanisms import (
+    BOTH,
+    DPSGD,
+    Dataset,
+    FilteredDPSGD,
+    FilteredInteraction,
+    GaussianFilter,
+    GradientRelease,
+    GradientStep,
+    LogisticLoss,
+    RecordStep,
+    RenyiFilter,
+    StatisticsStep,
+    SufficientStatistics,
+)
+from mechanisms.accounting.subsampled_gaussian import renyi_divergence
+from mechanisms.broken.misstated import Misstated
 from mechanisms.capabilities import Domain, worst_case_of
-from mechanisms.catalogue import example_pair
-from mechanisms.filters.filtered_training import FilteredDPSGDParameters
+from mechanisms.catalogue import example_data, example_pair
+from mechanisms.filters.filtered_training import FilteredDPSGDParameters, least_mu, least_renyi
 from mechanisms.filters.privacy_filters import most_spent
 from mechanisms.laws.gaussian_profile import gaussian_delta
 from mechanisms.reference import is_reference
@@ -211,3 +226,111 @@ def test_both_directions_of_the_bound_are_the_same_number():
     bound = FILTERED[3][0].worst_case(Domain(2, 1.0, 1.0))
     profile = FILTERED[3][0].filter.profile
     assert bound.delta_at(0.5, 0.0) == max(profile.delta_at(0.5, direction) for direction in BOTH)
+
+
+TWELVE, TWELVE_LABELS = example_data(12), example_data(12, kind="labels")
+STEP = StatisticsStep(SufficientStatistics(3.0, 2.0))
+
+
+def gradient_step(theta: list[float]) -> GradientStep:
+    return GradientStep(GradientRelease(np.array(theta), LogisticLoss(), 1.0, sigma2=1.5))
+
+
+def test_distances_are_those_of_one_record_more():
+    assert isinstance(STEP, RecordStep)
+    mus = STEP.record_mus(TWELVE)
+    for i in range(3):
+        x, y = TWELVE.X[i], float(TWELVE.y[i])
+        gram = np.outer(x, x)[np.triu_indices(2)]
+        assert mus[i] == pytest.approx(np.hypot(np.linalg.norm(gram) / 3, np.linalg.norm(x * y) / 2))
+    step = gradient_step([0.3, -0.8])
+    slope = -TWELVE_LABELS.y / (1 + np.exp(TWELVE_LABELS.y * (TWELVE_LABELS.X @ [0.3, -0.8])))
+    np.testing.assert_allclose(
+        step.record_mus(TWELVE_LABELS), np.abs(slope) * np.linalg.norm(TWELVE_LABELS.X, axis=1) / 1.5
+    )
+
+
+@pytest.mark.parametrize("privacy_filter", [RenyiFilter(3, 0.2), GaussianFilter(0.4)])
+def test_nobody_overspends_whatever_is_asked(privacy_filter):
+    interaction, rng = FilteredInteraction(TWELVE_LABELS, privacy_filter), np.random.default_rng(4)
+    unit = 1.5 if isinstance(privacy_filter, RenyiFilter) else 1.0
+    mine = np.zeros(12)
+    left_out = 0
+    theta = [0.0, 0.0]
+    for _ in range(15):
+        step = gradient_step(theta)
+        costs = unit * step.record_mus(TWELVE_LABELS) ** 2
+        active, _ = interaction.admitted(step)
+        np.testing.assert_array_equal(active, mine + costs <= privacy_filter.limit)
+        mine = np.where(active, mine + costs, mine)
+        left_out += int((~active).sum())
+        answer, interaction = interaction.ask(step, rng=rng)
+        theta = list(-answer / 3)  # chosen after what was seen
+    assert left_out > 0
+    np.testing.assert_allclose(interaction.spent, mine, rtol=1e-12)
+    assert (interaction.spent <= privacy_filter.limit).all()
+
+
+def test_a_step_is_drawn_on_those_who_take_part():
+    spent = np.where(np.arange(12) < 6, 0.16, 0.0)  # six have nothing left
+    interaction = FilteredInteraction(TWELVE, GaussianFilter(0.4), spent)
+    active, _ = interaction.admitted(STEP)
+    assert not active[:6].any()
+    answer, after = interaction.ask(STEP, rng=np.random.default_rng(8))
+    kept = TWELVE.X[active]
+    noise = STEP.mechanism.sigmas(2) * np.random.default_rng(8).standard_normal(5)
+    mean = np.concatenate([(kept.T @ kept)[np.triu_indices(2)], kept.T @ TWELVE.y[active]])
+    np.testing.assert_allclose(answer, mean + noise, atol=1e-12)
+    np.testing.assert_array_equal(after.spent[:6], 0.16)
+
+
+def test_what_is_private_is_not_shown():
+    shown = repr(FilteredInteraction(TWELVE, GaussianFilter(0.4)))
+    assert shown == "FilteredInteraction(GaussianFilter(mu=0.4), private)"
+    with pytest.raises(ValueError, match="spent must have one number a record, got shape=\\(3,\\)"):
+        FilteredInteraction(TWELVE, GaussianFilter(0.4), np.zeros(3))
+
+
+DOMAIN = Domain(2, 1.0, 1.0)
+TRAINING = DPSGD("squared", 10, 0.2, 1.0, 0.5, 0.1, normaliser=2.0, radius=0.1)
+
+
+def test_a_record_that_is_always_clipped_spends_all_that_is_proved():
+    """Its slope is at least 0.9 in the ball, and so longer than the clip."""
+    spender = least_renyi(TRAINING, DOMAIN, 6)
+    assert spender.norm == 0.5
+    assert spender.spent == pytest.approx(10 * renyi_divergence(0.2, 0.5, 6), rel=1e-9)
+    assert spender.spent <= most_spent(worst_case_of(TRAINING, DOMAIN), 6)
+    assert spender.spent == pytest.approx(most_spent(worst_case_of(TRAINING, DOMAIN), 6), rel=1e-9)
+    assert "one of features" in spender.words
+
+
+def test_without_a_ball_the_first_step_is_known():
+    spender = least_renyi(replace(TRAINING, radius=np.inf), DOMAIN, 6)
+    assert (spender.steps, spender.norm) == (1, 0.5)
+    assert spender.spent == pytest.approx(renyi_divergence(0.2, 0.5, 6), rel=1e-9)
+
+
+def test_a_filter_stops_the_record():
+    one = renyi_divergence(0.2, 0.5, 6)
+    filtered = FilteredDPSGD(TRAINING, RenyiFilter(6, 3.5 * one))
+    spender = least_renyi(filtered, DOMAIN, 6)
+    assert spender.steps == 3
+    assert 2.9 * one < spender.spent <= filtered.filter.budget
+    none = FilteredDPSGD(TRAINING, RenyiFilter(6, 0.5 * one))
+    assert least_renyi(none, DOMAIN, 6).spent == 0
+
+
+def test_gaussian_parameters_of_full_batches():
+    full = replace(TRAINING, rate=1.0)
+    assert least_mu(full, DOMAIN).spent == pytest.approx(np.sqrt(10) * 0.5, rel=1e-9)
+    assert least_mu(FilteredDPSGD(full, GaussianFilter(1.01)), DOMAIN).spent == pytest.approx(1.0, rel=1e-9)
+    counted = replace(full, normaliser=None, count_sigma=2.0)
+    assert least_mu(counted, DOMAIN).spent == pytest.approx(np.hypot(np.sqrt(10) * 0.5, 0.5), rel=1e-9)
+    assert least_mu(TRAINING, DOMAIN) is None
+
+
+def test_where_nothing_is_known():
+    assert least_renyi(replace(TRAINING, observer="final"), DOMAIN, 6) is None
+    assert least_renyi(TRAINING, Domain(2, np.inf, 1.0), 6) is None
+    assert least_renyi(Misstated(TRAINING, TRAINING), DOMAIN, 6) is None

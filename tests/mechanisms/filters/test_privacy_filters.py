@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mechanisms import DPSGD, Direction, Filter, FilteredDPSGD, GaussianFilter, RenyiFilter, RenyiOdometer
-from mechanisms.filters.filtered_steps import FilteredInteraction
+from mechanisms.filters.filtered_training import FilteredInteraction
 from mechanisms.filters.privacy_filters import LossStatement, gaussian_cost
 
 TRAINING = DPSGD("logistic", 20, 0.2, 2.0, 1.0, 0.5, normaliser=6.0)

@@ -13,7 +13,7 @@ from oracles.mechanisms.profiles import quadratic_delta as by_definition
 from mechanisms.base import BOTH, Direction, PrivacyProfile
 from mechanisms.laws.profile_tools import SwappedProfile
 from mechanisms.laws.quadratic_profile import QuadraticProfile, quadratic_balls, quadratic_log_delta, quadratic_log_tail
-from mechanisms.numerics.batched_epsilon import ops_epsilon
+from mechanisms.records.record_laws import ops_epsilon
 
 F, B = Direction.FORWARD, Direction.BACKWARD
 

@@ -1,14 +1,21 @@
 """Do the corrected AdaOPS keep their budget, and where do the printed ones break it? By quadrature."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from oracles.mechanisms import adaops_delta as oracle
 
-from mechanisms.base import BOTH
+from mechanisms.base import BOTH, Direction
+from mechanisms.catalogue import example_data
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair
+from mechanisms.linear import adassp
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018
 from mechanisms.linear.adaops_wang2019 import AdaOPS2019, CorrectedRule2019, PublishedRule2019
+from mechanisms.linear.adassp import AdaSSP
+from mechanisms.records.record_laws import GaussianRecordLaws, dominating_laws, record_laws
+from mechanisms.reference import is_reference
 
 
 def extreme_pairs(dim, n, x_bound=1.0, y_bound=1.0):
@@ -78,3 +85,46 @@ def test_printed_w19_breaks_on_singular_data():
     assert rule.kappa <= rule.largest_kappa(20, 1)
     pair = NeighbouringPair.add(Dataset(np.zeros((0, 1)), np.zeros(0), 1.0, 1.0), [1.0], 1.0)
     assert max(oracle.adaops2019(AdaOPS2019(rule), pair, 1.0, d) for d in BOTH) > 0.9
+
+
+DATA, MECHANISM = example_data(), AdaSSP(2.0, 1e-4)
+
+
+def _distances() -> GaussianRecordLaws:
+    laws = dominating_laws(MECHANISM, DATA)
+    assert isinstance(laws, GaussianRecordLaws)
+    return laws
+
+
+def test_they_are_the_laws_before_the_cut() -> None:
+    literal = [MECHANISM.dominating_profile(NeighbouringPair.remove(DATA, i)).law.mu for i in range(DATA.n_records)]
+    np.testing.assert_allclose(_distances().mu, literal, rtol=1e-9)
+    assert (_distances().mu <= MECHANISM.worst_profile().mu).all()
+
+
+def test_where_eigenvalues_are_not_computed_they_are_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = _distances().mu
+    monkeypatch.setattr(adassp, "EIGENVALUE_WORK", 0)
+    larger = _distances().mu
+    assert (larger >= exact).all()
+    assert (larger <= MECHANISM.worst_profile().mu).all()
+    assert larger.sum() > 1.02 * exact.sum()
+
+
+def test_no_record_loses_more_in_simulation() -> None:
+    """The whole transcript's losses, drawn with and without the record that loses most."""
+    worst = int(np.argmax(_distances().mu))
+    pair = NeighbouringPair.remove(DATA, worst)
+    losses = MECHANISM.privacy_loss(MECHANISM.draw(DATA, 4000, rng=np.random.default_rng(1)), pair)
+    for epsilon in (0.1, 0.5):
+        seen = float(np.maximum(-np.expm1(epsilon - losses), 0.0).mean())
+        assert seen <= _distances().delta_at(epsilon, Direction.FORWARD)[worst] + 0.01
+    assert record_laws(MECHANISM, DATA) is None  # and they are not called exact
+
+
+def test_a_strangers_are_not_believed() -> None:
+    class Own(AdaSSP):
+        pass
+
+    assert not is_reference(Own(1.0, 1e-4))
+    assert dominating_laws(Own(1.0, 1e-4), DATA) is None

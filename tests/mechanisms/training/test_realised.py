@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import math
+import pickle
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from oracles.mechanisms import realised_costs as oracle
 
+from audits import Estimate
 from mechanisms.catalogue import example_data
 from mechanisms.training.dp_sgd import DPSGD
-from mechanisms.training.private_estimate import PrivateEstimate
-from mechanisms.training.realised import ORDERS, realised_epsilons
+from mechanisms.training.realised import ORDERS, PrivateEstimate, realised_epsilons
+from reports.codec import dumps as layout_dumps
+from reports.row import Fact
+from verify.engine.rows import dumps, encode
 
 DATA = example_data(8, kind="labels")
 TRAINING = DPSGD("logistic", 12, 0.3, 1.5, 0.35, 2.0, normaliser=3.0)
@@ -35,3 +43,54 @@ def test_a_released_number_of_records_costs_too_and_no_iterates_no_estimate() ->
     assert (both > without + 0.05).all()
     with pytest.raises(ValueError, match="observer must be transcript"):
         realised_epsilons(replace(TRAINING, observer="final"), OUTPUT, DATA, 1e-5)
+
+
+NUMBER = 0.8374651
+KEPT = PrivateEstimate("realised epsilon of every record", np.array([NUMBER, 0.25]))
+
+
+def test_it_shows_no_number() -> None:
+    for text in (repr(KEPT), str(KEPT), f"{KEPT}", f"{[KEPT]!r}"):
+        assert not any(digit.isdigit() for digit in text)
+    assert KEPT.for_the_curator().tolist() == [NUMBER, 0.25]
+
+
+def test_it_has_no_interval_and_becomes_no_estimate() -> None:
+    for name in ("low", "high", "value", "failure_prob", "exact"):
+        assert not hasattr(KEPT, name)
+    assert not isinstance(KEPT, Estimate)
+    with pytest.raises(TypeError):
+        Estimate(KEPT, KEPT, KEPT, 0.0, 0, "")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Estimate.proved(KEPT, KEPT, "")  # type: ignore[arg-type]
+
+
+WAYS_OUT: list[Callable[[], object]] = [
+    lambda: json.dumps(KEPT),
+    lambda: dumps({"kind": "check", "notes": {"realised": encode(KEPT)}}),
+    lambda: layout_dumps(Fact("realised", KEPT)),  # type: ignore[arg-type]
+    lambda: pickle.dumps(KEPT),
+    lambda: KEPT.__getstate__(),
+    lambda: copy.deepcopy(KEPT),
+    lambda: np.asarray(KEPT),
+    lambda: np.add(KEPT, 0.0),
+    lambda: np.array([KEPT], dtype=float),
+    lambda: float(KEPT),  # type: ignore[arg-type]
+    lambda: KEPT + 0.0,  # type: ignore[operator]
+    lambda: KEPT < 1.0,  # type: ignore[operator]
+    lambda: list(KEPT),  # type: ignore[call-overload]
+    lambda: math.fsum([KEPT]),  # type: ignore[list-item]
+    lambda: hash(KEPT),
+]
+
+
+@pytest.mark.parametrize("way", range(len(WAYS_OUT)))
+def test_no_way_out(way: int) -> None:
+    with pytest.raises((TypeError, ValueError)) as stop:
+        WAYS_OUT[way]()
+    assert "837" not in str(stop.value)
+
+
+def test_its_numbers_cannot_be_written_to() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        KEPT.for_the_curator()[0] = 1.0

@@ -7,15 +7,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mechanisms import BOTH, Direction, GaussianProfile, Relation
 from mechanisms.capabilities import Bound, Domain, WorstPair, worst_case_of, worst_pair_of
 from mechanisms.catalogue import example_data
 from mechanisms.data.dataset import FloatArray
 from mechanisms.records.record_laws import dominating_laws
-from mechanisms.training.dp_sgd import DPSGD
-from mechanisms.training.full_batch import FullBatchGD
-from mechanisms.training.training_worst_case import RECORDS_LOOSE, StepLaws, norms_of
+from mechanisms.training.batched_steps import LossName
+from mechanisms.training.dp_sgd import DPSGD, FullBatchGD
+from mechanisms.training.training_worst_case import (
+    RECORDS_LOOSE,
+    VALUES,
+    StepLaws,
+    few_values,
+    forced_record,
+    least_norms,
+    longest_norm,
+    norms_of,
+    sure_norms,
+)
 
 DOMAIN = Domain(2, 1.0, 1.0)
 #: Its gradient is always clipped: the residual of a record at the edge is at least 0.4 in the ball.
@@ -43,7 +55,6 @@ def test_where_gradients_are_always_clipped_the_bound_is_attained(training: DPSG
         assert not pair.below
         assert pair.numbers["least norm"] == pair.numbers["largest norm"] == 0.25
         assert pair.delta.high == pytest.approx(bound.delta_at(epsilon, DELTA), rel=1e-12)
-        assert bound.within is not None
         assert not bound.within(epsilon, pair.delta.low * 0.999)
         assert bound.within(epsilon, pair.delta.high)
         assert pair.delta.low >= 0.98 * pair.delta.high > 0
@@ -105,7 +116,6 @@ def test_full_batches_have_the_closed_form_and_a_replaced_record_twice_its_dista
         bound = bound_of(mechanism)
         assert bound.mu == pytest.approx(mu, rel=1e-15)
         assert bound.delta_at(1.0, DELTA) == pytest.approx(GaussianProfile(mu).delta_at(1.0), rel=1e-11)
-        assert bound.replaced is not None
         replaced = GaussianProfile(2 * math.sqrt(8) * 0.5).delta_at(1.0)
         assert bound.replaced(1.0, DELTA) == pytest.approx(replaced, rel=1e-11)
         pair = pair_of(mechanism, 1.0)
@@ -114,7 +124,6 @@ def test_full_batches_have_the_closed_form_and_a_replaced_record_twice_its_dista
 
 def test_a_replaced_record_is_above_one_removed_and_below_two_after_one_another() -> None:
     bound = bound_of(CLIPPED)
-    assert bound.replaced is not None
     one, half = bound.delta_at(1.0, DELTA), bound.delta_at(0.5, DELTA)
     assert one < bound.replaced(1.0, DELTA) <= half * (1 + math.exp(0.5))
 
@@ -137,7 +146,6 @@ def test_every_record_has_a_law_of_its_own_and_the_largest_is_the_bound_of_the_d
     training = DPSGD("logistic", 8, 0.1, 2.0, 1.0, 0.5, normaliser=5.0, radius=2.0)
     data = example_data(6, kind="labels")
     laws = dominating_laws(training, data)
-    assert laws is not None
     norms, steps = norms_of(training, data), StepLaws.of(training)
     for direction in BOTH:
         laws_of = [steps.upper(float(norm), Relation.REMOVE, loose=RECORDS_LOOSE) for norm in norms]
@@ -152,8 +160,74 @@ def test_every_record_has_a_law_of_its_own_and_the_largest_is_the_bound_of_the_d
 
 def test_renyi_is_the_sum_of_the_steps_and_rises_to_the_next_whole_order() -> None:
     bound = bound_of(CLIPPED)
-    assert bound.renyi is not None
     one = math.log((1 - 0.1) ** 2 + 2 * 0.9 * 0.1 + 0.01 * math.exp(0.25)) / 1
     assert bound.renyi(2.0) == pytest.approx(8 * one, rel=1e-10)
     assert bound.renyi(2.0) < bound.renyi(2.5) == bound.renyi(3.0)
     assert bound.renyi(1e9) == math.inf
+
+
+LOSSES: tuple[LossName, ...] = ("squared", "logistic")
+
+
+def gradient_norm(loss: str, x: np.ndarray, y: float, theta: np.ndarray) -> float:
+    """Return the norm of the gradient from its definition, not clipped."""
+    slope = float(x @ theta) - y if loss == "squared" else -y / (1 + math.exp(y * float(x @ theta)))
+    return math.hypot(*(slope * x))  # a root of summed squares would be 0 below 1e-162
+
+
+@given(
+    loss=st.sampled_from(LOSSES),
+    length=st.just(0.0) | st.floats(1e-100, 3.0),
+    y=st.floats(-2.0, 2.0),
+    radius=st.floats(0.01, 4.0),
+    clip=st.floats(0.05, 5.0),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_every_gradient_in_the_ball_lies_between_the_bounds(
+    loss: LossName, length: float, y: float, radius: float, clip: float, seed: int
+) -> None:
+    y = math.copysign(1.0, y) if loss == "logistic" else y
+    rng = np.random.default_rng(seed)  # directions alone; the property holds at each
+    x, theta = rng.standard_normal((2, 3))
+    x, theta = x / np.linalg.norm(x) * length, theta / np.linalg.norm(theta) * radius * rng.uniform()
+    sure = float(sure_norms(loss, np.array([length]), np.array([y]), radius, clip)[0])
+    least = float(least_norms(loss, np.array([length]), np.array([y]), radius)[0])
+    norm = gradient_norm(loss, x, y, theta)
+    assert least * (1 - 1e-9) <= norm
+    assert min(norm, clip) <= sure * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_both_bounds_are_reached_in_the_ball(loss: LossName) -> None:
+    lengths, y = np.array([0.7]), np.array([1.0])
+    ends = [gradient_norm(loss, np.array([0.7]), 1.0, np.array([theta])) for theta in (-0.9, 0.9)]
+    assert sure_norms(loss, lengths, y, 0.9, math.inf)[0] == pytest.approx(max(ends), rel=1e-10)
+    assert least_norms(loss, lengths, y, 0.9)[0] == pytest.approx(min(ends), rel=1e-10)
+    assert least_norms(loss, lengths, y, math.inf)[0] == 0.0
+
+
+def test_no_record_of_a_domain_exceeds_its_longest_norm_and_without_bounds_it_is_the_clip() -> None:
+    domain = Domain(2, 0.5, 1.0)
+    assert longest_norm("logistic", domain, math.inf, 1.0) == pytest.approx(0.5)
+    assert longest_norm("squared", domain, math.inf, 1.0) == 1.0
+    assert longest_norm("squared", domain, 0.2, 1.0) == pytest.approx(0.5 * (1 + 0.1))
+    assert longest_norm("logistic", Domain(2, math.inf, 1.0), 1.0, 0.3) == 0.3
+
+
+def test_the_forced_record_is_the_best_length() -> None:
+    length, norm = forced_record("squared", Domain(1, 2.0, 1.0), 1.0)  # l (1 - l) is largest at 1/2
+    assert length == pytest.approx(0.5, rel=0.03)
+    assert norm == pytest.approx(0.25, rel=1e-3)
+    assert norm <= 0.25
+    assert forced_record("logistic", Domain(1, 0.5, 1.0), 0.1)[0] == 0.5
+
+
+def test_few_values_are_at_least_each_records_own() -> None:
+    norms = np.geomspace(0.01, 0.9, 5_000)[np.random.default_rng(0).permutation(5_000)]
+    values, places = few_values(norms)
+    assert len(values) == VALUES
+    assert (values[places] >= norms).all()
+    assert (values[places] <= norms * (90 ** (1 / (VALUES - 1)) + 1e-9)).all()
+    assert values[-1] == norms.max()
+    few, places = few_values(np.array([0.5, 0.0, 0.5]))
+    assert few[places].tolist() == [0.5, 0.0, 0.5]

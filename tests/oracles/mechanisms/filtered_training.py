@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mechanisms import Dataset
-from mechanisms.accounting.renyi_cost import renyi_divergence
+from mechanisms.accounting.subsampled_gaussian import renyi_divergence
 from mechanisms.filters.filtered_training import FilteredDPSGD
 from mechanisms.filters.privacy_filters import RenyiFilter
 from mechanisms.training.batched_steps import bernoulli

@@ -13,18 +13,18 @@ import pytest
 from audits import StreamKey
 from mechanisms import BOTH, Dataset, NeighbouringPair
 from mechanisms.as_run.as_run_methods import as_run_methods
+from mechanisms.base import Mechanism
 from mechanisms.capabilities import Domain
+from mechanisms.catalogue import example_data
 from mechanisms.data.dataset import FloatArray
 from mechanisms.data.synthetic import linear_unit_rows
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from mechanisms.offers import Offer, Offered, Promise, PromiseStanding, least, offers
-from verify.choice import choice_cell, contenders
-from verify.choice.choice_cell import CellSetting, decide
+from verify.choice import choice_cell
+from verify.choice.choice_cell import AS_RUN, LIGHT_RIDGE, CellSetting, Contender, Price, decide, price
 from verify.choice.choice_data import ChoiceData
-from verify.choice.contenders import AS_RUN, LIGHT_RIDGE, Contender
-from verify.choice.record_price import Price, price
 from verify.schemas.lines import trouble
 
 ONE = Promise(1.0, 1e-6)
@@ -129,7 +129,7 @@ def test_a_variant_of_the_published_code_is_a_line_of_its_own() -> None:
     assert decide(setting(wide), Contender("AdaSSP", AS_RUN, ONE))["reason"].startswith(
         "no number here: x_bound must be 1"
     )
-    lines = contenders.contenders("squared", [ONE, Promise(1.0, 1e-6, "replace")], as_run=True)
+    lines = choice_cell.contenders("squared", [ONE, Promise(1.0, 1e-6, "replace")], as_run=True)
     run = [line for line in lines if line.way == AS_RUN]
     assert len(run) == len(as_run_methods())
     assert all(line.promise in (None, ONE) for line in run)
@@ -180,7 +180,7 @@ def toys(monkeypatch: pytest.MonkeyPatch, build: Callable[[str, Domain, Promise]
     def only(loss: str) -> Iterator[Offer]:
         return iter([offer])
 
-    monkeypatch.setattr(contenders, "offers", only)
+    monkeypatch.setattr(choice_cell, "offers", only)
     return Contender("Toy", "published", ONE)
 
 
@@ -272,8 +272,8 @@ def test_long_transcripts_are_drawn_a_few_at_once(monkeypatch: pytest.MonkeyPatc
             seen.append(n_draws)
             return super().draw(dataset, n_draws, rng=rng)
 
-    monkeypatch.setattr(contenders, "NUMBERS", 8)
-    drawn = contenders.DrawnEstimate(Counted(n_steps=2)).coefficients(small(), 5, np.random.default_rng(0))
+    monkeypatch.setattr(choice_cell, "NUMBERS", 8)
+    drawn = choice_cell.DrawnEstimate(Counted(n_steps=2)).coefficients(small(), 5, np.random.default_rng(0))
     assert (seen, drawn.shape) == ([2, 2, 1], (5, 2))
 
 
@@ -291,14 +291,12 @@ def test_a_bound_by_length_is_safe_for_every_record() -> None:
 
     def alone(length: float) -> float:
         bound = mechanism.record_bound(domain, length)
-        assert bound is not None
         epsilon = least(lambda e: bound.delta_at(e, 1e-6) <= 1e-6, 1.0)
         assert epsilon is not None
         return epsilon
 
     assert found.kind == "proved bound"
     assert found.largest == pytest.approx(alone(float(norms[-1])), rel=1e-5)
-    assert found.median is not None
     assert alone(float(norms[30])) * (1 - 1e-5) <= found.median <= 1.2 * alone(float(norms[30]))
 
 
@@ -331,3 +329,32 @@ def test_what_is_unknown_stays_empty() -> None:
     row = choice_cell.blank(setting(), Contender("SSP", "exact", ONE), "not reached")
     assert trouble(row, "comparison", 2) == ""
     assert (row["reason"], row["error"], row["standing"]) == ("not reached", None, "")
+
+
+PROMISE = Promise(1.0, 1e-6)
+
+
+def _exact(loss: str, method: str, domain: Domain) -> Mechanism:
+    (offer,) = (each for each in offers(loss) if (each.method, each.way) == (method, "exact"))
+    mechanism = offer.build(loss, domain, PROMISE).mechanism
+    assert mechanism is not None
+    return mechanism
+
+
+@pytest.mark.parametrize(
+    ("loss", "method", "kind", "law"),
+    [("squared", "AdaSSP", "linear", "proved bound"), ("logistic", "Gaussian output", "labels", "exact law")],
+)
+def test_laws_of_records_say_more_than_the_promise(loss: str, method: str, kind: str, law: str) -> None:
+    data, domain = example_data(kind=kind), Domain(2, 1.0, 1.0, 30)
+    found = price(_exact(loss, method, domain), data, domain, PROMISE, PromiseStanding.PROVED)
+    assert found.kind == law
+    assert found.median < 0.8 * found.largest
+    assert found.largest <= 1.0 + 1e-6
+
+
+def test_objective_perturbation_goes_by_length() -> None:
+    data, domain = example_data(), Domain(2, 1.0, 1.0, 30)
+    found = price(_exact("squared", "ObjPert", domain), data, domain, PROMISE, PromiseStanding.PROVED)
+    assert found.kind == "proved bound"
+    assert found.median < 1.0

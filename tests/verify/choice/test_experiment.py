@@ -14,10 +14,9 @@ import pytest
 from mechanisms.capabilities import Domain
 from mechanisms.data.synthetic import linear_unit_rows
 from mechanisms.offers import Offer, Offered, Promise
-from verify.choice import choice_cell, choice_table, contenders, experiment
-from verify.choice.choice_cell import CellSetting
+from verify.choice import choice_cell, choice_table, experiment
+from verify.choice.choice_cell import CellSetting, Contender
 from verify.choice.choice_data import ChoiceData
-from verify.choice.contenders import Contender
 from verify.choice.experiment import DIED, Course, Experiment
 from verify.engine import record
 from verify.engine.executors import InProcess, Processes, WorkerDied
@@ -120,7 +119,7 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
         return iter([Offer("Toy", "published", stop, ("squared",), "none")])
 
-    monkeypatch.setattr(contenders, "offers", offered)
+    monkeypatch.setattr(choice_cell, "offers", offered)
     with Store(tmp_path / "rows.sqlite") as store:
         course = Course(small("trivial", "non-private", "Toy"), store)
         made = course.run(InProcess())

@@ -35,7 +35,7 @@ def test_exact_cells_agree_with_the_profile(mechanism: str, target: str) -> None
     assert row["error"] is None
     setup = RECIPES[mechanism].build("squared", pair, 0.7, 1e-4)
     if row["outcome"] == "OUT_OF_DOMAIN":
-        assert setup.out_of_domain
+        assert setup.reason
     else:
         assert isinstance(setup.mechanism, PosteriorSampling | GaussianOutput) or mechanism.startswith("ssp")
         assert isinstance(setup.mechanism, ExactLaw)

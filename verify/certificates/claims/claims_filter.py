@@ -8,8 +8,8 @@ from audits import Estimate
 from audits.games.filter_examination import FilterFaultError, Found, examine_filter
 from audits.verdict import CheckRole
 from mechanisms.capabilities import Bound, worst_case_of, worst_pair_of
+from mechanisms.filters.filtered_training import Spender, least_mu, least_renyi
 from mechanisms.filters.privacy_filters import most_spent
-from mechanisms.filters.worst_spending import Spender, least_mu, least_renyi
 
 from ...engine.rows import Row
 from ...kernel.evidence import vacuous

@@ -39,7 +39,7 @@ from mechanisms.capabilities import (
     worst_case_of,
 )
 from mechanisms.data.dataset import row_norms
-from mechanisms.laws.proved_profile import proved_profile
+from mechanisms.laws.profile_tools import proved_profile
 from mechanisms.records.record_laws import BLOCK
 from mechanisms.reference import is_reference
 from reports.row import Figure, Mark

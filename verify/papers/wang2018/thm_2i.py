@@ -19,7 +19,7 @@ from mechanisms import BOTH, GaussianProfile, PrivacyProfile, QuadraticProfile, 
 from mechanisms.data.dataset import Dataset
 from mechanisms.laws.gaussian_calibration import analytic_sigma, upper_quantile
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018, Settings2018
-from mechanisms.linear.posterior_bound import largest_gamma
+from mechanisms.linear.ops_calibrations import largest_gamma
 from mechanisms.numerics.balls import Ball, ndtr_ball
 from reports.row import Figure
 

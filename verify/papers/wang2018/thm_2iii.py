@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from audits import Estimate
 from mechanisms.laws.gaussian_calibration import upper_quantile
 from mechanisms.linear.adaops_wang2018 import CorrectedRule2018, PublishedRule2018, Settings2018, positive_root
-from mechanisms.linear.posterior_bound import largest_gamma
+from mechanisms.linear.ops_calibrations import largest_gamma
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
 from ...kernel.measure import Measure

@@ -20,7 +20,7 @@ from mechanisms.laws.gaussian_calibration import analytic_mu
 from mechanisms.laws.gaussian_profile import GaussianProfile
 from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.linear.adaops_wang2019 import AdaOPS2019, Settings2019
-from mechanisms.linear.posterior_bound import ridge_norm_bound
+from mechanisms.linear.ops_calibrations import ridge_norm_bound
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
 from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement

@@ -39,9 +39,8 @@ from mechanisms.data.dataset import FloatArray
 from mechanisms.linear import sufficient_statistics
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
-from mechanisms.numerics.batched_epsilon import gaussian_epsilon, ops_epsilon
 from mechanisms.records import leverage, many_records, record_laws
-from mechanisms.records.many_records import gaussian_epsilons, ops_epsilons
+from mechanisms.records.record_laws import gaussian_epsilon, gaussian_epsilons, ops_epsilon, ops_epsilons
 from verify.certificates.certificate import FINDINGS, decide, read_deployment
 from verify.certificates.claims import record_losses
 from verify.certificates.claims.claims_dp import dp_finding
