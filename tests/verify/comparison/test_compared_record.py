@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from toys.compared import FILES, Rows, write_rows
 
-from verify.comparison.compared_record import compared_record, file_of
+from verify.comparison.record_difference import compared_record, file_of
 from verify.engine.record import read
 from verify.messages.errors import UserError
 from verify.schemas.lines import json_schema, trouble
