@@ -27,11 +27,9 @@ from ..engine.work import Work, keyed
 from ..engine.worker import one_blas_thread
 from ..kernel.shares import whole
 from . import series as series_folder
-from .bank.mutant import DEFAULT_FAILURE_PROB, BankMutant
-from .bank.mutant_bank import graded_mutants, twin_mutants
-from .calibration_record import Calibration, first_line
-from .findings import Cell, rows_of
-from .series.series import BLOCK, AuditSeries
+from .calibration_record import Calibration, Cell, first_line, rows_of
+from .mutant_bank import graded_mutants, twin_mutants
+from .series.series import BLOCK, DEFAULT_FAILURE_PROB, AuditSeries, BankMutant
 
 Named = TypeVar("Named", AuditSeries, BankMutant)
 

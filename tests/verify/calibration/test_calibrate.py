@@ -24,15 +24,23 @@ from audits import Budget, StreamKey
 from mechanisms import BOTH, Direction
 from mechanisms.catalogue import broken_twins
 from verify import calibration
+from verify.calibration import calibration_record as findings
 from verify.calibration import calibration_run as run
-from verify.calibration import findings
-from verify.calibration.bank.mutant import BankMutant
 from verify.calibration.calibration_pages import document
 from verify.calibration.calibration_record import read, write
 from verify.calibration.series.exact_series import exact_series
 from verify.calibration.series.interval_series import exact_rates, interval_series
-from verify.calibration.series.laws import GRID, PAIR, Coin, Gaussian, Laplace, OnGrid
-from verify.calibration.series.series import AuditSeries, any_missed
+from verify.calibration.series.series import (
+    GRID,
+    PAIR,
+    AuditSeries,
+    BankMutant,
+    Coin,
+    Gaussian,
+    Laplace,
+    OnGrid,
+    any_missed,
+)
 from verify.cli import invoke
 from verify.engine.executors import local
 from verify.engine.store import Store

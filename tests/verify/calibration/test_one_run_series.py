@@ -2,8 +2,8 @@ import pytest
 from scipy.stats import binom
 
 from audits import Budget, StreamKey
-from verify.calibration.bank.mutant import DEFAULT_FAILURE_PROB
 from verify.calibration.series.one_run_series import one_run_mutants, one_run_series
+from verify.calibration.series.series import DEFAULT_FAILURE_PROB
 
 SERIES = {series.name: series for series in one_run_series()}
 

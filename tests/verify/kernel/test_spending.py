@@ -14,7 +14,7 @@ from toys.sweeps import light_grid
 from audits import Budget, StreamKey
 from audits.error_budget import Ledger, LedgerError, Part
 from mechanisms import NeighbouringPair, PosteriorSampling, load
-from verify.calibration import findings
+from verify.calibration import calibration_record as findings
 from verify.calibration.calibration_run import all_mutants, all_series
 from verify.engine.worker import RunSettings
 from verify.kernel.shares import case_budgets, statement_budget, whole
