@@ -76,8 +76,7 @@ def certify(
     from ..cli_work import default_jobs
     from ..engine.progress import progress
     from ..engine.worker import one_blas_thread
-    from ..messages.faults import withheld
-    from ..messages.silence import silenced
+    from ..messages.faults import silenced, withheld
     from .asked import Asked
     from .certify_call import reader_of
     from .cli_certify_folder import certificate_folder
@@ -121,7 +120,7 @@ def _decide_and_write(
     """Decide every claim, tell it, write what is not there yet, and return the exit code."""
     from reports.row import Audience
 
-    from ..engine.run_json import Clock
+    from ..engine.versions import Clock
     from .asked import exit_code, overall
     from .certificate import decide, read_deployment
     from .folder.certificate_files import RECORD

@@ -12,7 +12,7 @@ from mechanisms.objective.perturbed_solver import SolverError
 from mechanisms.offers import Promise, PromiseStanding, standing
 
 from ..engine.rows import Row, encode
-from ..figures.cross_validation import Error, folds, misclassified, splits, squared_errors
+from ..figures.regression_methods import Error, folds, misclassified, splits, squared_errors
 from .choice_data import ChoiceData, Loss
 from .contenders import (
     AS_RUN,

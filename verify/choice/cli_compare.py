@@ -284,13 +284,13 @@ def _section(given: Mapping[str, Any]) -> tuple[DataSection, Path]:
 def _compare(given: Mapping[str, Any]) -> int:
     """Make the comparison, leave its files, print its table, and return the exit code."""
     from ..engine.follow import Follower
-    from ..engine.run_json import Clock
     from ..engine.store import Store
+    from ..engine.versions import Clock
     from ..engine.worker import one_blas_thread
     from ..messages.faults import withheld
     from .choice_draft import compared, domain_of
     from .experiment import DIED, Course
-    from .pages.choice_record import LEAVES, names_of
+    from .pages.choice_pages import LEAVES, names_of
     from .pages.choice_words import first_line
 
     _check_table(given["export"])
@@ -330,10 +330,9 @@ def _check_table(export: Path | None) -> None:
 
 def _leave(comparison: ChoiceRecord, about: Row, folder: Path, export: Path | None) -> None:
     """Write the files of a comparison; ``export`` is None before all is done, or what goes on would find it there."""
-    from ..engine.run_json import write_run
+    from ..engine.versions import write_run
     from .choice_table import write, write_tables
-    from .pages.choice_pages import is_private
-    from .pages.choice_record import write_pages
+    from .pages.choice_pages import is_private, write_pages
 
     private = is_private(comparison.header)
     write(comparison, folder / "comparison.jsonl", private=private)
@@ -379,7 +378,7 @@ def _say(
     """Print the table, or the rows as JSON, then the paths and the next command to type."""
     from .choice_draft import can_be_drafted
     from .pages import choice_words
-    from .pages.choice_terminal import lines
+    from .pages.choice_words import lines
 
     as_json, rows = given["as_json"], comparison.rows
     if as_json:

@@ -29,7 +29,7 @@ def diff(old: Path, new: Path, as_json: bool, markdown: bool, file: Path | None)
         raise UserError("--json must come without --markdown, got both")
     from reports.formats import rendered, write_document
 
-    from ..messages.damaged import as_written
+    from ..messages.faults import as_written
     from .diff_pages import difference_document, json_text, terminal_lines
     from .record_difference import compared_record, difference, file_of
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from ..messages.errors import Defect
-from ..messages.silence import tell
+from ..messages.faults import tell
 from .executors import Executor, local
 from .task import Batch, Died, Done, Failed, R, Refused, T, Task
 from .versions import identity

@@ -16,8 +16,7 @@ from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
 from ..certificates.claims.imported.vouched import Vouched
-from ..engine.looks import decided_row
-from ..engine.rows import Row, encode
+from ..engine.rows import Row, decided_row, encode
 from ..engine.worker import one_blas_thread
 from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, pair_evidence
 from ..kernel.shares import whole

@@ -1,21 +1,16 @@
-"""A record as a document with all its evidence: a part a paper, a section a statement, then method and appendix.
-
-A pure function of the record and a date: nothing is drawn, no statistic computed. The short report is
-``verify.runs.pages.short_pages``.
-"""
+"""A record as a document with all its evidence, whose statements a reader of the HTML can choose."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from reports.row import Audience, Document, Fact, Facts, Reference, Section, Table
+from reports.row import Audience, Document, Facet, Fact, Facts, Reference, Section, Table
 
 from ..engine.record import Record
 from ..engine.rows import Row
-from .pages.addresses import paper_address
 from .pages.causes import entries
 from .pages.method_pages import appendix, method
-from .pages.short_pages import AUTHOR, TITLE, author, badge, front, headline
+from .pages.short_pages import AUTHOR, TITLE, author, badge, front, headline, paper_address
 from .statement_pages import statement_sections
 
 
@@ -68,4 +63,35 @@ def _paper_section(record: Record, paper: Row, statements: list[Row]) -> Section
         (Facts(tuple(facts)), table),
         id=statements[0]["id"].partition("-")[0],
         part=f"{title}: {paper['title']}",
+    )
+
+
+def with_facets(document: Document, record: Record) -> Document:
+    """Return a report of a record whose statements can be chosen by paper, verdict and consequence.
+
+    Parameters
+    ----------
+    document : Document
+        A section of level 1 whose id is that of a statement is this statement's page.
+    record : Record
+        The record that the document was made from.
+    """
+    statements = {row["id"]: row for row in record.statements}
+    sections = tuple(
+        dataclasses.replace(section, facets=_facets(statements[section.id], record.verdict(section.id)))
+        if section.level == 1 and section.id in statements
+        else section
+        for section in document.sections
+    )
+    return dataclasses.replace(document, sections=sections)
+
+
+def _facets(statement: Row, verdict: Row) -> tuple[Facet, ...]:
+    printed = verdict["printed"]["verdict"]
+    consequence = verdict["consequence"].lower() if printed == "REFUTED" else ""
+    prefix = statement["id"].partition("-")[0]
+    return (
+        Facet("paper", f"{prefix} ({statement['paper']})"),
+        Facet("verdict", printed.lower().replace("_", " ")),
+        Facet("consequence", consequence or "none"),
     )

@@ -14,8 +14,7 @@ from reports.row import Document, Drawing
 
 from ..engine.record import Record
 from ..engine.work import mapped
-from .audit_pages import document
-from .facets import with_facets
+from .audit_pages import document, with_facets
 from .pages.short_pages import short_document
 
 #: What is searched on a screen rather than read from page 1: all the evidence is in it.

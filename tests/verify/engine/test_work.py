@@ -18,7 +18,7 @@ from verify.engine.executors import Executor, InProcess, Processes, WorkerDied, 
 from verify.engine.task import Batch, Died, Done, Task, TaskError, content_hash
 from verify.engine.work import Work, keyed, mapped
 from verify.messages.errors import Defect, UserError
-from verify.messages.silence import silenced
+from verify.messages.faults import silenced
 
 
 def tasks(contents: Any) -> list[Task[Any]]:

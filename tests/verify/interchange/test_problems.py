@@ -9,7 +9,7 @@ import pytest
 from toys.recorded import Rows, ruled
 
 from verify.engine.record import Record
-from verify.interchange.problems import (
+from verify.interchange.sarif_log import (
     certificate_problems,
     claim_lines,
     places_in_configuration,

@@ -12,8 +12,7 @@ from verify.engine.follow import Follower
 from verify.engine.record import Record
 from verify.engine.store import Store
 from verify.engine.worker import RunSettings
-from verify.runs.audit_pages import document
-from verify.runs.facets import with_facets
+from verify.runs.audit_pages import document, with_facets
 from verify.runs.publish import publish
 from verify.runs.statement_run import execute
 

@@ -15,7 +15,7 @@ from verify.engine import versions
 from verify.engine.record import read
 from verify.messages.errors import UserError
 from verify.papers import registry
-from verify.runs.replay import compare_rows, decisive
+from verify.runs.case_run import compare_rows, decisive
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from verify.engine.rows import dumps
 from verify.messages.errors import UserError
 from verify.sweeps.cell import Shared, cell_key, decide_cell, pair_of
 from verify.sweeps.grid import Grid, read_grid
-from verify.sweeps.sweep_table import flat
+from verify.sweeps.sweep_run import flat
 
 Captured = pytest.CaptureFixture[str]
 CODE = """

@@ -13,9 +13,8 @@ from verify.engine.rows import dumps
 from verify.engine.versions import difference, identity
 from verify.papers.wang2019.thm_4_1 import out_of_sample
 from verify.sweeps import cell as cells
-from verify.sweeps.cell import Shared, decide_cell, pair_of
+from verify.sweeps.cell import TARGETS, Shared, decide_cell, pair_of
 from verify.sweeps.mechanism_axis import RECIPES
-from verify.sweeps.places import TARGETS
 
 SHARED = Shared(1, 400, 1e-7, {})
 

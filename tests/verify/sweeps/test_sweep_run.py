@@ -14,8 +14,7 @@ from verify.engine.store import Store
 from verify.messages.errors import Defect
 from verify.sweeps.grid import read_grid
 from verify.sweeps.sweep_pages import Tally, document, exit_code, tally
-from verify.sweeps.sweep_run import Sweep
-from verify.sweeps.sweep_table import export, flat, rows
+from verify.sweeps.sweep_run import Sweep, export, flat, rows
 
 CELLS = 48
 

@@ -14,7 +14,7 @@ from audits.verdict import CheckRole
 from mechanisms import NeighbouringPair, WhiteBox
 from mechanisms.objective.perturbed_solver import SolverError
 
-from ...engine.looks import look_twice
+from ...engine.rows import look_twice
 from ...engine.work import mapped
 from ...kernel.pair_evidence import QUANTITY, pair_evidence
 from ...kernel.statement import Claim, Evidence, Observer

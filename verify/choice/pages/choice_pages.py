@@ -6,8 +6,10 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from reports.formats import write_document
 from reports.numbers import format_count, format_number
 from reports.row import (
     Audience,
@@ -30,7 +32,9 @@ from reports.row import (
 )
 
 from ...engine.rows import Row, number
+from ..choice_table import ChoiceRecord
 from . import choice_words as words
+from .choice_words import row_name
 from .printed_values import PrintedCell, agreement, printed_cell
 
 #: Rows of the table that four pages have room for; the file of the table has all.
@@ -401,3 +405,23 @@ def _method(header: Row) -> Facts:
 
 def _bound(value: object) -> str:
     return format_number(number(value), 4, typographic=True)
+
+
+#: The files of a comparison.
+LEAVES = ("comparison.jsonl", "comparison.csv", "run.json", "comparison.pdf", "comparison.html")
+
+
+def names_of(comparison: ChoiceRecord) -> dict[str, float]:
+    """Return what each row took, by its name, as ``run.json`` has it."""
+    pairs = zip(comparison.rows, comparison.seconds, strict=False)
+    return {row_name(row): round(seconds, 3) for row, seconds in pairs if seconds is not None}
+
+
+def write_pages(comparison: ChoiceRecord, run: Mapping[str, Any], *paths: Path) -> None:
+    """Write the pages of a comparison; the same record and ``run.json`` give the same bytes. Nothing is drawn."""
+    date = str(run.get("finished", ""))[:10]
+    taken = run.get("seconds_of")
+    seconds = taken if isinstance(taken, Mapping) else {}
+    pages = document(comparison.header, comparison.rows, seconds, date=date)
+    for path in paths:
+        write_document(pages, path, mode=0o600 if is_private(comparison.header) else 0o666)

@@ -13,11 +13,11 @@ from toys.compared_methods import choice_header, choice_row, choice_rows
 from reports.document import pdf_bytes
 from reports.row import Audience, Figure, Table
 from verify.choice.pages.choice_pages import MOST_ROWS, document
-from verify.choice.pages.choice_terminal import lines
 from verify.choice.pages.choice_words import (
     best_line,
     bests,
     exact_line,
+    lines,
     measured_line,
     row_name,
     unsettled_line,
