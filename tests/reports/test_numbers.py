@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import reports.junit
 import reports.layout
 import reports.numbers
-import reports.text
 from reports.codec import dumps, from_plain, loads, to_plain
 from reports.numbers import digits_that_differ, format_interval, format_number, format_probability
 from reports.row import (
@@ -42,7 +41,7 @@ from reports.row import (
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@pytest.mark.parametrize("module", [reports.numbers, reports.junit, reports.text, reports.layout])
+@pytest.mark.parametrize("module", [reports.numbers, reports.junit, reports.layout])
 def test_examples_in_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted > 0

@@ -13,7 +13,7 @@ from ..cli_typed import typed
 if TYPE_CHECKING:
     from reports.row import Audience
 
-    from ..engine.progress import Phases
+    from ..engine.follow import Phases
     from ..engine.rows import Row
     from .claims.finding import Finding
     from .config.config import Loaded
@@ -74,7 +74,7 @@ def certify(
     from reports.row import Audience
 
     from ..cli_work import default_jobs
-    from ..engine.progress import progress
+    from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
     from ..messages.faults import silenced, withheld
     from .asked import Asked

@@ -11,6 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Container, Generator, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -135,6 +136,19 @@ class Work(Generic[T, R]):
         while (self._todo or self._again or self._under_way) and not self.timed_out:
             self._hand_in()
             yield from self._collect()
+
+    def through(
+        self,
+        take: Callable[[list[Done[T, R] | Died[T]]], None],
+    ) -> bool:
+        """Give ``take`` what is done as it comes back, and end the executor; return whether Ctrl-C ended it early."""
+        try:
+            with self.executor, closing(self.results()) as results:
+                for part in results:
+                    take(part)
+        except KeyboardInterrupt:
+            return True
+        return False
 
     def expected(self) -> tuple[int, float] | None:
         """Return how many tasks are left and the seconds they will take, once the first ones are known."""

@@ -21,8 +21,7 @@ from ..engine.rows import Looks, Row, decided_row, died_row, dumps, encode, word
 from ..kernel.pair_evidence import DRAWS, QUANTITY, pair_evidence
 from ..kernel.shares import whole
 from ..kernel.statement import Claim, Evidence
-from .imported_axis import LOSSES, ImportedMechanism
-from .mechanism_axis import RECIPES
+from .mechanism_axis import LOSSES, RECIPES, ImportedMechanism
 
 TARGETS = ("member", "typical", "lonely", "extreme")
 #: A record replaced: no published rule is about it, so it is for imported mechanisms alone.

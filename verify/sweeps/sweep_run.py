@@ -8,7 +8,6 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -23,7 +22,7 @@ from ..engine.follow import Watcher
 from ..engine.record import SCHEMA_VERSIONS
 from ..engine.rows import Row, dumps, number, word_of
 from ..engine.store import Store
-from ..engine.task import Died, Task
+from ..engine.task import Died, Done, Task
 from ..engine.versions import header, identity
 from ..engine.work import Work
 from ..kernel.pair_evidence import QUANTITY
@@ -118,23 +117,23 @@ class Sweep:
             deadline=deadline,
         )
         announced: Counter[str] | None = None  # what was counted before the number that is left was told
-        try:
-            with executor, closing(work.results()) as results:
-                for part in results:
-                    rows = [
-                        (one.task.key, *(died(self.shared, one.task.content) if isinstance(one, Died) else one.result))
-                        for one in part
-                    ]
-                    self.store.put_texts((key, text, word == Reason.ERROR.name) for key, text, word in rows)
-                    self.counts.update(word for _, _, word in rows)
-                    left = None if announced is not None else work.expected()
-                    if left:
-                        announced = self.counts.copy()
-                        self.watcher.begin(*left)
-                    elif announced is not None:
-                        self.watcher.advance(counts_text(self.counts - announced), len(rows))
-        except KeyboardInterrupt:
-            self.interrupted = True
+
+        def take(part: Sequence[Done[Cell, tuple[str, str]] | Died[Cell]]) -> None:
+            nonlocal announced
+            rows = [
+                (one.task.key, *(died(self.shared, one.task.content) if isinstance(one, Died) else one.result))
+                for one in part
+            ]
+            self.store.put_texts((key, text, word == Reason.ERROR.name) for key, text, word in rows)
+            self.counts.update(word for _, _, word in rows)
+            left = None if announced is not None else work.expected()
+            if left:
+                announced = self.counts.copy()
+                self.watcher.begin(*left)
+            elif announced is not None:
+                self.watcher.advance(counts_text(self.counts - announced), len(rows))
+
+        self.interrupted = work.through(take)
         self.timed_out = work.timed_out
 
 

@@ -27,9 +27,8 @@ from verify.certificates.certificate import decide, read_deployment, record_rows
 from verify.certificates.config.config import load
 from verify.cli import invoke
 from verify.engine import follow
-from verify.engine import progress as module
-from verify.engine.follow import Follower, bars, span
-from verify.engine.progress import HIDDEN, SILENT, Lines, Phases, progress
+from verify.engine import follow as module
+from verify.engine.follow import HIDDEN, SILENT, Follower, Lines, Phases, bars, progress, span
 
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

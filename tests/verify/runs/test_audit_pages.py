@@ -29,10 +29,9 @@ from verify.messages.errors import UserError
 from verify.papers import registry
 from verify.papers.ledger import default as committed
 from verify.papers.paper import Consequence, roots
-from verify.runs.audit_pages import document, with_facets
 from verify.runs.errata import errata_document
 from verify.runs.pages.short_pages import run_state, short_document
-from verify.runs.publish import junit, publish
+from verify.runs.publish import document, junit, publish, with_facets
 from verify.runs.statement_run import execute
 
 MOST_PAGES = 20

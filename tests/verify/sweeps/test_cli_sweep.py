@@ -299,7 +299,7 @@ def test_a_changed_file_or_word_moves_its_own_keys_alone(tmp_path: Path) -> None
 
 def test_a_file_that_changed_under_way_is_an_error_and_no_verdict(tmp_path: Path) -> None:
     found = grid(tmp_path)
-    from verify.sweeps import imported_axis as imported
+    from verify.sweeps import mechanism_axis as imported
 
     imported._function.cache_clear()  # what a new worker process begins with
     (tmp_path / "mine.py").write_text(CODE + "\n# changed")
