@@ -200,7 +200,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 def _chosen(ids: str) -> list[str]:
     """Return the ids of the statements that an option asks for."""
     from verify.messages.errors import UserError
-    from verify.plugin.pytest_statements import select
+    from verify.plugin.pytest_audit import select
 
     try:
         return select([each for each in ids.split(",") if each])
@@ -218,7 +218,7 @@ class StatementItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide the statement; unexpected verdicts fail the test."""
-        from verify.plugin.pytest_statements import decide
+        from verify.plugin.pytest_audit import decide
 
         option = self.config.option
         rows, unexpected = decide(

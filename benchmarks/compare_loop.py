@@ -26,7 +26,7 @@ from verify.choice.experiment import Course, Experiment
 from verify.engine.executors import InProcess
 from verify.engine.store import Store
 from verify.engine.worker import one_blas_thread
-from verify.figures.cross_validation import folds
+from verify.figures.regression_methods import folds
 
 PROMISE, FOLDS, DRAWS = Promise(1.0, 1e-6), 10, 20
 

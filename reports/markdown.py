@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .layout import columns_of
+from .layout import columns_of, printable
 from .row import (
     Badge,
     Block,
@@ -25,7 +25,6 @@ from .row import (
     Table,
     TextStyle,
 )
-from .text import printable
 
 BANNER = "CONFIDENTIAL - CONTAINS PRIVATE INFORMATION"
 

@@ -233,25 +233,42 @@ class Mark:
         _need(math.isfinite(self.value), "value", "finite", self.value)
 
 
-def _need_figure(name: str, alt: str) -> None:
-    _need(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) is not None, "name", "letters, digits, . _ or -", name)
-    _need_text("alt (the alternative text of a figure)", alt)
-
-
 @dataclass(frozen=True)
-class Figure:
-    """A plot of curves. ``name`` is unique in a document; ``alt`` says in words what the figure shows.
+class _Drawn:
+    """What every drawing has.
 
     Attributes
     ----------
     name : str
         Letters, digits, ``.``, ``_`` or ``-``; unique in a document.
     title, caption : str
-        Above and below the plot.
+        Above and below the drawing.
     alt : str
-        What the figure shows, in words.
-    x_label, y_label : str
-        Of the axes, with units.
+        What the drawing shows, in words.
+    x_label : str
+        Of the x axis, with its unit.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    x_label: str
+
+    def __post_init__(self) -> None:
+        known = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name) is not None
+        _need(known, "name", "letters, digits, . _ or -", self.name)
+        _need_text("alt (the alternative text of a figure)", self.alt)
+
+
+@dataclass(frozen=True)
+class Figure(_Drawn):
+    """A plot of curves.
+
+    Attributes
+    ----------
+    name, title, caption, alt, x_label, y_label : str
+        As of every drawing, and the label of the y axis.
     series : tuple of Series
         The curves.
     marks : tuple of Mark
@@ -264,11 +281,6 @@ class Figure:
         Where the y axis begins; None: chosen by the drawing.
     """
 
-    name: str
-    title: str
-    caption: str
-    alt: str
-    x_label: str
     y_label: str
     series: tuple[Series, ...]
     marks: tuple[Mark, ...] = ()
@@ -279,26 +291,20 @@ class Figure:
     y_from: float | None = field(default=None, metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
-        _need_figure(self.name, self.alt)
+        super().__post_init__()
         _need(len(self.x_at) == len(self.x_ticks), "x_ticks", f"of the length of x_at ({len(self.x_at)})", self.x_ticks)
         for name, scale in (("x_scale", self.x_scale), ("y_scale", self.y_scale)):
             _need(scale in ("linear", "log"), name, "linear or log", scale)
 
 
 @dataclass(frozen=True)
-class HeatMap:
+class HeatMap(_Drawn):
     """One number over a grid: ``values[i][j]`` at ``y_ticks[i]`` (upwards) and ``x_ticks[j]``; nan is blank.
 
     Attributes
     ----------
-    name : str
-        Letters, digits, ``.``, ``_`` or ``-``; unique in a document.
-    title, caption : str
-        Above and below the map.
-    alt : str
-        What the map shows, in words.
-    x_label, y_label : str
-        Of the axes, with units.
+    name, title, caption, alt, x_label, y_label : str
+        As of every drawing, and the label of the y axis.
     x_ticks, y_ticks : tuple of str
         At least one each.
     values : tuple of tuple of float
@@ -309,11 +315,6 @@ class HeatMap:
         ``linear`` or ``log``.
     """
 
-    name: str
-    title: str
-    caption: str
-    alt: str
-    x_label: str
     y_label: str
     x_ticks: tuple[str, ...]
     y_ticks: tuple[str, ...]
@@ -322,7 +323,7 @@ class HeatMap:
     scale: str = "linear"
 
     def __post_init__(self) -> None:
-        _need_figure(self.name, self.alt)
+        super().__post_init__()
         _need(len(self.x_ticks) > 0 and len(self.y_ticks) > 0, "ticks", "at least one per axis", self.x_ticks)
         _need(len(self.values) == len(self.y_ticks), "values", f"{len(self.y_ticks)} rows", len(self.values))
         for row in self.values:
@@ -331,36 +332,25 @@ class HeatMap:
 
 
 @dataclass(frozen=True)
-class Scale:
+class Scale(_Drawn):
     """One number on a logarithmic line: the range in which it was found, beside what is allowed at most.
 
     Attributes
     ----------
-    name : str
-        Letters, digits, ``.``, ``_`` or ``-``; unique in a document.
-    title, caption : str
-        Above and below the line.
-    alt : str
-        What the line shows, in words.
-    x_label : str
-        What the number is.
+    name, title, caption, alt, x_label : str
+        As of every drawing; the label says what the number is.
     low, high : float
         Where it lies; ``low`` may be 0, and then the range begins beyond the line.
     limit : float
         Positive: the largest value that is allowed.
     """
 
-    name: str
-    title: str
-    caption: str
-    alt: str
-    x_label: str
     low: float
     high: float
     limit: float
 
     def __post_init__(self) -> None:
-        _need_figure(self.name, self.alt)
+        super().__post_init__()
         _need(0 < self.limit < math.inf, "limit", "positive and finite", self.limit)
         _need(0 <= self.low <= self.high < math.inf, "low", "between 0 and high, which is finite", self.low)
 

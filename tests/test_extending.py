@@ -487,7 +487,7 @@ def test_a_mechanism(copy: Copy) -> None:
     assert "noisy-moment" in copy.python(
         "from verify.certificates.config.config import json_schema; print(json_schema())"
     )
-    bank = "from verify.calibration.bank.mutant_bank import twin_mutants; print([m.name for m in twin_mutants()])"
+    bank = "from verify.calibration.mutant_bank import twin_mutants; print([m.name for m in twin_mutants()])"
     assert "noisy_moment_understated" in copy.python(bank)
     axes = {"mechanism": ["noisy-moment"], "loss": ["squared"], "n": [20], "dim": [2], "conditioning": [1], "seed": [0]}
     axes |= {"target": ["lonely", "member"], "delta": [1e-5], "epsilon": [0.5, 1]}

@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "show": ("runs.cli_show", "show", "One statement: formula, domain, file, reference; its verdict in a record."),
     "replay": ("runs.cli_record", "replay", "Draw one recorded case again; it must give the same row."),
     "report": ("runs.cli_record", "report", "Render a record as PDF; draws nothing."),
-    "errata": ("runs.cli_errata", "errata", "What the papers say and what is true, from a record."),
+    "errata": ("runs.cli_record", "errata", "What the papers say and what is true, from a record."),
     "diff": ("comparison.cli_diff", "diff", "What changed between two records, and what of it is for the worse."),
     "calibrate": ("calibration.cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
     "init": ("certificates.cli_check", "init", "Draft the configuration of a certificate."),

@@ -15,7 +15,7 @@ from importlib.resources import files
 from urllib.parse import quote
 
 from ..figures import figure_svg
-from ..layout import columns_of
+from ..layout import columns_of, printable
 from ..markdown import BANNER
 from ..row import (
     Attachment,
@@ -39,9 +39,7 @@ from ..row import (
     Table,
     TextStyle,
 )
-from ..text import printable
-from .elements import Content, Element, append, element, raw_text, serialised
-from .inline_svg import inline_svg
+from .elements import Content, Element, append, element, inline_svg, raw_text, serialised
 from .mathml import Formulas, rendered_formulas
 
 _ROOM = "reports"

@@ -137,8 +137,8 @@ def _sweep(folder: Path, rendered: bool) -> None:
 def _calibration(folder: Path, rendered: bool) -> None:
     """A small calibration: three series and a mutant, few repetitions."""
     from verify.calibration import calibration_run as run
-    from verify.calibration.bank.mutant import BankMutant
     from verify.calibration.series.interval_series import interval_series
+    from verify.calibration.series.series import BankMutant
 
     names = ("Clopper-Pearson: Bernoulli 0.5", "Holm: true", "CONTROL unpaid looks")
     few = {each.name: each for each in interval_series() if each.name.startswith(names)}

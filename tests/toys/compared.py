@@ -18,7 +18,7 @@ from verify.engine.store import Store
 from verify.engine.worker import RunSettings
 from verify.runs.statement_run import execute
 from verify.schemas.lines import trouble
-from verify.sweeps import sweep_table
+from verify.sweeps import sweep_run as sweep_table
 from verify.sweeps.grid import read_grid
 from verify.sweeps.sweep_run import Sweep
 

@@ -23,8 +23,8 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> registry.Registry:
 @pytest.fixture(autouse=True)
 def _no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a run says of its phases depends on how busy the machine is: tests of progress have clocks of their own."""
-    monkeypatch.setattr("verify.engine.progress.LONG", math.inf)
-    monkeypatch.setattr("verify.engine.progress.QUIET", math.inf)
+    monkeypatch.setattr("verify.engine.follow.LONG", math.inf)
+    monkeypatch.setattr("verify.engine.follow.QUIET", math.inf)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
@@ -21,17 +20,15 @@ from ..engine.executors import Executor
 from ..engine.follow import Watcher
 from ..engine.rows import Row
 from ..engine.store import Store
-from ..engine.task import Died, Task, content_hash
+from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import identity
 from ..engine.work import Work, keyed
 from ..engine.worker import one_blas_thread
 from ..kernel.shares import whole
 from . import series as series_folder
-from .bank.mutant import DEFAULT_FAILURE_PROB, BankMutant
-from .bank.mutant_bank import graded_mutants, twin_mutants
-from .calibration_record import Calibration, first_line
-from .findings import Cell, rows_of
-from .series.series import BLOCK, AuditSeries
+from .calibration_record import Calibration, Cell, first_line, rows_of
+from .mutant_bank import graded_mutants, twin_mutants
+from .series.series import BLOCK, DEFAULT_FAILURE_PROB, AuditSeries, BankMutant
 
 Named = TypeVar("Named", AuditSeries, BankMutant)
 
@@ -160,24 +157,23 @@ def calibrate(profile: str, seed: int, *, executor: Executor, store: Store, watc
     planned = keyed(tasks(profile, seed))
     kept = {key: store.finished(key) for key in planned}
     done: dict[str, Row] = {key: rows[0] for key, rows in kept.items() if rows}
-    reused, interrupted = len(done), False
+    reused = len(done)
     crashed: list[str] = []
+
+    def take(part: Sequence[Done[Repetitions, tuple[int, int, int]] | Died[Repetitions]]) -> None:
+        for one in part:
+            key, content = one.task.key, one.task.content
+            if isinstance(one, Died):
+                crashed.append(f"{content.name}, {content.repeats} repetitions of block {content.block}")
+            else:
+                done[key] = dict(zip(("low", "high", "any"), one.result, strict=True))
+                store.put(key, [done[key]])
+            watcher.advance(content.name)
+
     todo = [task for key, task in planned.items() if key not in done]
     watcher.begin(len(todo))
     work = Work(perform, todo, executor)
-    try:
-        with executor, closing(work.results()) as results:
-            for part in results:
-                for one in part:
-                    key, content = one.task.key, one.task.content
-                    if isinstance(one, Died):
-                        crashed.append(f"{content.name}, {content.repeats} repetitions of block {content.block}")
-                    else:
-                        done[key] = dict(zip(("low", "high", "any"), one.result, strict=True))
-                        store.put(key, [done[key]])
-                    watcher.advance(content.name)
-    except KeyboardInterrupt:
-        interrupted = True  # the header says that the record is not complete
+    interrupted = work.through(take)  # the header says that the record is not complete
     counts: dict[Cell, Counter[str]] = {}
     for key, task in planned.items():
         if key in done:

@@ -47,12 +47,11 @@ def calibrate(profile: str, seed: int, jobs: int | None, scheduler: str | None, 
     record, pages = folder / CALIBRATION, folder / "calibration.pdf"
 
     from ..engine.follow import Follower
-    from ..engine.run_json import Clock, write_run
     from ..engine.store import Store
-    from .calibration_record import begin, render, write
+    from ..engine.versions import Clock, write_run
+    from .calibration_record import begin, render, unexpected, write
     from .calibration_run import calibrate as measure
     from .calibration_run import tasks
-    from .findings import unexpected
 
     will_go_on(resume_command(folder))
     if record.exists():

@@ -20,7 +20,7 @@ from mechanisms.objective.perturbed_solver import SolverError
 from reports.codec import to_plain
 from reports.row import Audience, Figure
 
-from ..engine.progress import SILENT, Phases
+from ..engine.follow import SILENT, Phases
 from ..engine.record import SCHEMA_VERSIONS
 from ..engine.rows import Row, dumps, encode, evidence_row
 from ..engine.versions import header

@@ -19,7 +19,7 @@ from .folder.certificate_files import PARTS, foreign, is_left_over, kind_of, ref
 if TYPE_CHECKING:
     from reports.row import Audience
 
-    from ..engine.progress import Phases
+    from ..engine.follow import Phases
     from ..engine.rows import Row
     from .claims.finding import Finding
     from .config.config import Loaded
@@ -123,10 +123,9 @@ def certify(
     from reports.row import Audience
 
     from ..cli_work import default_jobs
-    from ..engine.progress import progress
+    from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
-    from ..messages.faults import withheld
-    from ..messages.silence import silenced
+    from ..messages.faults import silenced, withheld
     from .asked import NOTHING_BEFORE, Asked, previous_of
     from .certify_call import reader_of
     from .config.config import load
@@ -168,7 +167,7 @@ def _decide_and_write(
     """Decide every claim, tell it, write what is not there yet, and return the exit code."""
     from reports.row import Audience
 
-    from ..engine.run_json import Clock
+    from ..engine.versions import Clock
     from .asked import exit_code, overall
     from .certificate import claim_row, decide, read_deployment
     from .folder.certificate_files import RECORD

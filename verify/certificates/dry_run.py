@@ -18,7 +18,7 @@ from mechanisms import NeighbouringPair
 from reports.document import pdf_bytes
 from reports.row import Audience
 
-from ..engine.progress import SILENT
+from ..engine.follow import SILENT
 from ..messages.errors import UserError
 from .certificate import Certificate, decide, record_rows, record_text
 from .certificate_pages import document

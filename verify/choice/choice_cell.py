@@ -23,8 +23,7 @@ from mechanisms.reference import is_reference
 
 from ..certificates.claims.record_losses import record_epsilons
 from ..engine.rows import Row, encode
-from ..figures.cross_validation import Error, folds, misclassified, splits, squared_errors
-from ..figures.regression_methods import minimum_norm
+from ..figures.regression_methods import Error, folds, minimum_norm, misclassified, splits, squared_errors
 from ..messages.errors import UserError
 from .choice_data import ChoiceData, Loss
 

@@ -16,7 +16,7 @@ from ..engine.record import SCHEMA_VERSIONS, checked_rows, record_file
 from ..engine.rows import NON_FINITE, Row, dumps
 from ..engine.versions import header
 from ..messages.errors import UserError
-from ..schemas.choice_rows import ChoiceRow
+from ..schemas.table_rows import ChoiceRow
 from .pages.printed_values import printed_columns
 
 if TYPE_CHECKING:

@@ -284,8 +284,8 @@ def _section(given: Mapping[str, Any]) -> tuple[DataSection, Path]:
 def _compare(given: Mapping[str, Any]) -> int:
     """Make the comparison, leave its files, print its table, and return the exit code."""
     from ..engine.follow import Follower
-    from ..engine.run_json import Clock
     from ..engine.store import Store
+    from ..engine.versions import Clock
     from ..engine.worker import one_blas_thread
     from ..messages.faults import withheld
     from .choice_draft import compared, domain_of
@@ -330,7 +330,7 @@ def _check_table(export: Path | None) -> None:
 
 def _leave(comparison: ChoiceRecord, about: Row, folder: Path, export: Path | None) -> None:
     """Write the files of a comparison; ``export`` is None before all is done, or what goes on would find it there."""
-    from ..engine.run_json import write_run
+    from ..engine.versions import write_run
     from .choice_table import write, write_tables
     from .pages.choice_pages import is_private, write_pages
 

@@ -12,12 +12,12 @@ from audits.stats.intervals import clopper_pearson, even_share
 from reports.numbers import format_interval
 
 from ..engine.rows import Row
-from .changes import RecordChange, Turn, more_is, one, paired, text
-from .compared_record import ComparedRecord
-from .look_changes import Comparer
+from .changes import RecordChange, Turn, alone, more_is, one, paired, text
+from .look_changes import ComparedRecord, Comparer
 
 #: Probability that any rate is said to have moved that did not.
 FAILURE_PROB = 1e-3
+FOUND = {True: "found", False: "not found", None: "not tried"}
 RATES = ("rate", "control", "prediction")
 
 
@@ -26,18 +26,10 @@ def calibration_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comp
     crashed = [header.get("crashed", []) for header in (old.header, new.header)]
     yield from more_is(Turn.WORSE, "tasks that crashed", "", *(len(each) for each in crashed))
     yield from _exact(old.of("exact"), new.of("exact"))
-    share = even_share(FAILURE_PROB, 2 * max(1, _intervals(old.of(*RATES), old.of("mutant"))))
+    intervals = len(old.of(*RATES)) + sum(len(row["grades"]) for row in old.of("mutant"))
+    share = even_share(FAILURE_PROB, 2 * max(1, intervals))
     yield from _rates(old.of(*RATES), new.of(*RATES), share, comparer)
     yield from _mutants(old.of("mutant"), new.of("mutant"), share, comparer)
-
-
-def _intervals(rates: Sequence[Row], mutants: Sequence[Row]) -> int:
-    return len(rates) + sum(len(row["grades"]) for row in mutants)
-
-
-def _gone(what: str, gone: dict[str, Row], added: dict[str, Row]) -> Iterator[RecordChange]:
-    yield from (RecordChange(Turn.WORSE, "gone", name, f"the {what} is gone", "") for name in gone)
-    yield from (RecordChange(Turn.CHANGED, "new", name, "", f"the {what} is new") for name in added)
 
 
 def _exact(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
@@ -45,7 +37,7 @@ def _exact(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
         return f"{row['auditor']} at n={row['n']}, p={row['p']:g}, level {row['level']:g}"
 
     both, gone, added = paired(old, new, named)
-    yield from _gone("exact coverage", gone, added)
+    yield from alone("exact coverage", gone.items(), added.items())
     for name, (before, after) in both.items():
         yield from _compatible(name, before, after)
 
@@ -64,37 +56,29 @@ def _rates(old: Sequence[Row], new: Sequence[Row], share: float, comparer: Compa
         return f"{row['auditor']}, {row['law']}, level {row['level']:g}{kind}"
 
     both, gone, added = paired(old, new, named)
-    yield from _gone("rate", gone, added)
+    yield from alone("rate", gone.items(), added.items())
     for name, (before, after) in both.items():
         yield from _compatible(name, before, after)
-        yield from _fewer(name, before, after, "n_draws")
+        yield from more_is(Turn.BETTER, "draws", name, before["n_draws"], after["n_draws"])
         yield from _moved(name, before, after, lambda row: row["any"], share, comparer)
 
 
 def _mutants(old: Sequence[Row], new: Sequence[Row], share: float, comparer: Comparer) -> Iterator[RecordChange]:
     both, gone, added = paired(old, new, lambda row: f"{row['auditor']}, {row['name']}")
-    yield from _gone("mutant", gone, added)
+    yield from alone("mutant", gone.items(), added.items())
     for name, (before, after) in both.items():
         if before["found"] != after["found"]:
             turn = Turn.WORSE if before["found"] else Turn.BETTER if after["found"] else Turn.CHANGED
             yield RecordChange(turn, "mutant", name, FOUND[before["found"]], FOUND[after["found"]])
         yield from one(Turn.CHANGED, "least found", name, before["smallest_found"], after["smallest_found"])
         yield from one(Turn.CHANGED, "stated", name, before["stated"], after["stated"])
-        yield from _fewer(name, before, after, "n_draws")
+        yield from more_is(Turn.BETTER, "draws", name, before["n_draws"], after["n_draws"])
         grades, lost, more = paired(before["grades"], after["grades"], lambda grade: text(grade["strength"]))
-        strengths = ({f"{name}, {key}": row for key, row in part.items()} for part in (lost, more))
-        yield from _gone("strength", *strengths)
+        fewer, further = ([(f"{name}, {key}", row) for key, row in part.items()] for part in (lost, more))
+        yield from alone("strength", fewer, further)
         for key, (grade, now) in grades.items():
             where = name if grade["strength"] is None else f"{name}, {key}"
             yield from _moved(where, grade, now, lambda row: row["refuted"], share, comparer)
-
-
-FOUND = {True: "found", False: "not found", None: "not tried"}
-
-
-def _fewer(name: str, old: Row, new: Row, *keys: str) -> Iterator[RecordChange]:
-    for key in keys:
-        yield from more_is(Turn.BETTER, "draws", name, old[key], new[key])
 
 
 def _moved(

@@ -11,10 +11,8 @@ from audits.verdict import CheckRole, Ground
 
 from ..certificates.asked import WEAKEST_FIRST
 from ..engine.rows import Row, number
-from .changes import RecordChange, Turn, more_is, one, paired
-from .compared_record import ComparedRecord
-from .header_changes import DIGEST, flat, named_changes
-from .look_changes import Comparer, claim_changes, outcome_turn, outcome_words
+from .changes import DIGEST, RecordChange, Turn, alone, flat, less_is_worse, more_is, named_changes, one, paired
+from .look_changes import ComparedRecord, Comparer, claim_changes, outcome_turn, outcome_words
 
 GOODNESS = {"FAIL": 0, "UNDECIDED": 1, "PASS": 2}
 #: What a claim is of; where one of these is another, the old promise is made no more, and its numbers say other things.
@@ -28,6 +26,8 @@ POWERS = [role.name for role in reversed(CheckRole)]
 SCOPES = ("target", "records", "everyone")
 #: Keys of the budget that cap what is examined; without one, nothing is capped.
 CAPS = ("max_draws", "max_seconds")
+#: Numbers of the public domain, and which way it goes that one grows.
+BOUNDS = {"n_min": Turn.WORSE, "x_bound": Turn.BETTER, "y_bound": Turn.BETTER}
 #: A change of the room that a check leaves under its bound, relative and absolute, of which nobody must know.
 ROOM = 1e-3
 #: What the header itself says of the budget.
@@ -38,7 +38,9 @@ def certificate_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comp
     """Yield what changed between two certificates: the verdict first, then claims, deployment and checks."""
     before, after = old.header, new.header
     if before["words"] != after["words"]:
-        yield RecordChange(_turn(*_standings(old, new)), "verdict", "", before["words"], after["words"])
+        grounds = (header["words"].partition("(")[2].rstrip(")") for header in (before, after))
+        turn = _turn(*zip((before["verdict"], after["verdict"]), grounds, strict=True))
+        yield RecordChange(turn, "verdict", "", before["words"], after["words"])
     yield from _asked(before, after)
     yield from _claims(old.of("claim"), new.of("claim"), _promises(before), _promises(after))
     yield from _deployment(before, after)
@@ -62,12 +64,6 @@ def _restated(old: Row, new: Row) -> list[str]:
     return [name for name in before if name in after and before[name] != after[name]]
 
 
-def _standings(old: ComparedRecord, new: ComparedRecord) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return the overall verdict of either record and the weakest ground under it."""
-    grounds = [record.header["words"].partition("(")[2].rstrip(")") for record in (old, new)]
-    return (old.header["verdict"], grounds[0]), (new.header["verdict"], grounds[1])
-
-
 def _turn(old: tuple[str, str], new: tuple[str, str]) -> Turn:
     """Return which way a verdict with its ground changed; a failure that is open now is no improvement."""
     before, after = GOODNESS[old[0]], GOODNESS[new[0]]
@@ -81,12 +77,8 @@ def _turn(old: tuple[str, str], new: tuple[str, str]) -> Turn:
 
 def _asked(old: Row, new: Row) -> Iterator[RecordChange]:
     """Yield what was asked beyond a PASS, and is not any more."""
-    required = [row.get("required") == "proved" for row in (old, new)]
-    if required[0] != required[1]:
-        yield from one(Turn.WORSE if required[0] else Turn.BETTER, "proof required", "", *required)
-    allowed = [bool(row.get("undecided_allowed")) for row in (old, new)]
-    if allowed[0] != allowed[1]:
-        yield from one(Turn.BETTER if allowed[0] else Turn.WORSE, "undecided allowed", "", *allowed)
+    yield from more_is(Turn.BETTER, "proof required", "", *(row.get("required") == "proved" for row in (old, new)))
+    yield from more_is(Turn.WORSE, "undecided allowed", "", *(bool(row.get("undecided_allowed")) for row in (old, new)))
 
 
 def _promises(header: Row) -> dict[str, Row]:
@@ -98,10 +90,7 @@ def _claims(
     old: Sequence[Row], new: Sequence[Row], promised: dict[str, Row], promises: dict[str, Row]
 ) -> Iterator[RecordChange]:
     both, gone, added = paired(old, new, lambda row: str(row["claim"]))
-    for name, row in gone.items():
-        yield RecordChange(Turn.WORSE, "gone", name, f"the claim is gone ({row['words']})", "")
-    for name, row in added.items():
-        yield RecordChange(Turn.CHANGED, "new", name, "", f"the claim is new ({row['words']})")
+    yield from alone("claim", gone.items(), added.items(), lambda row: f" ({row['words']})")
     for name, (before, after) in both.items():
         if before["words"] != after["words"]:
             standings = [(row["verdict"], row["ground"]) for row in (before, after)]
@@ -110,44 +99,29 @@ def _claims(
         yield from one(Turn.CHANGED, "claim", name, before["sentence"], after["sentence"])
         for key in ("scope", "vouched"):
             yield from one(Turn.CHANGED, key, name, before[key], after[key])
-        conditions = before["conditions"], after["conditions"]
-        turn = _less(-len(conditions[0]), -len(conditions[1]))
-        yield from one(turn, "conditions", name, *conditions)
+        turn = less_is_worse(-len(before["conditions"]), -len(after["conditions"]))
+        yield from one(turn, "conditions", name, before["conditions"], after["conditions"])
         yield from _examination(name, before["examination"], after["examination"])
 
 
 def _promise(name: str, old: Row, new: Row) -> Iterator[RecordChange]:
     """Yield how what is promised changed: another kind of promise is none of what it was; a larger epsilon is less."""
     others = [key for key in FORM if old.get(key) != new.get(key)]
-    yield from (
-        change for key in others for change in one(Turn.WORSE, "promise", f"{name}, {key}", *_both(key, old, new))
-    )
     if others:
+        yield from named_changes("promise", old, new, names=others, where=f"{name}, ", turn=Turn.WORSE)
         return
-    for keys, more in ((LARGER_IS_LESS, Turn.WORSE), (SMALLER_IS_LESS, Turn.BETTER)):
-        for key in keys:
-            if None not in _both(key, old, new):
-                yield from more_is(more, "promise", f"{name}, {key}", *_both(key, old, new))
-    if None not in _both("scope", old, new):
-        turn = _less(*map(SCOPES.index, _both("scope", old, new)))
-        yield from one(turn, "promise", f"{name}, scope", *_both("scope", old, new))
-    if None not in _both("points", old, new):
-        turn = Turn.CHANGED if _covered(*_both("points", old, new)) else Turn.WORSE
-        yield from one(turn, "promise", f"{name}, points", *_both("points", old, new))
-
-
-def _both(key: str, old: Row, new: Row) -> tuple[Any, Any]:
-    return old.get(key), new.get(key)
-
-
-def _less(old: int, new: int) -> Turn:
-    """Return which way a change goes of which less is worse."""
-    return Turn.WORSE if new < old else Turn.BETTER if new > old else Turn.CHANGED
-
-
-def _covered(old: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> bool:
-    """Return whether every promised point is still promised: a smaller epsilon and delta promise more."""
-    return all(any(epsilon <= e and delta <= d for epsilon, delta in new) for e, d in old)
+    for key in (*LARGER_IS_LESS, *SMALLER_IS_LESS, "scope", "points"):
+        before, after = old.get(key), new.get(key)
+        if before is None or after is None:
+            continue
+        if key == "scope":
+            turn = less_is_worse(SCOPES.index(before), SCOPES.index(after))
+        elif key == "points":  # every one is still promised where a smaller epsilon and delta are
+            covered = all(any(epsilon <= e and delta <= d for epsilon, delta in after) for e, d in before)
+            turn = Turn.CHANGED if covered else Turn.WORSE
+        else:
+            turn = less_is_worse(after, before) if key in LARGER_IS_LESS else less_is_worse(before, after)
+        yield from one(turn, "promise", f"{name}, {key}", before, after)
 
 
 def _examination(name: str, old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[RecordChange]:
@@ -162,14 +136,13 @@ def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
     yield from one(Turn.CHANGED, "mechanism", "", old["mechanism"], new["mechanism"])
     for what, key in (("code of the mechanism", "mechanism_digest"), ("configuration file", "configuration_digest")):
         yield from one(Turn.CHANGED, what, "", *(row.get(key, "")[:DIGEST] for row in (old, new)))
-    artefacts = [row.get("artefact", {}) for row in (old, new)]
-    yield from one(
-        Turn.CHANGED,
-        "artefact",
-        "",
-        *(f"{a.get('name', '')} {a.get('sha256', '')[:DIGEST]}".strip() for a in artefacts),
-    )
-    yield from _domain(old["data"], new["data"])
+    files = [row.get("artefact", {}) for row in (old, new)]
+    shown = (f"{file.get('name', '')} {file.get('sha256', '')[:DIGEST]}".strip() for file in files)
+    yield from one(Turn.CHANGED, "artefact", "", *shown)
+    for name, more in BOUNDS.items():  # a smaller domain holds fewer data sets to speak of
+        yield from more_is(more, "domain", name, *(number(row["data"][name]) for row in (old, new)))
+    data = (flat({k: v for k, v in row["data"].items() if k not in BOUNDS}) for row in (old, new))
+    yield from named_changes("data", *data)
     yield from named_changes("not shown", *(dict.fromkeys(row["not_shown"], "not shown") for row in (old, new)))
     settings = [flat({k: v for k, v in row["configuration"].items() if k != "claims"}) for row in (old, new)]
     keys = [key for key in dict.fromkeys([*settings[0], *settings[1]]) if key not in SAID_ELSEWHERE]
@@ -184,14 +157,6 @@ def _deployment(old: Row, new: Row) -> Iterator[RecordChange]:
             yield from more_is(Turn.BETTER, "budget", name, *budgets)
         else:
             yield from one(Turn.CHANGED, "configuration", key, settings[0].get(key), settings[1].get(key))
-
-
-def _domain(old: Row, new: Row) -> Iterator[RecordChange]:
-    """Yield what changed of the data and of the public domain: a smaller one holds fewer data sets to speak of."""
-    bounds = {"n_min": Turn.WORSE, "x_bound": Turn.BETTER, "y_bound": Turn.BETTER}
-    for name, more in bounds.items():
-        yield from more_is(more, "domain", name, *(number(row[name]) for row in (old, new)))
-    yield from named_changes("data", *(flat({k: v for k, v in row.items() if k not in bounds}) for row in (old, new)))
 
 
 def _checks(
@@ -212,7 +177,7 @@ def _checks(
             comparer.equal(before)
             continue
         if before["power"] != after["power"]:
-            turn = _less(*(POWERS.index(row["power"]) for row in (before, after)))
+            turn = less_is_worse(*(POWERS.index(row["power"]) for row in (before, after)))
             yield from one(turn, "power", _named(after), *(row["power"].lower() for row in (before, after)))
         if (before["outcome"], before["reason"]) != (after["outcome"], after["reason"]):
             turn = Turn.CHANGED if after["power"] == "REPORTS" else outcome_turn(before, after)
@@ -248,8 +213,7 @@ def _named(row: Row) -> str:
 def _releases(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
     """Yield what was released, and at which cost; never its numbers."""
     both, gone, added = paired(old, new, lambda row: str(row["name"]))
-    yield from (RecordChange(Turn.CHANGED, "gone", name, "the release is gone", "") for name in gone)
-    yield from (RecordChange(Turn.CHANGED, "new", name, "", "the release is new") for name in added)
+    yield from alone("release", gone.items(), added.items(), turn=Turn.CHANGED)
     for name, (before, after) in both.items():
         yield from one(Turn.CHANGED, "cost", name, before["cost"], after["cost"])
         if before["cost"] == after["cost"] and before != after:

@@ -17,6 +17,8 @@ from ..engine.rows import Row
 NOTHING = "none"
 #: What comes first among the changes that go one way.
 FIRST = ("verdict", "expectation", "mutant", "promise", "profile", "complete", "gone", "outcome", "number")
+#: Letters of a digest that are shown.
+DIGEST = 12
 #: Letters of the longest value that is shown, of one whose differing part alone is, and around that part.
 LONGEST, LONG, AROUND = 160, 72, 24
 
@@ -177,9 +179,6 @@ def paired(
 
 def _by_name(rows: Sequence[Row], key: Callable[[Row], str]) -> dict[str, Row]:
     """Return rows by their names; a name that comes again is counted."""
-    named = {key(row): row for row in rows}
-    if len(named) == len(rows):
-        return named
     times: Counter[str] = Counter()
     counted: dict[str, Row] = {}
     for row in rows:
@@ -189,10 +188,44 @@ def _by_name(rows: Sequence[Row], key: Callable[[Row], str]) -> dict[str, Row]:
     return counted
 
 
+def alone(
+    what: str,
+    gone: Iterable[tuple[str, Any]],
+    added: Iterable[tuple[str, Any]],
+    words: Callable[[Any], str] = lambda _: "",
+    *,
+    turn: Turn = Turn.WORSE,
+) -> Iterator[RecordChange]:
+    """Yield what one record alone has, by name; ``turn`` is that of what is gone, ``words`` follow."""
+    for name, row in gone:
+        yield RecordChange(turn, "gone", name, f"the {what} is gone{words(row)}", "")
+    for name, row in added:
+        yield RecordChange(Turn.CHANGED, "new", name, "", f"the {what} is new{words(row)}")
+
+
 def one(turn: Turn, what: str, where: str, old: Any, new: Any) -> Iterator[RecordChange]:
     """Yield one change if two values differ, and nothing otherwise."""
     if old != new:
         yield RecordChange(turn, what, where, text(old), text(new))
+
+
+def named_changes(
+    what: str,
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    names: Iterable[str] | None = None,
+    where: str = "",
+    turn: Turn = Turn.CHANGED,
+) -> Iterator[RecordChange]:
+    """Yield the values of two mappings that differ, by name: of all names, or of some; ``where`` stands before each."""
+    for name in dict.fromkeys([*old, *new]) if names is None else names:
+        yield from one(turn, what, f"{where}{name}", old.get(name), new.get(name))
+
+
+def less_is_worse(old: float, new: float) -> Turn:
+    """Return which way a change goes of a quantity of which less is for the worse."""
+    return Turn.WORSE if new < old else Turn.BETTER if new > old else Turn.CHANGED
 
 
 def more_is(
@@ -204,6 +237,18 @@ def more_is(
     less = Turn.WORSE if more is Turn.BETTER else Turn.BETTER
     grows = (absent if new is None else new) > (absent if old is None else old)
     yield RecordChange(more if grows else less, what, where, text(old), text(new))
+
+
+def flat(value: Any, place: str = "") -> dict[str, Any]:
+    """Return the values of a nested object by their dotted places; a list of values is one value."""
+    if isinstance(value, Mapping):
+        inside = [(f"{place}.{name}".lstrip("."), each) for name, each in value.items()]
+    elif isinstance(value, list) and any(isinstance(each, (Mapping, list)) for each in value):
+        named = [each.get("name", i) if isinstance(each, Mapping) else i for i, each in enumerate(value)]
+        inside = [(f"{place}.{name}", each) for name, each in zip(named, value, strict=True)]
+    else:
+        return {place: text(value)}
+    return {name: each for path, part in inside for name, each in flat(part, path).items()}
 
 
 def text(value: Any) -> str:

@@ -29,11 +29,9 @@ def diff(old: Path, new: Path, as_json: bool, markdown: bool, file: Path | None)
         raise UserError("--json must come without --markdown, got both")
     from reports.formats import rendered, write_document
 
-    from ..messages.damaged import as_written
-    from .compared_record import compared_record, file_of
-    from .diff_pages import difference_document
-    from .diff_words import json_text, terminal_lines
-    from .record_difference import difference
+    from ..messages.faults import as_written
+    from .diff_pages import difference_document, json_text, terminal_lines
+    from .record_difference import compared_record, difference, file_of
 
     before, after = (compared_record(path) for path in (old, new))
     with as_written(Path(f"{file_of(old)} or {file_of(new)}")):

@@ -1,16 +1,24 @@
-"""What changed, as a document: for a pull request, a release page, or on paper."""
+"""What changed, as a document for a pull request, a release page or paper; for the terminal; and as JSON."""
 
 from __future__ import annotations
 
+import json
+import shutil
+import textwrap
+from collections.abc import Iterator
+
+from reports.markdown import BANNER
 from reports.numbers import format_count
 from reports.row import Audience, Badge, Block, Callout, Document, Paragraph, Section, Table, TextStyle, Tone
 
 from .changes import Difference, RecordChange, Turn, shortened
-from .diff_words import compared_words
 
 #: Most changes of one way in a table; a comment on a pull request has an end.
 MOST = 100
 TONES = {Turn.WORSE: Tone.BAD, Turn.CHANGED: Tone.NEUTRAL, Turn.BETTER: Tone.GOOD}
+JSON_VERSION = 1
+#: Most changes of one kind on a terminal, letters of a line at most and at least, and letters before what changed.
+LINES, WIDEST, NARROWEST, INDENT = 8, 80, 40, 16
 
 
 def difference_document(difference: Difference) -> Document:
@@ -61,3 +69,74 @@ def _sides(change: RecordChange) -> tuple[str, str]:
     if change.failure_prob:
         now += f" (both intervals hold but for {change.failure_prob:.2g})"
     return before, now
+
+
+def terminal_lines(difference: Difference) -> list[str]:
+    """Return what changed for a terminal: how much, every kind of change, what was and what was not compared."""
+    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns))
+    lines = [BANNER] if difference.confidential else []
+    lines.append(f"{difference.kind}: {difference.headline()}")
+    for turn in Turn:
+        changes = difference.of(turn)
+        if changes:
+            lines += ["", turn.value]
+            for what in dict.fromkeys(change.what for change in changes):
+                lines += _group(what, changes, width)
+    lines.append("")
+    for note in (*difference.notes, compared_words(difference)):
+        lines += textwrap.wrap(note, width)
+    return lines
+
+
+def _group(what: str, changes: tuple[RecordChange, ...], width: int) -> Iterator[str]:
+    """Yield the changes of one kind, each with a hanging indent; after ``LINES`` of them, how many are left."""
+    these = [change for change in changes if change.what == what]
+    label = f"  {what:<{INDENT - 3}} "
+    for change in these[:LINES]:
+        said = f"{change.where}: {change.said()}" if change.where else change.said()
+        indents = {"initial_indent": label, "subsequent_indent": " " * (INDENT + 2)}
+        yield from textwrap.wrap(said, width, break_on_hyphens=False, **indents)  # type: ignore[arg-type]
+        label = " " * INDENT
+    if len(these) > LINES:
+        yield f"{' ' * INDENT}and {format_count(len(these) - LINES)} more (--json lists all)"
+
+
+def compared_words(difference: Difference) -> str:
+    """Return how much was held against each other, in words; numbers that overlap are never called the same."""
+    counts = dict(difference.compared)
+    equal = counts.pop("equal", 0)
+    numbers = counts.get("proved", 0) + counts.get("sampled", 0)
+    named = {"proved": "proved numbers", "sampled": "sampled numbers"}
+    words = [f"{format_count(count)} {named.get(name, name)}" for name, count in counts.items() if count]
+    text = f"Held against each other: {', '.join(words) or 'the headers'}"
+    if not numbers:
+        return f"{text}."
+    moved = sum(change.what == "number" for change in difference.changes)
+    overlap = numbers - equal - moved
+    found = {
+        f"{format_count(equal)} are equal to the byte (the same stream: no second measurement)": equal,
+        f"{format_count(moved)} moved": moved,
+        f"the intervals of {format_count(overlap)} overlap, which shows no difference": overlap,
+    }
+    return f"{text}; {', '.join(words for words, count in found.items() if count)}."
+
+
+def json_text(difference: Difference) -> str:
+    """Return a difference as one object of strict JSON.
+
+    ``schema_version`` is 1; ``kind`` is run, certificate, sweep or calibration; ``worse`` and ``confidential`` are true
+    or false; ``counts`` has whole numbers for WORSE, CHANGED and BETTER; ``compared`` has whole numbers by name;
+    ``notes`` is a list of texts; ``changes`` is a list of objects, those for the worse first, each with the texts
+    ``turn`` (WORSE, CHANGED, BETTER), ``what``, ``where``, ``old`` and ``new`` and the number ``failure_prob``.
+    """
+    row = {
+        "schema_version": JSON_VERSION,
+        "kind": difference.kind,
+        "worse": difference.worse,
+        "confidential": difference.confidential,
+        "counts": {turn.name: len(difference.of(turn)) for turn in Turn},
+        "compared": dict(difference.compared),
+        "notes": list(difference.notes),
+        "changes": [change.row() for change in difference.changes],
+    }
+    return json.dumps(row, indent=1, ensure_ascii=False, allow_nan=False)

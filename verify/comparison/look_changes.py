@@ -1,4 +1,4 @@
-"""Two looks at one claim: how the outcome changed, and whether a number left its interval."""
+"""Two looks at one claim: how the outcome changed, and whether a number left its interval; and two sweeps of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from ..engine.rows import Row, number
+from ..engine.rows import Row, dumps, number
 from ..kernel.verdict import Reason
 from ..messages.words import interval
-from .changes import NOTHING, RecordChange, Turn, text
+from .changes import DIGEST, NOTHING, RecordChange, Turn, alone, flat, named_changes, one, paired, text
 
 #: Numbers of another platform, and those without a proved width, are known to this (relative, absolute).
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
@@ -18,6 +19,31 @@ RELATIVE, ABSOLUTE = 1e-9, 1e-12
 GOODNESS = {"FAILS": 0, "UNDECIDED": 1, "OUT_OF_DOMAIN": 2, "HOLDS": 3}
 #: Reasons that are defects: to stay undecided for one of them is worse than for want of draws.
 DEFECTS = (Reason.ERROR.name, Reason.INCONSISTENT.name)
+
+
+@dataclass(frozen=True)
+class ComparedRecord:
+    """A record of a kind: ``run``, ``certificate``, ``sweep`` or ``calibration``."""
+
+    kind: str
+    header: Row
+    rows: tuple[Row, ...]
+
+    def of(self, *kinds: str) -> tuple[Row, ...]:
+        """Return the rows of some kinds, kind by kind, in their order."""
+        return tuple(row for kind in kinds for row in self._by_kind.get(kind, ()))
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[Row]]:
+        grouped: dict[str, list[Row]] = {}
+        for row in self.rows:
+            grouped.setdefault(row["kind"], []).append(row)
+        return grouped
+
+    @property
+    def confidential(self) -> bool:
+        """Whether it holds what only a curator may read; a sweep over a user's own data is taken to."""
+        return bool(self.header.get("contains_private")) or (self.kind == "sweep" and self.header["data"] is not None)
 
 
 @dataclass
@@ -148,3 +174,41 @@ def claim_changes(where: str, old: Row | None, new: Row | None, comparer: Compar
             yield RecordChange(Turn.CHANGED, "claim", f"{where}, {name}", text(before[name]), text(after[name]))
         if "quantity" in differing:
             return  # the numbers of another quantity are others
+
+
+def sweep_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield what changed between two sweeps: the grid, then its cells."""
+    yield from one(Turn.CHANGED, "grid", "", old.header["name"], new.header["name"])
+    for axis in dict.fromkeys([*old.header["axes"], *new.header["axes"]]):
+        before, after = (header["axes"].get(axis, []) for header in (old.header, new.header))
+        less = any(value not in after for value in before)
+        yield from one(Turn.WORSE if less else Turn.CHANGED, "axis", axis, before, after)
+    yield from one(Turn.CHANGED, "data", "", *(str(side.header["data"] or "")[:DIGEST] for side in (old, new)))
+    yield from named_changes("mechanism", *(flat(header["imported"]) for header in (old.header, new.header)))
+    both, gone, added = paired(old.of("cell"), new.of("cell"), lambda row: dumps(row["cell"]))
+    comparer.compared["cells"] += len(both)
+    for before, after in both.values():
+        if before == after:
+            comparer.equal(before)
+        else:
+            yield from _cell(before, after, comparer)
+    before_alone, now_alone = ([(text(row["cell"]), row) for row in part.values()] for part in (gone, added))
+    yield from alone("cell", before_alone, now_alone, lambda row: f" ({_words(row)})")
+
+
+def _words(row: Row) -> str:
+    return f"holds, as {row['ground']}" if row["ground"] else outcome_words(row)
+
+
+def _cell(old: Row, new: Row, comparer: Comparer) -> Iterator[RecordChange]:
+    """Yield how a cell changed: its outcome, what that rests on, or its numbers."""
+    where = text(new["cell"])
+    if _words(old) != _words(new):
+        turn = outcome_turn(old, new)
+        if old["outcome"] == new["outcome"] == "HOLDS":
+            turn = Turn.BETTER if new["ground"] == "proved" else Turn.WORSE
+        yield RecordChange(turn, "outcome", where, _words(old), _words(new))
+    changed = list(claim_changes(where, old["claim"], new["claim"], comparer))
+    yield from changed
+    if not changed:
+        yield from comparer.moved(where, old, new)

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Union, get_args
 
-from ..engine.rows import dumps
+from ..engine.record import Record, checked_rows, header_of, json_lines, record_file, record_of
+from ..engine.rows import Row, dumps
+from ..engine.versions import source_digest
 from ..messages.errors import UserError
-from .changes import Difference, RecordChange, ordered
-from .compared_record import ComparedRecord, RecordLike, compared_record
-from .header_changes import comparer_of, header_changes
-from .look_changes import Comparer
+from ..schemas.row_parts import Profile
+from .changes import DIGEST, Difference, RecordChange, Turn, less_is_worse, more_is, named_changes, one, ordered
+from .look_changes import ComparedRecord, Comparer
 
+if TYPE_CHECKING:
+    from ..calibration.calibration_record import Calibration
+    from ..certificates.certify_call import Certification
+
+#: A record as it is read, decided or counted; its rows with the header first; or the file or folder that holds it.
+RecordLike = Union["ComparedRecord", Record, "Calibration", "Certification", Sequence[Row], str, "os.PathLike[str]"]
 Changes = Callable[[ComparedRecord, ComparedRecord, Comparer], Iterator[RecordChange]]
+#: What a kind is called here, by the schema of its lines, and the module that compares it.
+NAMES = {"record": "run", "certificate": "certificate", "sweep": "sweep", "calibration": "calibration"}
+MODULES = {"run": "run_changes", "certificate": "certificate_changes", "sweep": "look_changes"}
+#: Folders of a certificate, each with a record of its own.
+PARTS = ("curator", "release")
+#: Every header may say these; of the first kind, less is for the worse, and of the second, more.
+FEWER_IS_WORSE = ("complete", "n_draws", "imported_draws")
+MORE_IS_WORSE = ("failure_prob", "failure_prob_per_id", "failure_prob_per_cell")
 
 
 def difference(old: RecordLike, new: RecordLike) -> Difference:
@@ -50,7 +68,9 @@ def difference(old: RecordLike, new: RecordLike) -> Difference:
     before, after = compared_record(old), compared_record(new)
     _check_comparable(before, after)
     comparer, notes = comparer_of(before, after)
-    found = [*header_changes(before.header, after.header), *_of_kind(before.kind)(before, after, comparer)]
+    module = import_module(f".{MODULES.get(before.kind, before.kind + '_changes')}", __package__)
+    changes: Changes = getattr(module, f"{before.kind}_changes")
+    found = [*header_changes(before.header, after.header), *changes(before, after, comparer)]
     unsaid = _unsaid(before, after) if not found else []
     confidential = before.confidential or after.confidential
     return Difference(
@@ -66,12 +86,6 @@ def _unsaid(old: ComparedRecord, new: ComparedRecord) -> list[str]:
     count = max((lines[0] - lines[1]).total(), (lines[1] - lines[0]).total())
     words = "1 line differs" if count == 1 else f"{count} lines differ"
     return [f"{words}, in numbers whose intervals overlap or in what is not compared"] if count else []
-
-
-def _of_kind(kind: str) -> Changes:
-    """Return what compares two records of a kind; its module is loaded when it is needed."""
-    function: Changes = getattr(import_module(f".{kind}_changes", __package__), f"{kind}_changes")
-    return function
 
 
 def _check_comparable(old: ComparedRecord, new: ComparedRecord) -> None:
@@ -91,3 +105,119 @@ def _said(old: ComparedRecord, new: ComparedRecord) -> tuple[str, ...]:
         if record.header.get("complete") is False:
             notes.append(f"{name} is not complete: what is absent there was not reached")
     return tuple(notes)
+
+
+def comparer_of(old: ComparedRecord, new: ComparedRecord) -> tuple[Comparer, tuple[str, ...]]:
+    """Return how the numbers of two records are compared, and in words what is not, and why."""
+    if old.kind == "calibration":  # nothing is drawn from its seed but the repetitions, and their counts are compared
+        return Comparer(numbers=True, exactly=True), ()
+    notes = []
+    seeds = old.header["seed"], new.header["seed"]
+    same_data = old.kind == "run" or old.header.get("data") == new.header.get("data")
+    if seeds[0] != seeds[1]:
+        notes.append(
+            f"numbers are not compared: the seeds differ ({seeds[0]}, {seeds[1]}), and with them what a case is about"
+        )
+    elif not same_data:
+        notes.append("numbers are not compared: the data differ")
+    exactly = all(old.header[name] == new.header[name] for name in ("platform", "versions"))
+    if not notes and not exactly:
+        notes.append("another platform or other versions: numbers are compared to 1e-9, and to 1e-12 near 0")
+    return Comparer(numbers=seeds[0] == seeds[1] and same_data, exactly=exactly), tuple(notes)
+
+
+def header_changes(old: Row, new: Row) -> Iterator[RecordChange]:
+    """Yield what changed of that which every kind of record says of itself."""
+    if "profile" in old and "profile" in new:
+        order = get_args(Profile)
+        turn = less_is_worse(order.index(old["profile"]), order.index(new["profile"]))
+        yield from one(turn, "profile", "", old["profile"], new["profile"])
+    for names, more in ((FEWER_IS_WORSE, Turn.BETTER), (MORE_IS_WORSE, Turn.WORSE)):
+        for name in names:
+            if old.get(name) is not None and new.get(name) is not None and not _follows(name, old, new):
+                yield from more_is(more, name.replace("_", " "), "", old[name], new[name])
+    yield from one(Turn.CHANGED, "seed", "", old["seed"], new["seed"])
+    yield from named_changes("version", old["versions"], new["versions"])
+    yield from one(Turn.CHANGED, "platform", "", old["platform"], new["platform"])
+    yield from one(Turn.CHANGED, "sources", "", old["sources"][:DIGEST], new["sources"][:DIGEST])
+
+
+def _follows(name: str, old: Row, new: Row) -> bool:
+    """Return whether a change follows from another one: a sum over what there is, or a share of a whole."""
+    if name == "failure_prob":
+        return "failure_prob_per_cell" in old
+    return name == "failure_prob_per_id" and old["failure_prob"] != new["failure_prob"]
+
+
+def compared_record(record: RecordLike) -> ComparedRecord:
+    """Return a record with its kind.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, is of an unknown schema, is not as it was written, or is of no kind that can be compared.
+    """
+    if isinstance(record, ComparedRecord):
+        return record
+    if isinstance(record, (str, os.PathLike)):
+        return _read(Path(record))
+    rows = _rows(record)
+    kind = NAMES.get(header_of(rows[0]) or "record") if rows else None
+    if kind is None:
+        raise UserError(f"record must begin with the header of {', '.join(NAMES.values())}, got {len(rows)} rows")
+    return ComparedRecord(kind, rows[0], tuple(rows[1:]))
+
+
+def _rows(record: object) -> Sequence[Row]:
+    if isinstance(record, Record):
+        return [record.header, *record.statements, *record.cases, *record.figures, *record.verdicts]
+    if isinstance(record, Sequence):
+        return record
+    rows: Sequence[Row] = getattr(record, "rows")  # noqa: B009
+    header = getattr(record, "header", None)
+    return rows if header is None else [header, *rows]
+
+
+def _read(path: Path) -> ComparedRecord:
+    file = file_of(path)
+    schema = record_of(file) or "record"
+    if schema == "comparison":
+        raise UserError(f"record must be that of a {', a '.join(NAMES.values())}, got record={file} (a comparison)")
+    try:
+        header, *rows = checked_rows(file, schema if schema in NAMES else "record")
+    except UserError as stop:
+        raise UserError(f"{stop}{_of_others(file)}") from stop
+    return ComparedRecord(NAMES[schema], header, tuple(rows))
+
+
+def _of_others(file: Path) -> str:
+    """Return, for a record that could not be read, whether other sources of ours wrote it, whose rows may differ."""
+    try:
+        header = next(json_lines(file))
+    except UserError:
+        return ""
+    theirs = header.get("sources", source_digest())
+    return "" if theirs == source_digest() else "; other sources of pdp-verify wrote it"
+
+
+def file_of(path: Path) -> Path:
+    """Return the file of a record, given that or the folder that holds it.
+
+    Raises
+    ------
+    UserError
+        If a folder holds the records of both audiences of a certificate, or if a sweep is given by another file than
+        the table that ``--export FILE.jsonl`` writes.
+    """
+    if path.suffix in (".sqlite", ".parquet", ".toml", ".pdf", ".md") and not path.is_dir():
+        raise UserError(f"record must be strict JSON lines (of a sweep: --export FILE.jsonl), got record={path}")
+    if not path.is_dir() or record_file(path).exists():
+        return record_file(path)
+    parts = [path / part / "audit.jsonl" for part in PARTS if (path / part / "audit.jsonl").exists()]
+    if len(parts) > 1:
+        named = " or ".join(str(path / part) for part in PARTS)
+        raise UserError(f"record must be that of one audience, got record={path}; name {named}")
+    tables = sorted(table for table in path.glob("*.jsonl") if table.is_file())
+    if not parts and len(tables) > 1:
+        raise UserError(f"record must be one file, got record={path}; name {tables[0]} or another of {len(tables)}")
+    return parts[0] if parts else tables[0] if len(tables) == 1 else record_file(path)

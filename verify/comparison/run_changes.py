@@ -6,15 +6,13 @@ expected one any more, or where what was decided is open now. A corrected form i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from ..engine.rows import Row
 from ..papers.ledger import verdict_word
-from .changes import RecordChange, Turn, more_is, one, paired, text
-from .compared_record import ComparedRecord
-from .header_changes import digests, flat, named_changes
-from .look_changes import Comparer, claim_changes, defect_turn, outcome_turn, outcome_words
+from .changes import DIGEST, RecordChange, Turn, alone, flat, more_is, named_changes, one, paired, text
+from .look_changes import ComparedRecord, Comparer, claim_changes, defect_turn, outcome_turn, outcome_words
 
 #: Words of a statement that may change without changing what is claimed.
 WORDS = ("title", "locator", "summary", "definition", "reference")
@@ -26,7 +24,8 @@ CASE = ("id", "part", "standing", "case")
 
 def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
     """Yield what changed between two runs, verdicts first."""
-    yield from digests(old.header["data"], new.header["data"])
+    data = ({name: digest[:DIGEST] for name, digest in side.header["data"].items()} for side in (old, new))
+    yield from named_changes("data", *data)
     yield from _papers(*(header.get("papers", {}) for header in (old.header, new.header)))
     gone, added = _absent(old, new), _absent(new, old)
     yield from (RecordChange(Turn.WORSE, "gone", id_, f"{what} is gone", "") for id_, what in gone.items())
@@ -39,10 +38,11 @@ def run_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) ->
 
 def _papers(old: Mapping[str, Row], new: Mapping[str, Row]) -> Iterator[RecordChange]:
     """Yield what changed of the papers that both records name, and which ones one alone names."""
-    yield from (RecordChange(Turn.CHANGED, "gone", name, "the paper is gone", "") for name in old if name not in new)
-    yield from (RecordChange(Turn.CHANGED, "new", name, "", "the paper is new") for name in new if name not in old)
+    gone = [(name, paper) for name, paper in old.items() if name not in new]
+    added = [(name, paper) for name, paper in new.items() if name not in old]
+    yield from alone("paper", gone, added, turn=Turn.CHANGED)
     for name in (name for name in old if name in new):
-        yield from named_changes("paper", *(flat(papers[name], name) for papers in (old, new)))
+        yield from named_changes("paper", flat(old[name], name), flat(new[name], name))
 
 
 def _absent(there: ComparedRecord, here: ComparedRecord) -> dict[str, str]:
@@ -71,8 +71,9 @@ def _verdicts(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
         yield from found
         for name in ("consequence", "root"):
             yield from one(Turn.CHANGED, name, id_, before.get(name), after.get(name))
-        if not any(change.turn is Turn.WORSE for change in found):
-            yield from _expectations(id_, before["unexpected"], after["unexpected"])
+        lists = [list(row["unexpected"]) or "as expected" for row in (before, after)]
+        if bool(before["unexpected"]) != bool(after["unexpected"]) and not any(c.turn is Turn.WORSE for c in found):
+            yield from one(Turn.WORSE if after["unexpected"] else Turn.BETTER, "expectation", id_, *lists)
 
 
 def _expected(row: Row, form: str) -> Any:
@@ -89,52 +90,37 @@ def _readings(id_: str, old: Row, new: Row) -> Iterator[RecordChange]:
 
 def _printed(where: str, old: Row | None, new: Row | None, expected: str | None) -> Iterator[RecordChange]:
     """Yield how the verdict on what a paper printed changed."""
-    if old is None or new is None:
-        yield from _form(where, old, new)
-    elif _ruled(old) != _ruled(new):
-        open_now = new["verdict"] == "UNDECIDED"
-        if old["verdict"] == new["verdict"]:
-            turn = defect_turn(old, new)
-        elif open_now or (expected is not None and old["verdict"] == expected):
-            turn = Turn.WORSE
-        elif old["verdict"] == "UNDECIDED":
-            turn = Turn.BETTER if expected in (None, new["verdict"]) else Turn.WORSE
-        else:
-            turn = Turn.CHANGED
-        yield RecordChange(turn, "verdict", where, verdict_word(old), verdict_word(new))
+
+    def turn(before: str, after: str) -> Turn:
+        if after == "UNDECIDED" or (expected is not None and before == expected):
+            return Turn.WORSE
+        if before == "UNDECIDED":
+            return Turn.BETTER if expected in (None, after) else Turn.WORSE
+        return Turn.CHANGED
+
+    yield from _ruling(where, old, new, turn)
 
 
 def _corrected(where: str, old: Row | None, new: Row | None) -> Iterator[RecordChange]:
     """Yield how the verdict on a corrected form changed: it should be supported, and never be less decided."""
+
+    def turn(before: str, after: str) -> Turn:
+        if after == "SUPPORTED":
+            return Turn.BETTER
+        return Turn.WORSE if before == "SUPPORTED" or after == "REFUTED" else Turn.CHANGED
+
+    yield from _ruling(where, old, new, turn)
+
+
+def _ruling(where: str, old: Row | None, new: Row | None, turn: Callable[[str, str], Turn]) -> Iterator[RecordChange]:
+    """Yield how the verdict on a form changed, or that only one of the records has the form."""
     if old is None or new is None:
-        yield from _form(where, old, new)
-    elif _ruled(old) != _ruled(new):
-        if old["verdict"] == new["verdict"]:
-            turn = defect_turn(old, new)
-        elif new["verdict"] == "SUPPORTED":
-            turn = Turn.BETTER
-        else:
-            turn = Turn.WORSE if old["verdict"] == "SUPPORTED" or new["verdict"] == "REFUTED" else Turn.CHANGED
-        yield RecordChange(turn, "verdict", where, verdict_word(old), verdict_word(new))
-
-
-def _form(where: str, old: Row | None, new: Row | None) -> Iterator[RecordChange]:
-    """Yield a form of a statement that only one of the records has."""
-    if old is not None:
-        yield RecordChange(Turn.WORSE, "gone", where, f"the form is gone ({verdict_word(old)})", "")
-    elif new is not None:
-        yield RecordChange(Turn.CHANGED, "new", where, "", f"the form is new ({verdict_word(new)})")
-
-
-def _ruled(ruling: Row) -> tuple[str, str]:
-    return ruling["verdict"], ruling["reason"]
-
-
-def _expectations(id_: str, old: Sequence[str], new: Sequence[str]) -> Iterator[RecordChange]:
-    """Yield whether a verdict is not the expected one any more, or is again."""
-    if bool(old) != bool(new):
-        turn = Turn.WORSE if new else Turn.BETTER
-        yield RecordChange(turn, "expectation", id_, text(list(old) or "as expected"), text(list(new) or "as expected"))
+        gone, added = ([] if each is None else [(where, each)] for each in (old, new))
+        yield from alone("form", gone, added, lambda row: f" ({verdict_word(row)})")
+    elif (old["verdict"], old["reason"]) != (new["verdict"], new["reason"]):
+        same = old["verdict"] == new["verdict"]
+        way = defect_turn(old, new) if same else turn(old["verdict"], new["verdict"])
+        yield RecordChange(way, "verdict", where, verdict_word(old), verdict_word(new))
 
 
 def _statements(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange]:
@@ -143,8 +129,7 @@ def _statements(old: Sequence[Row], new: Sequence[Row]) -> Iterator[RecordChange
         if before == after:
             continue
         yield from one(Turn.CHANGED, "domain", id_, before["domain"], after["domain"])
-        for name in WORDS:
-            yield from one(Turn.CHANGED, "text", f"{id_}, {name}", before.get(name), after.get(name))
+        yield from named_changes("text", before, after, names=WORDS, where=f"{id_}, ")
         parts, _, _ = paired(before["parts"], after["parts"], _part_name)
         for name, (part, now) in parts.items():
             yield from _part(name, part, now)
@@ -161,8 +146,7 @@ def _part(where: str, old: Row, new: Row) -> Iterator[RecordChange]:
         before, after = (part[form] and part[form]["text"] for part in (old, new))
         yield from one(Turn.CHANGED, "formula", f"{where} {words}", before, after)
     before, after = ((part.get("provenance") or {}) for part in (old, new))
-    for name in dict.fromkeys([*before, *after]):
-        yield from one(Turn.CHANGED, "provenance", f"{where}, {name}", before.get(name), after.get(name))
+    yield from named_changes("provenance", before, after, where=f"{where}, ")
     for name, words in PART_WORDS.items():
         yield from one(Turn.CHANGED, "text", f"{where}, {words}", old.get(name), new.get(name))
 

@@ -1,14 +1,20 @@
-"""What a record depends on besides its seed: versions, the processor's tag, and the digest of our sources."""
+"""What a record depends on besides its seed: versions, the processor, our sources; and ``run.json`` beside it."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
-from collections.abc import Mapping
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
+
+from reports.files import write_atomic
 
 #: Rooms whose code can change a number; ``reports`` cannot.
 ROOMS = ("audits", "mechanisms", "verify")
@@ -85,3 +91,34 @@ def header(own: Mapping[str, Any], *, schema_version: int, kind: str = "header",
     """
     named = {"kind": kind} | ({"record": record} if record else {})
     return {**named, "schema_version": schema_version, **own, **identity()}
+
+
+SCHEMA_VERSION = 1
+
+
+class Clock:
+    """When a run began, and how long it has taken."""
+
+    def __init__(self) -> None:
+        self._started, self._clock = datetime.now(UTC), time.monotonic()
+
+    def about(self, command: Sequence[str], *, jobs: int, exit_code: int, **more: Any) -> dict[str, Any]:
+        """Return what ``run.json`` says now; ``command`` is what was typed after ``pdp-verify``."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "started": self._started.isoformat(timespec="seconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - self._clock, 3),
+            "command": shlex.join(["pdp-verify", *command]),
+            "jobs": jobs,
+            "host": platform.node(),
+            "system": platform.platform(),
+            "versions": library_versions(),
+            "exit_code": exit_code,
+            **more,
+        }
+
+
+def write_run(folder: Path, about: dict[str, Any]) -> None:
+    """Write ``run.json``."""
+    write_atomic(folder / "run.json", (json.dumps(about, indent=2) + "\n").encode())

@@ -11,11 +11,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Container, Generator, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from ..messages.errors import Defect
-from ..messages.silence import tell
+from ..messages.faults import tell
 from .executors import Executor, local
 from .task import Batch, Died, Done, Failed, R, Refused, T, Task
 from .versions import identity
@@ -135,6 +136,19 @@ class Work(Generic[T, R]):
         while (self._todo or self._again or self._under_way) and not self.timed_out:
             self._hand_in()
             yield from self._collect()
+
+    def through(
+        self,
+        take: Callable[[list[Done[T, R] | Died[T]]], None],
+    ) -> bool:
+        """Give ``take`` what is done as it comes back, and end the executor; return whether Ctrl-C ended it early."""
+        try:
+            with self.executor, closing(self.results()) as results:
+                for part in results:
+                    take(part)
+        except KeyboardInterrupt:
+            return True
+        return False
 
     def expected(self) -> tuple[int, float] | None:
         """Return how many tasks are left and the seconds they will take, once the first ones are known."""

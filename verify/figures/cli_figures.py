@@ -33,8 +33,7 @@ def figures(output: Path, seed: int, jobs: int | None) -> None:
     from ..engine.work import mapped
     from ..messages.errors import UserError
     from ..runs.publish import drawn_figures
-    from .book import MODULES, document, draw
-    from .figure_page import Page
+    from .figure_page import MODULES, Page, document, draw
 
     if output.is_dir():
         raise UserError(f"output must be a file, got output={output} (a folder)")

@@ -55,8 +55,7 @@ class Written:
 
 
 def _sarif(handed: HandedRecord) -> Written:
-    from .problems import certificate_problems, places_in_configuration, places_in_record, run_problems
-    from .sarif_log import sarif_log
+    from .sarif_log import certificate_problems, places_in_configuration, places_in_record, run_problems, sarif_log
 
     if handed.of == "certificate":
         rows = handed.rows()

@@ -12,9 +12,8 @@ from mechanisms.data.embedded import load
 
 from .box_search import Axis, Point, excess, worst_point
 from .declare import At, Draws, Numbers
-from .evidence import hockey_stick_evidence
+from .evidence import hockey_stick_evidence, sampled_delta
 from .statement import Case, Evidence, Observer, Role
-from .witness import sampled_delta
 
 #: Objective of a point outside the domain: worse than any point inside can be.
 OUTSIDE = -1e9

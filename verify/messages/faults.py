@@ -1,4 +1,4 @@
-"""Whose fault it is: what the system refused (a full disk, a file that vanished, no memory) is no defect of ours."""
+"""Whose fault it is, what the system refused, what a damaged record raises; and no word where none may be said."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from .errors import Defect, UserError
 
@@ -83,3 +85,51 @@ def keep_traceback(stop: BaseException) -> str:
     except OSError:
         return "details could not be kept"
     return f"details in {name}"
+
+
+#: What a reader raises that meets something else than was written. Good records pay nothing for it.
+DAMAGE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RuntimeError, AssertionError, Warning)
+
+
+@contextmanager
+def as_written(path: Path) -> Iterator[None]:
+    """Take what is raised while a record is shown for what it is: damage that no line shows alone."""
+    try:
+        yield
+    except DAMAGE as stop:
+        raise UserError(
+            f"record must be as pdp-verify wrote it, got record={path} ({type(stop).__name__}, {keep_traceback(stop)})"
+        ) from stop
+
+
+VARIABLE = "PYTHONWARNINGS"
+_silent = False
+
+
+def tell(line: str) -> None:
+    """Print a line about the work, not about what it found, on standard error, unless nothing may be said."""
+    if not _silent:
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def silenced(wanted: bool) -> Iterator[None]:
+    """Tell nothing while the block runs; ignore every warning, here and in its processes, whatever ``-W`` says."""
+    if not wanted:
+        yield
+        return
+    global _silent
+    before, options = os.environ.get(VARIABLE), list(sys.warnoptions)
+    os.environ[VARIABLE] = "ignore"
+    sys.warnoptions[:] = ["ignore"]  # what a spawned process is started with
+    was_silent, _silent = _silent, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        _silent = was_silent
+        sys.warnoptions[:] = options
+        os.environ.pop(VARIABLE)
+        if before is not None:
+            os.environ[VARIABLE] = before

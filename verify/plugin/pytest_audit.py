@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,15 +16,19 @@ from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
 from ..certificates.config.own_code import Vouched
-from ..engine.looks import decided_row
-from ..engine.rows import Row, encode
+from ..engine.rows import Row, decided_row, encode
 from ..engine.worker import one_blas_thread
 from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, pair_evidence
-from ..kernel.shares import whole
+from ..kernel.ruling import rule_statement
+from ..kernel.shares import case_budgets, whole
 from ..kernel.verdict import Outcome, Reason
 from ..messages.errors import UserError
 from ..messages.words import case_sentence
-from ..papers import registry
+from ..papers import ledger, registry
+from ..papers.ledger import compare
+from ..papers.registry import DISPLAY
+from ..runs.case_run import decide_case
+from ..runs.statement_run import defects
 
 #: What a test may expect -> the outcomes with which it passes.
 EXPECTATIONS = {
@@ -194,3 +198,31 @@ def _vouched(given: Mapping[str, str] | None) -> Vouched | None:
         return Vouched.read(given["who"], given["proof"], Path.cwd(), key="vouched_by")
     except UserError as stop:
         raise AuditFailure(str(stop)) from None
+
+
+def select(ids: Sequence[str]) -> list[str]:
+    """Return the ids of the statements that decide ``ids`` (all when there are none), in catalogue order."""
+    return [source.id for source in registry.default().select(ids)]
+
+
+def decide(id_: str, *, seed: int, profile: str, share: float) -> tuple[list[Row], list[str]]:
+    """Return the rows of a statement, cases then verdicts, and what is unexpected in them.
+
+    ``share`` is the failure probability of the statement; with 1e-4/256 the rows are those of ``pdp-verify run``.
+    """
+    quick = profile == "quick"
+    (source,) = registry.default().select([id_])
+    statement = source.load()
+    budgets = case_budgets(whole(share, StreamKey(seed).child(statement.id)), statement)
+    chosen = [case for case in statement.cases if case.quick or not quick]
+    with one_blas_thread():
+        cases = [decide_case(statement, case, profile, budgets[case.name]) for case in chosen]
+    rulings = rule_statement(statement, cases, quick=quick)
+    expected = ledger.default()
+    unexpected = defects(cases)
+    for ruling in rulings:
+        if DISPLAY not in ruling["id"]:
+            unexpected += [
+                f"{ruling['id']} {text}" for text in compare(ruling, expected.get(ruling["id"]), quick=quick)[0]
+            ]
+    return [*cases, *rulings], unexpected

@@ -1,4 +1,4 @@
-"""``pdp-verify replay`` and ``pdp-verify report``: what can be done with a record."""
+"""What can be done with a record: ``pdp-verify replay``, ``report`` and ``errata``; the last two draw nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..cli_typed import RECORD_OUTPUT
+from ..cli_typed import DOCUMENT, RECORD_OUTPUT
 from ..messages.errors import UserError
 
 RECORD = click.Path(path_type=Path)
@@ -22,12 +22,11 @@ def replay(record: Path, id_: str, case: str | None, data: Path | None) -> int:
     from ..engine.record import read, record_file
     from ..engine.versions import library_versions, platform_tag, source_digest
     from ..engine.worker import RunSettings
-    from ..messages.damaged import as_written
+    from ..messages.faults import as_written
     from ..messages.words import case_sentence, case_title
     from ..papers import registry
-    from .case_run import CaseWork, perform
+    from .case_run import CaseWork, compare_rows, decisive, perform
     from .given_data import given_again
-    from .replay import compare_rows, decisive
 
     with as_written(record_file(record)):
         recorded = read(record)
@@ -79,7 +78,7 @@ def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
     from ..cli_work import default_jobs
     from ..engine.record import read, read_run, record_file, record_of
     from ..interchange.interchange_formats import hand_over, interchange_of
-    from ..messages.damaged import as_written
+    from ..messages.faults import as_written
     from .publish import publish
 
     if source is not None and not file.name.endswith(".sarif"):
@@ -103,3 +102,35 @@ def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
     except OSError as stop:
         raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
     click.echo(str(file))
+
+
+@click.command()
+@click.argument("record", type=click.Path(path_type=Path), required=False)
+@click.option("-o", "--output", "file", type=DOCUMENT, required=True, help="The file to write: .pdf, .md or .html.")
+@click.option("--paper", default="", help="Of one paper alone: its folder, or the prefix of its ids (W18).")
+@click.option("--contact", default="", help="Where answers go [default: the project's issue tracker, if it has one].")
+def errata(record: Path | None, file: Path, paper: str, contact: str) -> None:
+    """Write proposed corrections to the papers of RECORD [default: the newest run in pdp-verify-out]; draws nothing."""
+    from reports.formats import write_document
+
+    from ..engine.record import read, read_run, record_file
+    from ..messages.faults import as_written
+    from .errata import errata_document
+
+    record = record or newest()
+    try:
+        with as_written(record_file(record)):
+            date = str(read_run(record).get("finished", ""))[:10]
+            pages = errata_document(read(record), date=date, paper=paper, contact=contact.strip())
+            write_document(pages, file)
+    except OSError as stop:
+        raise UserError(f"output must be a file that can be written, got output={file} ({stop.strerror})") from stop
+    click.echo(str(file))
+
+
+def newest() -> Path:
+    """Return the record of the newest run in ``pdp-verify-out``."""
+    found = sorted(Path("pdp-verify-out").glob("*/audit.jsonl"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise UserError("record must be given where pdp-verify-out holds no run; `pdp-verify run` makes one")
+    return found[-1]

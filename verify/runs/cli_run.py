@@ -84,8 +84,8 @@ def run(
         raise UserError(f"out must not be the folder of a calibration, a comparison or a certificate, got out={out}")
 
     from ..engine.follow import Follower
-    from ..engine.run_json import Clock
     from ..engine.store import Store
+    from ..engine.versions import Clock
     from ..papers import ledger
     from .statement_run import execute, statement_line
 
@@ -134,7 +134,7 @@ def leave(findings: Findings, folder: Path, about: Row, *, jobs: int, full: bool
     from reports.files import write_atomic
 
     from ..engine.record import write
-    from ..engine.run_json import write_run
+    from ..engine.versions import write_run
     from .publish import junit, publish
 
     write(findings.record, folder / "audit.jsonl")
@@ -149,8 +149,8 @@ def leave(findings: Findings, folder: Path, about: Row, *, jobs: int, full: bool
 
 def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float, full: bool = False) -> None:
     """Print the unexpected first, then the counts, the paths and the next command to type."""
-    from ..engine.looks import DIED
-    from ..messages.terminal import labelled
+    from ..engine.rows import DIED
+    from ..messages.texts import labelled
     from ..messages.words import case_sentence
     from .pages.causes import entries
     from .statement_run import defects

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..messages.errors import UserError
-from ..messages.terminal import labelled
+from ..messages.texts import labelled
 
 if TYPE_CHECKING:
     from ..engine.record import Record
@@ -135,7 +135,7 @@ def _coloured(cell: str, room: int) -> str:
 def _with_verdicts(rows: list[dict[str, Any]], record: Path) -> list[dict[str, Any]]:
     """Return the rows that a record has, with what it found."""
     from ..engine.record import read, record_file
-    from ..messages.damaged import as_written
+    from ..messages.faults import as_written
 
     with as_written(record_file(record)):
         found = {row["id"]: row for row in read(record).verdicts}
@@ -162,7 +162,7 @@ def show(id_: str, record: Path | None) -> None:
     lines = [*describe(source, statement, id_)]
     if record:
         from ..engine.record import record_file
-        from ..messages.damaged import as_written
+        from ..messages.faults import as_written
 
         with as_written(record_file(record)):
             lines += ["", *findings(id_, record)]

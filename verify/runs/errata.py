@@ -32,7 +32,6 @@ from ..engine.rows import Row
 from ..messages.errors import UserError
 from ..messages.words import plain_words, rounded_factor, verdict_sentence
 from ..papers.paper import Consequence
-from .pages.addresses import paper_address, tracker
 from .pages.causes import (
     EVERYDAY,
     Cause,
@@ -45,7 +44,7 @@ from .pages.causes import (
     unclear,
     unclear_parts,
 )
-from .pages.short_pages import SHORT_DIGEST, author, badge, classes
+from .pages.short_pages import SHORT_DIGEST, author, badge, classes, paper_address, tracker
 from .statement_pages import provenance_facts, ruling_of_part, worst_blocks
 
 EVIDENCE = (

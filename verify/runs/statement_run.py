@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 
 from audits import StreamKey
@@ -14,7 +13,7 @@ from ..engine.executors import Executor
 from ..engine.follow import Watcher
 from ..engine.rows import Row, statement_row
 from ..engine.store import Store
-from ..engine.task import Died, Task, content_hash
+from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import header, identity
 from ..engine.work import Work, keyed
 from ..engine.worker import RunSettings
@@ -201,24 +200,20 @@ def execute(
             for ruling in verdicts[run.statement.id]:
                 tell(ruling)
 
+    def take(part: Sequence[Done[CaseWork, list[Row]] | Died[CaseWork]]) -> None:
+        for one in part:
+            run, key = owners[one.task.key], one.task.key
+            run.done[key] = died(one.task.content) if isinstance(one, Died) else one.result
+            run.seconds += 0.0 if isinstance(one, Died) else one.seconds
+            store.put(key, run.done[key])
+            watcher.advance(one.task.content.case or f"{run.statement.id} figures")
+            settle(run)
+
     watcher.begin(len(todo))
     for run in runs:
         settle(run)
-    interrupted = False
     work = Work(perform, todo, executor, name=CaseWork.named)
-    try:
-        with executor, closing(work.results()) as results:
-            for part in results:
-                for one in part:
-                    rows = died(one.task.content) if isinstance(one, Died) else one.result
-                    store.put(one.task.key, rows)
-                    run = owners[one.task.key]
-                    run.done[one.task.key] = rows
-                    run.seconds += 0.0 if isinstance(one, Died) else one.seconds
-                    watcher.advance(one.task.content.case or f"{run.statement.id} figures")
-                    settle(run)
-    except KeyboardInterrupt:
-        interrupted = True
+    interrupted = work.through(take)
     rulings = [verdicts.get(run.statement.id) or run.rulings(settings, ledger) for run in runs]
     return _findings(runs, settings, given, rulings, interrupted, reused, work.worker_deaths)
 

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from . import calibration_rows, certificate_rows, choice_rows, run_rows, sweep_rows
+from . import certificate_rows, run_rows, table_rows
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 LACKING = "Numbers that JSON lacks are the strings inf, -inf and nan."
@@ -35,10 +35,10 @@ RECORDS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
         "One line of calibration.jsonl",
         "The first line is the header; then exact coverage, rates of false alarms, and mutants.",
         {
-            "header": calibration_rows.CalibrationHeader,
-            "exact": calibration_rows.ExactRow,
-            **dict.fromkeys(("rate", "control", "prediction"), calibration_rows.RateRow),
-            "mutant": calibration_rows.MutantRow,
+            "header": table_rows.CalibrationHeader,
+            "exact": table_rows.ExactRow,
+            **dict.fromkeys(("rate", "control", "prediction"), table_rows.RateRow),
+            "mutant": table_rows.MutantRow,
         },
     ),
     "certificate": (
@@ -57,13 +57,13 @@ RECORDS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "sweep": (
         "One line of the table of a sweep",
         f"The first line is what every row depends on; then a row a cell. {LACKING}",
-        {"sweep": sweep_rows.SweepHeader, "cell": sweep_rows.CellRow},
+        {"sweep": table_rows.SweepHeader, "cell": table_rows.CellRow},
     ),
     "comparison": (
         "One line of comparison.jsonl",
         "The first line is what every row depends on; then a row for each mechanism, calibration and promise. "
         f"{LACKING}",
-        {"header": choice_rows.ComparisonHeader, "choice": choice_rows.ChoiceRow},
+        {"header": table_rows.ComparisonHeader, "choice": table_rows.ChoiceRow},
     ),
     "run": (
         "run.json",

@@ -54,8 +54,7 @@ def sweep(
     from ..engine.store import Store
     from ..messages.faults import withheld
     from .grid import read_grid
-    from .sweep_run import Sweep
-    from .sweep_table import check_export
+    from .sweep_run import Sweep, check_export
 
     cells = read_grid(grid, tell=lambda line: click.echo(line, err=True))
     path = store or grid.with_suffix(".sqlite")
@@ -83,10 +82,9 @@ def _finish(work: Sweep, export: Path | None, reports: Sequence[Path]) -> int:
     from reports.formats import write_document
 
     from ..engine.store import refused
-    from ..messages.damaged import DAMAGE
-    from ..messages.faults import keep_traceback
+    from ..messages.faults import DAMAGE, keep_traceback
     from ..runs.publish import drawn_figures
-    from . import sweep_table as table
+    from . import sweep_run as table
     from .sweep_pages import document, exit_code, tally
     from .sweep_run import WORDS
 

@@ -14,10 +14,8 @@ from mechanisms.parameters import REACH
 
 from ..messages.errors import UserError
 from ..messages.texts import read_text, read_toml
-from .cell import IMPORTED_DRAWS, Cell, Shared
-from .imported_axis import LOSSES, ImportedMechanism, read_imported
-from .mechanism_axis import ALL_LOSSES, RECIPES
-from .places import REPLACED, TARGETS
+from .cell import IMPORTED_DRAWS, REPLACED, TARGETS, Cell, Shared
+from .mechanism_axis import ALL_LOSSES, LOSSES, RECIPES, ImportedMechanism, read_imported
 
 Rule = tuple[str, Callable[[Any], bool]]
 

@@ -30,8 +30,7 @@ from reports.row import (
 from ..engine.rows import word_of
 from ..messages.words import setting
 from .mechanism_axis import RECIPES
-from .sweep_run import WORDS, Sweep, counts_text
-from .sweep_table import about_delta, flat, rows
+from .sweep_run import WORDS, Sweep, about_delta, counts_text, flat, rows
 
 WORST = 25
 #: Ratios are shown between these decades; beyond, the colour says "as far as this and farther".

@@ -40,7 +40,7 @@ from audits.stated_law.stated_law_columns import Atoms, Chart, Column, atoms_of,
 from audits.stated_law.stated_law_moves import Affine, Permutation, Whole
 from mechanisms import BOTH, GaussianProfile
 from mechanisms.catalogue import reference_mechanisms
-from verify.calibration.series.laws import PAIR, Gaussian, Laplace
+from verify.calibration.series.series import PAIR, Gaussian, Laplace
 
 LEVEL, DRAWS = 1e-6, 20_000
 LAWS = {law.name: law for law in (*HONEST, *FALSE, *FALSE_ON_A_PAIR)}

@@ -15,7 +15,7 @@ from audits.examination.examine_pair import STOPS, PairWork, examine_pair
 from audits.stated_law.stated_law import audit_law, stated
 from audits.stated_law.stated_law_range import Fill, Outward, Push, Reach, Swell, audit_range, payoffs, reaches_of
 from audits.verdict import CheckRole
-from verify.calibration.series.laws import PAIR
+from verify.calibration.series.series import PAIR
 
 LEVEL, DRAWS = 1e-6, 20_000
 SLOW_NAMES = ("30-D", "5-D")

@@ -28,7 +28,7 @@ from mechanisms import (
 from mechanisms.catalogue import example_data, reference_mechanisms
 from mechanisms.data.dataset import DataError
 from mechanisms.linear.ridge import RidgeMap
-from mechanisms.records import record_ranges as ranges_module
+from mechanisms.records import leverage as ranges_module
 from mechanisms.records.leverage import record_ranges
 from mechanisms.records.record_laws import QuadraticRecordLaws, record_laws, record_losses
 

@@ -6,8 +6,7 @@ import pytest
 
 from reports import Figure, Series
 from reports.figures import figure_svg
-from reports.web.elements import serialised
-from reports.web.inline_svg import inline_svg
+from reports.web.elements import inline_svg, serialised
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">'
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from oracles.false_alarm import misses_allowed, reaches
 from scipy import stats
+from scipy.stats import binom
 from toys.processes import finish, rows_in, until
 
 import audits
@@ -24,15 +25,26 @@ from audits import Budget, StreamKey
 from mechanisms import BOTH, Direction
 from mechanisms.catalogue import broken_twins
 from verify import calibration
+from verify.calibration import calibration_record as findings
 from verify.calibration import calibration_run as run
-from verify.calibration import findings
-from verify.calibration.bank.mutant import BankMutant
 from verify.calibration.calibration_pages import document
 from verify.calibration.calibration_record import read, write
 from verify.calibration.series.exact_series import exact_series
+from verify.calibration.series.importance_series import importance_series
 from verify.calibration.series.interval_series import exact_rates, interval_series
-from verify.calibration.series.laws import GRID, PAIR, Coin, Gaussian, Laplace, OnGrid
-from verify.calibration.series.series import AuditSeries, any_missed
+from verify.calibration.series.one_run_series import one_run_mutants, one_run_series
+from verify.calibration.series.series import (
+    DEFAULT_FAILURE_PROB,
+    GRID,
+    PAIR,
+    AuditSeries,
+    BankMutant,
+    Coin,
+    Gaussian,
+    Laplace,
+    OnGrid,
+    any_missed,
+)
 from verify.cli import invoke
 from verify.engine.executors import local
 from verify.engine.store import Store
@@ -395,3 +407,44 @@ def test_every_mutant_of_the_bank_is_refuted_at_the_default_budget(name: str) ->
     key = StreamKey(11, ("bank", name))
     found = (mutant.refute(math.nan, Budget(mutant.n_draws, 1e-4, key.child(str(i)))) for i in range(5))
     assert reaches(5 - misses_allowed(5, 0.05, 1e-3), found)
+
+
+SERIES = {series.name: series for series in one_run_series()}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_false_alarms_are_within_their_level_and_the_control_is_found_out(name):
+    """Null: the lower ends miss with probability at most 0.1. Level 1e-7 by the binomial law."""
+    series = SERIES[name]
+    n = 200 if series.control else 60
+    found = series.misses(n, 0.1, StreamKey(4, ("test",)))
+    assert found.shape == (n, 2)
+    assert not found[:, 1].any()  # nothing is claimed above
+    assert (found[:, 0].sum() > binom.isf(1e-7, n, 0.1)) == series.control
+
+
+def test_the_bound_is_attained():
+    """Its own worst mechanism is refuted about as often as the level says: 0.5, at most one number of guesses less."""
+    worst = SERIES["one run: the mechanism that attains the bound"]
+    assert 0.25 < worst.misses(150, 0.5, StreamKey(4, ("test",)))[:, 0].mean() < 0.65
+
+
+@pytest.mark.parametrize("mutant", list(one_run_mutants()), ids=lambda mutant: mutant.name)
+def test_each_mutant_is_refuted_at_its_strength(mutant):
+    for i in range(3):
+        budget = Budget(mutant.n_draws, DEFAULT_FAILURE_PROB, StreamKey(1, ("mutant", str(i))))
+        assert mutant.refute(mutant.stated, budget)
+        assert not mutant.refute(mutant.strengths[0], budget)
+
+
+SERIES_OF_IMPORTANCE_SERIES = {series.name: series for series in importance_series()}
+
+
+@pytest.mark.parametrize("name", SERIES_OF_IMPORTANCE_SERIES)
+def test_false_alarms_are_within_their_level_and_the_control_is_found_out_of_importance_series(name):
+    """Null: the lower ends miss with probability at most 0.1. Level 1e-7 by the binomial law, 80 repetitions."""
+    series = SERIES_OF_IMPORTANCE_SERIES[name]
+    found = series.misses(80, 0.1, StreamKey(4, ("test",)))
+    assert found.shape == (80, 2)
+    assert not found[:, 1].any()  # nothing is claimed above
+    assert (found[:, 0].sum() > binom.isf(1e-7, 80, 0.1)) == series.control

@@ -15,11 +15,20 @@ from mechanisms.linear.ridge import RidgeMap
 from mechanisms.objective.ball_perturbation import ball_minimiser
 from reports.document import pdf_bytes
 from verify import cli
-from verify.figures import book
-from verify.figures.cross_validation import cross_validated, folds, misclassified, squared_errors
+from verify.figures import figure_page as book
 from verify.figures.figure_page import stream
-from verify.figures.regression_methods import TABLE_METHODS, Wanted, least_squares, minimum_norm, trivial
-from verify.kernel.missing import data_missing
+from verify.figures.regression_methods import (
+    TABLE_METHODS,
+    Wanted,
+    cross_validated,
+    folds,
+    least_squares,
+    minimum_norm,
+    misclassified,
+    squared_errors,
+    trivial,
+)
+from verify.kernel.evidence import data_missing
 from verify.kernel.verdict import Outcome, Reason, judge
 from verify.papers.wang2018.figures import w18_fig_3
 from verify.papers.wang2019.figures import w19_fig_1, w19_fig_2

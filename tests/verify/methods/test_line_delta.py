@@ -11,7 +11,7 @@ from audits import Budget, StreamKey
 from mechanisms import Dataset, Direction, GaussianProfile, NeighbouringPair
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
-from verify.kernel.witness import sampled_delta
+from verify.kernel.evidence import sampled_delta
 from verify.methods.line_delta import line_delta
 
 SHARED = [(-0.5, 1.0), (1.0, -1.0), (0.7, 1.0)]

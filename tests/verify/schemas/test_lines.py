@@ -16,9 +16,9 @@ from verify.engine.record import SCHEMA_VERSIONS
 from verify.kernel.statement import Role, Standing
 from verify.kernel.verdict import Outcome, Reason, Verdict
 from verify.schemas import row_parts
-from verify.schemas.calibration_rows import CalibrationHeader
 from verify.schemas.lines import RECORDS, json_schema, schema_text, trouble
 from verify.schemas.run_rows import CaseRow
+from verify.schemas.table_rows import CalibrationHeader
 
 RATE: dict[str, Any] = {
     "kind": "rate",

@@ -21,8 +21,7 @@ from mechanisms.catalogue import example_data
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.goe import Extreme, GoeLaw, Normalisation
 
-from .laws import PAIR, Gaussian, Laplace
-from .series import AuditSeries, any_missed, missed, one_by_one
+from .series import PAIR, AuditSeries, Gaussian, Laplace, any_missed, missed, one_by_one
 
 Law = Gaussian | Laplace
 LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0))
@@ -177,27 +176,14 @@ def auditor_series() -> Iterator[AuditSeries]:
     )
     for auditor, n_draws, audit, halves in per_law:
         for law in LAWS:
-            yield AuditSeries(
-                auditor,
-                law.name,
-                n_draws,
-                one_by_one(partial(audit, law)),
-                halves=halves,
-                seconds=3e-3,
-            )
-    yield AuditSeries(
-        "likelihood-ratio attack, if Gaussian",
-        LAWS[0].name,
-        1000,
-        one_by_one(_attack_if_gaussian),
-        halves=False,
-        seconds=4e-3,
-    )
+            repeat = one_by_one(partial(audit, law))
+            yield AuditSeries(auditor, law.name, n_draws, repeat, halves=halves, seconds=3e-3)
+    words, gaussian = "likelihood-ratio attack, if Gaussian", one_by_one(_attack_if_gaussian)
+    yield AuditSeries(words, LAWS[0].name, 1000, gaussian, halves=False, seconds=4e-3)
     yield AuditSeries("coverage of two parts", "independent events", 400, one_by_one(_coverage))
     yield AuditSeries("sequential proportion", "claim true with equality", 1600, one_by_one(_sequential_proportion))
     yield AuditSeries("sequential mean", "claim true with equality", 800, one_by_one(_sequential_mean))
     yield AuditSeries("random matrices", "median of the norm, GOE(3)", 300, one_by_one(_matrices))
     yield AuditSeries("random matrices", "sandwich in three dimensions", 300, one_by_one(_sandwich))
-    yield AuditSeries(
-        "who is most exposed", "one-posterior sampling, 6 records", 300, one_by_one(_exposure), seconds=3e-3
-    )
+    words, records = "who is most exposed", "one-posterior sampling, 6 records"
+    yield AuditSeries(words, records, 300, one_by_one(_exposure), seconds=3e-3)

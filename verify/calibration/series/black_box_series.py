@@ -37,8 +37,7 @@ from audits.black_box.black_box_events import (
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
 from mechanisms import BOTH, Relation
 
-from .laws import PAIR, Coin, Gaussian, Laplace, OnGrid
-from .series import AuditSeries, Misses, one_by_one
+from .series import PAIR, AuditSeries, Coin, Gaussian, Laplace, Misses, OnGrid, one_by_one
 
 Bools = NDArray[np.bool_]
 Law = OnGrid | Coin
@@ -164,30 +163,15 @@ def _events() -> Iterator[AuditSeries]:
         ("lower bound on mu 1", gaussian, lambda event, level: mu_lower(event, level) > 1 + 1e-9),
     )
     for words, claim, refutes in ranks:
-        yield AuditSeries(
-            "black box, rank event",
-            words,
-            EVENT_DRAWS,
-            _rank_event(claim, refutes),
-            halves=False,
-            times=20,
-            seconds=1e-3,
-        )
+        rank = _rank_event(claim, refutes)
+        yield AuditSeries("black box, rank event", words, EVENT_DRAWS, rank, halves=False, times=20, seconds=1e-3)
     for mass in (0.2, 0.5, 0.8):
+        words = f"mass {mass:g}, epsilon 0.5, delta 0.1"
         fixed = _fixed_event(mass, 1000, point, lambda event, level: event.evidence(point, level) > 0)
-        yield AuditSeries("black box, fixed event", f"mass {mass:g}, epsilon 0.5, delta 0.1", 1000, fixed, halves=False)
-        barnard = _fixed_event(
-            mass, BARNARD_DRAWS, point, lambda event, level: _barnard(event, point) <= min(level, 0.999)
-        )
-        yield AuditSeries(
-            "black box, Barnard's test",
-            f"mass {mass:g}, epsilon 0.5, delta 0.1",
-            BARNARD_DRAWS,
-            barnard,
-            halves=False,
-            times=20,
-            seconds=1e-3,
-        )
+        yield AuditSeries("black box, fixed event", words, 1000, fixed, halves=False)
+        n, name = BARNARD_DRAWS, "black box, Barnard's test"
+        barnard = _fixed_event(mass, n, point, lambda event, level: _barnard(event, point) <= min(level, 0.999))
+        yield AuditSeries(name, words, n, barnard, halves=False, times=20, seconds=1e-3)
 
 
 def black_box_series() -> Iterator[AuditSeries]:
@@ -214,12 +198,7 @@ def black_box_series() -> Iterator[AuditSeries]:
         ("all lines", LAPLACE, _all_lines, LEARNED, 3e-2),
     )
     for words, law, audit, n_draws, seconds in runs:
-        yield AuditSeries(
-            f"black box, {words}",
-            f"{law.name}, {'learned' if n_draws >= LEARNED else 'preset'} events, {n_draws} draws",
-            n_draws,
-            one_by_one(partial(audit, law, n_draws)),
-            halves=False,
-            seconds=seconds,
-        )
+        name = f"{law.name}, {'learned' if n_draws >= LEARNED else 'preset'} events, {n_draws} draws"
+        repeat = one_by_one(partial(audit, law, n_draws))
+        yield AuditSeries(f"black box, {words}", name, n_draws, repeat, halves=False, seconds=seconds)
     yield from _events()

@@ -28,8 +28,7 @@ from audits.subject.contract import contract_findings
 from audits.subject.guarded_subject import Subject
 from mechanisms import Dataset, Relation
 
-from .laws import PAIR
-from .series import AuditSeries, one_by_one
+from .series import PAIR, AuditSeries, one_by_one
 
 Bools = NDArray[np.bool_]
 
@@ -143,22 +142,9 @@ def _encoded(kind: str, level: float, key: StreamKey) -> tuple[bool, bool]:
 def contract_series() -> Iterator[AuditSeries]:
     """Yield the series of contract checks and of encodings."""
     for law in HONEST:
-        yield AuditSeries(
-            "contract checks",
-            law.name,
-            CHECKED,
-            one_by_one(partial(_checked, law)),
-            halves=False,
-            levels=(0.5, 0.05),
-            seconds=5e-2,
-        )
+        checked, levels = one_by_one(partial(_checked, law)), (0.5, 0.05)
+        yield AuditSeries("contract checks", law.name, CHECKED, checked, halves=False, levels=levels, seconds=5e-2)
     for kind in (*KINDS, "exception"):
-        yield AuditSeries(
-            "black box, outputs as they are",
-            f"randomised response as {kind}",
-            AUDITED,
-            one_by_one(partial(_encoded, kind)),
-            halves=False,
-            levels=(0.1,),
-            seconds=6e-2,
-        )
+        words, name = "black box, outputs as they are", f"randomised response as {kind}"
+        encoded = one_by_one(partial(_encoded, kind))
+        yield AuditSeries(words, name, AUDITED, encoded, halves=False, levels=(0.1,), seconds=6e-2)

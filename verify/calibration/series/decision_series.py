@@ -24,8 +24,7 @@ from mechanisms.linear.ridge import RidgeMap
 
 from ...kernel.statement import Claim
 from ...kernel.verdict import Outcome, decide
-from .laws import PAIR, Gaussian
-from .series import AuditSeries, Misses, any_missed, missed, one_by_one
+from .series import PAIR, AuditSeries, Gaussian, Misses, any_missed, missed, one_by_one
 
 Bools = NDArray[np.bool_]
 FORWARD = (Direction.FORWARD,)
@@ -70,11 +69,7 @@ def _outcome(n: int, allowed: tuple[float, float], outcome: Outcome, count: int)
 def _predictions() -> Iterator[AuditSeries]:
     for p, allowed, n, outcome in PREDICTED:
         chances = outcome_probabilities(p, allowed, n, POWER_LEVEL)
-        level = {
-            Outcome.FAILS: chances.fails,
-            Outcome.HOLDS: chances.holds,
-            Outcome.UNDECIDED: chances.undecided,
-        }[outcome]
+        level = {Outcome.FAILS: chances.fails, Outcome.HOLDS: chances.holds, Outcome.UNDECIDED: chances.undecided}
         ends = f"at most {allowed[1]:g}" if allowed[0] == 0 else f"at least {allowed[0]:g}"
         words = ends if 0 in allowed or 1 in allowed else f"{allowed[0]:g} to {allowed[1]:g}"
         yield AuditSeries(
@@ -84,7 +79,7 @@ def _predictions() -> Iterator[AuditSeries]:
             _by_count(p, n, partial(_outcome, n, allowed, outcome)),
             halves=False,
             predicted=True,
-            levels=(level,),
+            levels=(level[outcome],),
             times=20,
         )
 
@@ -186,34 +181,15 @@ def decision_series() -> Iterator[AuditSeries]:
     """Yield the series of powers, of witnesses that are compared, and of worst cases."""
     yield from _predictions()
     for p, allowed in TOO_LARGE:
-        yield AuditSeries(
-            "power, draws needed",
-            f"{p:g}, claimed at most {allowed:g}",
-            0,
-            _enough_draws(p, allowed),
-            halves=False,
-            times=20,
-        )
+        words, enough = f"{p:g}, claimed at most {allowed:g}", _enough_draws(p, allowed)
+        yield AuditSeries("power, draws needed", words, 0, enough, halves=False, times=20)
     words = f"Beta{BETA}, mean claimed at most {BETA_ALLOWED:g}"
     yield AuditSeries("power, draws sufficient for a mean", words, 0, _enough_for_mean, halves=False)
     for mu in (0.3, 1.0):
         law = Gaussian(mu)
-        yield AuditSeries(
-            "exact against sampled witness", law.name, 200, one_by_one(partial(_witnesses, law)), seconds=2e-3
-        )
-    yield AuditSeries(
-        "worst case, confirmed on fresh draws",
-        "all directions alike",
-        6400,
-        one_by_one(_searched),
-        seconds=8e-3,
-    )
-    yield AuditSeries(
-        "CONTROL worst case, its own draws",
-        "all directions alike",
-        200,
-        one_by_one(_searched_twice),
-        control=True,
-        levels=(0.05,),
-        seconds=8e-3,
-    )
+        audit = one_by_one(partial(_witnesses, law))
+        yield AuditSeries("exact against sampled witness", law.name, 200, audit, seconds=2e-3)
+    name, words = "worst case, confirmed on fresh draws", "all directions alike"
+    yield AuditSeries(name, words, 6400, one_by_one(_searched), seconds=8e-3)
+    name, audit = "CONTROL worst case, its own draws", one_by_one(_searched_twice)
+    yield AuditSeries(name, words, 200, audit, control=True, levels=(0.05,), seconds=8e-3)

@@ -37,9 +37,7 @@ from audits.sparing.sparing_audit import audit_sparingly
 from mechanisms import BOTH
 from mechanisms.data.dataset import FloatArray
 
-from ..bank.mutant import FINE, BankMutant
-from .laws import PAIR, Coin, Gaussian, Laplace
-from .series import AuditSeries, one_by_one
+from .series import FINE, PAIR, AuditSeries, BankMutant, Coin, Gaussian, Laplace, one_by_one
 
 Law = Gaussian | Laplace | Coin
 LAWS: tuple[Law, ...] = (Gaussian(1.0), Laplace(1.0), Coin(1.0))
@@ -130,7 +128,6 @@ def examination_mutants() -> Iterator[BankMutant]:
     """Yield noise that is too small by degrees, with the density of the noise that is claimed."""
     name = "Laplace noise divided by 1 + s: sparing audit"
     yield BankMutant(name, COARSE, _sparing_laplace, 1.0, SPARING, "s", "sparing audit", seconds=0.6)
-    for name, refute in (("Gaussian", _gaussian), ("Laplace", _laplace)):
-        yield BankMutant(
-            f"{name} noise divided by 1 + s: examination", FINE, refute, 0.1, REFUTING, "s", "examination", seconds=0.4
-        )
+    for law, refute in (("Gaussian", _gaussian), ("Laplace", _laplace)):
+        name = f"{law} noise divided by 1 + s: examination"
+        yield BankMutant(name, FINE, refute, 0.1, REFUTING, "s", "examination", seconds=0.4)

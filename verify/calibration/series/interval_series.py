@@ -140,26 +140,17 @@ def interval_series() -> Iterator[AuditSeries]:
         yield AuditSeries("Hoeffding", law, n, _of_counts(p, n, partial(_hoeffding, n)), times=20)
         yield AuditSeries("empirical Bernstein", law, n, _of_counts(p, n, partial(_bernstein, n)), times=20)
         yield AuditSeries("betting", law, n, _betting(partial(_coins, p), p, n))
-    yield AuditSeries(
-        "betting", "Beta(1/2, 4)", 300, _betting(lambda rng, shape: rng.beta(0.5, 4.0, shape), 0.5 / 4.5, 300)
-    )
+    beta = _betting(lambda rng, shape: rng.beta(0.5, 4.0, shape), 0.5 / 4.5, 300)
+    yield AuditSeries("betting", "Beta(1/2, 4)", 300, beta)
     for n in (20, 500):
         yield AuditSeries("Dvoretzky-Kiefer-Wolfowitz", f"uniform, {n} draws", n, _dkw(n), times=20)
     yield AuditSeries("Holm", "true hypotheses, half of them one", 8, _holm(8), halves=False)
     shares = _even_shares((0.02, 0.1, 0.5, 0.9), 500)
     yield AuditSeries("even shares", "four proportions at once", 500, shares, times=20)
-    yield AuditSeries(
-        "CONTROL normal approximation",
-        "Bernoulli 0.02",
-        100,
-        _of_counts(0.02, 100, _wald(100)),
-        control=True,
-        times=20,
-        levels=(0.05,),
-    )
-    yield AuditSeries(
-        "CONTROL unpaid looks", "Bernoulli 0.3", 50 << 9, _peeking(0.3, 50), control=True, times=20, levels=(0.1, 0.05)
-    )
+    name, wald = "CONTROL normal approximation", _of_counts(0.02, 100, _wald(100))
+    yield AuditSeries(name, "Bernoulli 0.02", 100, wald, control=True, times=20, levels=(0.05,))
+    name, peeking = "CONTROL unpaid looks", _peeking(0.3, 50)
+    yield AuditSeries(name, "Bernoulli 0.3", 50 << 9, peeking, control=True, times=20, levels=(0.1, 0.05))
 
 
 @cache

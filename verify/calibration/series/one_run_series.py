@@ -27,8 +27,7 @@ from audits.training.one_run import (
 from mechanisms import GaussianProfile
 from mechanisms.data.dataset import FloatArray
 
-from ..bank.mutant import BankMutant
-from .series import AuditSeries, any_missed, missed, one_by_one
+from .series import AuditSeries, BankMutant, any_missed, missed, one_by_one
 
 EPSILON, DELTA, CANARIES, GUESSES = 1.0, 1e-3, 400, 100
 #: Of the mechanism that reveals everything now and then: with so few canaries m delta is small.
@@ -116,18 +115,10 @@ def one_run_series() -> Iterator[AuditSeries]:
         ("normal scores: point, curve, claim", CANARIES, _gaussian, 5e-2),
     ):
         yield AuditSeries("one run", law, n, one_by_one(audit), halves=False, seconds=seconds)
-    unpaid = one_by_one(_unpaid)
+    name, unpaid = "CONTROL unpaid numbers of guesses", one_by_one(_unpaid)
     # wrong in a third of the audits: forty repetitions could not tell that from a tenth
     yield AuditSeries(
-        "CONTROL unpaid numbers of guesses",
-        "one run",
-        CANARIES,
-        unpaid,
-        halves=False,
-        control=True,
-        levels=(0.1,),
-        times=5,
-        seconds=3e-3,
+        name, "one run", CANARIES, unpaid, halves=False, control=True, levels=(0.1,), times=5, seconds=3e-3
     )
 
 
@@ -150,17 +141,6 @@ def _curve_refuted(strength: float, budget: Budget) -> bool:
 def one_run_mutants() -> Iterator[BankMutant]:
     """Yield noise that is too small by degrees, seen in one run."""
     grades = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
-    for auditor, refute, stated in (
-        ("one run, point", _point_refuted, 3.0),
-        ("one run, curve", _curve_refuted, 2.0),
-    ):
-        yield BankMutant(
-            f"Gaussian noise divided by 1 + s: {auditor}",
-            grades,
-            refute,
-            stated,
-            MUTANT_CANARIES,
-            "s",
-            auditor,
-            seconds=0.03,
-        )
+    for auditor, refute, stated in (("point", _point_refuted, 3.0), ("curve", _curve_refuted, 2.0)):
+        name, auditor = f"Gaussian noise divided by 1 + s: one run, {auditor}", f"one run, {auditor}"
+        yield BankMutant(name, grades, refute, stated, MUTANT_CANARIES, "s", auditor, seconds=0.03)

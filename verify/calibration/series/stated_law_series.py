@@ -21,9 +21,7 @@ from audits.stated_law.stated_law_range import audit_range
 from mechanisms import Dataset
 from mechanisms.data.dataset import FloatArray
 
-from ..bank.mutant import FINE, BankMutant
-from .laws import PAIR, Gaussian, Laplace
-from .series import AuditSeries, one_by_one
+from .series import FINE, PAIR, AuditSeries, BankMutant, Gaussian, Laplace, one_by_one
 
 #: Draws of one repetition: of one data set, and of a pair.
 ONE, BOTH_SETS = 1200, 1600

@@ -32,8 +32,7 @@ from mechanisms.broken.broken_training import (
 )
 from mechanisms.data.dataset import FloatArray
 
-from ..bank.mutant import FINE, BankMutant
-from .series import AuditSeries, missed, one_by_one
+from .series import FINE, AuditSeries, BankMutant, missed, one_by_one
 
 #: One record and nobody else: a response far beyond the clip, so that its gradient is always clipped.
 NOBODY = Dataset(np.empty((0, 1)), np.empty(0), 1.0, 100.0, name="nobody", public=True)
@@ -170,22 +169,7 @@ def training_mutants() -> Iterator[BankMutant]:
         *((kind, _normaliser) for kind in (OwnCount, OwnBatch)),
     ):
         auditor = "training: gradient canary" if refute is _planted else "black box, final model"
-        yield BankMutant(
-            f"DP-SGD: {kind.words}",
-            (math.nan,),
-            partial(refute, kind),
-            math.nan,
-            RUNS_FOR_MUTANTS,
-            auditor=auditor,
-            seconds=0.5,
-        )
-    yield BankMutant(
-        "DP-SGD: noise divided by 1 + s",
-        FINE,
-        _less_noise,
-        0.2,
-        RUNS_FOR_MUTANTS,
-        "s",
-        "training: gradient canary",
-        seconds=0.3,
-    )
+        name, runs = f"DP-SGD: {kind.words}", RUNS_FOR_MUTANTS
+        yield BankMutant(name, (math.nan,), partial(refute, kind), math.nan, runs, auditor=auditor, seconds=0.5)
+    name, auditor = "DP-SGD: noise divided by 1 + s", "training: gradient canary"
+    yield BankMutant(name, FINE, _less_noise, 0.2, RUNS_FOR_MUTANTS, "s", auditor, seconds=0.3)

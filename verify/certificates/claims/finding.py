@@ -21,7 +21,7 @@ from mechanisms.releases.privacy_report import PrivacyReport
 from reports.numbers import digits_that_differ, format_number
 from reports.row import Figure
 
-from ...engine.progress import SILENT, Phases
+from ...engine.follow import SILENT, Phases
 from ...engine.rows import Row
 from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge

@@ -23,7 +23,7 @@ from mechanisms import DataError, Dataset, NeighbouringPair, Relation, WhiteBox
 from mechanisms.data.dataset import row_norms
 from mechanisms.objective.perturbed_solver import SolverError
 
-from ...engine.looks import look_twice
+from ...engine.rows import look_twice
 from ...engine.work import mapped
 from ...kernel.pair_evidence import QUANTITY, pair_evidence
 from ...kernel.statement import Claim, Evidence, Observer

@@ -10,7 +10,7 @@ from typing import Any
 
 from reports.row import Audience
 
-from ...engine.progress import SILENT, Phases
+from ...engine.follow import SILENT, Phases
 from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
 from ...messages.errors import UserError

@@ -19,7 +19,7 @@ from reports.row import Audience
 from ...comparison.record_difference import difference
 from ...engine.record import checked_rows, other_version
 from ...engine.rows import Row, encode
-from ...messages.damaged import as_written
+from ...messages.faults import as_written
 from ...messages.verdict_words import verdict_said
 from ...runs.publish import drawn_figures
 from ..asked import Asked, Previous, asked_of, exit_code, waived

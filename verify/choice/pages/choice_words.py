@@ -1,4 +1,4 @@
-"""What a comparison says in words, the same on paper and on the terminal, and its table on the terminal."""
+"""A comparison of mechanisms in words, on a terminal that is as wide as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from reports.numbers import format_number
 
 from ...engine.rows import Row, number
-from ...messages.terminal import labelled
+from ...messages.texts import labelled
 from .printed_values import agreement, printed_cell
 
 #: Where the records come from -> the first line of every output, its title before the colon.
@@ -247,13 +247,13 @@ def lines(header: Row, rows: Sequence[Row], seconds: Mapping[str, float]) -> Ite
         What each row took, by its name.
     """
     groups = by_promise(rows)
-    marked, trivial = {id(best) for best in bests(rows)}, trivial_error(rows)
+    best_rows, trivial = {id(best) for best in bests(rows)}, trivial_error(rows)
     blocks: list[tuple[str, list[tuple[str, ...]]]] = [("", [_HEAD])]
     for_nothing = references(rows)
     blocks.append(("", [_cells(row, trivial, seconds.get(row_name(row)), best=False) for row in for_nothing]))
     for (epsilon, delta, neighbours), group in groups.items():
         title = f"epsilon {epsilon:g}, delta {format_number(delta, 3)}, {neighbours}"
-        cells = [_cells(row, trivial, seconds.get(row_name(row)), best=id(row) in marked) for row in group]
+        cells = [_cells(row, trivial, seconds.get(row_name(row)), best=id(row) in best_rows) for row in group]
         blocks.append((title, cells))
     widths = [max(len(cells[i]) for _, block in blocks for cells in block) for i in range(len(_HEAD))]
     for title, block in blocks:

@@ -10,7 +10,7 @@ from reports.row import Figure
 
 from ...figures.figure_page import stream
 from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.missing import data_missing
+from ...kernel.evidence import data_missing
 from ...kernel.statement import Case, Evidence, Role
 from .figures import rw21_fig_5 as drawn
 from .figures.rw21_worst_case import LABELS, scales, worst

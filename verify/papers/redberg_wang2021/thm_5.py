@@ -20,11 +20,11 @@ from reports.row import Figure
 
 from ...kernel.box_search import Axis
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
+from ...kernel.evidence import sampled_delta
 from ...kernel.formal import FormalClaim, pair_of
 from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import profile_figure
-from ...kernel.witness import sampled_delta
 from ...methods.line_delta import line_delta
 
 #: Smallest factor on the corrected sigma that linear losses bear on the box, attained at its corner epsilon = 10,

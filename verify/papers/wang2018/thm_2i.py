@@ -25,11 +25,10 @@ from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point, excess, worst_point
 from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence
+from ...kernel.evidence import hockey_stick_evidence, sampled_delta
 from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...kernel.statement_plots import profile_figure
-from ...kernel.witness import sampled_delta
 from ...methods.enclosed import enclosed
 from .rem_11 import LEAVING
 from .shared.adaptive_ssp import PAIRS, small_pair

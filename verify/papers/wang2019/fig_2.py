@@ -11,7 +11,7 @@ from reports.row import Figure
 
 from ...figures.figure_page import stream
 from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.missing import data_missing, float_evidence
+from ...kernel.evidence import data_missing, float_evidence
 from ...kernel.statement import Case, Evidence, Value
 from .figures import w19_fig_2
 

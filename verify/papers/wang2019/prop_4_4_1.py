@@ -24,10 +24,9 @@ from mechanisms.linear.ops_calibrations import ridge_norm_bound
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
 from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence
+from ...kernel.evidence import hockey_stick_evidence, sampled_delta
 from ...kernel.measure import Measure
 from ...kernel.statement import Case, Claim, Evidence, Observer
-from ...kernel.witness import sampled_delta
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 
 #: Relative room for quantities that are solved for in float64.

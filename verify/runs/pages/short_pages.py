@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib import metadata
 
 from reports.numbers import format_count, format_probability
 from reports.row import (
@@ -26,9 +27,35 @@ from ...engine.rows import Row
 from ...kernel.verdict import Outcome, Verdict
 from ...messages.words import case_sentence, plain_words
 from ...papers.paper import Consequence
-from .addresses import paper_address
 from .causes import EVERYDAY, Cause, Correction, causes, display_of, entries, proof_lines, unclear
 from .method_pages import appendix, method
+
+
+def project_address(*labels: str) -> str:
+    """Return the address that the project's metadata give under one of these labels, or nothing.
+
+    Parameters
+    ----------
+    labels : str
+        As in ``[project.urls]``, in any case: "issues", "tracker".
+    """
+    wanted = {label.lower() for label in labels}
+    for entry in metadata.metadata("pdp-verify").get_all("Project-URL") or ():
+        label, _, address = str(entry).partition(",")
+        if label.strip().lower() in wanted:
+            return address.strip()
+    return ""
+
+
+def tracker() -> str:
+    """Return the address of the project's issues, or nothing where its metadata state none."""
+    return project_address("issues", "issue tracker", "tracker", "bug tracker")
+
+
+def paper_address(doi: str) -> str:
+    """Return the address of a paper, or nothing without an identifier."""
+    return f"https://doi.org/{doi}" if doi else ""
+
 
 AUTHOR = "pdp-verify"
 TITLE = "Published statements on per-instance differential privacy, decided"

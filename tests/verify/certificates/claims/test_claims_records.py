@@ -39,7 +39,7 @@ from mechanisms.data.dataset import FloatArray
 from mechanisms.linear import sufficient_statistics
 from mechanisms.linear.ridge import RidgeMap
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
-from mechanisms.records import leverage, many_records, record_laws
+from mechanisms.records import leverage, record_laws
 from mechanisms.records.record_laws import gaussian_epsilon, gaussian_epsilons, ops_epsilon, ops_epsilons
 from verify.certificates.certificate import FINDINGS, decide, read_deployment
 from verify.certificates.claims import record_losses
@@ -322,10 +322,10 @@ def test_blocks_give_what_one_pass_gives(mechanism: Any, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.1])
-@pytest.mark.parametrize("close", [many_records.CLOSE, 0.0])
+@pytest.mark.parametrize("close", [record_laws.CLOSE, 0.0])
 def test_the_largest_of_very_many_is_the_largest(delta: float, close: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leverages over twelve decades, records without one, such as are told apart; and a spline never close enough."""
-    monkeypatch.setattr(many_records, "CLOSE", close)
+    monkeypatch.setattr(record_laws, "CLOSE", close)
     rng = np.random.default_rng(2)
     leverage, residual = 10 ** rng.uniform(-9, 3, 4_000), 3 * rng.normal(size=4_000)
     leverage[:3], residual[3] = [0.0, math.inf, 1e-300], 0.0
@@ -345,7 +345,7 @@ def test_a_wrong_surface_cannot_hide_the_largest(monkeypatch: pytest.MonkeyPatch
     literal = np.maximum(*(ops_epsilon(leverage, residual, 1e-6, direction) for direction in BOTH))
     lone = np.flatnonzero(literal >= 0.2 * literal.max())[:1]
     monkeypatch.setattr(
-        many_records, "_surface", lambda mu, a, delta: lambda m, r: np.where(r == residual[lone], 1.0, 1e-3)
+        record_laws, "_surface", lambda mu, a, delta: lambda m, r: np.where(r == residual[lone], 1.0, 1e-3)
     )
     found = ops_epsilons(leverage, residual, 1e-6, 512)
     assert found.max() == literal.max()

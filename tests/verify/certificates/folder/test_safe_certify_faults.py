@@ -35,7 +35,7 @@ from verify.certificates.claims.types import DPClaim
 from verify.certificates.folder import check_folder, check_pages, output
 from verify.certificates.release import releases
 from verify.cli import invoke
-from verify.engine import run_json, versions, worker
+from verify.engine import versions, worker
 from verify.engine.held import held
 from verify.engine.worker import hold_blas
 from verify.messages import faults as messages
@@ -80,12 +80,12 @@ def prepare(shelf: Path) -> None:
         spent = Path("d.releases/spent.json")
         return np.random.default_rng(len(json.loads(spent.read_bytes())) if spent.exists() else 0)
 
-    about, moment = run_json.Clock.about, datetime(2026, 1, 1, tzinfo=UTC).isoformat()
+    about, moment = versions.Clock.about, datetime(2026, 1, 1, tzinfo=UTC).isoformat()
 
-    def timeless(clock: run_json.Clock, *given: Any, **more: Any) -> dict[str, Any]:
+    def timeless(clock: versions.Clock, *given: Any, **more: Any) -> dict[str, Any]:
         return about(clock, *given, **more) | {"started": moment, "finished": moment, "seconds": 0.0}
 
-    run_json.Clock.about = timeless
+    versions.Clock.about = timeless
     messages.OURS = messages.OURS | {Faults.__module__, __name__}  # what fails here stands for the system's own calls
     certificate.prepare = functools.partial(releases.prepare, rng_source=rng)
 

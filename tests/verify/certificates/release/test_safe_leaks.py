@@ -152,7 +152,7 @@ def test_a_planted_word_is_found_in_a_dry_run(kept: Path, tmp_path: Path, monkey
 LOUD = """
 import sys, warnings
 from verify.engine.work import mapped
-from verify.messages.silence import silenced
+from verify.messages.faults import silenced
 
 def loud(n):
     warnings.warn(f"{n} records")
@@ -183,7 +183,7 @@ def test_no_warning_comes_through_here_and_in_workers(wanted: str, count: int, t
 
 
 def test_warnings_of_private_records_are_silent_in_release_alone(tmp_path: Path) -> None:
-    from verify.messages.silence import silenced
+    from verify.messages.faults import silenced
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")

@@ -26,8 +26,7 @@ from mechanisms.objective.objective_calibration import variance_t5
 from mechanisms.releases.report_terms import Releases, ReportScales, draw_releases
 
 from ....kernel.declare import At, Decide, Display, Draws, Form, Numbers
-from ....kernel.evidence import coverage_evidence
-from ....kernel.missing import given_or_missing
+from ....kernel.evidence import coverage_evidence, given_or_missing
 from ....kernel.statement import Case, Evidence, Value
 from ..figures.rw21_worst_case import bounds
 

@@ -20,10 +20,9 @@ from mechanisms.objective.losses import GlmLoss, LogisticLoss, PoissonLoss, Squa
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 
 from ....kernel.declare import At, Display, Form, Mutant, Numbers, over
-from ....kernel.evidence import identity_evidence
+from ....kernel.evidence import identity_evidence, tail_identity_gap
 from ....kernel.formal import pair_of
 from ....kernel.statement import Case, Claim, Evidence, Observer
-from ....kernel.witness import tail_identity_gap
 from ....methods.ball_density import Rows, as_rows, cdf_log_ratio, deviation, log_ratio
 
 TOLERANCE = 1e-9

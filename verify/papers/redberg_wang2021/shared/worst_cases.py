@@ -13,7 +13,7 @@ from mechanisms.data.dataset import FloatArray
 from mechanisms.data.synthetic import sphere_labels
 from mechanisms.releases.report_terms import Releases
 
-from ....kernel.missing import float_evidence
+from ....kernel.evidence import float_evidence
 from ....kernel.statement import Case, Claim, Evidence, Observer
 from ..figures import rw21_worst_case as drawn
 from ..figures.rw21_fig_4 import DIM

@@ -10,9 +10,8 @@ from mechanisms import Dataset
 from mechanisms.data.embedded import load
 from reports.row import Figure, Series
 
-from ....figures.cross_validation import N_FOLDS, cross_validated, folds
 from ....figures.figure_page import Page, floats, stream
-from ....figures.regression_methods import CALIBRATIONS, Wanted, least_squares, trivial
+from ....figures.regression_methods import CALIBRATIONS, N_FOLDS, Wanted, cross_validated, folds, least_squares, trivial
 
 #: Chosen.
 EPSILONS = tuple(float(e) for e in np.geomspace(0.05, 10.0, 8))

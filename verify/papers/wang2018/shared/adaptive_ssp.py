@@ -21,10 +21,10 @@ from mechanisms.linear.adassp import AdaSSP
 
 from ....kernel.box_search import Axis, Point
 from ....kernel.declare import At, Display, Form, Mutant, over, search, smallest
+from ....kernel.evidence import sampled_delta
 from ....kernel.formal import FormalClaim
 from ....kernel.measure import Measure
 from ....kernel.statement import Case, Claim, Evidence, Observer
-from ....kernel.witness import sampled_delta
 from ....methods.rational import Matrix, column, generator, identity, random_matrix, same
 
 #: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.8 on it is not.

@@ -1,1 +1,0 @@
-"""False claims that each auditor must refute."""
