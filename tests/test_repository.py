@@ -162,7 +162,8 @@ def test_every_file_that_exports_a_statement_is_in_the_catalogue() -> None:
         for path in files(".py", folders=("verify/papers",))
         if re.search(r"^STATEMENT =", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert exporting == {f"verify/papers/{registry.default().catalogue[source.id].file}" for source in SOURCES}
+    catalogue = registry.default().catalogue
+    assert exporting == {f"verify/papers/{catalogue[source.id].file}" for source in SOURCES if source.module}
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)

@@ -252,15 +252,15 @@ def _check(checks: Mapping[Version, Decide], case: Case, budget: Budget) -> Evid
     return check(case, budget) if "budget" in inspect.signature(check).parameters else check(case)
 
 
-def definition(
-    id_: str, typst: str, implemented: str, *, domain: str, summary: str = "", paper: Paper | None = None
-) -> Statement:
-    """Return a statement of one display, no cases and the verdict DEFINITION; ``implemented`` is what implements it."""
+def definition(id_: str, paper: Paper | None = None) -> Statement:
+    """Return the statement of one display, no cases and the verdict DEFINITION that is told in the ``paper.toml``."""
+    about = (paper or paper_of(id_)).entries[id_]
+    displays = {"": Display("", Form(about.formula))}
     return statement(
         id_,
-        domain=domain,
-        displays={"": Display("", Form(typst))},
-        summary=summary,
-        definition=implemented,
+        domain=about.domain,
+        displays=displays,
+        summary=about.summary,
+        definition=about.implemented,
         paper=paper,
     )

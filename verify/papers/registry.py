@@ -1,6 +1,7 @@
 """Every statement file, found by its name and imported only when it is needed.
 
-The ``paper.toml`` of a paper has a table for each of its ids; it tells an unknown id from one that has no file yet.
+The ``paper.toml`` of a paper has a table for each of its ids; it tells an unknown id from one that has no file yet,
+and is all there is of a definition.
 """
 
 from __future__ import annotations
@@ -26,20 +27,24 @@ ROOM = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Source:
-    """Where the statement of an id is defined."""
+    """Where the statement of an id is defined: in a module, or (a definition, ``module`` empty) in its table alone."""
 
     id: str
     module: str
     path: Path
 
     def load(self) -> Statement:
-        """Import the module and return its ``STATEMENT``.
+        """Import the module and return its ``STATEMENT``, or read the table.
 
         Raises
         ------
         Defect
             If the module has none, or that of another id.
         """
+        if not self.module:
+            from ..kernel.declare import definition
+
+            return definition(self.id)
         statement = load_statement(self.module)
         if statement.id != self.id:
             raise Defect(f"module {self.module} must export the STATEMENT of {self.id}, got that of {statement.id}")
@@ -120,7 +125,8 @@ def scan(room: Path, package: str, catalogue: Mapping[str, Entry]) -> dict[str, 
             continue
         if not path.is_file():
             raise Defect(f"{entry.paper}/paper.toml: {entry.id} must have its file {entry.file}, or name its parent")
-        found[entry.id] = Source(entry.id, ".".join((package, *Path(entry.file).with_suffix("").parts)), path)
+        module = ".".join((package, *Path(entry.file).with_suffix("").parts)) if path.suffix == ".py" else ""
+        found[entry.id] = Source(entry.id, module, path)
     known = {source.path for source in found.values()}
     for path in sorted(room.glob("*/*.py")):
         if STATEMENT_FILE.match(path.stem) and path not in known:

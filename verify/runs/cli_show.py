@@ -180,7 +180,8 @@ def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
     from ..papers.registry import shown_path
 
     lines = source.path.read_text(encoding="utf-8").splitlines()
-    number = next((i for i, line in enumerate(lines, start=1) if line.startswith("STATEMENT")), 1)
+    starts = ("STATEMENT", f'["{statement.id}"]')
+    number = next((i for i, line in enumerate(lines, start=1) if line.startswith(starts)), 1)
     yield f"{statement.id}  {statement.title}"
     yield _wrap("what", f"{statement.kind}, {statement.locator}")
     if statement.summary:

@@ -43,6 +43,15 @@ parent = "T99-T1"
 kind = "theorem"
 title = "A child"
 printed = "SUPPORTED"
+["T99-D1"]
+kind = "definition"
+title = "A definition"
+locator = "Definition 1"
+printed = "DEFINITION"
+implemented = "somewhere.Something"
+formula = "x := 1"
+domain = "everywhere"
+summary = "One."
 """
 BUDGET = Budget(7, 0.25, StreamKey(1))
 
@@ -156,15 +165,16 @@ def test_each_version_is_decided_by_its_own_check(paper: Paper) -> None:
 
 
 def test_a_definition_has_nothing_to_decide(paper: Paper) -> None:
-    found = definition("T99-T1", "x := 1", "somewhere.Something", domain="everywhere", paper=paper)
+    found = definition("T99-D1", paper)
     assert found.cases == ()
-    assert found.definition == "somewhere.Something"
-    assert [(part.id, part.title) for part in found.parts] == [("T99-T1", "A theorem")]
+    assert (found.definition, found.domain, found.summary) == ("somewhere.Something", "everywhere", "One.")
+    assert [(part.id, part.title, part.printed.typst) for part in found.parts] == [("T99-D1", "A definition", "x := 1")]
+    assert paper.entries["T99-D1"].file == "toy1999/paper.toml"
 
 
 def test_an_id_needs_its_table() -> None:
     with pytest.raises(Defect, match=r"got id=T99-T1$"):
-        definition("T99-T1", "x := 1", "somewhere.Something", domain="everywhere")
+        definition("T99-T1")
 
 
 def test_a_child_needs_its_table(paper: Paper) -> None:
