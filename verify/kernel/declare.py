@@ -119,9 +119,14 @@ def statement(
     id_: str,
     *,
     domain: str,
-    displays: Mapping[str, Display],
+    displays: Mapping[str, Display] | None = None,
     summary: str = "",
     derivation: str = "",
+    title: str = "",
+    printed: Form | None = None,
+    corrected: Form | None = None,
+    wrong: str = "",
+    mutants: Mapping[str, Mutant] | None = None,
     figures: Callable[[int], tuple[Figure, ...]] | None = None,
     definition: str = "",
     needs: tuple[str, ...] = (),
@@ -135,11 +140,13 @@ def statement(
         Its id, which has a table in the ``paper.toml`` of its paper.
     domain, summary : str
         The domain as printed and what is public; the finding in a sentence or two.
-    displays : mapping of Display
+    displays : mapping of Display, optional
         By what is appended to ``id_``: ``""`` the statement itself, ``"#10"`` a display, ``".1"`` (or whatever follows)
         a child that has a table of its own; each may end in ``"@a"``, reading a of that text.
     derivation : str
         File and section that derive the corrected forms.
+    title, printed, corrected, wrong, mutants
+        Those of its one display, in place of ``displays``.
     figures : callable, optional
         From a seed to the figures of its page.
     definition : str
@@ -151,6 +158,9 @@ def statement(
     """
     paper = paper or paper_of(id_)
     about = paper.entries[id_]
+    if printed is not None:
+        displays = {"": Display(title, printed, corrected, wrong, mutants or {})}
+    displays = displays or {}
     parts: list[Part] = []
     cases: list[Case] = []
     checks: dict[Version, Decide] = {}
@@ -255,11 +265,10 @@ def _check(checks: Mapping[Version, Decide], case: Case, budget: Budget) -> Evid
 def definition(id_: str, paper: Paper | None = None) -> Statement:
     """Return the statement of one display, no cases and the verdict DEFINITION that is told in the ``paper.toml``."""
     about = (paper or paper_of(id_)).entries[id_]
-    displays = {"": Display("", Form(about.formula))}
     return statement(
         id_,
         domain=about.domain,
-        displays=displays,
+        printed=Form(about.formula),
         summary=about.summary,
         definition=about.implemented,
         paper=paper,

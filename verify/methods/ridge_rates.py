@@ -129,12 +129,7 @@ def excess_rate(title: str, typst: str, bound: Callable[..., float]) -> Display:
 
 
 def _rate(
-    title: str,
-    typst: str,
-    bound: Callable[..., float],
-    *,
-    constant: float,
-    metric: Callable[[FloatArray], FloatArray],
+    title: str, typst: str, bound: Callable[..., float], *, constant: float, metric: Callable[[FloatArray], FloatArray]
 ) -> Display:
     check = partial(_exceeds, constant=constant, metric=metric)
     unlogged, certain = (lambda at: bound(replace(at, log_delta=1.0))), (lambda at: bound(replace(at, rho=1.0)))

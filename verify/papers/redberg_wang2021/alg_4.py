@@ -4,8 +4,6 @@ The algorithm's bound is decided by simulation of everything that is released; A
 will do. Derivation of the corrected form: docs/derivations/privacy_report.md, Algorithm 4.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -13,8 +11,7 @@ import numpy as np
 from audits import Budget
 from mechanisms.releases.adaptive_report import corrected_adaptive_terms, printed_adaptive_terms
 
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 from .shared.adaptive_events import LOWER, AdaptiveDraws, AdaptiveForm, short_margin
 from .shared.report_events import TINY, BoolArray, ReportSetting, points
 
@@ -73,15 +70,11 @@ AGAIN = "the case that refutes the printed form"
 STATEMENT = statement(
     "RW21-A4",
     derivation="docs/derivations/privacy_report.md, Algorithm 4",
-    domain=(
-        "Objective perturbation with a generalised linear loss, any lambda > 0, add or remove one record; all noise scales "
-        "public. Decided for rho in [0.01, 0.2], lambda in [0.01, 100]"
-    ),
-    summary=(
-        "The report can understate a loss: it bounds the released inner product from above and then takes its absolute value. "
-        "Its bound on the leverage is right for every lambda with probability 1 - 3 rho/2, but for a small lambda the report "
-        "takes the logarithm of a negative number. Implemented by mechanisms.releases.adaptive_report."
-    ),
+    domain="Objective perturbation with a generalised linear loss, any lambda > 0, add or remove one record; all noise scales "
+    "public. Decided for rho in [0.01, 0.2], lambda in [0.01, 100]",
+    summary="The report can understate a loss: it bounds the released inner product from above and then takes its absolute value. "
+    "Its bound on the leverage is right for every lambda with probability 1 - 3 rho/2, but for a small lambda the report "
+    "takes the logarithm of a negative number. Implemented by mechanisms.releases.adaptive_report.",
     displays={
         "#report": Display(
             "the bound that the algorithm returns, with probability 1 - 3 rho",

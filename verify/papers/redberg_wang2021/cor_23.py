@@ -3,14 +3,12 @@
 With ``mu = ||Delta||/sigma`` the loss is N(mu^2/2, mu^2) under both data sets, so ``P(L > mu^2/2 + mu z_delta) = delta``.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from scipy.special import ndtri
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
+from ..kit import At, Display, Form, Mutant, over, search, statement
 from .shared.gaussian_costs import DELTAS, epsilon_tail, ex_post, gaussian
 
 
@@ -29,10 +27,8 @@ SMALL = {"norm": 1e-3, "sigma": 100.0, "delta": 0.1}
 STATEMENT = statement(
     "RW21-C23",
     domain="Gaussian noise sigma on a statistic that changes by Delta, both directions, delta and rho in (0, 1). Decided for ||Delta||/sigma in [1e-5, 1e5], delta in [1e-12, 0.9], rho in [1e-9, 0.5]",
-    summary=(
-        "True. C23.1 prints its two members identically; the second was presumably meant with sqrt(2 log(1/delta)). The first "
-        "is tight for large ||Delta||/sigma, the quantile of C23.2 for small ones."
-    ),
+    summary="True. C23.1 prints its two members identically; the second was presumably meant with sqrt(2 log(1/delta)). The first "
+    "is tight for large ||Delta||/sigma, the quantile of C23.2 for small ones.",
     displays={
         ".1": Display(
             "",

@@ -4,8 +4,6 @@ The printed formula, evaluated from leverage and gradient, is decided as ``.shar
 C7.p loses the factor f'' of the leverage.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -18,11 +16,10 @@ from mechanisms.numerics.balls import Ball
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from reports.row import Figure
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...kernel.statement_plots import roc_figure
 from ...methods.ball_density import slopes
 from ...methods.enclosed import enclosed
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest, statement
 from .shared.density_identity import LOSSES, WRONG, RandomOutcome, fair_record, identity_display
 
 
@@ -80,10 +77,8 @@ def figures(seed: int) -> tuple[Figure, ...]:
 STATEMENT = statement(
     "RW21-C7",
     derivation="docs/derivations/redberg_wang2021.md, Corollary 7",
-    domain=(
-        "l(theta; z) = f(x^T theta; y) convex and twice differentiable, b ~ N(0, sigma^2 I), one record added or removed, "
-        "every outcome; sigma, lambda and r public. Decided for dim 1 to 6, 0 to 30 records, three losses"
-    ),
+    domain="l(theta; z) = f(x^T theta; y) convex and twice differentiable, b ~ N(0, sigma^2 I), one record added or removed, "
+    "every outcome; sigma, lambda and r public. Decided for dim 1 to 6, 0 to 30 records, three losses",
     summary="True, and an equality. A line of its proof drops the factor f'' of the leverage.",
     displays={
         "#bound": identity_display(

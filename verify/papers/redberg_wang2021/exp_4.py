@@ -3,16 +3,13 @@
 All of it is decided in rational arithmetic: counts are integers, outcomes and variances rational numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from audits import Estimate
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, smallest, statement
 
 HALF = Fraction(1, 2)
 
@@ -77,10 +74,8 @@ STATEMENT = statement(
     "RW21-E4",
     derivation="docs/derivations/redberg_wang2021.md, Example 4",
     domain="Counting query Q, Gaussian noise of variance sigma^2 > 0, one record added so that Q grows by 1, every real o",
-    summary=(
-        "The attack is right for almost every outcome, and the footnote's numbers are right. The outcome that the text "
-        "gives the attacker, o = 1, is one of the exceptions of probability 0: both solutions, Q and 1 - Q, are integers."
-    ),
+    summary="The attack is right for almost every outcome, and the footnote's numbers are right. The outcome that the text "
+    "gives the attacker, o = 1, is one of the exceptions of probability 0: both solutions, Q and 1 - Q, are integers.",
     displays={
         ".1": Display(
             "",

@@ -1,13 +1,10 @@
 """RW21, Figure 1: which term of the ex-post loss dominates when the output is rotated away from the minimiser."""
 
-from __future__ import annotations
-
 from reports.row import Figure
 
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.missing import data_missing, float_evidence
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 from .figures import rw21_fig_1 as drawn
 
 #: Epsilons whose sigma (Theorem 5) is shown where the unstated sigma decides.
@@ -61,15 +58,11 @@ FAR = over("omega >= pi/2", {"omega": ("pi/2", "3 pi/4", "pi"), "epsilon": BUDGE
 
 STATEMENT = statement(
     "RW21-F1",
-    domain=(
-        "n = 1000, d = 2, unit ball, separable with margin 0.4, lambda = 1; sigma not stated. Decided for the sigma of Theorem 5 at "
-        "epsilon = 0.1 to 10, delta = 1e-6 (108 to 1.25), one more copy of the record"
-    ),
-    summary=(
-        "At the minimiser the first term dominates and the points nearest the boundary lose most; from pi/2 on the others "
-        "dominate and badly predicted points lose more. Where it turns is set by sigma, which is not stated: at pi/12 the "
-        "first term's share is 0.01 at sigma = 1.25 and 0.99 at 108. With sigma about 31 the text is right for every angle."
-    ),
+    domain="n = 1000, d = 2, unit ball, separable with margin 0.4, lambda = 1; sigma not stated. Decided for the sigma of Theorem 5 at "
+    "epsilon = 0.1 to 10, delta = 1e-6 (108 to 1.25), one more copy of the record",
+    summary="At the minimiser the first term dominates and the points nearest the boundary lose most; from pi/2 on the others "
+    "dominate and badly predicted points lose more. Where it turns is set by sigma, which is not stated: at pi/12 the "
+    "first term's share is 0.01 at sigma = 1.25 and 0.99 at 108. With sigma about 31 the text is right for every angle.",
     displays={
         "#no rotation": Display(
             "at the minimiser",

@@ -1,7 +1,5 @@
 """RW21, Figure 5: the worst case over a data set, against the dimension."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -9,9 +7,8 @@ import numpy as np
 from reports.row import Figure
 
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.missing import data_missing
-from ...kernel.statement import Case, Evidence, Role
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, statement
 from .figures import rw21_fig_5 as drawn
 from .figures.rw21_worst_case import LABELS, scales, worst
 from .shared.worst_cases import ceiling_evidence
@@ -40,15 +37,11 @@ RANDOM = {"what": ("random data",), "d": drawn.DIMS, "lambda": (0.5, 27.9), "dat
 
 STATEMENT = statement(
     "RW21-F5",
-    domain=(
-        "Logistic regression, n = 1000, d = 1 to 60; labels and budgets not stated. The ceiling: every n and d, unit rows, any released "
-        "values, corrected bounds"
-    ),
-    summary=(
-        "Both bounds lie under a ceiling free of n and d, which one badly predicted record reaches. The worst bound over one "
-        "data set is another matter: with budgets of 1 the data-dependent one grows from d = 1 to 60 by a factor 2 (logistic "
-        "labels) to 16 (separable labels), and with a noisier gradient release it would not; the setting is not stated."
-    ),
+    domain="Logistic regression, n = 1000, d = 1 to 60; labels and budgets not stated. The ceiling: every n and d, unit rows, any released "
+    "values, corrected bounds",
+    summary="Both bounds lie under a ceiling free of n and d, which one badly predicted record reaches. The worst bound over one "
+    "data set is another matter: with budgets of 1 the data-dependent one grows from d = 1 to 60 by a factor 2 (logistic "
+    "labels) to 16 (separable labels), and with a noisier gradient release it would not; the setting is not stated.",
     displays={
         "#plotted": Display(
             "the bounds do not depend on d, as plotted",

@@ -4,18 +4,15 @@ L27.2 tests the same event under both laws, where the other direction needs the 
 sub-events of the bad event where it needs sub-events of its complement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from mechanisms.laws.finite_laws import Law, check_law, hockey_stick
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.finite_mechanisms import random_law
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 
 def laws(case: Case) -> tuple[Law, Law, Fraction]:
@@ -68,10 +65,8 @@ STATEMENT = statement(
     "RW21-L27",
     derivation="docs/derivations/redberg_wang2021_lemmas.md, Lemma 27",
     domain="epsilon(o) = log p(o)/p'(o), any epsilon and delta; decided exactly on finite laws, impossible outputs among them",
-    summary=(
-        "L27.0 and L27.1 are true. L27.2 asks for the same tail under both laws, which leaves the other direction unprotected: "
-        "p = (1, 0), p' = (1/2, 1/2) satisfies it with delta = 0 and epsilon = log 2 and is not private."
-    ),
+    summary="L27.0 and L27.1 are true. L27.2 asks for the same tail under both laws, which leaves the other direction unprotected: "
+    "p = (1, 0), p' = (1/2, 1/2) satisfies it with delta = 0 and epsilon = log 2 and is not private.",
     displays={
         ".0": Display(
             "",

@@ -6,8 +6,6 @@ on the released parameter. The symbol lambda_hat is the value that Algorithm 4 g
 the released one; P12.1 holds for the latter only (docs/derivations/redberg_wang2021.md, Proposition 12).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -20,9 +18,7 @@ from audits.stats.coverage import audit_coverage
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.goe import Normalisation, draw_goe, goe_tau
 
-from ...kernel.declare import At, Display, Form, Mutant, Numbers, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Numbers, coverage_evidence, over, smallest, statement
 from .shared.hessian_noise import hessian, independent_events
 from .shared.report_events import BoolArray
 
@@ -135,16 +131,12 @@ def _estimator(typst: str, event: Event, stronger: dict[str, Mutant]) -> Display
 STATEMENT = statement(
     "RW21-P12",
     derivation="docs/derivations/redberg_wang2021.md, Proposition 12",
-    domain=(
-        "H positive definite with lambda_min(H) >= lambda > 0, lambda_hat and H_hat as in Algorithm 4, given the released "
-        "parameter; all x at once. Decided for rho in [1e-6, 0.3], dimension 1 to 10, tau sigma_3 from 0.05 to 3 and "
-        "sigma_4 Phi^(-1)(1 - rho/2) from 0.01 to 0.5 times lambda_min"
-    ),
-    summary=(
-        "Algorithm 4 lowers the released eigenvalue by sigma_4 z and keeps its name. P12.1 is true of the value before, P12.2 "
-        "and P12.3 of the value after; no value of lambda_hat makes all three true. Both values together do, with probability "
-        "1 - 2 rho."
-    ),
+    domain="H positive definite with lambda_min(H) >= lambda > 0, lambda_hat and H_hat as in Algorithm 4, given the released "
+    "parameter; all x at once. Decided for rho in [1e-6, 0.3], dimension 1 to 10, tau sigma_3 from 0.05 to 3 and "
+    "sigma_4 Phi^(-1)(1 - rho/2) from 0.01 to 0.5 times lambda_min",
+    summary="Algorithm 4 lowers the released eigenvalue by sigma_4 z and keeps its name. P12.1 is true of the value before, P12.2 "
+    "and P12.3 of the value after; no value of lambda_hat makes all three true. Both values together do, with probability "
+    "1 - 2 rho.",
     displays={
         ".1": Display(
             "",

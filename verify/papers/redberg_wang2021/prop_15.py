@@ -5,8 +5,6 @@ independent: the worst case of a union bound. P15.2 is simulated in one dimensio
 only refute, and implied by two independent events, which can only support (docs/derivations/redberg_wang2021.md).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -17,9 +15,7 @@ from audits.stats.coverage import audit_coverage
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.goe import Normalisation, draw_goe
 
-from ...kernel.declare import Display, Form, Mutant, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Evidence
+from ..kit import Case, Display, Evidence, Form, Mutant, coverage_evidence, smallest, statement
 from .shared.hessian_noise import independent_events
 from .shared.report_events import BoolArray, points
 from .thm_9 import exact_coverage
@@ -146,15 +142,11 @@ AGAIN = "what refutes the printed form"
 STATEMENT = statement(
     "RW21-P15",
     derivation="docs/derivations/redberg_wang2021.md, Proposition 15",
-    domain=(
-        "Algorithm 2 with releases and lambda > 2 beta; all n users of the data (P15.1), all x in the unit ball (P15.2). "
-        "Decided for rho in [0.01, 0.3], up to 20 users"
-    ),
-    summary=(
-        "Neither holds as printed. P15.1 changes the additive term, but not the quantile in the algorithm, so that each of n users has a "
-        "failure of her own; and the defects of Theorem 10 remain. P15.2 is right below and fails above, where the terms of the "
-        "loss cancel for some x."
-    ),
+    domain="Algorithm 2 with releases and lambda > 2 beta; all n users of the data (P15.1), all x in the unit ball (P15.2). "
+    "Decided for rho in [0.01, 0.3], up to 20 users",
+    summary="Neither holds as printed. P15.1 changes the additive term, but not the quantile in the algorithm, so that each of n users has a "
+    "failure of her own; and the defects of Theorem 10 remain. P15.2 is right below and fails above, where the terms of the "
+    "loss cancel for some x.",
     displays={
         ".1": Display(
             "",

@@ -5,8 +5,6 @@ T10.1 and T10.2 are Gaussian: gradient and Hessian are released jointly, with
 proof are decided by simulation of the whole report; derivations in docs/derivations/redberg_wang2021.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -29,11 +27,9 @@ from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
-from ...kernel.evidence import FORMULA_ERROR
 from ...kernel.formal import FormalClaim
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import coverage_figure
+from ..kit import FORMULA_ERROR, Case, Claim, Evidence, Measure, Observer
 from .shared.report_events import LOWER, TINY, BoolArray, ReportSetting, points, unit_target
 
 
@@ -248,9 +244,7 @@ SQUARED_EDGE = EDGE | {"loss": "squared", "lam": 2.0 + 1e-9}
 SMALL = LOWER | {"rho": 0.02}
 SEQUENCES = [{"dim": dim, "rho": 1e-6} for dim in (1, 10)]
 _ORDER_T = Form(
-    "lambda approx sqrt(d) sigma",
-    partial(_required_lambda, power=1.0),
-    [At("sequence in sigma", p) for p in SEQUENCES],
+    "lambda approx sqrt(d) sigma", partial(_required_lambda, power=1.0), [At("sequence in sigma", p) for p in SEQUENCES]
 )
 _POWER = {"power 0.9": Mutant(partial(_required_lambda, power=0.9), SEQUENCES[0], severity=0.1)}
 
@@ -263,16 +257,12 @@ def _joint(g: str, h: str, power: int) -> str:
 STATEMENT = statement(
     "RW21-T10",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 10",
-    domain=(
-        "Algorithm 2 with released gradient and Hessian, lambda above C sigma_2 sqrt(d) (1 + log(1/rho)^(2/3)) for a "
-        "universal C, generalised linear loss, add or remove one record; all noise scales public. T10.3 decided for "
-        "rho in [0.01, 0.1]; T10.1 and T10.2 for delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        "The report can understate a person's privacy loss: the bound on the inner product is one-sided and its absolute "
-        "value is taken. Its upper side fails as well, since the terms of the loss may cancel and since the additive term "
-        "vanishes for large sigma_2. T10.2 is true."
-    ),
+    domain="Algorithm 2 with released gradient and Hessian, lambda above C sigma_2 sqrt(d) (1 + log(1/rho)^(2/3)) for a "
+    "universal C, generalised linear loss, add or remove one record; all noise scales public. T10.3 decided for "
+    "rho in [0.01, 0.1]; T10.1 and T10.2 for delta in [1e-12, 0.99]",
+    summary="The report can understate a person's privacy loss: the bound on the inner product is one-sided and its absolute "
+    "value is taken. Its upper side fails as well, since the terms of the loss may cancel and since the additive term "
+    "vanishes for large sigma_2. T10.2 is true.",
     displays={
         ".1": Display(
             "",
@@ -389,11 +379,7 @@ STATEMENT = statement(
                 ),
             },
         ),
-        ".t@linear": Display(
-            "text: order of the required lambda, the root over d alone",
-            _ORDER_T,
-            mutants=_POWER,
-        ),
+        ".t@linear": Display("text: order of the required lambda, the root over d alone", _ORDER_T, mutants=_POWER),
         ".t@root": Display(
             "text: order of the required lambda, sigma under the root as in our copy",
             Form(

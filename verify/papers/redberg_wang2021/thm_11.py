@@ -4,8 +4,6 @@ By Weyl's inequality one record moves the smallest eigenvalue by at most the nor
 is attained in one dimension; the release is then Gaussian with ``mu = f'' ||x||^2 / sigma_4``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
@@ -15,9 +13,8 @@ from audits import Budget, Estimate
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.releases.eigenvalue_release import EigenvalueRelease
 
-from ...kernel.declare import Display, Form, Mutant, over, search, statement
 from ...kernel.formal import PairAtPoint, on_data, pair_of
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, statement
 from .shared.gaussian_costs import COST, RATIOS, cost_display
 
 
@@ -64,14 +61,10 @@ def _epsilon(norm: str) -> str:
 
 STATEMENT = statement(
     "RW21-T11",
-    domain=(
-        "theta fixed (released), one record added or removed, convex loss, sigma_4 > 0, delta in (0, 1). Decided for Hessian "
-        "norms over sigma_4 in [1e-5, 1e5], delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        "True, and the sensitivity is attained where the record lies along the smallest eigenvector. For general losses the "
-        "spectral norm would do in the place of the Frobenius norm."
-    ),
+    domain="theta fixed (released), one record added or removed, convex loss, sigma_4 > 0, delta in (0, 1). Decided for Hessian "
+    "norms over sigma_4 in [1e-5, 1e5], delta in [1e-12, 0.99]",
+    summary="True, and the sensitivity is attained where the record lies along the smallest eigenvector. For general losses the "
+    "spectral norm would do in the place of the Frobenius norm.",
     displays={
         "#pdp": cost_display(
             "epsilon_4 (dot) = " + _epsilon("(f''(dot) norm(x)^2)"),

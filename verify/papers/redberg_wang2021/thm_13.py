@@ -5,8 +5,6 @@ in ``t = tau sigma_3/lambda_min`` and ``v = beta/lambda_min``, both in (0, 1/2],
 Derivation of the corrected forms: docs/derivations/redberg_wang2021.md, Theorem 13.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -23,9 +21,8 @@ from mechanisms.numerics.goe import goe_tau
 from mechanisms.releases.adaptive_report import corrected_adaptive_terms, printed_adaptive_terms
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, smallest, statement
 from .shared.adaptive_events import LOWER, AdaptiveDraws, AdaptiveForm
 from .shared.report_events import TINY, BoolArray, ReportSetting, points
 
@@ -174,15 +171,11 @@ REMOVED = partial(_chain, member=removed)
 STATEMENT = statement(
     "RW21-T13",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 13",
-    domain=(
-        "Algorithm 4, lambda_min(H) >= max{2 beta, 2 tau sigma_3}, generalised linear loss, fixed z, add or remove one record. "
-        "Decided for rho in [0.01, 0.1], lambda_min from 1 to 10,000; nothing is claimed at outputs that miss the hypothesis"
-    ),
-    summary=(
-        "Both inequalities fail: the lower one because Algorithm 4 bounds the inner product on one side only, the upper one "
-        "because the terms of the loss may cancel. The constants of both chains are too small where lambda_min is near its "
-        "lower limit, and the noise of the released eigenvalue is missing from the hypothesis."
-    ),
+    domain="Algorithm 4, lambda_min(H) >= max{2 beta, 2 tau sigma_3}, generalised linear loss, fixed z, add or remove one record. "
+    "Decided for rho in [0.01, 0.1], lambda_min from 1 to 10,000; nothing is claimed at outputs that miss the hypothesis",
+    summary="Both inequalities fail: the lower one because Algorithm 4 bounds the inner product on one side only, the upper one "
+    "because the terms of the loss may cancel. The constants of both chains are too small where lambda_min is near its "
+    "lower limit, and the noise of the released eigenvalue is missing from the hypothesis.",
     displays={
         "#report": Display(
             "accuracy, with probability 1 - 3 rho",

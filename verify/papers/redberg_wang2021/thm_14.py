@@ -1,13 +1,11 @@
 """RW21, Theorem 14: cost of releasing the gradient at a released parameter, in advance and ex post."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from reports.row import Figure
 
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
 from ...kernel.statement_plots import profile_figure
+from ..kit import At, Display, Form, Mutant, over, search, statement
 from .shared.gaussian_costs import COST, RATIOS, cost_display, epsilon_tail, ex_post
 
 EX_POST = partial(epsilon_tail, constant=2.0)
@@ -30,14 +28,10 @@ def _epsilon(ratio: str) -> str:
 
 STATEMENT = statement(
     "RW21-T14",
-    domain=(
-        "theta fixed (released), one record added or removed, sigma_2 > 0, delta and rho in (0, 1). Decided for gradient "
-        "norms over sigma_2 in [1e-5, 1e5], delta in [1e-12, 0.99], rho in [1e-12, 0.999]"
-    ),
-    summary=(
-        "True. T14.2 is loose: the loss leaves the interval with probability below rho/4. Algorithm 5 prints log(2/delta) "
-        "for the log(1/delta) of T14.1: larger, and true as well (RW21-A5)."
-    ),
+    domain="theta fixed (released), one record added or removed, sigma_2 > 0, delta and rho in (0, 1). Decided for gradient "
+    "norms over sigma_2 in [1e-5, 1e5], delta in [1e-12, 0.99], rho in [1e-12, 0.999]",
+    summary="True. T14.2 is loose: the loss leaves the interval with probability below rho/4. Algorithm 5 prints log(2/delta) "
+    "for the log(1/delta) of T14.1: larger, and true as well (RW21-A5).",
     displays={
         ".1": cost_display(
             "epsilon_2 = " + _epsilon("1/delta"),

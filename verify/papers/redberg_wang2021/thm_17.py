@@ -4,8 +4,6 @@ The upper triangle with the diagonal divided by sqrt(2) is a vector with i.i.d. 
 ||H_x||_F / sqrt(2), so the exact profile is Gaussian with mu = ||H_x||_F / (sqrt(2) sigma_3).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -17,12 +15,10 @@ from audits import Budget, Estimate
 from reports.row import Figure
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
-from ...kernel.evidence import FORMULA_ERROR
 from ...kernel.formal import numbers
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import profile_figure
 from ...methods.rational import between, generator
+from ..kit import FORMULA_ERROR, At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, statement
 from .shared.gaussian_costs import COST, epsilon_tail, ex_post, gaussian
 
 TOLERANCE = 1e-9
@@ -109,10 +105,8 @@ EPSILON = "(norm(H_x)_F^2)/(4 sigma_3^2) + (norm(H_x)_F sqrt(2 log(1/delta)))/(s
 
 STATEMENT = statement(
     "RW21-T17",
-    domain=(
-        "H = sum of symmetric H_x, add or remove one x, sigma_3 > 0, delta in (0, 1); sigma_3 and the released parameter "
-        "public. Decided for ||H_x||_F in [1e-3, 1e3], sigma_3 in [0.01, 100], delta in [1e-12, 0.99]"
-    ),
+    domain="H = sum of symmetric H_x, add or remove one x, sigma_3 > 0, delta in (0, 1); sigma_3 and the released parameter "
+    "public. Decided for ||H_x||_F in [1e-3, 1e3], sigma_3 in [0.01, 100], delta in [1e-12, 0.99]",
     summary="True. The ex-post failure probability 2 delta is loose: it never exceeds delta.",
     displays={
         ".1": Display(

@@ -4,8 +4,6 @@ Instances are rational: the target's Hessian is diagonal, ``diag(lambda_1, …, 
 of the Hessian is arbitrary. The printed product of ``1 -+ mu_j`` is then a rational number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
@@ -17,11 +15,10 @@ from audits import Estimate
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.rational import fraction, generator, identity, matrix, scalar
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 
 BOX = {"w": Axis(1e-3, 0.999), "s": Axis(0.0, 1.0, log=False)}
 
@@ -98,15 +95,11 @@ CUT = Fraction(9, 10)
 STATEMENT = statement(
     "RW21-T8",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 8",
-    domain=(
-        "Convex loss and regulariser with continuous second derivatives, lambda > 0, one record added or removed, and every "
-        "eigenvalue of its Hessian below lambda: the theorem does not say so, but its right side exists only there. Decided "
-        "for dimension 1 to 4, 0 to 8 further records, the linear case on a box"
-    ),
-    summary=(
-        "The theorem is true. sum_j log(1 + lambda_j/lambda) is a bound too, smaller and finite for every lambda. The "
-        "proof line has the inequality between mu_j and -lambda_j/lambda the wrong way round."
-    ),
+    domain="Convex loss and regulariser with continuous second derivatives, lambda > 0, one record added or removed, and every "
+    "eigenvalue of its Hessian below lambda: the theorem does not say so, but its right side exists only there. Decided "
+    "for dimension 1 to 4, 0 to 8 further records, the linear case on a box",
+    summary="The theorem is true. sum_j log(1 + lambda_j/lambda) is a bound too, smaller and finite for every lambda. The "
+    "proof line has the inequality between mu_j and -lambda_j/lambda the wrong way round.",
     displays={
         "#bound": Display(
             "general losses",

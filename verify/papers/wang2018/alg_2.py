@@ -4,8 +4,6 @@ Three normal releases, whose sensitivities are decided in rational arithmetic an
 the last line, where our copy is damaged: with the released Gram matrix, and with the raw one (docs/derivations/wang2018_ssp.md).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
@@ -13,9 +11,8 @@ from flint import fmpq
 
 from mechanisms import Relation
 
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import SHAPES, Matrix, design, eigenvalue_bounds, fraction, proved, random_matrix
+from ..kit import Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 from .shared.adaptive_ssp import CORRECTED, DRAWN, LARGE, LARGEST, MUTANTS, WORST, last_line, released_line, releases
 
 NOTES = "docs/derivations/wang2018_ssp.md"
@@ -66,15 +63,11 @@ SIZE = {"dim": 2, "n": 3}
 
 STATEMENT = statement(
     "W18-A2",
-    domain=(
-        "One row added or removed, bounds public; the observer sees the three releases and the output. epsilon > 0, delta in (0, 1) "
-        "without a printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.8 (delta around 0.4), although each "
-        "release alone exceeds its third; exact at every epsilon: `AdaSSP(calibrated=True)`. The last line of our copy has X^T X without the "
-        "hat of step 4, most likely a lost glyph: with the hat the output adds nothing to the releases; word for word it would give X^T X away. 'Xy' is X^T y."
-    ),
+    domain="One row added or removed, bounds public; the observer sees the three releases and the output. epsilon > 0, delta in (0, 1) "
+    "without a printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]",
+    summary=f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.8 (delta around 0.4), although each "
+    "release alone exceeds its third; exact at every epsilon: `AdaSSP(calibrated=True)`. The last line of our copy has X^T X without the "
+    "hat of step 4, most likely a lost glyph: with the hat the output adds nothing to the releases; word for word it would give X^T X away. 'Xy' is X^T y.",
     displays={
         "#sensitivity": Display(
             "sensitivities of the three statistics",

@@ -4,8 +4,6 @@ The identity is true, ``X y`` being ``X^T y`` as in Algorithm 2; three of the li
 missing ``E_2``, an order turned round, the inverse of a metric); the rates hold with constants 12 and 6 (docs/derivations/wang2018_appendix_c.md, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,8 +12,6 @@ from functools import partial
 
 from flint import fmpq, fmpq_mat
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import (
     Matrix,
     at_most,
@@ -31,6 +27,7 @@ from ...methods.rational import (
     scalar,
     trace,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 @dataclass(frozen=True)
@@ -196,14 +193,10 @@ SPLIT = f"{LENGTH}_A^2 <= 3 norm({M} E_1 theta^*)_A^2 + 3 norm({M}{{last}})_A^2 
 STATEMENT = statement(
     "W18-C7",
     derivation="docs/derivations/wang2018_appendix_c.md, section 5",
-    domain=(
-        "X, y, lambda > 0, E_2 any, E_1 symmetric with M = X^T X + lambda I + E_1 invertible; the last four displays where |E_1| <= "
-        "(lambda_min + lambda)/2. Decided exactly for n <= 6, d <= 4"
-    ),
-    summary=(
-        "The identity and both rates are true, the rates with constants 12 and 6 (at least 8 and 4 are needed); X y is the paper's notation for "
-        "X^T y (Algorithm 2, step 5). Three lines on the way are misprinted: a missing E_2, an order turned round, an inverse metric."
-    ),
+    domain="X, y, lambda > 0, E_2 any, E_1 symmetric with M = X^T X + lambda I + E_1 invertible; the last four displays where |E_1| <= "
+    "(lambda_min + lambda)/2. Decided exactly for n <= 6, d <= 4",
+    summary="The identity and both rates are true, the rates with constants 12 and 6 (at least 8 and 4 are needed); X y is the paper's notation for "
+    "X^T y (Algorithm 2, step 5). Three lines on the way are misprinted: a missing E_2, an order turned round, an inverse metric.",
     displays={
         "#error": Display(
             "error identity, X y being X^T y",

@@ -4,16 +4,12 @@ The printed ridge objective has its minimiser at half the ridge, and the printed
 record's loss (docs/derivations/wang2018_rates.md, section 1). Everything is decided in rational arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from flint import fmpq, fmpq_mat
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.rational import (
     SHAPES,
     Matrix,
@@ -27,6 +23,7 @@ from ...methods.rational import (
     scalar,
     trace,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, smallest, statement
 
 
 def _data(case: Case) -> tuple[Matrix, Matrix]:
@@ -85,10 +82,8 @@ STATEMENT = statement(
     "W18-D2",
     derivation="docs/derivations/wang2018_rates.md, section 1",
     domain="Any data with bounded rows; lambda > 0 for the ridge; n >= 1 for alpha. Rational designs, lambda in [1e-6, 1e6]",
-    summary=(
-        "Two slips: the ridge penalty lacks its half (the printed objective is minimised at ridge 2 lambda), and L* is the Lipschitz "
-        "constant of one record's loss, F having n times that. alpha is in [0, 1] as stated. Implemented in `mechanisms.linear.regression_scales`."
-    ),
+    summary="Two slips: the ridge penalty lacks its half (the printed objective is minimised at ridge 2 lambda), and L* is the Lipschitz "
+    "constant of one record's loss, F having n times that. alpha is in [0, 1] as stated. Implemented in `mechanisms.linear.regression_scales`.",
     displays={
         "#ridge": Display(
             "the ridge solution minimises the ridge objective",

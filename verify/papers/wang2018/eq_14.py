@@ -5,8 +5,6 @@ In the two ratios ``r = Y/(B |theta*|)`` and ``m = lambda_min/lambda_14`` everyt
 (docs/derivations/wang2018_appendix_c.md, section 7).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -17,11 +15,10 @@ from flint import arb
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.growth import decades_evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def at_14(r: Ball) -> Ball:
@@ -70,14 +67,10 @@ EDGE = {"s": 2.0**-30, "m": 1.0, "t": 2.0**-10}
 
 STATEMENT = statement(
     "W18-E14",
-    domain=(
-        "The last form of (13) as a function of lambda, theta* not 0; Theta(.) with constant 1. Proved for "
-        "Y/(B |theta*|) in [1e-6, 1e6] (the threshold: [1e-3, 1e3], lambda_min up to 1000 times (14))"
-    ),
-    summary=(
-        "True with constant 1: at (14) the first term is between half of the second and all of it, the bound is at most twice "
-        "sqrt(d) (B Y |theta*| + B^2 |theta*|^2) sqrt(log log)/epsilon, and lambda = 0 minimises the bound once lambda_min is at least (14)."
-    ),
+    domain="The last form of (13) as a function of lambda, theta* not 0; Theta(.) with constant 1. Proved for "
+    "Y/(B |theta*|) in [1e-6, 1e6] (the threshold: [1e-3, 1e3], lambda_min up to 1000 times (14))",
+    summary="True with constant 1: at (14) the first term is between half of the second and all of it, the bound is at most twice "
+    "sqrt(d) (B Y |theta*| + B^2 |theta*|^2) sqrt(log log)/epsilon, and lambda = 0 minimises the bound once lambda_min is at least (14).",
     displays={
         "#balance": Display(
             "balance of the two terms at lambda_min = 0",

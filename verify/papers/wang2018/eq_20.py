@@ -5,8 +5,6 @@ first step then fails for very small rho. (20) uses the exponent of (19) and fai
 (docs/derivations/wang2018_appendix_d.md, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any
@@ -18,10 +16,9 @@ from audits import Budget, Estimate
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import chi_square_tail, counted, failing, failure_evidence, normal_tail
 from ...methods.rational import column, design, identity, quadratic, random_matrix, same, scalar
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 DRAWS = (1_000, 5_000, 200_000)
 BRACKETS = "sum of the first two brackets at most c/gamma"
@@ -182,14 +179,10 @@ _corrected_last = partial(_last, square=2.0, power=4.0 * math.sqrt(2.0))
 STATEMENT = statement(
     "W18-E20",
     derivation="docs/derivations/wang2018_appendix_d.md, section 5",
-    domain=(
-        "X^T X invertible, lambda >= 0, lambda_min~ <= lambda_min; with probability 1 - rho (first step) and 1 - delta - rho ((20), with "
-        "gamma from L_bar). Decided exactly for d <= 50, rho in [1e-30, 0.9]; (20) for rho in [0.01, 0.1]"
-    ),
-    summary=(
-        "The objective of the chain is not the one that is sampled, a term is dropped, and (20) inherits the exponent of (19). The "
-        "corrected bound is loose: its exponent covers the noise of the release at level delta, and lambda may be halved."
-    ),
+    domain="X^T X invertible, lambda >= 0, lambda_min~ <= lambda_min; with probability 1 - rho (first step) and 1 - delta - rho ((20), with "
+    "gamma from L_bar). Decided exactly for d <= 50, rho in [1e-30, 0.9]; (20) for rho in [0.01, 0.1]",
+    summary="The objective of the chain is not the one that is sampled, a term is dropped, and (20) inherits the exponent of (19). The "
+    "corrected bound is loose: its exponent covers the noise of the release at level delta, and lambda may be halved.",
     displays={
         ".p1": Display(
             "",

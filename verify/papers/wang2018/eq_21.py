@@ -4,8 +4,6 @@
 one is below epsilon/4, not above (docs/derivations/wang2018_appendix_d.md, section 6).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,10 +16,9 @@ from mechanisms.linear.adaops_wang2018 import best_total
 from mechanisms.numerics.balls import Ball, enclose
 
 from ...kernel.box_search import Axis, Point, worst_point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, Role, over, search, smallest, statement
 
 LOG6 = math.log(6.0)
 #: c = d/2 + sqrt(d log(1/rho)) + log(1/rho); log = log(6/delta); the released eigenvalue in units of B^2.
@@ -154,14 +151,10 @@ CASE = smallest("log(6/delta) = 16, epsilon = 1", ONE)
 STATEMENT = statement(
     "W18-E21",
     derivation="docs/derivations/wang2018_appendix_d.md, section 6",
-    domain=(
-        "C_1, C_2 and the floor of Algorithm 1 (epsilon/4 and 6/delta in place of epsilon and 2/delta), epsilon < 2 log(6/delta)/(1 + "
-        "log(6/delta)) in the chain. Decided for d/2 + … in [0.5, 1e5], log(6/delta) up to 1e3, epsilon in [1e-3, 2], eigenvalues up to 1e9 B^2"
-    ),
-    summary=(
-        "(21) holds with the constant 2 for its '<~' (the largest ratio found is 1.78). In the lines after it epsilon bar is not the root of step 3: that root is below epsilon/4, "
-        "which moves the constant 16 to 19. The last displays carry log^2(6/delta), Theorem 2(ii) does not."
-    ),
+    domain="C_1, C_2 and the floor of Algorithm 1 (epsilon/4 and 6/delta in place of epsilon and 2/delta), epsilon < 2 log(6/delta)/(1 + "
+    "log(6/delta)) in the chain. Decided for d/2 + … in [0.5, 1e5], log(6/delta) up to 1e3, epsilon in [1e-3, 2], eigenvalues up to 1e9 B^2",
+    summary="(21) holds with the constant 2 for its '<~' (the largest ratio found is 1.78). In the lines after it epsilon bar is not the root of step 3: that root is below epsilon/4, "
+    "which moves the constant 16 to 19. The last displays carry log^2(6/delta), Theorem 2(ii) does not.",
     displays={
         "#21": Display(
             "(21)",

@@ -5,8 +5,6 @@ Decided under what the proof takes from the event E: ``lambda = 0``, ``lambda_mi
 docs/derivations/wang2018_appendix_d.md, section 7.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -18,10 +16,9 @@ from flint import fmpq
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.rational import SHAPES, Matrix, at_most, column, design, identity, quadratic, random_matrix, same, trace
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 LOG6 = math.log(6.0)
 
@@ -96,14 +93,10 @@ BOX = [At("proved on the box")]
 
 STATEMENT = statement(
     "W18-E22",
-    domain=(
-        "Given lambda = 0, lambda_min~ >= lambda_min/2, lambda_min >= 8 B^2 log(6/delta)/epsilon, which the proof reads off the event "
-        "E (not decided here), gamma of step 7 with (8) as printed, epsilon <= 9. Proved on the boxes named in the notes"
-    ),
-    summary=(
-        "True under the conditions that the proof takes from E. Loose: e^4 may be e^(2 + 2/log(6/delta)), and epsilon/4 nearly "
-        "epsilon/2. In between, e^(aZ) <= e^Z is written for all Z, which is wrong for Z < 0 and harmless for the mean."
-    ),
+    domain="Given lambda = 0, lambda_min~ >= lambda_min/2, lambda_min >= 8 B^2 log(6/delta)/epsilon, which the proof reads off the event "
+    "E (not decided here), gamma of step 7 with (8) as printed, epsilon <= 9. Proved on the boxes named in the notes",
+    summary="True under the conditions that the proof takes from E. Loose: e^4 may be e^(2 + 2/log(6/delta)), and epsilon/4 nearly "
+    "epsilon/2. In between, e^(aZ) <= e^Z is written for all Z, which is wrong for Z < 0 and harmless for the mean.",
     displays={
         "#covariance": Display(
             "total covariance",

@@ -4,8 +4,6 @@ X^T X is a Wishart matrix and the least-squares error is normal given it, so any
 bounds are taken as ones that hold with probability near 1 (docs/derivations/wang2018_appendix_ef.md, section 9).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -19,11 +17,9 @@ from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.enclosed import enclosed
 from ...methods.failure import BoolArray, frequency, wigner
+from ..kit import Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, statement
 
 DIM, RHO, STEP = 10, 0.05, 100.0
 DRAWS = (300, 1_000, 20_000)
@@ -133,14 +129,10 @@ METHODS = ("AdaSSP", "AdaOPS")
 
 STATEMENT = statement(
     "W18-X2",
-    domain=(
-        "d = 10, theta_0 uniform, X Gaussian, unit noise, delta = 1/n^2, epsilon in {0.1, 1}. The paper names no sizes and no bounds: decided "
-        "for n from 1e6 to 1e10 with bounds that hold with probability near 1; AdaSSP on the released matrix, AdaOPS as printed"
-    ),
-    summary=(
-        "Both claims hold: n |theta - theta*|^2 falls with n for AdaSSP and AdaOPS, so the error due to privacy vanishes beside the statistical "
-        "one (at much larger n than usual data sets have), and SSP is better than AdaSSP, whose noise has at least 9/4 of the variance."
-    ),
+    domain="d = 10, theta_0 uniform, X Gaussian, unit noise, delta = 1/n^2, epsilon in {0.1, 1}. The paper names no sizes and no bounds: decided "
+    "for n from 1e6 to 1e10 with bounds that hold with probability near 1; AdaSSP on the released matrix, AdaOPS as printed",
+    summary="Both claims hold: n |theta - theta*|^2 falls with n for AdaSSP and AdaOPS, so the error due to privacy vanishes beside the statistical "
+    "one (at much larger n than usual data sets have), and SSP is better than AdaSSP, whose noise has at least 9/4 of the variance.",
     displays={
         "#faster": Display(
             "faster than the statistical rate",

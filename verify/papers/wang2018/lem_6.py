@@ -5,8 +5,6 @@ vectors: so rank-one metrics (and d = 1) have exact laws. The proof's (10) puts 
 step lacks a factor 2 under the root (docs/derivations/wang2018_appendix_c.md, section 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -17,10 +15,9 @@ from flint import arb, fmpq, fmpq_mat
 from audits import Budget
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import failing, normal_tail, wigner
 from ...methods.rational import Matrix, column, identity, matrix, quadratic, random_matrix, same, scalar
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 DRAWS = (2_000, 8_000, 200_000)
 
@@ -142,14 +139,10 @@ _SUM = "norm(E theta)_A^2 = sum_(i=1)^d lambda_i"
 
 STATEMENT = statement(
     "W18-L6",
-    domain=(
-        "theta fixed, E symmetric with independent N(0, w^2) entries on and above the diagonal, A psd, 0 < rho < 1 (rho and "
-        "varrho are one letter). Decided for d <= 50, rho in [1e-30, 0.9] (below 0.01 by exact laws: d = 1, rank-one A)"
-    ),
-    summary=(
-        "The printed bound fails from one dimension on (the paper uses it inside O(.) only). With the constant 4 - 2/d it is true; then log(d/rho) may stand for "
-        "log(2 d^2/rho), and the constant is the least possible as rho tends to 0."
-    ),
+    domain="theta fixed, E symmetric with independent N(0, w^2) entries on and above the diagonal, A psd, 0 < rho < 1 (rho and "
+    "varrho are one letter). Decided for d <= 50, rho in [1e-30, 0.9] (below 0.01 by exact laws: d = 1, rank-one A)",
+    summary="The printed bound fails from one dimension on (the paper uses it inside O(.) only). With the constant 4 - 2/d it is true; then log(d/rho) may stand for "
+    "log(2 d^2/rho), and the constant is the least possible as rho tends to 0.",
     derivation="docs/derivations/wang2018_appendix_c.md, section 2",
     displays={
         "": Display(

@@ -4,8 +4,6 @@ The squared distance times gamma is chi-square. The first bound is Laurent and M
 ``rho <= 1/e``, and fails where rho is near 1 (docs/derivations/wang2018_appendix_d.md, section 1).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import partial
@@ -16,12 +14,11 @@ from flint import arb, fmpq
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.failure import chi_square_tail, failure_evidence, proved_probability
 from ...methods.rational import SHAPES, Matrix, column, design, identity, quadratic, random_matrix, same, scalar
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 def _tail(case: Case, *, cross: float = 2.0, linear: float = 2.0) -> Evidence:
@@ -187,14 +184,10 @@ PLAIN = {"X": "generic", "n": 6, "dim": 3, "seed": 3}
 
 STATEMENT = statement(
     "W18-L8",
-    domain=(
-        "Any X, y, gamma > 0 and lambda >= 0 with X^T X + lambda I invertible (lambda = 0 and gamma free of y in the last part), "
-        "0 < rho < 1. Bounds decided exactly for d <= 1000, rho in [1e-30, 0.999]; proved for sqrt(d) <= 100 in the second"
-    ),
-    summary=(
-        "True, but for the short bound 5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions (d = 1000, rho = 0.9); the "
-        "inequality that leads to it needs rho <= 1/e, and is an equality at d = 1, rho = 1/e."
-    ),
+    domain="Any X, y, gamma > 0 and lambda >= 0 with X^T X + lambda I invertible (lambda = 0 and gamma free of y in the last part), "
+    "0 < rho < 1. Bounds decided exactly for d <= 1000, rho in [1e-30, 0.999]; proved for sqrt(d) <= 100 in the second",
+    summary="True, but for the short bound 5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions (d = 1000, rho = 0.9); the "
+    "inequality that leads to it needs rho <= 1/e, and is an equality at d = 1, rho = 1/e.",
     displays={
         **chi_square_bounds(
             "distance with probability 1 - rho",

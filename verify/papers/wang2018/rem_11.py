@@ -5,8 +5,6 @@ at all (d = 1) attain both. The tail lacks a factor 2 as in Theorem 10. Used for
 must be those of the data without it (docs/derivations/wang2018_appendix_d.md, section 2).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -22,10 +20,9 @@ from mechanisms.linear.ridge import ridge_fit
 from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Evidence
 from ...kernel.statement_plots import profile_figure
+from ..kit import Case, Display, Evidence, Form, Mutant, over, search, smallest, statement
 from .shared.ops_rules import structured, worst_of
 
 
@@ -129,49 +126,34 @@ LEAVING = Display(
 
 STATEMENT = statement(
     "W18-R11",
-    domain=(
-        "Every (X, y) and every target within the bounds, which joins, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
-        "and fixed. Decided for leverages in [1e-6, 1e4], scaled residuals in [1e-4, 1e4] (and 0), delta in [1e-12, 0.999], and on "
-        "structured data sets (n <= 20, d = 2)"
-    ),
-    summary=(
-        "As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. The "
-        "corrected epsilon has no slack where the residual is large. It speaks of a target that joins (X, y); its use in appendix D.5 for one "
-        "that leaves is decided in W18-TH2i.p5."
-    ),
+    domain="Every (X, y) and every target within the bounds, which joins, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
+    "and fixed. Decided for leverages in [1e-6, 1e4], scaled residuals in [1e-4, 1e4] (and 0), delta in [1e-12, 0.999], and on "
+    "structured data sets (n <= 20, d = 2)",
+    summary="As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. The "
+    "corrected epsilon has no slack where the residual is large. It speaks of a target that joins (X, y); its use in appendix D.5 for one "
+    "that leaves is decided in W18-TH2i.p5.",
     derivation="docs/derivations/wang2018_appendix_d.md, section 2",
-    displays={
-        "": Display(
-            "",
-            Form(
-                _formula(""),
-                partial(_joins, bound=PRINTED),
-                [
-                    smallest("no data, d = 1, B = Y = 1, lambda = gamma = 100, target (1, 1)", SMALLEST),
-                    search(quick=False),
-                ],
-            ),
-            Form(
-                _formula("2 "),
-                partial(_joins, bound=CORRECTED),
-                [
-                    smallest("the case that refutes the printed form", SMALLEST),
-                    *over("leverage, residual and delta", SCALES, quick_every=7),
-                    *DATA,
-                    search(quick=False),
-                ],
-            ),
-            "The normal quantile of Theorem 10 lacks a factor 2 under the root.",
-            {
-                "epsilon cut by 10 %": Mutant(
-                    partial(_joins, bound=partial(CORRECTED, factor=0.9)), severity=0.1, quick=False
-                ),
-                "tail factor 1.7": Mutant(partial(_joins, bound=partial(epsilon, tail=1.7)), severity=0.15),
-                "no residual": Mutant(
-                    partial(_joins, bound=partial(CORRECTED, residual=0.0)),
-                    {"leverage": 1.0, "residual": 30.0, "delta": 1e-3},
-                ),
-            },
+    printed=Form(
+        _formula(""),
+        partial(_joins, bound=PRINTED),
+        [smallest("no data, d = 1, B = Y = 1, lambda = gamma = 100, target (1, 1)", SMALLEST), search(quick=False)],
+    ),
+    corrected=Form(
+        _formula("2 "),
+        partial(_joins, bound=CORRECTED),
+        [
+            smallest("the case that refutes the printed form", SMALLEST),
+            *over("leverage, residual and delta", SCALES, quick_every=7),
+            *DATA,
+            search(quick=False),
+        ],
+    ),
+    wrong="The normal quantile of Theorem 10 lacks a factor 2 under the root.",
+    mutants={
+        "epsilon cut by 10 %": Mutant(partial(_joins, bound=partial(CORRECTED, factor=0.9)), severity=0.1, quick=False),
+        "tail factor 1.7": Mutant(partial(_joins, bound=partial(epsilon, tail=1.7)), severity=0.15),
+        "no residual": Mutant(
+            partial(_joins, bound=partial(CORRECTED, residual=0.0)), {"leverage": 1.0, "residual": 30.0, "delta": 1e-3}
         ),
     },
     figures=figures,

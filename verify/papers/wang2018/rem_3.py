@@ -4,15 +4,12 @@ Decided on the formulas: the printed rates against (5) and (6) under a change of
 against both, up to its logarithms, in rational arithmetic (docs/derivations/wang2018_rates.md, section 10).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import between
 from ...methods.scaling import NUMBER, rate
+from ..kit import Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def _logarithms(case: Case, *, square: bool = True, factor: Fraction = Fraction(1)) -> Evidence:
@@ -45,11 +42,9 @@ FLAT = {"root d": 1.0, "n": 100, "alpha": 1.0, "share": 0.0, "epsilon": 1.0, "lo
 STATEMENT = statement(
     "W18-REM3",
     domain="||Y|| <= ||X|| ||theta*||, (5) and (6) at Theta = ||theta*||, alpha* = alpha and constant 1; rates as in theorems 2(ii) and 3(ii)",
-    summary=(
-        "The printed rate of AdaOPS lacks ||X||^2 and cannot match (6); the corrected one is at most (1 + log(1/rho)) log(6/delta) + "
-        "log(6/delta)^2 times the smaller of (5) and (6) (its root for (5)). The printed second term of AdaSSP is false (W18-TH3ii). That the "
-        "bounds are optimal for every single instance, and that AdaSSP does not depend on the smallest eigenvalue (its ridge does), has no finite test."
-    ),
+    summary="The printed rate of AdaOPS lacks ||X||^2 and cannot match (6); the corrected one is at most (1 + log(1/rho)) log(6/delta) + "
+    "log(6/delta)^2 times the smaller of (5) and (6) (its root for (5)). The printed second term of AdaSSP is false (W18-TH3ii). That the "
+    "bounds are optimal for every single instance, and that AdaSSP does not depend on the smallest eigenvalue (its ridge does), has no finite test.",
     derivation="docs/derivations/wang2018_rates.md, section 10",
     displays={
         "#AdaOPS": rate(

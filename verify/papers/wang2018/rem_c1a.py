@@ -4,8 +4,6 @@ The rate of the estimation error lacks log(4/delta), the norm's ``log 12 delta``
 sandwich and (9) hold, (9) with the least possible constant (docs/derivations/wang2018_appendix_c.md, section 4).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -19,9 +17,6 @@ from audits import Budget
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
 from ...methods.failure import failing, normal_tail, spectral_norm, wigner
 from ...methods.growth import decades_evidence
@@ -36,6 +31,7 @@ from ...methods.rational import (
     random_matrix,
     scalar,
 )
+from ..kit import At, Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, smallest, statement
 
 DRAWS = (500, 2_000, 50_000)
 HALF, TWO = fmpq(1, 2), fmpq(2)
@@ -177,14 +173,10 @@ _NORM = 'norm(E_1) <= tilde(O)((sqrt(d) norm(cal(X))^2 sqrt({log}))/epsilon) qua
 
 STATEMENT = statement(
     "W18-C1a",
-    domain=(
-        "SSP with variances 4 B^4 log(4/delta)/epsilon^2 and alike, Y = O(B |theta*|), |E_1| <= lambda_min/2, "
-        "lambda_min = alpha n B^2/d. Probabilities decided at 0.9 for d <= 60; (9) and the order for d <= 4 and on a box for d = 1"
-    ),
-    summary=(
-        "Two displays are misprinted: the squared error lacks a factor log(4/delta), and log 12 delta stands for log(12/delta). "
-        "(9) is true with the least possible constant; the order is true with 3/2 in place of 2."
-    ),
+    domain="SSP with variances 4 B^4 log(4/delta)/epsilon^2 and alike, Y = O(B |theta*|), |E_1| <= lambda_min/2, "
+    "lambda_min = alpha n B^2/d. Probabilities decided at 0.9 for d <= 60; (9) and the order for d <= 4 and on a box for d = 1",
+    summary="Two displays are misprinted: the squared error lacks a factor log(4/delta), and log 12 delta stands for log(12/delta). "
+    "(9) is true with the least possible constant; the order is true with 3/2 in place of 2.",
     derivation="docs/derivations/wang2018_appendix_c.md, section 4",
     displays={
         "#rate": Display(

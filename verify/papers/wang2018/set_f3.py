@@ -4,8 +4,6 @@
 the ridge is at its floor (docs/derivations/wang2018_appendix_ef.md, section 6).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -15,9 +13,8 @@ from flint import arb
 from mechanisms.linear.ops_calibrations import OPSParameters, PublishedOPSCalibration
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import chi_square_tail, failure_evidence, proved_probability
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest
 from .shared.ops_rules import calibration
 
 RHO = 0.05

@@ -4,8 +4,6 @@ Each step is one normal law or one quadratic in a normal variable, so everything
 by the sum of its five proved shares (docs/derivations/wang2018_adaops.md, section 3).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -25,12 +23,10 @@ from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point, excess, worst_point
 from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...kernel.statement_plots import profile_figure
 from ...kernel.witness import sampled_delta
 from ...methods.enclosed import enclosed
+from ..kit import Case, Claim, Evidence, Measure, Observer, Role, hockey_stick_evidence
 from .rem_11 import LEAVING
 from .shared.adaptive_ssp import PAIRS, small_pair
 
@@ -177,16 +173,12 @@ _BELOW = "norm(cal(Y)) + norm(cal(X)) norm(theta^*_lambda) <= e^Delta"
 
 STATEMENT = statement(
     "W18-TH2i",
-    domain=(
-        "Algorithm 1, one row added or removed, bounds public, every epsilon > 0 and delta in (0, 1); the observer sees eigenvalue, Delta "
-        "and sample. Decided for epsilon in [0.01, 8], delta in [1e-12, 0.5], features bounded by 0.1 to 100"
-    ),
-    summary=(
-        "For ||X|| = 4, epsilon = 1, delta = 1e-5 the released eigenvalue alone exceeds the whole budget 16,205 times in delta, since its "
-        "noise lacks ||X||^2. At ||X|| = 1 the four steps of the proof do not hold either, though no failure of the whole was found there for "
-        "epsilon up to 8. With analytic noise, events at their normal quantiles on both members of a pair, and a proved bound on the sample's "
-        "loss, five shares of delta/5 give the theorem; the sample's epsilon is loose by 7 % at its closest."
-    ),
+    domain="Algorithm 1, one row added or removed, bounds public, every epsilon > 0 and delta in (0, 1); the observer sees eigenvalue, Delta "
+    "and sample. Decided for epsilon in [0.01, 8], delta in [1e-12, 0.5], features bounded by 0.1 to 100",
+    summary="For ||X|| = 4, epsilon = 1, delta = 1e-5 the released eigenvalue alone exceeds the whole budget 16,205 times in delta, since its "
+    "noise lacks ||X||^2. At ||X|| = 1 the four steps of the proof do not hold either, though no failure of the whole was found there for "
+    "epsilon up to 8. With analytic noise, events at their normal quantiles on both members of a pair, and a proved bound on the sample's "
+    "loss, five shares of delta/5 give the theorem; the sample's epsilon is loose by 7 % at its closest.",
     derivation=f"{NOTES}, section 3",
     displays={
         ".p1": Display(

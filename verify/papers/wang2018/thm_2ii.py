@@ -5,8 +5,6 @@ and n = log(6/delta) records the bias of the least possible ridge alone exceeds 
 (docs/derivations/wang2018_rates.md, section 8).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -20,10 +18,8 @@ from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018
 from mechanisms.numerics.balls import enclose, ndtr_ball
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.scaling import LOSS, rate
+from ..kit import Case, Claim, Evidence, Measure, Observer, coverage_evidence
 
 RHO = 0.1
 NOTES = "docs/derivations/wang2018_rates.md"
@@ -101,16 +97,12 @@ _ROOT = "d^1/2 X^2 theta^2 epsilon^-1 log^1/2"
 
 STATEMENT = statement(
     "W18-TH2ii",
-    domain=(
-        "||Y|| <= C ||X|| ||theta*||; every epsilon > 0, delta, rho in (0, 1). Corrected: epsilon <= 1, the corrected AdaOPS; decided for "
-        "d in {1, 3}, up to 6,000 records, delta in [1e-12, 0.1], rho in [0.02, 0.3]"
-    ),
-    summary=(
-        "Two slips: the second term lacks ||X||^2, and log(1/delta) must be joined by log(6/delta)^2 under both terms, as at the end of the proof; "
-        "without it the ratio grows like log(1/delta) (one feature, n = log(6/delta)). The corrected rate is decided with the "
-        "constant 100; 32 is too small. The probability is 1 - rho - delta: the released quantities fail with probability of order delta, whatever rho. For epsilon above 1 the "
-        "temperature grows like epsilon, not its square."
-    ),
+    domain="||Y|| <= C ||X|| ||theta*||; every epsilon > 0, delta, rho in (0, 1). Corrected: epsilon <= 1, the corrected AdaOPS; decided for "
+    "d in {1, 3}, up to 6,000 records, delta in [1e-12, 0.1], rho in [0.02, 0.3]",
+    summary="Two slips: the second term lacks ||X||^2, and log(1/delta) must be joined by log(6/delta)^2 under both terms, as at the end of the proof; "
+    "without it the ratio grows like log(1/delta) (one feature, n = log(6/delta)). The corrected rate is decided with the "
+    "constant 100; 32 is too small. The probability is 1 - rho - delta: the released quantities fail with probability of order delta, whatever rho. For epsilon above 1 the "
+    "temperature grows like epsilon, not its square.",
     derivation=f"{NOTES}, section 8",
     displays={
         "#units": rate(

@@ -5,8 +5,6 @@ trace already promises an error d times smaller (docs/derivations/wang2018_rates
 takes a ridge of twice a bound on the noise matrix and is explicit.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -19,11 +17,9 @@ from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.balls import enclose, ndtr_ball
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import generator
 from ...methods.scaling import LOSS, rate
+from ..kit import Case, Claim, Evidence, Measure, Observer, coverage_evidence
 
 RHO = 0.1
 
@@ -97,15 +93,11 @@ BIASED = {"dim": 1, "lambda_min": 2.0, "rho": 0.1, "delta": 1e-6, "spectrum": "f
 
 STATEMENT = statement(
     "W18-TH3ii",
-    domain=(
-        "Algorithm 2 (the last line with the raw or the released matrix), rho the same in the algorithm and the claim, "
-        "||Y|| <= C ||X|| ||theta*||. Corrected form decided for d <= 5, rho in [0.02, 0.3], delta = 1e-6, epsilon = 1"
-    ),
-    summary=(
-        "The second term fails by a factor 9 d/32 where one eigenvalue is half the ridge's threshold and all others are large: the trace "
-        "counts one direction, the ridge is set for d. Its units are right. For d = 1 log(d^2/rho) should be log(2 d^2/rho). The explicit "
-        "corrected bound holds on every case tried; a 36th of it does not."
-    ),
+    domain="Algorithm 2 (the last line with the raw or the released matrix), rho the same in the algorithm and the claim, "
+    "||Y|| <= C ||X|| ||theta*||. Corrected form decided for d <= 5, rho in [0.02, 0.3], delta = 1e-6, epsilon = 1",
+    summary="The second term fails by a factor 9 d/32 where one eigenvalue is half the ridge's threshold and all others are large: the trace "
+    "counts one direction, the ridge is set for d. Its units are right. For d = 1 log(d^2/rho) should be log(2 d^2/rho). The explicit "
+    "corrected bound holds on every case tried; a 36th of it does not.",
     derivation="docs/derivations/wang2018_rates.md, section 6",
     displays={
         "#units": rate(

@@ -4,8 +4,6 @@ With the raw matrix of our copy the error is an exact sum; with the released mat
 privacy needs, neither the mean nor the mean square exists (docs/derivations/wang2018_rates.md, section 7).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -15,10 +13,8 @@ from scipy.special import ndtri
 from audits import Budget, Estimate
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import FORMULA_ERROR
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.truncated import NoisyMoments, conditional_error
+from ..kit import FORMULA_ERROR, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, smallest, statement
 
 RHO, EPSILON = 0.05, 1.0
 
@@ -108,15 +104,11 @@ _PRINTED = (
 
 STATEMENT = statement(
     "W18-TH3iii",
-    domain=(
-        "y = X theta_0 + N(0, sigma^2 I), lambda_min large enough that lambda = 0 on an event of the released eigenvalue of probability "
-        "1 - delta/3; ||Y|| is only used as a public constant. Decided at epsilon = 1, delta in [1e-12, 0.3]"
-    ),
-    summary=(
-        "The last line of Algorithm 2 is damaged in our copy. With the released matrix, as in the proof, the mean does not exist on an event of the "
-        "eigenvalue alone; with the raw matrix, which no private version uses, the claim is true, the constant being 9 at most. With "
-        "||E1|| <= lambda_min/2 in the event the error bound holds with constant 180 (26 is too small), and theta is slightly biased."
-    ),
+    domain="y = X theta_0 + N(0, sigma^2 I), lambda_min large enough that lambda = 0 on an event of the released eigenvalue of probability "
+    "1 - delta/3; ||Y|| is only used as a public constant. Decided at epsilon = 1, delta in [1e-12, 0.3]",
+    summary="The last line of Algorithm 2 is damaged in our copy. With the released matrix, as in the proof, the mean does not exist on an event of the "
+    "eigenvalue alone; with the raw matrix, which no private version uses, the claim is true, the constant being 9 at most. With "
+    "||E1|| <= lambda_min/2 in the event the error bound holds with constant 180 (26 is too small), and theta is slightly biased.",
     derivation="docs/derivations/wang2018_rates.md, section 7",
     displays={
         "@hat": Display(

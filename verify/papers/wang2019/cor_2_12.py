@@ -4,8 +4,6 @@ The hypothesis ``E_D exp(2 epsilon) <= 1`` forces epsilon = 0 on D; the bound is
 expansion printed beside it lacks a pair of brackets (docs/derivations/wang2019_sections_2_3.md, Corollary 2.12).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,11 +15,10 @@ from mechanisms import Relation
 from mechanisms.laws.finite_laws import worst_gap
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
 from ...methods.finite_mechanisms import NAMED, expectations, largest_delta, of_case, shifted
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 TERMS = 120
 
@@ -114,14 +111,10 @@ LEFT = "1/2 [EE_(cal(D)) e^(2 epsilon) + EE_(cal(D)') e^(2 epsilon)] - 1 + 2 del
 
 STATEMENT = statement(
     "W19-C2.12",
-    domain=(
-        "As W19-P2.11, delta at least every delta(Z, z), and E_D exp(2 epsilon) <= 1, which with epsilon >= 0 means epsilon = 0 on D. "
-        "Bound decided exactly for 2 symbols, n <= 2, base data sets of n and n - 1 records; equality as an identity"
-    ),
-    summary=(
-        "The bound is true (its hypothesis leaves only epsilon = 0, where it reads 2 delta, and is not needed when Z has n - 1 records). "
-        "The expansion written after it, its Taylor series, lacks a pair of brackets: the weights 2^i/i! belong to both expectations."
-    ),
+    domain="As W19-P2.11, delta at least every delta(Z, z), and E_D exp(2 epsilon) <= 1, which with epsilon >= 0 means epsilon = 0 on D. "
+    "Bound decided exactly for 2 symbols, n <= 2, base data sets of n and n - 1 records; equality as an identity",
+    summary="The bound is true (its hypothesis leaves only epsilon = 0, where it reads 2 delta, and is not needed when Z has n - 1 records). "
+    "The expansion written after it, its Taylor series, lacks a pair of brackets: the weights 2^i/i! belong to both expectations.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Corollary 2.12",
     displays={
         "#bound": Display(

@@ -4,16 +4,13 @@ With the residual at the estimate that has seen the target, the Hessian must be 
 (docs/derivations/wang2019_sections_2_3.md, equation 3.4).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 from mechanisms import Relation
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, equal, identity, matrix, quadratic, random_matrix
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 from .shared.regressions import Regression, regression
 
 
@@ -72,14 +69,10 @@ FACTOR = "sqrt(x^T (X^T X)^(-1) A (X^T X)^(-1) x) = "
 
 STATEMENT = statement(
     "W19-E3.4",
-    domain=(
-        "Squared loss, no regulariser, X^T X invertible, A positive definite; theta_hat' is the estimate with the target, X' the "
-        "design with its row (Lemma 3.1). Decided exactly for n = 5, d <= 4"
-    ),
-    summary=(
-        "The second expression is right, the first is not, so neither is the equality between them. With X' for the design without a "
-        "record the same holds with the parts exchanged. For A = X^T X the factor is the root of the leverage."
-    ),
+    domain="Squared loss, no regulariser, X^T X invertible, A positive definite; theta_hat' is the estimate with the target, X' the "
+    "design with its row (Lemma 3.1). Decided exactly for n = 5, d <= 4",
+    summary="The second expression is right, the first is not, so neither is the equality between them. With X' for the design without a "
+    "record the same holds with the parts exchanged. For A = X^T X the factor is the root of the leverage.",
     derivation="docs/derivations/wang2019_sections_2_3.md, equation 3.4",
     displays={
         "#first": Display(

@@ -4,8 +4,6 @@ The noise and its event are one normal variable; the bounds on the spectrum and 
 interval and are decided in rational arithmetic at its ends (docs/derivations/wang2018_adaops.md, section 4).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -20,11 +18,10 @@ from mechanisms.numerics.balls import Ball, ndtr_ball
 
 from ...kernel.box_search import Axis, Point, excess, worst_point
 from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, search, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence
 from ...kernel.formal import numbers
-from ...kernel.statement import Case, Evidence, Observer, Role
 from ...methods.enclosed import enclosed
 from ...methods.rational import at_most
+from ..kit import Case, Evidence, Observer, Role, hockey_stick_evidence
 
 #: Relative room for quantities that are solved for in float64.
 SOLVED = 1.0 + 1e-11
@@ -135,15 +132,11 @@ RIDGE = "quad lambda_n = max{0, n/(d kappa) - tilde(lambda)_min + t + 1}"
 
 STATEMENT = statement(
     "W19-EA.4",
-    domain=(
-        "||x|| <= 1, one record added or removed, epsilon > 0, delta in (0, 1). Release and event: epsilon in [0.01, 8], delta in [1e-12, 0.5]; "
-        "spectrum: every noise inside the event, lambda_min from 0"
-    ),
-    summary=(
-        "None of the four holds as printed. The noise lacks the 2 under the root; the event has 0.49 of the needed width at delta = 0.1 and 0.37 at "
-        "1e-12 (its failure is of order delta^(1/8)); the minimum in lambda_n leaves small eigenvalues as they are. With analytic noise, the normal quantile, and max for min they hold, and the lower "
-        "bound is met with equality."
-    ),
+    domain="||x|| <= 1, one record added or removed, epsilon > 0, delta in (0, 1). Release and event: epsilon in [0.01, 8], delta in [1e-12, 0.5]; "
+    "spectrum: every noise inside the event, lambda_min from 0",
+    summary="None of the four holds as printed. The noise lacks the 2 under the root; the event has 0.49 of the needed width at delta = 0.1 and 0.37 at "
+    "1e-12 (its failure is of order delta^(1/8)); the minimum in lambda_n leaves small eigenvalues as they are. With analytic noise, the normal quantile, and max for min they hold, and the lower "
+    "bound is met with equality.",
     derivation="docs/derivations/wang2018_adaops.md, section 4",
     displays={
         "#release": Display(
@@ -187,11 +180,7 @@ STATEMENT = statement(
         ),
         "#spectrum": Display(
             "bounds on the regularised spectrum",
-            printed=Form(
-                BETWEEN.format(width="(log(4/delta))/epsilon"),
-                partial(_spectrum, printed=True),
-                PRINTED,
-            ),
+            printed=Form(BETWEEN.format(width="(log(4/delta))/epsilon"), partial(_spectrum, printed=True), PRINTED),
             corrected=Form(f"{BETWEEN.format(width='2 t + 1')}, {RIDGE}", _spectrum, SPECTRA),
             wrong="lambda_n is never positive as printed; and its shift exceeds the upper bound's by more than the event allows.",
             mutants={
@@ -202,9 +191,7 @@ STATEMENT = statement(
         "#A.4": Display(
             "(A.4)",
             printed=Form(
-                "mu = x^T (X^T X + lambda_n I)^(-1) x <= (kappa d)/n",
-                partial(_leverage, printed=True),
-                PRINTED,
+                "mu = x^T (X^T X + lambda_n I)^(-1) x <= (kappa d)/n", partial(_leverage, printed=True), PRINTED
             ),
             corrected=Form(
                 f'mu = x^T (X^T X + lambda_n I)^(-1) x <= (kappa d)/n, {RIDGE} "from either member\'s release"',

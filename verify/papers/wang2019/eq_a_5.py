@@ -4,8 +4,6 @@ With ``K = d kappa`` and ``lambda_min(X^T X + lambda I) >= n/K`` the largest res
 dimension together with the largest leverage K/n (docs/derivations/wang2019_section_4.md, A.5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -17,10 +15,9 @@ from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, search, smallest, statement
 
 #: Room for equality, which balls cannot decide.
 EQUAL = 1.0 + 1e-12
@@ -120,14 +117,10 @@ LINE = "(kappa d (1 + log(4/delta)))/(2 n) + (gamma_n kappa d)/(2 n) 2 kappa d +
 
 STATEMENT = statement(
     "W19-EA.5",
-    domain=(
-        "||x|| <= 1, |y| <= 1, n records, lambda_min(X^T X + lambda_n I) >= n/(d kappa). Decided for d kappa in [1e-3, 1e4], leverage bound kappa d/n in "
-        "[1e-6, 1/4], gamma in [1e-6, 1e6], delta in [1e-12, 0.5]"
-    ),
-    summary=(
-        "(A.5) loses its 1 and fails for d kappa < 5.83 (it holds beyond, loosely); the largest residual is 1 + min(sqrt(d kappa), d kappa). The next "
-        "line halves the leverage under its root and rests on Theorem 4.1's tail. The sum of shares is right, with equality at epsilon = 2 log(4/delta)."
-    ),
+    domain="||x|| <= 1, |y| <= 1, n records, lambda_min(X^T X + lambda_n I) >= n/(d kappa). Decided for d kappa in [1e-3, 1e4], leverage bound kappa d/n in "
+    "[1e-6, 1/4], gamma in [1e-6, 1e6], delta in [1e-12, 0.5]",
+    summary="(A.5) loses its 1 and fails for d kappa < 5.83 (it holds beyond, loosely); the largest residual is 1 + min(sqrt(d kappa), d kappa). The next "
+    "line halves the leverage under its root and rests on Theorem 4.1's tail. The sum of shares is right, with equality at epsilon = 2 log(4/delta).",
     derivation="docs/derivations/wang2019_section_4.md, A.5",
     displays={
         "#residual": Display(

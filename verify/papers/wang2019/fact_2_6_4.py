@@ -4,8 +4,6 @@ Backwards the steps come in the other order, so that the printed delta is wrong 
 (docs/derivations/wang2019_facts.md, section 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
@@ -15,10 +13,9 @@ from audits import Budget
 from mechanisms.laws.finite_laws import Law, check_law, hockey_stick, smallest_delta
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.finite_mechanisms import random_law, rational, two_outputs, worst_ratio
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, search, smallest, statement
 
 #: The laws along a chain, and ``exp(epsilon)`` of every step.
 Chain = tuple[list[Law], list[Fraction]]
@@ -99,9 +96,7 @@ SMALLER, LARGER = "Z", "[Z, z_(1:k)]"
 
 STATEMENT = statement(
     "W19-F2.6.4",
-    domain=(
-        "epsilon_i, delta_i hold in both directions between [Z, z_(1:i-1)] and [Z, z_(1:i)]. Counted where the summed delta is below 1"
-    ),
+    domain="epsilon_i, delta_i hold in both directions between [Z, z_(1:i-1)] and [Z, z_(1:i)]. Counted where the summed delta is below 1",
     summary="The way out is right and tight; on the way back the products must run over the later steps.",
     derivation="docs/derivations/wang2019_facts.md, section 1",
     displays={

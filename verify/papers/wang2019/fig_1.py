@@ -3,16 +3,13 @@
 The paper gives sigma, delta, the ridge and the scaling, but neither ``n`` nor ``d``, on which both gains depend.
 """
 
-from __future__ import annotations
-
 import math
 
 from reports.row import Figure
 
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.missing import data_missing, float_evidence
-from ...kernel.statement import Case, Evidence, Value
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Value, over, statement
 from .figures import w19_fig_1
 
 ID = "W19-FIG1"
@@ -45,15 +42,11 @@ def figures(seed: int) -> tuple[Figure, ...]:
 
 STATEMENT = statement(
     ID,
-    domain=(
-        "Rows of norm 1, |y| <= 1, ridge 1, sigma = 4, delta = 1e-6; n, d, noise and coefficients not stated. Decided for "
-        "n = 100 to 1000, d = 2 to 20, noise 0.3; DP from below"
-    ),
-    summary=(
-        "Every record of the data set loses more than ten times less than under DP in all sizes tried with n >= 5 d. The "
-        "six of pDP for all is a number of the figure's unstated n and d: the gain is 6.6 at n = 100, d = 20, and "
-        "grows without limit with n."
-    ),
+    domain="Rows of norm 1, |y| <= 1, ridge 1, sigma = 4, delta = 1e-6; n, d, noise and coefficients not stated. Decided for "
+    "n = 100 to 1000, d = 2 to 20, noise 0.3; DP from below",
+    summary="Every record of the data set loses more than ten times less than under DP in all sizes tried with n >= 5 d. The "
+    "six of pDP for all is a number of the figure's unstated n and d: the gain is 6.6 at n = 100, d = 20, and "
+    "grows without limit with n.",
     displays={
         "#in the data set": Display(
             "all users in the data set",

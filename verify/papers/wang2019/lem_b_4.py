@@ -1,15 +1,12 @@
 """W19, Lemma B.4 (Weyl): singular values move by at most the norm of the perturbation; proved by exact inertia."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence, Params, Value
 from ...methods.rational import Matrix, between, eigenvalue_bounds, fraction, matrix, random_matrix
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Params, Value, over, statement
 
 Range = tuple[Fraction, Fraction]
 

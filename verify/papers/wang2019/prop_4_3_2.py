@@ -5,8 +5,6 @@ epsilon diverge over them along sequences inside the stated range. The corrected
 (docs/derivations/wang2019_section_4.md, Proposition 4.3(2)).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -19,12 +17,11 @@ from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.numerics.balls import Ball, ndtr_ball
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.enclosed import enclosed
 from ...methods.growth import growth_evidence
 from ...methods.rational import generator
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 
 
 def bound(p: Point, *, leverage_term: bool = True) -> float:
@@ -151,16 +148,12 @@ EPSILON = "epsilon_n <= sqrt((4 d gamma_n)/(alpha n) log(2/delta)) R + d/(alpha 
 
 STATEMENT = statement(
     "W19-P4.3.2",
-    domain=(
-        "(a)-(d), gamma_n = omega(1), lambda_n = o(sqrt(n)), gamma_n <= 4 n log(2/delta)/max(d, (1 + log(2/delta))^2); d and delta may move with n, the orders "
-        "are read as uniform in d, delta and, for the average, in alpha. Sequences from n = 1e4 to 1e20 with lambda_n = 0; corrected: any data with "
-        "lambda_min + lambda_n >= alpha n/(2d), decided on the exact law"
-    ),
-    summary=(
-        "At fixed d, delta and alpha all three have the printed order (the average with a constant that depends on alpha). Uniformly they have not: for d = n/11 and log(2/delta) = sqrt(n) the term d log(2/delta)/(alpha n), "
-        "which carries no gamma_n, dominates by n^(1/4)/sqrt(log n). The average does depend on alpha at the largest gamma_n: with alpha = n^(-1/2) it "
-        "exceeds its order by sqrt(n)/log(n). The corrected average is loose by a factor of 10 or more on the data tried, since it takes the largest residual for all."
-    ),
+    domain="(a)-(d), gamma_n = omega(1), lambda_n = o(sqrt(n)), gamma_n <= 4 n log(2/delta)/max(d, (1 + log(2/delta))^2); d and delta may move with n, the orders "
+    "are read as uniform in d, delta and, for the average, in alpha. Sequences from n = 1e4 to 1e20 with lambda_n = 0; corrected: any data with "
+    "lambda_min + lambda_n >= alpha n/(2d), decided on the exact law",
+    summary="At fixed d, delta and alpha all three have the printed order (the average with a constant that depends on alpha). Uniformly they have not: for d = n/11 and log(2/delta) = sqrt(n) the term d log(2/delta)/(alpha n), "
+    "which carries no gamma_n, dominates by n^(1/4)/sqrt(log n). The average does depend on alpha at the largest gamma_n: with alpha = n^(-1/2) it "
+    "exceeds its order by sqrt(n)/log(n). The corrected average is loose by a factor of 10 or more on the data tried, since it takes the largest residual for all.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(2)",
     displays={
         "#all": Display(

@@ -1,7 +1,5 @@
 """W19, Proposition 4.3(3): the mean squared error of one-posterior sampling given the design, in rational arithmetic."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +9,8 @@ from functools import partial
 from audits import Estimate
 
 from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import Matrix, column, design, equal, identity, matrix, quadratic, trace
+from ..kit import Case, Claim, Evidence, Measure, Observer
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Risk:
     sandwich_trace: Fraction
 
     @classmethod
-    def of(cls, case: Case) -> Risk:
+    def of(cls, case: Case) -> "Risk":
         """Return the terms of a case."""
         X, theta = _data(case)
         lam, gamma, variance = case.whole("lambda"), case.whole("gamma"), case.whole("sigma^2")
@@ -113,10 +110,8 @@ ORDER = "lambda_min = Omega({power}) ==> lambda_n^2 norm(H^(-1) theta_0)^2 = O((
 STATEMENT = statement(
     "W19-P4.3.3",
     domain="y ~ N(X theta_0, sigma^2 I), X fixed, theta_tilde the posterior sample, lambda_n >= 0, gamma_n > 0. Exact on rational designs, n up to 9, d up to 3",
-    summary=(
-        "The printed error scales the posterior noise with sigma^2 and uses the variance of least squares for that of ridge; it is right "
-        "only for lambda = 0 and sigma = 1. The asymptotic efficiency it is used for survives the correction."
-    ),
+    summary="The printed error scales the posterior noise with sigma^2 and uses the variance of least squares for that of ridge; it is right "
+    "only for lambda = 0 and sigma = 1. The asymptotic efficiency it is used for survives the correction.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(3)",
     displays={
         "#risk": Display(

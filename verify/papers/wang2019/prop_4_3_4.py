@@ -4,8 +4,6 @@ Where the objective is the one the posterior is made from, the excess is ``chi^2
 objective carries ``lambda`` for ``lambda/2``, so that the posterior is not centred at its minimiser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -14,11 +12,10 @@ from flint import arb
 
 from mechanisms.numerics.balls import Ball, outward
 
-from ...kernel.declare import Decide, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
 from ...methods.failure import chi_square_tail
 from ...methods.rational import Matrix, ball, column, design, equal, identity, matrix, quadratic, trace
+from ..kit import Case, Decide, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 
 def data(case: Case) -> tuple[Matrix, Matrix]:
@@ -110,10 +107,8 @@ TAIL = OBJECTIVE + "F(tilde(theta)) - F(hat(theta)) <= d log(d\\/delta)\\/gamma_
 STATEMENT = statement(
     "W19-P4.3.4",
     domain="F and its minimiser as printed, the posterior of W19-T4.1, any data with X^T X + lambda I invertible; delta in (0, 1). Exact on rational data; tails for d up to 50, delta in [1e-12, 0.9]",
-    summary=(
-        "With the objective that the posterior is made from, the mean excess is d/(2 gamma), half of what is printed, and (b) is true. The "
-        "printed F has lambda for lambda/2, so that both fail when the data pull the two minimisers apart. (c), a match with a quoted lower bound up to constants, is not decided."
-    ),
+    summary="With the objective that the posterior is made from, the mean excess is d/(2 gamma), half of what is printed, and (b) is true. The "
+    "printed F has lambda for lambda/2, so that both fail when the data pull the two minimisers apart. (c), a match with a quoted lower bound up to constants, is not decided.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(4)",
     displays={
         "#a": Display(

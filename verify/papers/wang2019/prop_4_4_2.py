@@ -5,8 +5,6 @@ from its value at ridge 0 by an integral over the far tail of one normal variabl
 (docs/derivations/wang2019_section_4.md, Proposition 4.4(2)).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -16,10 +14,9 @@ from audits import Estimate
 from mechanisms.linear.adaops_wang2019 import Settings2019
 from mechanisms.numerics.balls import Ball, ndtr_ball, outward
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.enclosed import enclosed
 from ...methods.growth import SETTLING, growth_evidence
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 
 #: How many normal deviates of the release below the edge are followed, and in how many bins.
@@ -149,15 +146,11 @@ GAMMAS = {"n": (100, 10_000), "dim": (1, 4), "kappa": (1.0, 3.0), "epsilon": (0.
 
 STATEMENT = statement(
     "W19-P4.4.2",
-    domain=(
-        "y ~ N(X theta_0, sigma^2 I), X fixed and well-conditioned as stated. Corrected: AdaOPS with the corrected constants, lambda_min at least n/(d kappa) + b + "
-        "noise sqrt(20 log n); one small eigenvalue and others twice as large, theta_0 along the small one; d up to 3, n from 100 to 1e6"
-    ),
-    summary=(
-        "Five slips: 1 + gamma_n for 1 + 1/gamma_n (and sigma^2 on the posterior's own noise), an event of probability 1 - n^-5 for 1 - n^-10, a ridge that is not 0 where "
-        "it is said to be, a bound on 1/gamma_n printed for gamma_n, and with it an efficiency condition upside down (empty for epsilon <= 1, as kappa is bounded). "
-        "The corrected error is exact up to n^-10; that remainder is loose, being a squared bias on an event of that probability."
-    ),
+    domain="y ~ N(X theta_0, sigma^2 I), X fixed and well-conditioned as stated. Corrected: AdaOPS with the corrected constants, lambda_min at least n/(d kappa) + b + "
+    "noise sqrt(20 log n); one small eigenvalue and others twice as large, theta_0 along the small one; d up to 3, n from 100 to 1e6",
+    summary="Five slips: 1 + gamma_n for 1 + 1/gamma_n (and sigma^2 on the posterior's own noise), an event of probability 1 - n^-5 for 1 - n^-10, a ridge that is not 0 where "
+    "it is said to be, a bound on 1/gamma_n printed for gamma_n, and with it an efficiency condition upside down (empty for epsilon <= 1, as kappa is bounded). "
+    "The corrected error is exact up to n^-10; that remainder is loose, being a squared bias on an event of that probability.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.4(2)",
     displays={
         "#risk": Display(

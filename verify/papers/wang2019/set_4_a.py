@@ -5,14 +5,10 @@ A3: the noise covariance is proportional to the inverse Fisher information, read
 differences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import (
     SHAPES,
     Matrix,
@@ -28,6 +24,7 @@ from ...methods.rational import (
     same,
     scalar,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 #: Relative width granted to eigenvalues that are proved by inertia.
 TOLERANCE = 1e-9
@@ -85,10 +82,8 @@ CASES = [
 STATEMENT = statement(
     "W19-S4.A",
     domain="X^T X invertible, unit x, A set to the named matrix (the paper writes approximately). Decided exactly for n = 6, d <= 4",
-    summary=(
-        "True: the supremum in A1 is attained (eigenvectors proved to 1e-9), A2 and A3 are identities. The residual part of the "
-        "sensitivity still depends on the record, so the democratic choice equalises the leverage part only, as the text says."
-    ),
+    summary="True: the supremum in A1 is attained (eigenvectors proved to 1e-9), A2 and A3 are identities. The residual part of the "
+    "sensitivity still depends on the record, so the democratic choice equalises the leverage part only, as the text says.",
     displays={
         "1": Display(
             "isotropic: A = lambda_min I",

@@ -4,8 +4,6 @@ Matrix identities are decided in rational arithmetic, log density ratios at rati
 step in one variable by branch and bound (docs/derivations/wang2019_sections_2_3.md, proof of Theorem 4.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,8 +16,6 @@ from mechanisms import Relation
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.rational import (
@@ -36,6 +32,7 @@ from ...methods.rational import (
     scalar,
     stack,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, refuting, smallest, statement
 from .shared.regressions import Regression, regression
 
 TOLERANCE = 1e-12
@@ -208,14 +205,10 @@ THRESHOLD = "Pr(abs(x^T theta - x^T hat(theta)) > sqrt({factor} log(2/delta))) <
 
 STATEMENT = statement(
     "W19-T4.1p",
-    domain=(
-        "As W19-T4.1; identities decided exactly for n = 5, d <= 3, lambda in {0, 2}, gamma in {1/4, 64}; the tail step for delta in "
-        "(0, 1), proved for log(2/delta) in [0.69, 700]"
-    ),
-    summary=(
-        "Three of eight displays are wrong: the sign of the logarithm in the second density ratio, the tail step (which is where Theorem 4.1 "
-        "loses its factor 2), and the covariances, which are printed as their inverses. The matrix identities are right."
-    ),
+    domain="As W19-T4.1; identities decided exactly for n = 5, d <= 3, lambda in {0, 2}, gamma in {1/4, 64}; the tail step for delta in "
+    "(0, 1), proved for log(2/delta) in [0.69, 700]",
+    summary="Three of eight displays are wrong: the sign of the logarithm in the second density ratio, the tail step (which is where Theorem 4.1 "
+    "loses its factor 2), and the covariances, which are printed as their inverses. The matrix identities are right.",
     derivation="docs/derivations/wang2019_sections_2_3.md, proof of Theorem 4.1",
     displays={
         "#out": Display(

@@ -4,8 +4,6 @@ The ratio is enclosed in ball arithmetic, built from the values of the loss alon
 of the exact distribution functions. On real data a change of measure with drawn outputs is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +17,10 @@ from mechanisms.data.embedded import load
 from mechanisms.objective.losses import GlmLoss, LogisticLoss, PoissonLoss, SquaredLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 
-from ....kernel.declare import At, Display, Form, Mutant, Numbers, over
-from ....kernel.evidence import identity_evidence
 from ....kernel.formal import pair_of
-from ....kernel.statement import Case, Claim, Evidence, Observer
 from ....kernel.witness import tail_identity_gap
 from ....methods.ball_density import Rows, as_rows, cdf_log_ratio, deviation, log_ratio
+from ...kit import At, Case, Claim, Display, Evidence, Form, Mutant, Numbers, Observer, identity_evidence, over
 
 TOLERANCE = 1e-9
 #: Largest gap of a change-of-measure identity that the sampled cases allow (a printed band, in probability).

@@ -3,8 +3,6 @@
 Our copy prints the raw Gram matrix in the last line, where a hat is likely to be lost: both readings are decided.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from functools import partial
@@ -20,12 +18,10 @@ from mechanisms.data.dataset import Dataset
 from mechanisms.linear.adassp import AdaSSP
 
 from ....kernel.box_search import Axis, Point
-from ....kernel.declare import At, Display, Form, Mutant, over, search, smallest
 from ....kernel.formal import FormalClaim
-from ....kernel.measure import Measure
-from ....kernel.statement import Case, Claim, Evidence, Observer
 from ....kernel.witness import sampled_delta
 from ....methods.rational import Matrix, column, generator, identity, random_matrix, same
+from ...kit import At, Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, search, smallest
 
 #: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.8 on it is not.
 LARGEST = 15.5

@@ -5,8 +5,6 @@ The variants are those of ``mechanisms.as_run``. One family of pairs serves: ``n
 gives a proved lower bound of the divergence (docs/derivations/wang2018_experiments.md).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,9 +29,7 @@ from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
 from ....kernel.declare import At, Display, Form, Mutant, over, refuting, smallest
-from ....kernel.evidence import hockey_stick_evidence
-from ....kernel.measure import Measure
-from ....kernel.statement import Case, Claim, Evidence, Observer
+from ...kit import Case, Claim, Evidence, Measure, Observer, hockey_stick_evidence
 
 QUANTITY = "hockey-stick delta at the promised epsilon, worse direction"
 DIRECTIONS = {"axis": (1.0, 0.0), "tilted": (math.sqrt(0.5), -math.sqrt(0.5))}
