@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from audits import Budget, StreamKey
 from verify.kernel.statement import Case, Evidence, Role, Standing, Statement, Value
 from verify.papers.registry import statements
 
 
+@cache
 def one(id_: str) -> Statement:
     """Return the statement of an id."""
     (found,) = statements(id_)

@@ -32,7 +32,6 @@ Values = Callable[[], tuple[float, ...]]
 NUMBER = r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
 
 
-@cache
 def rows(id_: str, part: str = "") -> Iterator[tuple[Standing, Evidence]]:
     """Yield the evidence of the exact cases of a part that are no mutants, worked out afresh."""
     for case in one(id_).cases:
