@@ -28,25 +28,13 @@ if TYPE_CHECKING:
 
 #: Kind -> (prefix of the file name, letters of the id that the prefix replaces, longest first).
 KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "theorem": ("thm", ("TH", "T")),
-    "lemma": ("lem", ("L",)),
-    "proposition": ("prop", ("P",)),
-    "corollary": ("cor", ("C",)),
-    "definition": ("def", ("D",)),
-    "fact": ("fact", ("F",)),
-    "remark": ("rem", ("REM", "R")),
-    "claim": ("rem", ()),
-    "algorithm": ("alg", ("ALG", "A")),
-    "equation": ("eq", ("E",)),
-    "figure": ("fig", ("FIG", "F")),
-    "table": ("tab", ("Tab", "T")),
-    "number": ("num", ("N",)),
-    "setting": ("set", ("S",)),
-    "calibration": ("set", ()),
-    "experiment": ("exp", ("X",)),
-    "example": ("exp", ("E",)),
-    "proof step": ("thm", ("T",)),
-}
+    "theorem": ("thm", ("TH", "T")), "lemma": ("lem", ("L",)), "proposition": ("prop", ("P",)),
+    "corollary": ("cor", ("C",)), "definition": ("def", ("D",)), "fact": ("fact", ("F",)),
+    "remark": ("rem", ("REM", "R")), "claim": ("rem", ()), "algorithm": ("alg", ("ALG", "A")),
+    "equation": ("eq", ("E",)), "figure": ("fig", ("FIG", "F")), "table": ("tab", ("Tab", "T")),
+    "number": ("num", ("N",)), "setting": ("set", ("S",)), "calibration": ("set", ()),
+    "experiment": ("exp", ("X",)), "example": ("exp", ("E",)), "proof step": ("thm", ("T",)),
+}  # fmt: skip
 #: The kind of a line of a proof: it has a verdict of its own, and never decides its parent.
 PROOF = "proof step"
 #: What the table of a definition says, all of it or nothing; it needs no file.

@@ -57,13 +57,9 @@ def _line(case: Case, *, right: Callable[[float, Ball], Ball]) -> Evidence:
 
 
 SHAPES = {
-    "dim": (1, 2, 6),
-    "n": (0, 1, 30),
-    "loss": ("logistic", "squared", "poisson"),
-    "sign": (1, -1),
-    "sigma": (0.5, 10.0),
-    "lam": (1e-3, 0.5),
-}
+    "dim": (1, 2, 6), "n": (0, 1, 30), "loss": ("logistic", "squared", "poisson"), "sign": (1, -1),
+    "sigma": (0.5, 10.0), "lam": (1e-3, 0.5),
+}  # fmt: skip
 SMALLEST = {"lam": 1.0, "predictor": 0.0, "sign": 1}
 
 

@@ -98,13 +98,9 @@ def _covered(
 DRAWS, MANY = (2_000, 4_000, 100_000), (4_000, 20_000, 400_000)
 ONE = {"dim": 1, "rho": 0.02, "H": "identity", "tau sigma_3": 0.3, "sigma_4 z": 0.2, "lambda": 0.1}
 AXES = {
-    "dim": (1, 3, 10),
-    "rho": (0.3, 0.1, 0.02),
-    "H": ("identity", "spread"),
-    "tau sigma_3": (0.05, 0.45, 3.0),
-    "sigma_4 z": (0.01, 0.5),
-    "lambda": (0.01, 0.9),
-}
+    "dim": (1, 3, 10), "rho": (0.3, 0.1, 0.02), "H": ("identity", "spread"), "tau sigma_3": (0.05, 0.45, 3.0),
+    "sigma_4 z": (0.01, 0.5), "lambda": (0.01, 0.9),
+}  # fmt: skip
 ALL = AXES | {"rho": (0.3, 0.05, 1e-3, 1e-6), "tau sigma_3": (0.45, 3.0), "sigma_4 z": (0.5,), "lambda": (0.01,)}
 FEW = AXES | {"dim": (3,), "H": ("spread",)}
 QUIET = ONE | {"sigma_4 z": 1e-9}

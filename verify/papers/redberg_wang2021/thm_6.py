@@ -42,14 +42,9 @@ def _derivatives(loss: str, rows: Rows, theta: FloatArray) -> tuple[FloatArray, 
 
 
 SHAPES = {
-    "dim": (1, 2, 5),
-    "rank": (1, 3),
-    "n": (0, 1, 20),
-    "loss": ("logistic", "squared", "poisson"),
-    "sign": (1, -1),
-    "sigma": (0.5, 10.0),
-    "lam": (0.5,),
-}
+    "dim": (1, 2, 5), "rank": (1, 3), "n": (0, 1, 20), "loss": ("logistic", "squared", "poisson"),
+    "sign": (1, -1), "sigma": (0.5, 10.0), "lam": (0.5,),
+}  # fmt: skip
 
 
 def figures(seed: int) -> tuple[Figure, ...]:

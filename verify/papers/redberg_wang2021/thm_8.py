@@ -82,12 +82,9 @@ def _line(case: Case, *, slack: Callable[[Fraction, Fraction], Fraction]) -> Evi
 
 
 AXES = {
-    "dim": (1, 2, 4),
-    "n": (0, 1, 8),
-    "sign": (1, -1),
-    "lambda": ("1/1000", "500"),
+    "dim": (1, 2, 4), "n": (0, 1, 8), "sign": (1, -1), "lambda": ("1/1000", "500"),
     "largest": ("1/1000", "1/2", "999/1000"),
-}
+}  # fmt: skip
 RATIONAL = over("rational instances; target inside and outside", AXES, quick_every=19)
 TINY = {"dim": 1, "n": 1, "sign": 1, "lambda": "1", "largest": "1/4"}
 CUT = Fraction(9, 10)

@@ -29,14 +29,9 @@ def _logarithms(case: Case, *, square: bool = True, factor: Fraction = Fraction(
 
 
 SIZES = {
-    "root d": (1.0, 5.0, 1000.0),
-    "n": (1, 10**4, 10**9),
-    "alpha": (1.0, 2.0**-20),
-    "share": (0.0, 1.0),
-    "epsilon": (0.0078125, 1.0),
-    "log": (1.8125, 30.0),
-    "tail": (0.0, 10.0),
-}
+    "root d": (1.0, 5.0, 1000.0), "n": (1, 10**4, 10**9), "alpha": (1.0, 2.0**-20), "share": (0.0, 1.0),
+    "epsilon": (0.0078125, 1.0), "log": (1.8125, 30.0), "tail": (0.0, 10.0),
+}  # fmt: skip
 FLAT = {"root d": 1.0, "n": 100, "alpha": 1.0, "share": 0.0, "epsilon": 1.0, "log": 2.0, "tail": 1.0}
 
 STATEMENT = statement(

@@ -83,14 +83,9 @@ def _coverage(case: Case, budget: Budget, *, constant: float, square: bool = Tru
 SEQUENCE = ((100.0, 1.0), (1e3, 10.0), (1e4, 100.0), (1e5, 1e3), (1e6, 1e4))
 DRAWS = (1_500, 3_000, 20_000)
 SPECTRA = {
-    "dim": (1, 3),
-    "copies": (1, 30, 200, 2_000),
-    "bound": (1.0,),
-    "epsilon": (1.0,),
-    "delta": (0.1, 1e-12),
-    "rho": (0.3, 0.02),
-    "spectrum": ("flat", "one small", "deficient"),
-}
+    "dim": (1, 3), "copies": (1, 30, 200, 2_000), "bound": (1.0,), "epsilon": (1.0,), "delta": (0.1, 1e-12),
+    "rho": (0.3, 0.02), "spectrum": ("flat", "one small", "deficient"),
+}  # fmt: skip
 TIGHT = {"dim": 3, "copies": 200, "bound": 1.0, "epsilon": 1.0, "delta": 1e-6, "rho": 0.1, "spectrum": "flat"}
 SCALED = {name: (value,) for name, value in TIGHT.items()} | {"bound": (0.01, 4.0, 100.0), "epsilon": (0.1, 1.0)}
 _ROOT = "d^1/2 X^2 theta^2 epsilon^-1 log^1/2"

@@ -83,12 +83,9 @@ def _coverage(case: Case, budget: Budget, *, divisor: float = 1.0) -> Evidence:
 
 SEQUENCE = ((10, 1.0), (100, 10.0), (1_000, 100.0), (10_000, 1e3), (100_000, 1e4))
 SPECTRA = {
-    "dim": (1, 2, 5),
-    "lambda_min": (0.0, 0.01, 2.0, 100.0),
-    "rho": (0.3, 0.1, 0.02),
-    "delta": (1e-6,),
+    "dim": (1, 2, 5), "lambda_min": (0.0, 0.01, 2.0, 100.0), "rho": (0.3, 0.1, 0.02), "delta": (1e-6,),
     "spectrum": ("flat", "one small"),
-}
+}  # fmt: skip
 BIASED = {"dim": 1, "lambda_min": 2.0, "rho": 0.1, "delta": 1e-6, "spectrum": "flat"}
 
 STATEMENT = statement(

@@ -59,12 +59,9 @@ def _corrected(case: Case, *, maximum: bool = True, share: float | None = None) 
 
 ZERO = {"n": 40, "kappa": 1.0, "epsilon": 1.0, "delta": 0.01, "lambda_min": 0.0}
 AXES = {
-    "n": (1000,),
-    "kappa": (0.1, 1.0, 4.0),
-    "epsilon": (0.2, 1.0, 8.0),
-    "delta": (1e-1, 1e-3, 1e-9),
+    "n": (1000,), "kappa": (0.1, 1.0, 4.0), "epsilon": (0.2, 1.0, 8.0), "delta": (1e-1, 1e-3, 1e-9),
     "lambda_min": (0.0, 0.5, 900.0),
-}
+}  # fmt: skip
 
 
 def _inside(at: At) -> bool:

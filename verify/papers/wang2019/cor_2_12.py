@@ -88,25 +88,18 @@ def _proof(case: Case, *, deltas: str = "2", hypothesis: bool = True) -> Evidenc
 
 
 FINITE = {
-    "mechanism": (*NAMED, "random"),
-    "symbols": (2,),
-    "n": (1, 2),
-    "base": (0, 1, 2),
-    "population": ("uniform", "rare last"),
-    "rule": ("1", "5/4"),
-    "seed": (1,),
-}
+    "mechanism": (*NAMED, "random"), "symbols": (2,), "n": (1, 2), "base": (0, 1, 2),
+    "population": ("uniform", "rare last"), "rule": ("1", "5/4"), "seed": (1,),
+}  # fmt: skip
 # one record, half the time told: without it the outputs are (1/2, 1/2), delta is 1/4 on both symbols
 SHARP = {"mechanism": NAMED[2], "symbols": 2, "n": 1, "base": 0, "population": "rare last", "rule": "1"}
 EQUAL = {"epsilon under D": 0.0, "epsilon under D'": 0.5, "probability": 1.0}
 PAIRS = {"epsilon under D": (0.0, 0.25, 3.0), "epsilon under D'": (0.0, 0.75, 2.0), "probability": (0.25, 1.0)}
 CONSTANT = {"exp(epsilon) under D": 1.0, "first under D'": 1.0, "second under D'": 1.0, "delta": 0.25}
 PROOFS = {
-    "exp(epsilon) under D": (1.0, 2.0),
-    "first under D'": (1.0, 2.0),
-    "second under D'": (1.0, 8.0),
+    "exp(epsilon) under D": (1.0, 2.0), "first under D'": (1.0, 2.0), "second under D'": (1.0, 8.0),
     "delta": (0.0, 1e-6, 0.25),
-}
+}  # fmt: skip
 LEFT = "1/2 [EE_(cal(D)) e^(2 epsilon) + EE_(cal(D)') e^(2 epsilon)] - 1 + 2 delta"
 
 STATEMENT = statement(

@@ -54,12 +54,9 @@ def _leverage(case: Case, *, root: bool, scale: Fraction = Fraction(1)) -> Evide
 
 
 DESIGNS = {
-    "A": ("identity", "Gram matrix", "its square", "random"),
-    "shape": SHAPES,
-    "n": (5,),
-    "dim": (1, 2, 4),
+    "A": ("identity", "Gram matrix", "its square", "random"), "shape": SHAPES, "n": (5,), "dim": (1, 2, 4),
     "seed": (1,),
-}
+}  # fmt: skip
 LEVERAGES = {"design": ("X", "[X, x]"), "shape": SHAPES, "n": (5,), "dim": (1, 3), "seed": (1,)}
 SMALLEST = {"A": "identity"}
 PLAIN = {"A": "random", "shape": "generic", "n": 5, "dim": 3, "seed": 3}

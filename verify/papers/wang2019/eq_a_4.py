@@ -114,12 +114,9 @@ BUDGETS = {"epsilon": (1e-2, 0.3, 1.0, 8.0), "delta": (0.5, 1e-2, 1e-6, 1e-12)}
 ZERO = {"floor": "20", "t": "4", "lambda_min": "1/100", "noise": "0", "moved": "0"}
 LOW, HIGH = ZERO | {"noise": "1", "moved": "1"}, ZERO | {"noise": "-1"}
 RANGES = {
-    "floor": ("20", "7/2", "1000"),
-    "t": ("4", "1/3", "60"),
-    "lambda_min": ("0", "1/100", "19", "25", "5000"),
-    "noise": ("-1", "-1/2", "0", "1"),
-    "moved": ("0", "1/2", "1"),
-}
+    "floor": ("20", "7/2", "1000"), "t": ("4", "1/3", "60"), "lambda_min": ("0", "1/100", "19", "25", "5000"),
+    "noise": ("-1", "-1/2", "0", "1"), "moved": ("0", "1/2", "1"),
+}  # fmt: skip
 PRINTED = [smallest("X = [1/10], no noise drawn: lambda_n = 0", ZERO)]
 SPECTRA = [
     refuting(ZERO),

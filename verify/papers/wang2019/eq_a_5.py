@@ -96,19 +96,13 @@ SPECTRA = {"K": (1e-3, 0.125, 0.9, 1.0, 4.0, 1e4), "fill": (0.0, 0.01, 0.5, 1.0)
 STEP = {"mu": 0.01, "K": 8.0, "gamma": 1.0, "leverage": 1.0, "r": 1.0, "delta": 1e-6}
 LARGE = {"mu": 1e-6, "K": 1e4, "gamma": 1e6, "leverage": 1.0, "r": 1.0, "delta": 1e-12}
 STEPS = {
-    "mu": (1e-4, 0.01, 0.25),
-    "K": (0.01, 1.0, 100.0),
-    "gamma": (1e-3, 100.0),
-    "leverage": (1.0, 0.3),
-    "r": (1.0, 0.3),
-    "delta": (0.1, 1e-9),
-}
+    "mu": (1e-4, 0.01, 0.25), "K": (0.01, 1.0, 100.0), "gamma": (1e-3, 100.0), "leverage": (1.0, 0.3),
+    "r": (1.0, 0.3), "delta": (0.1, 1e-9),
+}  # fmt: skip
 SHARES = {
-    "epsilon": (0.01, 1.0, 4.0, 30.0),
-    "delta": (0.5, 1e-3, 1e-12),
-    "kappa share": (1.0, 0.3),
+    "epsilon": (0.01, 1.0, 4.0, 30.0), "delta": (0.5, 1e-3, 1e-12), "kappa share": (1.0, 0.3),
     "gamma share": (1.0, 0.3),
-}
+}  # fmt: skip
 # epsilon = 2 log(4/delta), where all three terms are at their shares at once
 ALL_THREE = {"epsilon": 2.0 * math.log(400.0), "delta": 0.01, "kappa share": 1.0, "gamma share": 1.0}
 RESIDUAL = "abs(y - x^T hat(theta)) <= 1 + norm(hat(theta)) <= "

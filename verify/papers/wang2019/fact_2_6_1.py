@@ -90,18 +90,13 @@ def _composed(
 
 
 RANDOM = {
-    "laws": ("random",),
-    "outputs": (2, 3, 6),
-    "seed": (1, 2, 3),
-    "exp(epsilon_1)": (1.0, 1.5, 4.0),
+    "laws": ("random",), "outputs": (2, 3, 6), "seed": (1, 2, 3), "exp(epsilon_1)": (1.0, 1.5, 4.0),
     "exp(epsilon_2)": (1.0, 2.0),
-}
+}  # fmt: skip
 SHARP = {
-    "laws": ("randomised response",),
-    "delta": (0.0, 2.0**-40, 2.0**-10, 0.125),
-    "exp(epsilon_1)": (1.0, 1.5, 16.0),
-    "exp(epsilon_2)": (1.0, 2.0),
-}
+    "laws": ("randomised response",), "delta": (0.0, 2.0**-40, 2.0**-10, 0.125),
+    "exp(epsilon_1)": (1.0, 1.5, 16.0), "exp(epsilon_2)": (1.0, 2.0),
+}  # fmt: skip
 SMALL = {"laws": "randomised response", "delta": 2.0**-10, "exp(epsilon_1)": 1.5, "exp(epsilon_2)": 2.0}
 
 STATEMENT = statement(

@@ -97,11 +97,9 @@ def _corrected(case: Case) -> Evidence:
 
 SEQUENCE = {"epsilon": 1.0}
 AXES = {
-    "epsilon": (1e-3, 0.1, 1.0, 3.0),
-    "delta": (0.0, 1e-9, 1e-4),
-    "k": (1, 2, 10, 100),
+    "epsilon": (1e-3, 0.1, 1.0, 3.0), "delta": (0.0, 1e-9, 1e-4), "k": (1, 2, 10, 100),
     "slack": (0.5, 1e-2, 1e-6, 1e-12),
-}
+}  # fmt: skip
 TIGHT = {"epsilon": 0.01, "delta": 0.0, "k": 1000, "slack": 1e-12}
 MANY = {"epsilon": 1.0, "delta": 0.0, "k": 100, "slack": 0.01}
 

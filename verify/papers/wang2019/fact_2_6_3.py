@@ -33,11 +33,9 @@ def _processed(case: Case, *, sees_data: bool = False, share: Fraction = Fractio
 
 
 AXES = {
-    "function": ("identity", "constant", "merging", "random"),
-    "outputs": (2, 4, 9),
-    "seed": (1, 2, 3),
+    "function": ("identity", "constant", "merging", "random"), "outputs": (2, 4, 9), "seed": (1, 2, 3),
     "exp(epsilon)": (1.0, 1.5, 4.0),
-}
+}  # fmt: skip
 PLAIN = {"function": "identity", "outputs": 4, "seed": 1, "exp(epsilon)": 1.5}
 
 STATEMENT = statement(

@@ -125,14 +125,9 @@ WITH, WITHOUT = Identity(joined=True, moved=False), Identity(joined=False, moved
 SMALLEST = {"loss": "squared"}
 CURVED = {"loss": "logistic", "dim": 2, "n": 6, "seed": 3}
 QUADRATIC = {
-    "loss": ("squared",),
-    "shape": SHAPES,
-    "target": ("any", "zero"),
-    "n": (5,),
-    "dim": (1, 3),
-    "lam": (0, 2),
+    "loss": ("squared",), "shape": SHAPES, "target": ("any", "zero"), "n": (5,), "dim": (1, 3), "lam": (0, 2),
     "seed": (1,),
-}
+}  # fmt: skip
 SMOOTH = {"loss": tuple(SLOPES), "dim": (1, 2, 4), "n": (0, 1, 6), "seed": (1, 2)}
 CASES = [
     *over("squared loss, exact", QUADRATIC, quick_every=5),

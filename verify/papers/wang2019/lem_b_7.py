@@ -92,20 +92,13 @@ def _symmetric(dim: int, seed: int, index: int, kind: str) -> Matrix:
 ONE = {"sum": "scalar", "dim": 1, "n": 1, "t": 1.0, "share": 1.0}
 FAR = At("eight standard deviations", {"sum": "scalar", "dim": 1, "n": 2000, "t": 358.0, "share": 1.0})
 SCALAR = {
-    "sum": ("scalar",),
-    "dim": (1, 5, 100),
-    "n": (1, 2, 10, 400),
-    "t": (1.5, 3.0, 9.0, 40.0, 120.0),
+    "sum": ("scalar",), "dim": (1, 5, 100), "n": (1, 2, 10, 400), "t": (1.5, 3.0, 9.0, 40.0, 120.0),
     "share": (1.0,),
-}
+}  # fmt: skip
 MATRICES = {
-    "sum": ("signs", "lazy signs", "commuting"),
-    "dim": (2, 3),
-    "n": (5,),
-    "seed": (1, 2),
-    "t over sigma": (1.5, 2.0),
-    "share": (1.0,),
-}
+    "sum": ("signs", "lazy signs", "commuting"), "dim": (2, 3), "n": (5,), "seed": (1, 2),
+    "t over sigma": (1.5, 2.0), "share": (1.0,),
+}  # fmt: skip
 FORMULA = (
     "Pr(lambda_max (sum_(i=1)^n X_i) >= t) <= d e^(-t^2\\/(2 sigma^2)), quad sigma^2 {sign} norm(sum_(i=1)^n A_i^2)"
 )

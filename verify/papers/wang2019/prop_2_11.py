@@ -88,23 +88,15 @@ def _error(
 
 
 SMALLEST = {
-    "mechanism": NAMED[1],
-    "symbols": 2,
-    "n": 1,
-    "population": "quarter last",
-    "target": "the population",
+    "mechanism": NAMED[1], "symbols": 2, "n": 1, "population": "quarter last", "target": "the population",
     "rule": "1",
-}
+}  # fmt: skip
 SHARP = SMALLEST | {"mechanism": NAMED[2], "population": "rare last", "target": "mostly the last symbol"}
 TARGETS = {"population": ("uniform", "rare last"), "target": ("the population", "mostly the last symbol")}
 NAMED_AND_RANDOM = {
-    "mechanism": (*NAMED, "random", "random with zeros"),
-    "symbols": (2, 3),
-    "n": (1, 3),
-    **TARGETS,
-    "rule": ("1", "5/4"),
-    "seed": (1,),
-}
+    "mechanism": (*NAMED, "random", "random with zeros"), "symbols": (2, 3), "n": (1, 3), **TARGETS,
+    "rule": ("1", "5/4"), "seed": (1,),
+}  # fmt: skip
 PURE = {
     "mechanism": ("random", "tells a record half of the time"),
     "symbols": (2,),

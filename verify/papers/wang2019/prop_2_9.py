@@ -63,13 +63,9 @@ def _error(bound: Callable[[Moments], Fraction], *, fewer: int) -> Decide:
 POPULATIONS = ("uniform", "rare last")
 TOLD = {"mechanism": NAMED, "symbols": (2, 3), "n": (1, 3), "population": POPULATIONS, "rule": ("1", "5/4")}
 DRAWN = {
-    "mechanism": ("random", "random with zeros"),
-    "symbols": (2, 3),
-    "n": (1, 2),
-    "population": POPULATIONS,
-    "rule": ("1", "21/20"),
-    "seed": (1,),
-}
+    "mechanism": ("random", "random with zeros"), "symbols": (2, 3), "n": (1, 2), "population": POPULATIONS,
+    "rule": ("1", "21/20"), "seed": (1,),
+}  # fmt: skip
 PURE = {
     "mechanism": ("random", "tells a record half of the time"),
     "symbols": (2,),

@@ -42,12 +42,9 @@ TAIL = {"ridge": 100.0, "gamma": 1.0, "residual": 10.0, "share": 1.0, "delta": 1
 LAST = {"ridge": 1.0, "gamma": 0.01, "residual": 0.0, "share": 1.0, "delta": 0.01}
 EDGE = {"ridge": 1e-4, "gamma": 1e-6, "residual": 0.0, "share": 1.0, "delta": 1e-12}
 AXES = {
-    "ridge": (1e-3, 0.5, 1.0, 100.0, 1e6),
-    "gamma": (1e-4, 100.0),
-    "residual": (0.0, 1.0, 30.0),
-    "share": (1.0, 0.1),
-    "delta": (1e-1, 1e-12),
-}
+    "ridge": (1e-3, 0.5, 1.0, 100.0, 1e6), "gamma": (1e-4, 100.0), "residual": (0.0, 1.0, 30.0),
+    "share": (1.0, 0.1), "delta": (1e-1, 1e-12),
+}  # fmt: skip
 
 
 def figures(seed: int) -> tuple[Figure, ...]:

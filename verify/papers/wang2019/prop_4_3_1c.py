@@ -55,12 +55,9 @@ SMALLEST = {"n": 1, "lambda": 1.0, "gamma": 1e-4, "fill": 0.0, "delta": 0.01}
 EDGE = {"n": 1, "lambda": 1e-3, "gamma": 1e-6, "fill": 0.0, "delta": 1e-12}
 WIDE = {"n": 750_000, "lambda": 0.01, "gamma": 0.09, "fill": 1.3e-8, "delta": 1e-5}
 AXES = {
-    "n": (1, 1_000_000),
-    "lambda": (1e-2, 1.0, 1e6),
-    "gamma": (1e-4, 100.0),
-    "fill": (0.0, 1e-3, 0.2, 1.0),
+    "n": (1, 1_000_000), "lambda": (1e-2, 1.0, 1e6), "gamma": (1e-4, 100.0), "fill": (0.0, 1e-3, 0.2, 1.0),
     "delta": (1e-1, 1e-12),
-}
+}  # fmt: skip
 
 STATEMENT = statement(
     "W19-P4.3.1c",

@@ -132,12 +132,9 @@ def _records(n: int, dim: int, weak: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 CLAIMS = {
-    "nu": (1e-6, 0.01, 1.0),
-    "gamma": (1.0, 100.0),
-    "R": (0.1, 1.0, 30.0),
-    "share": (1.0, 0.1),
+    "nu": (1e-6, 0.01, 1.0), "gamma": (1.0, 100.0), "R": (0.1, 1.0, 30.0), "share": (1.0, 0.1),
     "delta": (1e-2, 1e-12),
-}
+}  # fmt: skip
 STILL = {"nu": 1.0, "gamma": 1.0, "R": 1e-3, "share": 1.0, "delta": 1e-12}
 LOUD = {"nu": 1e-8, "gamma": 1e8, "R": 1e3, "share": 1.0, "delta": 1e-12}
 SIGNS = {"n": (12,), "dim": (1, 3), "gamma": (1.0, 100.0), "delta": (1e-2,), "weak": (1.0,)}

@@ -93,13 +93,9 @@ def _order(case: Case, *, power: float) -> Evidence:
 
 
 AXES = {
-    "shape": ("generic", "nearly collinear", "one long row"),
-    "n": (4, 9),
-    "dim": (1, 3),
-    "lambda": (1, 50),
-    "gamma": (1, 20),
-    "sigma^2": (1, 9),
-}
+    "shape": ("generic", "nearly collinear", "one long row"), "n": (4, 9), "dim": (1, 3), "lambda": (1, 50),
+    "gamma": (1, 20), "sigma^2": (1, 9),
+}  # fmt: skip
 SMALLEST = {"shape": "one record", "lambda": 1, "gamma": 1, "sigma^2": 1}
 PRINTED = [smallest("X = [1], lambda = gamma = sigma = 1, theta_0 = 0", SMALLEST)]
 CORRECTED = [refuting(SMALLEST), *over("rational designs", AXES, quick_every=17)]

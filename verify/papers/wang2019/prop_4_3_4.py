@@ -91,13 +91,9 @@ ONE = {"shape": "one record", "y": 0, "lambda": 0, "gamma": 1}
 FAR = {"shape": "one record", "y": 30, "lambda": 1, "gamma": 1, "delta": "1/10"}
 AXES = {"shape": ("generic", "nearly collinear"), "n": (4, 7), "dim": (1, 3), "lambda": (0, 1, 40), "gamma": (1, 25)}
 TAILS = {
-    "shape": ("generic",),
-    "n": (60,),
-    "dim": (1, 2, 5, 50),
-    "lambda": (1,),
-    "gamma": (1, 25),
+    "shape": ("generic",), "n": (60,), "dim": (1, 2, 5, 50), "lambda": (1,), "gamma": (1, 25),
     "delta": ("9/10", "1/2", "1/100", "1/1000000", "1e-12"),
-}
+}  # fmt: skip
 DEEP = {"shape": "generic", "n": 4, "dim": 1, "lambda": 1, "gamma": 1, "delta": "1e-12"}
 WIDE = {"shape": "generic", "n": 60, "dim": 50, "lambda": 1, "gamma": 1, "delta": "9/10"}
 OBJECTIVE = "F(theta) = 1/2 norm(bold(y) - X theta)^2 + {ridge} norm(theta)^2: quad "

@@ -131,34 +131,19 @@ ZERO = {"n": 40, "kappa": 1.0, "epsilon": 1.0, "delta": 0.01}
 OWN = {"n": 1, "kappa": 1e-4, "epsilon": 1.0, "delta": 0.01}
 OWN_TEN = {"n": 10, "kappa": 1e-5, "epsilon": 1.0, "delta": 1e-6}
 LARGEST = {
-    "n": (10, 100_000),
-    "dim": (1, 20),
-    "kappa share": (0.99, 0.3, 1e-3),
-    "epsilon": (0.05, 1.0, 8.0),
-    "delta": (0.5, 1e-3, 1e-12),
-    "leverage share": (1.0,),
-    "residual share": (1.0,),
-}
+    "n": (10, 100_000), "dim": (1, 20), "kappa share": (0.99, 0.3, 1e-3), "epsilon": (0.05, 1.0, 8.0),
+    "delta": (0.5, 1e-3, 1e-12), "leverage share": (1.0,), "residual share": (1.0,),
+}  # fmt: skip
 BELOW = {
-    "n": (1000,),
-    "dim": (3,),
-    "kappa share": (0.5,),
-    "epsilon": (1.0,),
-    "delta": (1e-6,),
-    "leverage share": (1.0, 0.5, 0.01),
-    "residual share": (1.0, 0.5, 0.01),
-}
+    "n": (1000,), "dim": (3,), "kappa share": (0.5,), "epsilon": (1.0,), "delta": (1e-6,),
+    "leverage share": (1.0, 0.5, 0.01), "residual share": (1.0, 0.5, 0.01),
+}  # fmt: skip
 PAIRS = {"pair": ("no record", "39 records"), "dim": (1, 2), "kappa share": (0.5,), "epsilon": (1.0,), "delta": (0.1,)}
 DRAWN = over("small data, drawn", PAIRS, draws=(4_000, 20_000, 200_000))
 TIGHT = {
-    "n": 1000,
-    "dim": 1,
-    "kappa share": 1e-3,
-    "epsilon": 8.0,
-    "delta": 1e-12,
-    "leverage share": 1.0,
+    "n": 1000, "dim": 1, "kappa share": 1e-3, "epsilon": 8.0, "delta": 1e-12, "leverage share": 1.0,
     "residual share": 1.0,
-}
+}  # fmt: skip
 
 STATEMENT = statement(
     "W19-P4.4.1",

@@ -112,13 +112,9 @@ def _gamma(case: Case, *, printed: bool = False, factor: float = 1.0) -> Evidenc
 
 #: Powers of n in epsilon and kappa along sequences that meet the stated condition (d = sigma = 1, log(4/delta) = 6).
 SEQUENCES = {
-    "printed": (2.0, 2.75),
-    "kappa = n^0.5": (0.0, 0.5),
-    "kappa = n^0.52": (0.0, 0.52),
-    "fixed": (0.0, 0.0),
-    "epsilon = n^-0.25": (-0.25, 0.0),
-    "kappa = n^0.25": (0.0, 0.25),
-}
+    "printed": (2.0, 2.75), "kappa = n^0.5": (0.0, 0.5), "kappa = n^0.52": (0.0, 0.52), "fixed": (0.0, 0.0),
+    "epsilon = n^-0.25": (-0.25, 0.0), "kappa = n^0.25": (0.0, 0.25),
+}  # fmt: skip
 
 
 def _when(case: Case) -> Evidence:

@@ -124,11 +124,8 @@ def _sequence(case: Case) -> Evidence:
 DELTAS = (1e-1, 1e-3, 1e-6, 1e-12)
 COMPARED = {"what": "comparison", "leverage": 1.0, "residual": 10.0, "delta": 1e-6}
 COMPARISONS = {
-    "what": ("comparison",),
-    "leverage": (1e-4, 0.1, 1.0, 100.0),
-    "residual": (0.0, 0.3, 30.0),
-    "delta": DELTAS,
-}
+    "what": ("comparison",), "leverage": (1e-4, 0.1, 1.0, 100.0), "residual": (0.0, 0.3, 30.0), "delta": DELTAS,
+}  # fmt: skip
 GUARANTEED = {"leverage": 1.0, "residual": 10.0, "delta": 1e-6}
 GUARANTEES = {"leverage": (1e-3, 0.1, 1.0, 30.0), "residual": (0.0, 0.3, 3.0, 30.0), "delta": DELTAS}
 LIMITS = {"small": (1e-8, 1e-3, 0.1), "reach": (1e-3, 0.3, 1.0), "delta": (0.7, *DELTAS)}

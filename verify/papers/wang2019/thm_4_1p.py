@@ -179,14 +179,9 @@ def _last(case: Case, *, edge: float = 2 * 0.36787944117144233) -> Evidence:
 
 SMALL = {"gamma": 1.0}
 AXES = {
-    "shape": SHAPES,
-    "target": ("any", "short"),
-    "n": (5,),
-    "dim": (1, 3),
-    "lam": (0, 2),
-    "gamma": (0.25,),
+    "shape": SHAPES, "target": ("any", "short"), "n": (5,), "dim": (1, 3), "lam": (0, 2), "gamma": (0.25,),
     "seed": (1,),
-}
+}  # fmt: skip
 DENSITIES = AXES | {"gamma": (0.25, 64.0)}
 DELTAS = (0.99, 0.7, 0.1, 1e-3, 1e-12, 1e-300)
 REFUTED = "X = (1), y = 0, lambda = 1, target (1, 2)"

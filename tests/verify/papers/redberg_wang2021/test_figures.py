@@ -42,9 +42,8 @@ from verify.papers.redberg_wang2021.shared.credit_and_uci import (
 from verify.papers.redberg_wang2021.shared.credit_and_uci import scales as scales_credit_and_uci
 from verify.papers.redberg_wang2021.shared.worst_cases import median_interval
 
+
 # RW21, Figure 1: shares of the terms of Corollary 7, record by record with a literal twin.
-
-
 @pytest.mark.parametrize(
     ("part", "omega", "angle"), [("#no rotation", "0", 0.0), ("#large rotations", "pi/2", math.pi / 2)]
 )
@@ -88,8 +87,6 @@ def test_fig_1_terms_are_the_loss_of_adding_the_record_again() -> None:
 
 
 # RW21, Figure 2: the 0-1 loss at a few draws of the noise by another minimiser.
-
-
 def test_fig_2_mean_change_of_the_loss() -> None:
     """epsilon = 1, c = 100: lambda = 50 against 1/2, the same five draws of the noise."""
     found = decide("RW21-F2", "", "printed", {"epsilon": 1.0, "other epsilon": 1.0, "c": 100.0, "data": 1}, draws=5)
@@ -120,8 +117,6 @@ def test_fig_2_least_lambda_is_the_papers() -> None:
 
 
 # RW21, Figure 4: both bounds record by record with the literal twin, and the factor of two medians.
-
-
 def test_fig_4_bounds_of_every_record() -> None:
     rng = np.random.default_rng(4)
     dataset, chosen = sphere_labels(12, 3, temperature=1.0, rng=rng).dataset, scales(3)
@@ -179,8 +174,6 @@ def test_fig_4_order_statistics_of_the_median(n: int, failure_prob: float) -> No
 
 
 # RW21, Figure 5: the ceiling of both bounds by maximising over one record's prediction.
-
-
 def bound(margin: float, sigma: float, lam: float) -> float:
     """Algorithm 2 without releases for a unit record at y x^T theta = -margin."""
     s = 1 / (1 + math.exp(-margin))
@@ -217,8 +210,6 @@ def test_fig_5_ceiling_against_an_optimiser() -> None:
 
 
 # RW21's figures on data: all records' bounds against the literal report, what decides a claim, and all claims run.
-
-
 FIGURES = (fig_3, fig_6, fig_7, fig_8, fig_9, fig_10)
 
 

@@ -20,9 +20,8 @@ from scipy.stats import norm
 from mechanisms import Dataset
 from mechanisms.objective.losses import LogisticLoss, SquaredLoss
 
+
 # RW21, introduction: the accuracy of the best attack, from randomised response.
-
-
 @pytest.mark.parametrize(("epsilon", "percent", "half"), [(2.0, 88.0, 0.5), (5.0, 99.3, 0.05)])
 def test_num_i1_randomised_response(epsilon: float, percent: float, half: float) -> None:
     """Telling the truth with odds e^epsilon is right with probability e^epsilon/(1 + e^epsilon)."""
@@ -38,8 +37,6 @@ def test_num_i1_randomised_response(epsilon: float, percent: float, half: float)
 
 
 # RW21, Example 4, in fractions by hand.
-
-
 def test_exp_4_footnote_by_hand() -> None:
     """Q = 0, Q' = 1, o = 1/10, sigma = 1: loss |(-0.9)^2 - 0.1^2|/2 = 0.4; 0.1 - 0.5 +- 0.4 = 0 and -0.8."""
     assert exact_value("RW21-E4", ".4", "printed") == 0.0
@@ -81,8 +78,6 @@ def test_exp_4_against_normal_densities(o: Fraction, variance: Fraction, count: 
 
 
 # RW21, Theorem 5: the noise by hand, its divergence by scipy's normal law and by the trapezoidal rule.
-
-
 def variance(xi: float, epsilon: float, delta: float) -> float:
     return xi * xi * (8 * math.log(2 / delta) + 4 * epsilon) / (epsilon * epsilon)
 
@@ -151,8 +146,6 @@ def test_thm_5_logistic_loss_on_the_line(version: str, n: int, y: float) -> None
 
 
 # RW21, Theorem 6: the printed sum typed once more, against the density ratio of a literal twin.
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("loss", [LogisticLoss(), SquaredLoss()])
 def test_thm_6_product_form_is_the_log_ratio(loss: LogisticLoss | SquaredLoss, sign: int) -> None:
@@ -189,8 +182,6 @@ def test_thm_6_the_statement_agrees(sign: int) -> None:
 
 
 # RW21, Corollary 7: the printed sum typed once more against a literal twin's density ratio; the proof line by hand.
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 def test_cor_7_printed_sum_is_the_log_ratio(sign: int) -> None:
     """z outside the data (upper signs) and inside (lower), three dimensions."""

@@ -9,8 +9,6 @@ from oracles.report_draws import Draw, bound_2, draws, z
 from scipy.stats import norm
 
 # RW21, Algorithm 2: coverage of both reports, draw by draw with the literal twin.
-
-
 TINY = {"data": "tiny", "target": "outside", "loss": "logistic", "rho": 0.1}
 LOWER = TINY | {"sigma": 4.0, "sigma_2": 0.4, "sigma_3": 0.1, "lam": 100.0}
 UNDEFINED = TINY | {"rho": 0.01, "loss": "squared", "sigma": 4.0, "sigma_2": 4.0, "sigma_3": 0.275, "lam": 2.01}
@@ -51,8 +49,6 @@ def test_alg_2_a_share_of_the_margin(share: float) -> None:
 
 
 # RW21, Theorem 8: one record by hand, the product in float64, the linear bound on a grid.
-
-
 #: No further record, lambda = 1, f'' ||x||^2 = 1/4.
 ALONE = {"dim": 1, "n": 0, "lambda": "1", "largest": "1/4"}
 
@@ -101,8 +97,6 @@ def test_thm_8_linear_bound_on_a_grid(sign: int) -> None:
 
 
 # RW21, Theorem 9: coverages by the error function; one signed slope by hand.
-
-
 def failure(dim: int, t: float) -> float:
     """P(max of dim normals, in absolute value, > t)."""
     return -math.expm1(dim * math.log1p(-math.erfc(t / math.sqrt(2))))
@@ -145,8 +139,6 @@ def test_thm_9_signed_slope_as_printed() -> None:
 
 
 # RW21, Theorem 10: costs by hand, the report draw by draw with the literal twin, tau in one dimension.
-
-
 UPPER = TINY | {"sigma": 10.0, "sigma_2": 100.0, "sigma_3": 0.1, "lam": 1e4}
 CANCEL = TINY | {"loss": "squared", "sigma": 3.0, "sigma_2": 0.1, "sigma_3": 0.01, "lam": 3.0}
 INSIDE = TINY | {"loss": "squared", "target": "inside", "sigma": 1.0, "sigma_2": 30.0, "sigma_3": 0.1, "lam": 3.0}

@@ -17,8 +17,6 @@ from scipy.stats import norm
 from mechanisms.data.embedded import load
 
 # RW21, Algorithm 4: coverage of the adaptive report and of its leverage, draw by draw with the literal twin.
-
-
 TINY = {"data": "tiny", "target": "outside", "loss": "logistic", "rho": 0.1}
 LOWER = TINY | {"sigma": 4.0, "sigma_2": 0.4, "sigma_3": 0.1, "sigma_4": 0.1, "lam": 100.0}
 WIDE = TINY | {"loss": "squared", "sigma": 4.0, "sigma_2": 10.0, "sigma_3": 3.0, "sigma_4": 0.5, "lam": 3.0}
@@ -60,8 +58,6 @@ def test_alg_4_margin_on_the_eigenvalue(version: str, share: float) -> None:
 
 
 # RW21, Algorithm 5: the cost by hand, the variance of the released inner product by simulation.
-
-
 def test_alg_5_cost_by_hand() -> None:
     """||grad l|| = 2, sigma_2 = 1, delta = 2 e^-8: 2 + 2 * 4 = 10."""
     at = {"norm": 2.0, "sigma": 1.0, "delta": 2 * math.exp(-8.0)}
@@ -93,8 +89,6 @@ def test_alg_5_law_of_the_inner_product() -> None:
 
 
 # RW21, Theorem 11: the cost by hand and on one record, the shift of an eigenvalue in one dimension.
-
-
 @pytest.mark.parametrize("part", ["#pdp", "#dp", "#general"])
 def test_thm_11_cost_by_hand(part: str) -> None:
     """f'' ||x||^2 = 2, sigma_4 = 1, delta = e^-2: 2 + 2 * 2 = 6."""
@@ -136,8 +130,6 @@ def test_thm_11_shift_in_one_dimension() -> None:
 
 
 # RW21, Proposition 12: in one dimension every event is one of one or two normal variables.
-
-
 #: One dimension, lambda_min = 1: lambda_hat = 1 + margin N/z before it is lowered, H_hat = 1 + noise N'/z.
 ONE = {"dim": 1, "rho": 0.1, "H": "identity", "tau sigma_3": 0.3, "sigma_4 z": 0.2, "lambda": 0.1}
 Z = norm.isf(0.05)
@@ -193,8 +185,6 @@ def test_prop_12_standard_estimator_and_all_at_once() -> None:
 
 
 # RW21, Theorem 13: both chains at rational points, and the report draw by draw with the literal twin.
-
-
 UPPER = TINY | {"sigma": 10.0, "sigma_2": 100.0, "sigma_3": 0.1, "sigma_4": 0.1, "lam": 1e4}
 NEAR = TINY | {"loss": "squared", "sigma": 4.0, "sigma_2": 0.4, "sigma_3": 0.1, "sigma_4": 0.1, "lam": 4.5}
 
@@ -293,8 +283,6 @@ def test_thm_13_steps_of_the_chains(part: str, step: str, limit: float) -> None:
 
 
 # RW21, Theorem 14: both costs by hand, coverage by scipy's normal law.
-
-
 def test_thm_14_cost_by_hand() -> None:
     """||grad l|| = 2, sigma_2 = 1, delta = e^-2: 2 + 2 * 2 = 6."""
     at = {"norm": 2.0, "sigma": 1.0, "delta": math.exp(-2.0)}
@@ -325,8 +313,6 @@ def test_thm_14_ex_post_coverage(mu: float, rho: float) -> None:
 
 
 # RW21, Proposition 15: the report for one user and for all x of a grid, draw by draw with the literal twin.
-
-
 N = 1_500
 
 
@@ -412,8 +398,6 @@ def test_prop_15_all_x_in_one_dimension(version: str) -> None:
 
 
 # RW21, Corollary 16: cost and profiles by hand, the condition on a grid, the comparison from T14 and T17.
-
-
 def gaussian_delta(mu: float, epsilon: float) -> float:
     return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
 

@@ -14,9 +14,8 @@ from scipy.stats import norm
 from verify.methods.finite_mechanisms import random_law
 from verify.methods.rational import fraction, generator, random_matrix
 
+
 # RW21, Lemma 24: the identity at one by one matrices, in fractions.
-
-
 def sides(version: str, seed: int) -> tuple[Fraction, Fraction]:
     """Both sides at the numbers a, c, u, v of a case with dim = rank = 1."""
     a, c, u, v = (fraction(random_matrix(1, 1, seed, key)[0, 0]) for key in (11, 12, 13, 14))
@@ -47,8 +46,6 @@ def test_lem_24_larger_sizes_hold_exactly() -> None:
 
 
 # RW21, Lemma 25: determinants by Leibniz' sum over permutations.
-
-
 def determinant(rows: list[list[Fraction]]) -> Fraction:
     """Return the sum over permutations, each with the sign of its inversions."""
     total = Fraction(0)
@@ -86,8 +83,6 @@ def test_lem_25_both_sides_in_three_dimensions(version: str, seed: int) -> None:
 
 
 # RW21, Lemma 26: tails over their bounds by scipy's normal law; the bounds as printed in epsilon and delta.
-
-
 @pytest.mark.parametrize("t", [1e-3, 0.5, 1.0, 3.0, 8.0])
 def test_lem_26_tail_over_bound(t: float) -> None:
     """L26.1 at epsilon = t; L26.2 at the delta with sqrt(2 log(1/delta)) = t, L26.3 with sqrt(2 log(2/delta)) = t."""
@@ -108,8 +103,6 @@ def test_lem_26_mutants_lie_below_the_least_coefficient(part: str, least: float)
 
 
 # RW21, Lemma 27: two-point laws by hand, random laws by enumeration of all events.
-
-
 def test_lem_27_two_point_laws_by_hand() -> None:
     """p = (1, 0), p' = (1/2, 1/2)."""
     # P(S) - 2 P'(S) is at most 0 for p, at most 1/2 for p': no event of L27.2 as printed, one of mass 1/2 corrected
@@ -152,8 +145,6 @@ def test_lem_27_random_laws_over_all_events(seed: int, factor: Fraction) -> None
 
 
 # RW21, Lemma 28: the probability of a large maximum by the complement of all being small.
-
-
 COEFFICIENTS = {
     "printed": (2.0, 2.0),
     "no log n": (0.0, 2.0),
@@ -183,8 +174,6 @@ def test_lem_28_two_valued_variables_by_hand() -> None:
 
 
 # RW21, Lemma 29: moves of singular values by LAPACK, and a diagonal instance by hand.
-
-
 def test_lem_29_diagonal_by_hand() -> None:
     """A = diag(3, 6) moved by 2 along itself: both singular values move by 2 = ||E||."""
     equal = {"m": 3, "n": 2, "E": "diagonal, equality", "seed": 0}
@@ -208,8 +197,6 @@ def test_lem_29_random_matrices(version: str, seed: int) -> None:
 
 
 # RW21, Lemma 30: the factor by hand, as |dx/dy| = 1/|dy/dx| at the inverse.
-
-
 #: Map, x, y = g(x), g'(x); the cubic map is x^3/2 + 3 x/2.
 POINTS = [
     ("exp", math.log(3.0), 3.0, 3.0),
@@ -238,8 +225,6 @@ def test_lem_30_linear_maps(seed: int) -> None:
 
 
 # RW21, Lemma 31: two people counted once more, output by output.
-
-
 BOTH = [(a, b) for a in (0, 1) for b in (0, 1)]
 
 

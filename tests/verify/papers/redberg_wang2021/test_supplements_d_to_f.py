@@ -10,9 +10,8 @@ from oracles.mechanisms.goe import sf_one, sf_two
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+
 # RW21, Theorem 17: costs by hand, coverage by scipy's normal law, norms of named matrices.
-
-
 @pytest.mark.parametrize("part", [".1", ".3"])
 def test_thm_17_cost_by_hand(part: str) -> None:
     """||H||_F = 2, sigma_3 = 1, delta = e^-2: 1 + 2 * 2/sqrt 2; mu = sqrt 2."""
@@ -67,8 +66,6 @@ def test_thm_17_norms_of_triangles(shape: str, dim: int) -> None:
 
 
 # RW21, Lemma 18: the second display put into the first, by logarithms.
-
-
 @pytest.mark.parametrize(("version", "power"), [("printed", 2 / 3), ("power 3/2", 1.5), ("power 0.66", 0.66)])
 @pytest.mark.parametrize(("dim", "delta"), [(1, 0.5), (10, 1e-3)])
 def test_lem_18_ratio_of_the_two_displays(version: str, power: float, dim: int, delta: float) -> None:
@@ -88,8 +85,6 @@ def test_lem_18_all_powers_agree_where_t_is_one() -> None:
 
 
 # RW21, Lemma 19: the bound at C = 2, c = 1 and the exact tail, in one and two dimensions.
-
-
 @pytest.mark.parametrize(("version", "leading"), [("printed", math.sqrt(2.0)), ("no root 2", 1.0)])
 @pytest.mark.parametrize("delta", ["1/2", "1/1000"])
 @pytest.mark.parametrize("dim", [1, 2])
@@ -105,8 +100,6 @@ def test_lem_19_tail_over_delta(version: str, leading: float, delta: str, dim: i
 
 
 # RW21, Lemma 20: quantile and coverage in one and two dimensions, from closed forms.
-
-
 @pytest.mark.parametrize("rho", [0.5, 0.1, 1e-6])
 def test_lem_20_one_normal_variable(rho: float) -> None:
     """d = 1: A is N(0, 2), so the bound is sqrt(2) z: it covers exactly 1 - rho, and the lemma leaves out rho."""
@@ -137,8 +130,6 @@ def test_lem_20_two_dimensions(version: str, factor: float, share: float) -> Non
 
 
 # RW21, supplement D.1: the quantile of GOE(50) against the Tracy-Widom tail at the edge.
-
-
 def edge_quantile(dim: int, tail: float) -> float:
     """2 sqrt(d) + d^(-1/6) s with the leading tail of Tracy and Widom, exp(-2 s^1.5/3)/(4 sqrt(pi) s^0.75) = tail."""
 
@@ -172,8 +163,6 @@ def test_num_1_coverage_by_two_tails() -> None:
 
 
 # RW21, Proposition 21: in one dimension the sandwich is an interval of one normal variable.
-
-
 @pytest.mark.parametrize("rho", [0.3, 1e-4])
 @pytest.mark.parametrize(
     ("version", "factor"),
@@ -206,8 +195,6 @@ def test_prop_21_simulated_coverage(version: str, low: float, high: float) -> No
 
 
 # RW21, Theorem 22: the loss at an outcome from normal log densities; the printed bound by hand.
-
-
 def test_thm_22_smallest_counterexample() -> None:
     """Nothing changes, the bound is 1, o = Q(D), sigma = 1: the loss is 0 and the formula gives 1/2."""
     assert claimed("RW21-T22", "", "printed", {}) == 0.5
@@ -240,8 +227,6 @@ def test_thm_22_against_normal_densities(dim: int, seed: int, variance: int) -> 
 
 
 # RW21, Corollary 23: epsilon and coverage from scipy's normal law.
-
-
 def covered(mu: float, epsilon: float) -> float:
     """P(|L| <= epsilon) for L ~ N(mu^2/2, mu^2)."""
     return norm.cdf((epsilon - mu**2 / 2) / mu) - norm.cdf((-epsilon - mu**2 / 2) / mu)

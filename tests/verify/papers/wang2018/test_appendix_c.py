@@ -20,8 +20,6 @@ from verify.kernel.statement import Value
 from verify.methods.rational import design, random_matrix
 
 # W18, Lemma 4: the error of a perturbed solution, evaluated again in floats and in one dimension by hand.
-
-
 PLAIN = {"X": "generic", "n": 6, "dim": 3, "E1": "any", "moment": "X^T y", "seed": 11}
 
 
@@ -60,8 +58,6 @@ def test_lem_4_deviations_of_wrong_forms(wrong: str) -> None:
 
 
 # W18, appendix C.1: constants in one dimension by scipy, the order and (9) at equality by hand.
-
-
 EQUAL = {"E1": "equality", "dim": 3, "seed": 0}
 
 
@@ -141,8 +137,6 @@ def test_rem_c1a_9_on_the_box() -> None:
 
 
 # W18, Lemma 5: excess squared error is a squared distance; wrong forms miss it by known shares.
-
-
 @given(
     seed=st.integers(1, 10_000),
     dim=st.integers(2, 4),
@@ -164,8 +158,6 @@ def test_lem_5_another_centre_breaks_it(wrong: str) -> None:
 
 
 # W18, Lemma 6: constants of the bound against scipy's normal tail, (10) and its corrections by hand.
-
-
 RHOS = (0.5, 0.04, 1e-9)
 
 
@@ -228,8 +220,6 @@ def test_lem_6_law_of_an_entry() -> None:
 
 
 # W18, (11): tails of the two noises by scipy, in the paper's own units.
-
-
 B, Y, EPSILON, LOG6 = 2.0, 3.0, 0.5, 11.0  # log(6/delta)
 
 
@@ -282,8 +272,6 @@ def test_eq_11_gram_matrix_in_a_metric_of_rank_one(version: str, share: float, d
 
 
 # W18, Corollary 7: its displays on scalar data worked out by hand, and on one 2x2 design by floating point.
-
-
 def named(kind: str, **more: Value) -> dict[str, Value]:
     return {"kind": kind, "n": 1, "dim": 1, "seed": 0, **more}
 
@@ -371,8 +359,6 @@ def test_cor_7_random_data_in_every_metric() -> None:
 
 
 # W18, (12): how often the error exceeds 40 times the rate, against literal runs in the paper's units.
-
-
 @pytest.mark.parametrize("ratio", [0.01, 10.0])
 @pytest.mark.parametrize(
     ("dim", "spectrum", "lam"), [(1, "large", 0.0), (5, "large", 0.0), (5, "large", 0.5), (3, "spread", 2.0)]
@@ -387,8 +373,6 @@ def test_eq_12_bound_at_the_median_of_literal_runs(dim: int, spectrum: str, rati
 
 
 # W18, (13): how often the error exceeds 20 times the rate, against literal runs in the paper's units.
-
-
 @pytest.mark.parametrize("ratio", [0.01, 10.0])
 @pytest.mark.parametrize(
     ("dim", "spectrum", "lam"), [(1, "large", 0.0), (5, "large", 0.0), (5, "large", 0.5), (3, "spread", 2.0)]
@@ -406,8 +390,6 @@ def test_eq_13_bound_at_the_median_of_literal_runs(
 
 
 # W18, (14): the last form of (13) as a function of the ridge, in the paper's units.
-
-
 @dataclass(frozen=True)
 class Bound:
     """d ||X||^2 (||Y||^2 + ||X||^2 |theta*|^2) log log/((lambda + lambda_min) epsilon^2) + lambda |theta*|^2."""
@@ -480,8 +462,6 @@ def test_eq_14_order(version: str, power: float) -> None:
 
 
 # W18, (15): the noise matrix against the printed and corrected bounds, by scipy in d = 1 and by literal draws.
-
-
 #: In units of the noise: what |E_1| must not exceed. For the choice, half of lambda at lambda_min = 0.
 BOUNDS = {
     ("#norm", "printed"): lambda d, rho: 2 * sqrt(d * log(d**2 / rho)),

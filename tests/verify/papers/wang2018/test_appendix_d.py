@@ -14,8 +14,6 @@ from scipy.stats import chi2, norm
 from verify.papers.wang2018 import thm_2i
 
 # W18, Lemma 8: the chi-square bound against scipy, the short bound by hand, the laws by known shares.
-
-
 AT = {"X": "generic", "n": 6, "dim": 3, "seed": 8}
 
 
@@ -73,8 +71,6 @@ def test_lem_8_laws_changed_by_a_share() -> None:
 
 
 # W18, Lemma 9: half of Lemma 8's bounds; the excess of a quadratic.
-
-
 @pytest.mark.parametrize("rho", [0.9, 1e-3])
 def test_lem_9_tail_of_half_a_chi_square(rho: float) -> None:
     """gamma (F - F*) is half a chi-square: P(chi^2/2 > (d + 2 sqrt(d L) + 2 L)/2) at d = 4."""
@@ -98,8 +94,6 @@ def test_lem_9_excess_of_a_quadratic(seed: int, dim: int) -> None:
 
 
 # W18, Theorem 10: (16) and (17) retyped in their own letters, and their exact profile by definition.
-
-
 def sixteen(mu: float, g: float, r: float, delta: float) -> float:
     """(16): |-log(1 + mu) + gamma mu/(1 + mu) r^2|/2 + mu/2 log(2/delta) + sqrt(gamma mu log(2/delta)) |r|."""
     log = math.log(2 / delta)
@@ -142,8 +136,6 @@ def test_thm_10_printed_sides_are_not_equal() -> None:
 
 
 # W18, Remark 11: epsilon retyped in the paper's letters, the profile of one target against its definition.
-
-
 FACTORS = {"printed": 1.0, "corrected": 2.0, "tail factor 1.7": 1.7}
 
 
@@ -194,8 +186,6 @@ def test_rem_11_the_only_record_leaves() -> None:
 
 
 # W18, Lemma 12: one record and a target of opposite sign by hand, random records by numpy.
-
-
 RANDOM = {"data": "random", "n": 5, "dim": 2, "seed": 4, "lam": 0.25}
 
 
@@ -226,8 +216,6 @@ def test_lem_12_the_equality_needs_the_matrix_with_the_target() -> None:
 
 
 # W18, (19): where step 6's released constant leaves its two bounds, solved for the normal variable.
-
-
 #: Shift of Delta and exponent of the upper bound, over C_2.
 VERSIONS = {
     "printed": (1.0, 1.0),

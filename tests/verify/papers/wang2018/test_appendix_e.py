@@ -14,9 +14,8 @@ from scipy.stats import chi2, norm
 
 from verify.methods.rational import random_matrix
 
+
 # W18, Lemma 13: the ratio of both sides against scipy's normal tail.
-
-
 @pytest.mark.parametrize("epsilon", [1e-6, 0.3, 2.0, 9.0, 30.0])
 def test_lem_13_ratio_of_both_sides(epsilon: float) -> None:
     """P(|X| > e) over 2 exp(-e^2/2)/e."""
@@ -34,8 +33,6 @@ def test_lem_13_least_coefficient_is_the_root_of_2_over_pi() -> None:
 
 
 # W18, Lemma 14: both tails at the printed and at wrong coefficients, against scipy's chi-square.
-
-
 @pytest.mark.parametrize("k", [1, 4, 300])
 @pytest.mark.parametrize("t", [0.01, 0.7, 12.0])
 def test_lem_14_tails(k: int, t: float) -> None:
@@ -55,8 +52,6 @@ def test_lem_14_proved_between(part: str) -> None:
 
 
 # W18, Lemma 15: finite laws by hand, and every event of all small laws by plain loops.
-
-
 Law = tuple[Fraction, ...]
 
 
@@ -104,8 +99,6 @@ def test_lem_15_all_laws_with_denominator_4(part: str, version: str) -> None:
 
 
 # W18, Lemma 16: Weyl's bound against numpy's singular values.
-
-
 @pytest.mark.parametrize("seed", [6, 7])
 def test_lem_16_largest_move_over_the_norm(seed: int) -> None:
     X, E = (floats(random_matrix(5, 3, seed, i)) for i in (1, 2))
@@ -125,8 +118,6 @@ def test_lem_16_equality_on_diagonal_matrices() -> None:
 
 
 # W18, Lemma 17: stationary points of the squared loss and of smooth losses; the sign by hand.
-
-
 SMALLEST = {"loss": "squared", "n": 0, "dim": 1, "seed": 0}
 
 

@@ -21,8 +21,6 @@ from verify.kernel.statement import Statement
 from verify.papers.wang2018 import set_f1, set_f2, set_f3, set_f4
 
 # The rules of W18, appendix F: all four against a retyped rule and its exact law; two scales by integration.
-
-
 RULES = [
     (set_f1.STATEMENT, "diffuse"),
     (set_f2.STATEMENT, "concentrated"),
@@ -78,8 +76,6 @@ def test_ops_rules_worst_record_attains_leverage_and_residual() -> None:
 
 
 # W18, (23): ridge estimates by hand on equal records, singular values by numpy on random ones.
-
-
 ROOT = "root cut by 30 % (sharp: 1/sqrt(2))"
 
 
@@ -146,8 +142,6 @@ def test_eq_23_random_data() -> None:
 
 
 # W18, calibration rule: its right side and the least ridge retyped in the paper's letters.
-
-
 def right_side(*, tail: float, B: float, Y: float, n: int, lam: float, gamma: float, delta: float) -> float:
     """The rule with ``tail log(2/delta)`` for the squared quantile, L(lambda) = B Y (sqrt(n) B/sqrt(2 lambda) + 1)."""
     L, log = B * Y * (math.sqrt(n) * B / math.sqrt(2 * lam) + 1), math.log(2 / delta)
@@ -206,8 +200,6 @@ def test_set_f0_least_ridge(version: str, tail: float) -> None:
 
 
 # W18-F1, OPS-Diffuse: half of epsilon is spent by the ridge at gamma = 0 (all four rules: test_ops_rules).
-
-
 AT = {"data": "records x = 0", "epsilon": 2.0, "delta": 2 / math.e**2, "n": 1, "dim": 1}
 
 
@@ -227,8 +219,6 @@ def test_set_f1_corrected_ridge_spends_half() -> None:
 
 
 # W18-F2, OPS-Concentrated: gamma is 1 and the ridge spends all of epsilon (all four rules: test_ops_rules).
-
-
 AT_SET_F2 = {"data": "records x = 0", "epsilon": 3.0, "delta": 1e-5, "n": 0, "dim": 1}
 
 
@@ -243,8 +233,6 @@ def test_set_f2_ridge_spends_epsilon_at_gamma_1(version: str) -> None:
 
 
 # W18-F3, OPS-Balanced: the bound (24) and its corrected form against scipy's chi-square (privacy: test_ops_rules).
-
-
 EPSILON, DELTA, N, D, Y = 0.5, 1e-4, 2_000, 3, 0.7
 
 
@@ -290,8 +278,6 @@ def test_set_f3_failure_of_24_and_of_its_correction() -> None:
 
 
 # W18-F4, OPS-Conservative: the minimiser by hand (privacy: test_ops_rules).
-
-
 @pytest.mark.parametrize("theta", [0.0, 3.0, 1e3])
 def test_set_f4_minimiser_does_not_move(theta: float) -> None:
     """C_1/t + t at t = c multiple, sqrt(C_1) = c: 2 c against c/m + c m, whatever (1 + |theta*|)^2 is."""
@@ -311,8 +297,6 @@ def test_set_f4_wrong_minimisers() -> None:
 
 
 # W18, Proposition 18: both closed forms retyped, privacy against the exact law of a posterior sample.
-
-
 AT_PROP_18 = {
     "data": "records x = 0",
     "target y": 1.0,

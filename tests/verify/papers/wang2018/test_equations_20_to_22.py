@@ -15,8 +15,6 @@ from verify.kernel.statement import Value
 from verify.methods.rational import Matrix, design, random_matrix
 
 # W18, (20) and the chain before it: one record by hand, quadratics by numpy's roots, literal draws for (20).
-
-
 ONE: dict[str, Value] = {"n": 1, "dim": 1, "seed": 0}
 
 
@@ -138,8 +136,6 @@ def test_eq_20_20_fails_by_its_exponent(version: str) -> None:
 
 
 # W18, (21) and its constants: the minimum by scipy, the roots of step 3 and (8) by numpy.
-
-
 def step_3(ell: float, epsilon: float) -> float:
     """Positive root of x^2/(2 log(6/delta)) + x - epsilon/4."""
     return float(max(np.roots([1 / (2 * ell), 1, -epsilon / 4]).real))
@@ -259,8 +255,6 @@ def test_eq_21_bound_of_c1_tilde(version: str, constant: float, c: float, ell: f
 
 
 # W18, (22): the law of total covariance by listing, the roots and lognormal moment by numpy and scipy.
-
-
 def _floats(M: Matrix) -> np.ndarray:
     return np.array([[float(v.p) / float(v.q) for v in row] for row in M.tolist()])
 

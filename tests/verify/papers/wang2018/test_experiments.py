@@ -20,9 +20,8 @@ from verify.papers.wang2018.exp_2 import bounds, squared_errors
 from verify.papers.wang2018.figures.w18_fig_5 import alt_text
 from verify.papers.wang2018.shared import experiments_code, printed_tables
 
+
 # The printed numbers of Tables 3 and 4.
-
-
 @pytest.mark.parametrize("number", [3, 4])
 def test_printed_tables_36_data_sets_and_seven_methods(number: int) -> None:
     assert len(printed_tables.table(number)) == 36
@@ -54,8 +53,6 @@ def test_printed_tables_counts() -> None:
 
 
 # W18, Tables 3 and 4: the counts behind the claims, row by row from the printed numbers.
-
-
 def _rows(number: int) -> list[dict[str, tuple[float, float]]]:
     text = resources.files("verify.papers.wang2018.shared").joinpath(f"table{number}.csv").read_text(encoding="utf-8")
     rows: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
@@ -280,8 +277,6 @@ def test_exp_1_statistics_of_the_family(tilted: bool) -> None:
 
 
 # W18, Figure 3: the simulation through sufficient statistics against one on the records, and the budget's share.
-
-
 D = 10
 
 
@@ -378,8 +373,6 @@ def test_exp_2_claims_on_few_runs() -> None:
 
 
 # W18, Figures 1 and 4: the drawn orders of (4), (5) and (6), retyped.
-
-
 @pytest.mark.parametrize(("number", "radius"), [(0, 1.0), (1, sqrt(100.0))])
 def test_exp_3_curves(number: int, radius: float) -> None:
     """Unit bounds, d = 100, epsilon = 0.1: (4) against the smaller of (5) and (6)."""
@@ -406,8 +399,6 @@ def test_exp_3_nothing_is_decided(part: str) -> None:
 
 
 # Figure 5 of W18: its alternative text is made from its curves, and says of a rising one that it rises.
-
-
 X = (0.1, 1.0, 10.0)
 
 

@@ -15,9 +15,8 @@ from verify.kernel.statement import Value
 from verify.methods.minimax import REPEATED, fixed_design
 from verify.methods.rational import SHAPES, Matrix, design, random_matrix
 
+
 # W18, section 2: the gradient of the ridge objective, the range of alpha and one record's slope, in floating point.
-
-
 @pytest.mark.parametrize("lam", [1e-6, 1.0, 30.0])
 @pytest.mark.parametrize(
     ("version", "weight"), [("printed", 1.0), ("corrected", 0.5), ("penalty 1 % heavier", 0.505), ("no penalty", 0.0)]
@@ -70,8 +69,6 @@ def test_def_2_lipschitz_constant(n: int, B: float, Y: float, radius: float) -> 
 
 
 # W18, (1): least squares by numpy's projection, and a Bayes risk from below.
-
-
 def _floats(shape: str, n: int, dim: int) -> np.ndarray:
     return np.array([[float(v.p) / float(v.q) for v in row] for row in fixed_design(shape, n, dim).tolist()])
 
@@ -118,8 +115,6 @@ def test_eq_1_versions_at_rank_one(version: str, stated: float) -> None:
 
 
 # W18, (2): the risk of least squares and of wide priors, in floating point.
-
-
 def _gram(shape: str, n: int, dim: int) -> np.ndarray:
     X = np.array([[float(v.p) / float(v.q) for v in row] for row in fixed_design(shape, n, dim).tolist()])
     return np.asarray(X.T @ X)
@@ -157,8 +152,6 @@ def test_eq_2_versions(version: str, stated: object) -> None:
 
 
 # W18, (3): covariances of linear estimators by numpy.
-
-
 GENERIC: dict[str, Value] = {"n": 9, "dim": 2, "X": "generic", "sigma": 1.0}
 
 
@@ -212,8 +205,6 @@ def test_eq_3_least_squares_alone_attains_the_three_bounds() -> None:
 
 
 # W18, (4): the units of its three terms, and of the ridge that is said to match it.
-
-
 N, D = 50, 3
 
 
@@ -235,8 +226,6 @@ def test_eq_4_ridge_has_the_unit_of_the_gram_matrix() -> None:
 
 
 # W18, (5): the units of its terms, and the cited Lipschitz constant times the radius.
-
-
 def test_eq_5_terms_are_losses() -> None:
     """min{n Y^2, sqrt(d) (X^2 Theta^2 + X Theta Y)/epsilon}."""
 
@@ -261,8 +250,6 @@ def test_eq_5_cited_constant(B: int, radius: int, Y: int) -> None:
 
 
 # W18, (6) and footnote 1: units by evaluation, the substitution of alpha* in floating point.
-
-
 N_EQ_6, D_EQ_6, EPSILON, ALPHA = 400, 3, 0.1, 0.5
 
 
@@ -319,8 +306,6 @@ def test_eq_6_footnote_is_right_at_radius_1_only() -> None:
 
 
 # W18, section 3.1: the epsilon at which the private bound meets the other, by solving for it in logarithms.
-
-
 def _meeting(n: float, d: float, alpha: float, radius: float, Y: float) -> float:
     """Least epsilon with min{(5), (6)} <= (4) at ||X|| = 1, constants 1, the common term n Y^2 left out of (5), (6)."""
     free = min(n * Y**2, radius**2 + d * Y**2, sqrt(n) * radius * Y)

@@ -12,9 +12,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+
 # W18, SSP: both statistics with the printed noise are one Gaussian mechanism; by the closed form of its divergence.
-
-
 def _distance(epsilon: float, delta: float) -> float:
     """E_1 and E_2 of variance 4 log(4/delta)/epsilon^2 times the squared sensitivities: two releases."""
     return sqrt(2 / (4 * log(4 / delta) / epsilon**2))
@@ -57,8 +56,6 @@ def test_alg_s1_small_data_are_less_than_the_worst_record() -> None:
 
 
 # W18, Table 1: every entry evaluated before and after a change of unit.
-
-
 def loss(s: Sizes) -> float:
     return s.Y**2
 
@@ -99,8 +96,6 @@ def test_tab_1_mutants_are_off_by_eight_tenths_of_a_decade(part: str) -> None:
 
 
 # W18, Table 2: units, the caption's traces on flat spectra, SSP's mean from below and by quadrature.
-
-
 def error(s: Sizes) -> float:
     return s.theta**2
 

@@ -18,8 +18,6 @@ from mechanisms.data.dataset import Dataset
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018
 
 # W18, Algorithm 1: each printed step retyped; its unit, the bracket of (8), the curvature of (7).
-
-
 EPSILON, LOG = 0.7, log(6 / 1e-6)
 
 
@@ -84,8 +82,6 @@ def test_alg_1_curvature_of_7(version: str, sign: int) -> None:
 
 
 # W18, Theorem 2(i): the printed releases at their own noise, events by scipy's normal law, the corrected shares.
-
-
 @pytest.mark.parametrize(("part", "share"), [(".p1", 1 / 4), ("#all", 1.0)])
 @pytest.mark.parametrize("bound", [1.0, 3.0])
 def test_thm_2i_printed_eigenvalue(part: str, share: float, bound: float) -> None:
@@ -163,8 +159,6 @@ def test_thm_2i_noise_below_the_whole_budget() -> None:
 
 
 # W18, Theorem 2(ii): units, the bias of the least ridge by hand, the corrected rate retyped.
-
-
 AT = {"dim": 2, "copies": 50, "bound": 3.0, "epsilon": 0.5, "delta": 1e-3, "rho": 0.2, "spectrum": "one small"}
 
 
@@ -204,8 +198,6 @@ def test_thm_2ii_deficient_design_has_the_first_term_alone() -> None:
 
 
 # W18, Theorem 2(iii): the threshold, the event and the printed sequence from retyped constants; bounds by drawing.
-
-
 @pytest.mark.parametrize("delta", [0.2, 1e-5])
 def test_thm_2iii_event(delta: float) -> None:
     """The printed shift is 4 log(6/delta)/epsilon itself: E is Z >= 0; corrected the quantile of delta/3."""

@@ -19,9 +19,8 @@ from mechanisms import GaussianProfile
 from mechanisms.base import BOTH
 from verify.papers.wang2018.shared import adaptive_ssp
 
+
 # The three releases of AdaSSP: their joint distance, and the epsilon from which the printed noise is not enough.
-
-
 def test_adaptive_ssp_distance_of_the_three_releases() -> None:
     """sqrt(3) times epsilon/(3 sqrt(log(6/delta))): 1 at epsilon = 3, log(6/delta) = 3."""
     assert adaptive_ssp.together({"epsilon": 3.0, "delta": 6 / math.e**3}) == pytest.approx(1.0)
@@ -41,8 +40,6 @@ def test_adaptive_ssp_largest_epsilon_of_the_printed_noise() -> None:
 
 
 # W18, Algorithm 2: sensitivities by hand, the joint divergence of the three releases, the line that leaks X^T X.
-
-
 def _distance(epsilon: float, delta: float) -> float:
     """Three releases at noise sqrt(log(6/delta))/(epsilon/3) times their sensitivity: 1/noise^2 adds up."""
     noise = sqrt(log(6 / delta)) / (epsilon / 3)
@@ -124,8 +121,6 @@ def test_alg_2_a_lost_hat_is_not_refuted_as_printed() -> None:
 
 
 # W18, Theorem 3(i): one release and all three against the definition of the Gaussian divergence.
-
-
 AT = {"epsilon": 2.0, "delta": 1e-5}
 
 
@@ -186,8 +181,6 @@ def test_thm_3i_the_step_of_the_proof_does_not_decide_the_theorem() -> None:
 
 
 # W18, Theorem 3(ii): units, the spiked spectrum by hand, the corrected bound's constants retyped.
-
-
 SPIKED = {"dim": 10, "constant": 1.0, "delta": 1e-6}
 AT_THM_3II = {"dim": 2, "lambda_min": 2.0, "rho": 0.1, "delta": 1e-4, "spectrum": "flat"}
 
@@ -232,8 +225,6 @@ def test_thm_3ii_a_36th_of_the_bound_is_too_little() -> None:
 
 
 # W18, Theorem 3(iii): thresholds and ratios retyped, errors given the event by quadrature and by drawing.
-
-
 AT_THM_3III = {"what": "error", "dim": 3, "delta": 1e-4, "multiple": 2.0, "Y": 2.0, "theta": 0.5, "sigma": 4.0}
 
 
@@ -297,8 +288,6 @@ def test_thm_3iii_error_given_the_event(version: str, constant: float) -> None:
 
 
 # W18, closing remark of section 4: units of the compared rates, and the logarithms between them in floats.
-
-
 def over_6(rate: float, s: Sizes) -> tuple[float, ...]:
     """A rate over (6) = d^2 (|X||Theta| + |Y|)^2/(n alpha epsilon^2), one quotient for each term of the sum."""
     return rate / (s.X * s.Theta) ** 2, rate / s.Y**2

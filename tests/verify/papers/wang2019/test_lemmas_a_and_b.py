@@ -15,9 +15,8 @@ from scipy.stats import norm
 from verify.methods.rational import design, random_matrix
 from verify.papers.wang2019.shared.tail_box import with_target, without_target
 
+
 # The tail of the privacy loss of posterior sampling beyond the corrected (4.3), against draws-free scipy.
-
-
 @pytest.mark.parametrize(("mu", "a", "log"), [(0.5, 1.0, 2.0), (3.0, 0.3, 1.0), (1.0, 3.0, 5.0)])
 def test_tail_box_tail_without_the_target(mu: float, a: float, log: float) -> None:
     """H = 1/mu, x = 1, theta ~ N(0, mu): the loss is -log(1 + mu)/2 + ((a - theta)^2 - a^2/(1 + mu))/2."""
@@ -41,8 +40,6 @@ def test_tail_box_a_smaller_quantile_would_leave_more_than_delta() -> None:
 
 
 # W19, Lemma A.1: the squared norm of the smoother times h over 2, by hand and by singular values in floats.
-
-
 def test_lem_a_1_by_hand() -> None:
     """X = 1, lambda = 0: norm 1, h = 1, so 1/2 of the printed 2, and 1/0.95 of 0.95; the bound itself is sqrt(2)."""
     one = {"shape": "identity", "n": 1, "dim": 1, "lambda": 0.0, "seed": 0}
@@ -61,8 +58,6 @@ def test_lem_a_1_by_singular_values(lam: float) -> None:
 
 
 # W19, Lemma B.1: both sides in floats.
-
-
 PARAMS = {"shape": "generic", "n": 3, "dim": 3, "E1": "any", "seed": 3}
 
 
@@ -91,8 +86,6 @@ def test_lem_b_1_every_version_in_floats() -> None:
 
 
 # W19, Lemma B.2, on A = U = C = 1, V = 2: the inverse is 1/3.
-
-
 ONE = {"dim": 1, "rank": 1, "seed": 0}
 
 
@@ -109,8 +102,6 @@ def test_lem_b_2_thin_factors() -> None:
 
 
 # W19, Lemma B.3: the determinant and its mutants in floats.
-
-
 PARAMS_LEM_B_3 = {"dim": 3, "perturbation": "any", "seed": 1}
 
 
@@ -132,8 +123,6 @@ def test_lem_b_3_in_floats() -> None:
 
 
 # W19, Lemma B.4: moves of singular values, by hand and by numpy.
-
-
 def test_lem_b_4_equality_by_hand() -> None:
     """diag(3, 6) less 2 I: both move by 2, which is the norm of E."""
     equal = {"m": 3, "n": 2, "E": "diagonal, equality", "seed": 0}
@@ -157,8 +146,6 @@ def test_lem_b_4_by_numpy(seed: int) -> None:
 
 
 # W19, Lemma B.5: the tail over its bound by scipy.
-
-
 @pytest.mark.parametrize("epsilon", [1e-9, 0.5, 1.0, 3.0, 20.0])
 def test_lem_b_5_ratio(epsilon: float) -> None:
     ratio = 2 * math.exp(norm.logsf(epsilon) + epsilon**2 / 2) * epsilon / 2
@@ -174,8 +161,6 @@ def test_lem_b_5_on_the_whole_box() -> None:
 
 
 # W19, Lemma B.6, by hand on two outputs and on two normal laws.
-
-
 def test_lem_b_6_by_hand() -> None:
     """p = (1/4, 3/4), p' = (0, 1): divergence and tail are both 1/4 at exp(t) = 2; under p' the tail is 0."""
     sharp = {"laws": "one output impossible", "exp(t)": 2.0}
@@ -198,8 +183,6 @@ def test_lem_b_6_normal_laws(mu: float, t: float) -> None:
 
 
 # W19, Lemma B.7, by hand on sums of signs and by brute force on matrices.
-
-
 def ratio(version: str, **params: float | str) -> float:
     return exact_value("W19-LB.7", "", version, {"sum": "scalar", "share": 1.0, **params})
 

@@ -17,9 +17,8 @@ from verify.kernel.statement import Case, Standing
 from verify.methods.rational import design, generator
 from verify.papers.wang2019.shared.regressions import regression
 
+
 # Rational regression problems against numpy.
-
-
 @pytest.mark.parametrize("lam", [0, 3])
 def test_regressions_fits_and_residuals(lam: int) -> None:
     case = Case("", "", Standing.PRINTED, {"shape": "generic", "n": 6, "dim": 3, "seed": 4})
@@ -35,8 +34,6 @@ def test_regressions_fits_and_residuals(lam: int) -> None:
 
 
 # W19, section 4: condition (d) by hand and by scipy.
-
-
 SIGNS = {"law": "two signs", "dim": 2, "m": 1.0}
 
 
@@ -75,8 +72,6 @@ def test_set_4_c_corrected_sample_size(version: str, scale: float) -> None:
 
 
 # W19, Proposition 4.3(1), pDP part: (4.5) by hand, and the corrected form from Theorem 4.1.
-
-
 def test_prop_4_3_1a_by_hand() -> None:
     """h = 4, gamma = 2, r = 3, log = 2: 3 sqrt(2) + 18/8 + (1 + 4)/8 corrected, 3 + 9/4 + 2 (1 + 2)/8 printed."""
     p = {"ridge": 4.0, "gamma": 2.0, "residual": 3.0, "share": 1.0, "delta": 2.0 * math.exp(-2.0)}
@@ -100,8 +95,6 @@ def test_prop_4_3_1a_corrected_is_above_the_corrected_theorem(
 
 
 # W19, Proposition 4.3(1): the largest residual, by hand and by a search over singular values.
-
-
 @pytest.mark.parametrize(("n", "lam"), [(1, 1.0), (7, 3.0), (2, 9.0), (100, 0.5)])
 def test_prop_4_3_1b_against_a_search_over_singular_values(n: int, lam: float) -> None:
     """||theta|| <= max over s <= sqrt(n) of s/(s^2 + lambda), times sqrt(n)."""
@@ -124,8 +117,6 @@ def test_prop_4_3_1b_by_hand() -> None:
 
 
 # W19, Proposition 4.3(1), DP part: (4.6) by hand, and the exact law at equal rows in floats.
-
-
 POINT = {"n": 16.0, "lambda": 4.0, "gamma": 1.0, "fill": 0.0, "delta": 2.0 * math.exp(-2.0)}
 
 
@@ -149,8 +140,6 @@ def test_prop_4_3_1c_exact_delta_at_equal_rows() -> None:
 
 
 # W19, Proposition 4.3(2): the explicit forms by hand, the orders in plain floats, the average from its data again.
-
-
 def test_prop_4_3_2_bound_by_hand() -> None:
     """nu = 1/2, gamma = 2, R = 3, log = 2: sqrt(4) 3 + (18 + 5)/4; without the last term 6 + 18/4."""
     p = {"nu": 0.5, "gamma": 2.0, "R": 3.0, "share": 1.0, "delta": 2.0 * math.exp(-2.0)}
@@ -214,8 +203,6 @@ def test_prop_4_3_2_average_bound_from_leave_one_out_fits() -> None:
 
 
 # W19, Proposition 4.3(3): the risk by hand and from numpy, the order of the bias in floats.
-
-
 ONE = {"shape": "one record", "lambda": 1, "gamma": 1, "sigma^2": 1}
 PLAIN = {"shape": "generic", "n": 5, "dim": 2, "lambda": 3, "gamma": 2, "sigma^2": 4}
 
@@ -255,8 +242,6 @@ def test_prop_4_3_3_order_of_the_bias(version: str, power: float) -> None:
 
 
 # W19, Proposition 4.3(4): the excess of the objective, by hand, by numpy and by scipy's chi-square.
-
-
 def test_prop_4_3_4_mean_by_hand() -> None:
     """X = [1], y = 0, lambda = 0: Z^2/2, mean 1/2, not 1. y = 30, lambda = 1: centre 15, minimiser 10, 75/2 more."""
     one = {"shape": "one record", "y": 0, "lambda": 0, "gamma": 1}
@@ -300,8 +285,6 @@ def test_prop_4_3_4_printed_tail_by_hand() -> None:
 
 
 # W19, the discussion of Proposition 4.3, along n with 60 digits.
-
-
 def excess(n: mpmath.mpf, alpha: float) -> mpmath.mpf:
     """Mean squared error of a posterior sample over 1/n, minus 1: X'X = n, theta_0 = sigma = 1."""
     lam, gamma = n ** ((1 - mpmath.mpf(alpha)) / 2), n ** (mpmath.mpf(alpha) / 2)

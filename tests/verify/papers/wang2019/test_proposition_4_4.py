@@ -17,8 +17,6 @@ from verify.figures.figure_page import stream
 from verify.papers.wang2019.fig_2 import ID
 
 # W19, Algorithm 1: the probability of a proper posterior, by hand.
-
-
 NUMBERS = {"n": 40, "kappa": 1.0, "epsilon": 1.0, "delta": 0.5}
 
 
@@ -46,8 +44,6 @@ def test_alg_1_corrected_constants() -> None:
 
 
 # W19, Proposition 4.4(1): the refuting probabilities retyped, and the corrected shares from their own formulas.
-
-
 def test_prop_4_4_1_minimum_word_for_word_has_no_posterior_on_one_side() -> None:
     """41 records, one x = 1: min(1, 41 + b - sigma Z) is positive with probability Phi((41 + b)/sigma)."""
     log = math.log(4 / 0.01)
@@ -90,8 +86,6 @@ def test_prop_4_4_1_share_of_the_release() -> None:
 
 
 # W19, Proposition 4.4(2): every display by hand or in plain floats.
-
-
 PLAIN = {"n": 1000, "dim": 1, "kappa": 2.0, "epsilon": 1.0, "delta": 0.01}
 
 
@@ -178,8 +172,6 @@ def test_prop_4_4_2_when_it_is_efficient(version: str, sequence: str, power: flo
 
 
 # W19, the discussion after Proposition 4.4: powers of d and n by hand.
-
-
 @pytest.mark.parametrize(("version", "power"), [("printed", 3.0), ("corrected", 4.0), ("power 3.7", 3.7)])
 def test_rem_u2_order_of_the_excess(version: str, power: float) -> None:
     """16 kappa^2 d^2 6/n times d^2/n over d^power/n^2 grows by 4 - power decades a decade of d, over six."""
@@ -198,8 +190,6 @@ def test_rem_u2_condition(version: str, epsilon_power: float) -> None:
 
 
 # W19, the events before (A.4), by hand and by scipy.
-
-
 ZERO = {"floor": "20", "t": "4", "lambda_min": "1/100", "noise": "0", "moved": "0"}
 
 
@@ -241,8 +231,6 @@ def test_eq_a_4_spectrum_and_leverage() -> None:
 
 
 # W19, (A.5) and the arithmetic after it, by hand.
-
-
 def test_eq_a_5_residual() -> None:
     """K = 4, rows with X'X = n/4 = the floor: theta = (n/2)/(n/4) = 2, so 3 against sqrt(8); K = 1/8: 1 + 1/8."""
     full = {"K": 4.0, "fill": 1.0}
@@ -281,8 +269,6 @@ def test_eq_a_5_shares(epsilon: float, kappa: float, gamma: float) -> None:
 
 
 # W19, Figure 2: the average pDP again from refits, the posterior's from its two normal laws.
-
-
 def epsilon(distance: float) -> float:
     """Exact epsilon at 1e-6 of normal laws ``distance`` standard deviations apart."""
     mu = distance

@@ -18,9 +18,8 @@ from verify.figures.figure_page import stream
 from verify.methods.finite_mechanisms import random_law
 from verify.papers.wang2019.fig_1 import ID
 
+
 # W19, Lemma 2.4, against its text and numbers worked out by hand.
-
-
 def test_lem_2_4_printed_and_corrected_by_hand() -> None:
     """gamma = 0.01, Delta = 1, delta = 1.25/e: the root is 1, so epsilon is gamma as printed, sqrt(2 gamma) mended."""
     point = {"gamma": 0.01, "sensitivity": 1.0, "delta": 1.25 / math.e}
@@ -66,8 +65,6 @@ def test_lem_2_4_the_corrected_form_claims_nothing_above_1() -> None:
 
 
 # W19, Fact 2.5, by hand on two outputs.
-
-
 def test_fact_2_5_one_half_and_one_twentieth() -> None:
     """exp(epsilon) = 3, delta = 1/2 - 3/20: 1/2 log 3 exceeds delta, 1/20 log 3 does not; the other event is 19/10."""
     params = {"laws": "one half and one twentieth", "exp(epsilon)": 3.0}
@@ -93,8 +90,6 @@ def test_fact_2_5_on_the_whole_box() -> None:
 
 
 # W19, Fact 2.6 (1): randomised response by hand, random laws by brute force over events.
-
-
 def sharpest(version: str, delta: float, one: float, two: float) -> float:
     params = {"laws": "randomised response", "delta": delta, "exp(epsilon_1)": one, "exp(epsilon_2)": two}
     return exact_value("W19-F2.6.1", "", version, params)
@@ -135,8 +130,6 @@ def test_fact_2_6_1_random_laws_by_brute_force() -> None:
 
 
 # W19, Fact 2.6 (2): the explicit form by hand, its exact worst case by an independent formula.
-
-
 def test_fact_2_6_2_explicit_form_by_hand() -> None:
     """k = 8, slack = 1/e: sqrt(16) epsilon + 8 epsilon (exp(epsilon) - 1)."""
     point = {"epsilon": 0.5, "delta": 0.01, "k": 8, "slack": math.exp(-1)}
@@ -173,8 +166,6 @@ def test_fact_2_6_2_sequence() -> None:
 
 
 # W19, Fact 2.6 (3): processing by hand-made functions of random laws.
-
-
 PARAMS = {"outputs": 4, "seed": 1, "exp(epsilon)": 1.5}
 
 
@@ -195,8 +186,6 @@ def test_fact_2_6_3_a_function_that_sees_the_data() -> None:
 
 
 # W19, Fact 2.6 (4): the chain with steps (0, 1/8) and (log 4, 0), by hand.
-
-
 BACK, OUT = {"chain": "tell, then scale", "k": 2}, {"chain": "scale, then tell", "k": 2}
 
 
@@ -237,8 +226,6 @@ def test_fact_2_6_4_random_chain_in_floats(part: str, version: str) -> None:
 
 
 # W19, Proposition 2.9: a told coin by hand, and the bound in plain loops over ordered samples.
-
-
 COIN = {"mechanism": "tells a record", "symbols": 2, "n": 1, "population": "uniform", "rule": "1"}
 
 
@@ -289,8 +276,6 @@ def test_prop_2_9_in_plain_loops(reading: str, base: int) -> None:
 
 
 # W19, Proposition 2.11: a told coin by hand, and the bound in plain loops.
-
-
 COIN_PROP_2_11 = {
     "mechanism": "tells a record", "symbols": 2, "n": 1, "population": "uniform", "target": "the population",
     "rule": "1",
@@ -333,8 +318,6 @@ def test_prop_2_11_in_plain_loops(version: str) -> None:
 
 
 # W19, Corollary 2.12: its three displays by hand.
-
-
 def test_cor_2_12_bound_by_hand() -> None:
     """One record, half the time told, epsilon = 0, delta = 1/4 from no record: 2 delta = 1/2, cut 0.95 times that."""
     params = {
@@ -375,8 +358,6 @@ def test_cor_2_12_proof_by_hand() -> None:
 
 
 # W19, Figure 1: both gains again from refits and the two-normal formula.
-
-
 def epsilon(shift: float) -> float:
     """Exact epsilon at 1e-6 of normal laws 4 wide and ``shift`` apart."""
     mu = shift / 4.0

@@ -14,8 +14,6 @@ from scipy.stats import norm
 from verify.methods.rational import design, random_matrix
 
 # W19, Lemma 3.1, on X = (1), y = 0, target (1, 1): H = 1, H' = 2, minimisers 0 and 1/2, gradients -1 and -1/2.
-
-
 SMALL = {"loss": "squared"}
 
 
@@ -44,8 +42,6 @@ def test_lem_3_1_smooth_losses_hold_only_with_the_integrated_hessian(loss: str) 
 
 
 # W19, equation 3.3, against numbers worked out by hand and the law of the noise.
-
-
 def test_eq_3_3_output_perturbation_by_hand() -> None:
     """Delta = 2, delta = 1.25/e: the root is 1, so the printed epsilon is 2 for every gamma."""
     for gamma in (1.0, 9.0):
@@ -62,8 +58,6 @@ def test_eq_3_3_exact_delta_is_that_of_two_normal_laws() -> None:
 
 
 # W19, equation 3.4, on X = (1, 1), y = 0, target (1, 3): H = 2, H' = 3, theta_hat = 0, theta_hat' = 1, Delta = 1.
-
-
 def test_eq_3_4_both_expressions_by_hand() -> None:
     """Squares over Delta^2: (2/3)^2 through H' with r' = 2 as printed, (3/3)^2 with r = 3, (2/2)^2 by H with r'."""
     assert exact_value("W19-E3.4", "#first", "printed", {"A": "identity"}) == pytest.approx(4 / 9)
@@ -90,8 +84,6 @@ def test_eq_3_4_printed_first_expression_on_a_random_design_in_floats() -> None:
 
 
 # W19, section 4: three choices of A in floats.
-
-
 PLAIN = {"shape": "generic", "n": 6, "dim": 3, "seed": 3}
 X = floats(design("generic", 6, 3, 3))
 GRAM = X.T @ X
@@ -127,8 +119,6 @@ def test_set_4_a_fisher() -> None:
 
 
 # W19, equation 4.1: the covariance of the minimiser, by hand and in floats.
-
-
 PLAIN_EQ_4_1 = {"shape": "generic", "n": 6, "dim": 3, "seed": 3, "sigma^2": 2.25}
 
 
@@ -152,8 +142,6 @@ def test_eq_4_1_mutants_in_floats() -> None:
 
 
 # W19, equation 4.2: the precision of the posterior, by hand and in floats.
-
-
 def test_eq_4_2_by_hand() -> None:
     """exp(-(1 - theta)^2) has precision 2, where gamma X'X = 1; with the half in the exponent it has 1."""
     assert exact_value("W19-E4.2", "", "printed", {"gamma": 1.0}) == 0.5
@@ -170,8 +158,6 @@ def test_eq_4_2_mutants_in_floats() -> None:
 
 
 # W19, Theorem 4.1: (4.3) and (4.4) retyped from the text, on ridge regressions with and without a record.
-
-
 def ridge(seed: int, gamma: float, delta: float) -> tuple[dict[str, float], dict[str, float]]:
     """Return the point of the statement, and every right-hand side from the two data sets themselves."""
     rng = np.random.default_rng(seed)
@@ -239,8 +225,6 @@ def test_thm_4_1_exact_delta_from_its_definition() -> None:
 
 # W19, proof of Theorem 4.1, on X = (1), y = 0, lambda = gamma = 1, target (1, 2), output 1. H = 2, H' = 3, mu =
 # 1/2, mu' = 1/3, the estimates are 0 and 2/3; p is N(0, 1/2), p' is N(2/3, 1/3).
-
-
 ONE = {"gamma": 1.0}
 RATIO = norm.logpdf(1, 0, 0.5**0.5) - norm.logpdf(1, 2 / 3, (1 / 3) ** 0.5)
 
@@ -289,8 +273,6 @@ def test_thm_4_1p_tail_step(delta: float) -> None:
 
 
 # W19, Remark 4.2: both forms by hand, the comparison with (4.3) in floats, the sequence of (b).
-
-
 def test_rem_4_2_simplified_by_hand() -> None:
     """mu = 1, a = 2, delta = 2/e: 1/2 (1 + 2) + 1/2 4 + 2 sqrt 2; with the residual inside, a is 1."""
     point = {"leverage": 1.0, "residual": 2.0, "delta": 2.0 / math.e}

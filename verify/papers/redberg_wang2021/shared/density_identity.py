@@ -31,11 +31,9 @@ RESPONSES = (-1.0, 1.0)
 Weights = tuple[float, float, float]
 #: Wrong versions of the sum.
 WRONG: dict[str, Weights] = {
-    "sign of the determinant term": (-1.0, 1.0, 1.0),
-    "sign of the gradient term": (1.0, 1.0, -1.0),
-    "no half in the quadratic term": (1.0, 2.0, 1.0),
-    "gradient term 1e-6 larger": (1.0, 1.0, 1.0 + 1e-6),
-}
+    "sign of the determinant term": (-1.0, 1.0, 1.0), "sign of the gradient term": (1.0, 1.0, -1.0),
+    "no half in the quadratic term": (1.0, 2.0, 1.0), "gradient term 1e-6 larger": (1.0, 1.0, 1.0 + 1e-6),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
