@@ -106,7 +106,6 @@ def test_fig_2_mean_change_of_the_loss() -> None:
     moved = np.array([zero_one(50.0, b) - zero_one(0.5, b) for b in noise])
     assert found.notes["mean change"] == pytest.approx(moved.mean(), abs=1e-3)
     assert found.notes["largest"] == pytest.approx(np.abs(moved).max(), abs=2e-3)
-    assert found.sampled is not None
     assert found.sampled.value == (np.abs(moved) <= 0.05).mean()
     assert found.claim.low == 0.8
 
@@ -140,8 +139,6 @@ def test_fig_4_factor_of_two_medians() -> None:
         decide("RW21-F4", "", version, at | more, draws=44)
         for version, more in (("printed", {}), ("noise that grows as sqrt(n)", {"power": 0.5}))
     )
-    assert flat.sampled is not None
-    assert grown.sampled is not None
     root, factor = math.sqrt(10.0), flat.sampled.value  # of the worse bound, in either direction
     assert 1.0 < factor < 2.0
     assert root / factor <= grown.sampled.value * (1 + 1e-9)

@@ -93,7 +93,6 @@ def test_rem_c1a_norm_of_the_noise_in_three_dimensions(part: str, version: str, 
     half = np.triu(rng.standard_normal((20_000, 3, 3)))
     norms = np.linalg.norm(half + np.swapaxes(np.triu(half, 1), 1, 2), ord=2, axis=(1, 2))
     sampled = decide("W18-C1a", part, version, {"dim": 3}, draws=8_000).sampled
-    assert sampled is not None
     assert sampled.value == pytest.approx(np.mean(norms > 2.5 * 3**power), abs=0.03)
 
 
@@ -106,7 +105,6 @@ def test_rem_c1a_printed_norm_near_delta_1_over_12() -> None:
             ratios.append(mpmath.sqrt(mpmath.log(4 / delta) / mpmath.log(12 * delta)))
         decades = float(mpmath.log10(ratios[1] / ratios[0]))
     exact = decide("W18-C1a", "#norm", "printed").exact
-    assert exact is not None
     assert exact.low <= decades <= exact.high
     assert exact.low > 0.5
 
@@ -132,7 +130,6 @@ def test_rem_c1a_9_on_the_box() -> None:
     evidence = decide("W18-C1a", "#9", "printed", {})
     found = minimize(lambda v: 8 - (math.cos(v[1]) - math.sin(v[1])) ** 2 / (1 + v[0]) ** 2, (-0.4, 2.0),
                      bounds=[(-0.499, 0.5), (0, math.pi)])  # fmt: skip
-    assert evidence.exact is not None
     assert 0 <= evidence.exact.low <= found.fun <= evidence.exact.high + 1e-9
 
 
@@ -253,7 +250,6 @@ def test_eq_11_moment_with_a_spread_spectrum() -> None:
     bound = 2 * B**2 * Y**2 * sum(1 / eigenvalues) * LOG6 * log(5 / rho) / (EPSILON**2 / 9)
     direct = np.mean((E2**2 / eigenvalues).sum(axis=1) > bound)
     sampled = decide("W18-E11", "#moment", "printed", draws=40_000, spectrum="spread", dim=5, rho=rho).sampled
-    assert sampled is not None
     assert 0.1 < direct < 0.5
     assert sampled.value == pytest.approx(direct, abs=0.02)
 
@@ -354,7 +350,6 @@ def test_cor_7_random_data_in_every_metric() -> None:
     for A in ("identity", "Gram matrix"):
         assert holds("W18-C7", ".p1", "corrected", {"kind": "any", "n": 7, "dim": 3, "seed": 9, "A": A})
     evidence = decide("W18-C7", "#rate", "printed", {"kind": "scaled to the condition", "n": 7, "dim": 3, "seed": 9})
-    assert evidence.exact is not None
     assert 0 < evidence.exact.low <= evidence.exact.high < 1
 
 
@@ -368,7 +363,6 @@ def test_eq_12_bound_at_the_median_of_literal_runs(dim: int, spectrum: str, rati
     rho, share = rho_at_the_median(problem(dim, spectrum, lam, ratio), rate_12, 40, 2)
     params = {"dim": dim, "spectrum": spectrum, "lambda": lam, "Y/B|theta*|": ratio, "log(6/delta)": 10.0, "rho": rho}
     sampled = decide("W18-E12", "", "printed", params, draws=4_000).sampled
-    assert sampled is not None
     assert sampled.value == pytest.approx(share, abs=0.1)
 
 
@@ -385,7 +379,6 @@ def test_eq_13_bound_at_the_median_of_literal_runs(
     rho, share = rho_at_the_median(problem(dim, spectrum, lam, ratio), rate, 20, 1)
     params = {"dim": dim, "spectrum": spectrum, "lambda": lam, "Y/B|theta*|": ratio, "log(6/delta)": 10.0, "rho": rho}
     sampled = decide("W18-E13", part, "printed", params, draws=4_000).sampled
-    assert sampled is not None
     assert sampled.value == pytest.approx(share, abs=0.1)
 
 
@@ -495,5 +488,4 @@ def test_eq_15_several_dimensions(part: str, version: str) -> None:
     rhos = np.geomspace(1e-6, d**2 * 0.999, 4_000)
     rho = float(min(rhos, key=lambda rho: abs(BOUNDS[part, version](d, rho) - np.median(norms))))
     sampled = decide("W18-E15", part, version, draws=4_000, dim=d, rho=rho).sampled
-    assert sampled is not None
     assert sampled.value == pytest.approx(np.mean(norms > BOUNDS[part, version](d, rho)), abs=0.07)

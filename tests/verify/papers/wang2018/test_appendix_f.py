@@ -38,7 +38,6 @@ def test_ops_rules_worst_target_on_records_x_0(statement: Statement, rule: str, 
         lam, gamma = parameters(rule, printed=version == "printed", epsilon=0.8, delta=1e-4, n=n, dim=2)
         evidence = decide(statement, "@a", version, ZERO | {"n": n})
         assert evidence.claim.published == 0.8
-        assert evidence.exact is not None
         rel = 1e-4 if rule == "balanced" else 1e-8  # its ridge is the end of a minimisation
         assert evidence.exact.value == pytest.approx(target_delta(lam, gamma, 0.8), rel=rel)
 
@@ -119,7 +118,6 @@ def test_eq_23_one_singular_value(part: str, version: str, gap: object) -> None:
     """The norm of (X^T X + lambda I)^-1 X^T is s/(s^2 + lambda), s = v sqrt(lambda), against 1/sqrt(2 lambda)."""
     assert callable(gap)
     evidence = decide("W18-E23", part, version, {})
-    assert evidence.exact is not None
     assert evidence.exact.high == pytest.approx(gap(float(str(evidence.found["v"]))), abs=1e-12)
 
 
@@ -327,7 +325,6 @@ def test_prop_18_privacy_of_the_closed_form(version: str, floor: float, y: float
     epsilon = 0.35 if version == "epsilon halved" else 0.7
     evidence = decide("W18-P18", "#privacy", version, AT_PROP_18 | {"target y": y})
     assert evidence.claim.published == epsilon
-    assert evidence.exact is not None
     want = target_delta(*closed_form(floor=floor), epsilon, y)
     assert evidence.exact.value == pytest.approx(want, rel=1e-8, abs=1e-300)
 
@@ -357,7 +354,6 @@ def test_prop_18_error_of_a_single_feature() -> None:
     tail = math.log(20)
     c1 = (1 / 2 + math.sqrt(tail) + tail) * math.log(2000)
     assert evidence.notes["lambda"] == pytest.approx((c1 * 1e6) ** (1 / 3))
-    assert evidence.sampled is not None
     assert evidence.sampled.value == 0.0
     short = decide("W18-P18", "#error", "power 1/5 of n", at | {"n": 1e13}).sampled
     assert short is not None

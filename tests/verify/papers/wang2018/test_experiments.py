@@ -112,7 +112,6 @@ def _pair(n: int, t: float, *, tilted: bool) -> tuple[Dataset, Dataset]:
 def _least(part: str, version: str, **numbers: float) -> float:
     """Return the proved lower end, which is the value of these parts."""
     exact = decide("W18-X1", part, version, **numbers).exact
-    assert exact is not None
     assert exact.value == exact.low
     return exact.low
 
@@ -126,7 +125,6 @@ def test_exp_1_ssp_of_the_code(version: str, factor: float, private: bool) -> No
     at = {"epsilon": 1.0, "n": 1_000, "delta": 1e-6}
     mu = math.sqrt(2) / (factor * math.sqrt(math.log(4e6)))
     exact = decide("W18-X1", "#code SSP", version, at).exact
-    assert exact is not None
     assert math.log(exact.high) == pytest.approx(gaussian_log_delta(1.0, mu), rel=1e-9)
     assert 0.98 * exact.high < exact.low < exact.high
     assert holds("W18-X1", "#code SSP", version, at) is private

@@ -82,7 +82,6 @@ def test_eq_1_risk_of_least_squares(shape: str, sigma: float) -> None:
     case: dict[str, Value] = {"n": 9, "dim": 4, "X": shape, "sigma": sigma}
     for version, sign in (("printed", -1), ("corrected", 1)):
         exact = decide("W18-E1", "", version, case).exact
-        assert exact is not None
         assert exact.value == pytest.approx(sign * sigma**2 * projection / 2, rel=1e-9)
     assert claimed("W18-E1", "", "printed", case) == pytest.approx(4 * sigma**2 / 2)
     assert claimed("W18-E1", "", "corrected", case) == pytest.approx(round(projection) * sigma**2 / 2)
@@ -127,7 +126,6 @@ def test_eq_2_between_a_bayes_risk_and_least_squares(shape: str, n: int, dim: in
     eigenvalues = np.linalg.eigvalsh(_gram(shape, n, dim))
     case: dict[str, Value] = {"n": n, "dim": dim, "X": shape, "sigma": sigma}
     exact = decide("W18-E2", "", "printed", case).exact
-    assert exact is not None
     assert exact.high == pytest.approx((sigma**2 / eigenvalues).sum(), rel=1e-8)
     bayes = (1 / (eigenvalues / sigma**2 + 1 / 1e12**2 / sigma**2)).sum()
     assert exact.low == pytest.approx(bayes, rel=1e-8)

@@ -76,7 +76,6 @@ def test_alg_1_curvature_of_7(version: str, sign: int) -> None:
     assert isinstance(c2, float)
     with mpmath.workdps(40):
         second = mpmath.diff(lambda u: sign * 2 * c2 * mpmath.log1p(1 / u) - mpmath.log(u), mpmath.mpf(v), 2, h=v / 1e9)
-    assert evidence.exact is not None
     assert evidence.exact.high == pytest.approx(float(v**2 * second), rel=1e-6)
     assert holds("W18-A1", "#7", version) is (sign == 1)
 
@@ -91,7 +90,6 @@ def test_thm_2i_printed_eigenvalue(part: str, share: float, bound: float) -> Non
     evidence = decide("W18-TH2i", part, "printed", at)
     assert evidence.claim.published == pytest.approx(2 * share)
     assert evidence.claim.high == pytest.approx(1e-4 / (3 if part == ".p1" else 1))
-    assert evidence.exact is not None
     assert math.log(evidence.exact.value) == pytest.approx(gaussian_log_delta(2 * share, mu), rel=1e-9)
 
 
@@ -127,7 +125,6 @@ def test_thm_2i_printed_sample() -> None:
     gamma = lam * tilde**2 / log
     want = max(quadratic_delta(epsilon / 2, 1 / lam, math.sqrt(gamma), backward=b) for b in (False, True))
     evidence = decide("W18-TH2i", ".p4", "printed", {"epsilon": epsilon, "delta": delta})
-    assert evidence.exact is not None
     assert evidence.exact.value == pytest.approx(want, rel=1e-5)
     assert evidence.claim.published == 0.5
     assert evidence.claim.high == pytest.approx(delta / 3)
@@ -141,10 +138,8 @@ def test_thm_2i_corrected_releases(at: dict[str, float]) -> None:
     one = {**at, "sharper": 1.0, "mu": 1.0, "r": 1.0}
     sample = decide("W18-TH2i", ".p4", "corrected", one)
     assert sample.claim.published == at["epsilon"] / 2
-    assert sample.exact is not None
     assert sample.exact.high <= share
     whole = decide("W18-TH2i", "#all", "corrected", at)
-    assert whole.exact is not None
     assert whole.exact.high == pytest.approx(4 * share + sample.exact.high, rel=1e-6)
 
 
@@ -174,7 +169,6 @@ def test_thm_2ii_bias_by_hand() -> None:
     evidence = decide("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 1.0})
     assert evidence.notes["error at least"] == pytest.approx(50 * (50.5 / 150.5) ** 2)
     assert evidence.notes["printed rate"] == pytest.approx((1 + math.log(10)) * (100 - math.log(6)) / 100)
-    assert evidence.exact is not None
     assert evidence.exact.low == pytest.approx(norm.cdf(3 * 10 / 4) / 2)
     assert exact_value("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 2.0}) < 1  # 5.6 < 2 * 3.2
     assert decide("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 2.0}).exact.low == 0.0  # type: ignore[union-attr]
@@ -235,7 +229,6 @@ def test_thm_2iii_bias_of_the_printed_algorithm_drawn() -> None:
         for v in y
     ]
     assert np.mean(means) < float(evidence.notes["mean at most"])
-    assert evidence.exact is not None
     assert evidence.exact.low == pytest.approx(1 - float(evidence.notes["mean at most"]), rel=1e-6)
 
 
@@ -264,7 +257,6 @@ def test_thm_2iii_covariance_at_the_threshold() -> None:
     step = math.log(1 + 1 / released)
     moment = 2 * math.exp(2 * step * constants.unit_shift + (2 * step * constants.unit_sigma) ** 2 / 2)
     evidence = decide("W18-TH2iii", "#covariance", "corrected", {"epsilon": 1.0, "delta": delta, "multiple": 1.0})
-    assert evidence.exact is not None
     assert evidence.exact.high == pytest.approx(moment / gamma * smallest / math.log(60), rel=1e-6)
     assert 0 < evidence.exact.low < evidence.exact.high < evidence.claim.high
     assert evidence.claim.published == pytest.approx(3494.26, abs=0.1)
