@@ -1,8 +1,7 @@
 """W18, (1): minimax prediction risk of the linear Gaussian model.
 
-With F half the squared residuals of the *same* responses the left side is attained by least squares, for each
-parameter alone, and is negative; the right side belongs to the risk |X (theta_hat - theta_0)|^2/2
-(docs/derivations/wang2018_rates.md, section 2).
+With F half the squared residuals of the *same* responses the left side is attained by least squares, for each parameter
+alone, and is negative; the right side belongs to the risk |X (theta_hat - theta_0)|^2/2.
 """
 
 from fractions import Fraction

@@ -1,8 +1,7 @@
 """W18, Theorem 2(ii): optimisation error of AdaOPS.
 
-The second term lacks ||X||^2, and both lack a power of log(6/delta) that the proof's last displays have: for one feature
-and n = log(6/delta) records the bias of the least possible ridge alone exceeds the printed rate without bound
-(docs/derivations/wang2018_rates.md, section 8).
+The second term lacks ||X||^2, and both lack a power of log(6/delta) that the proof's last displays have: for one
+feature and n = log(6/delta) records the bias of the least possible ridge alone exceeds the printed rate without bound.
 """
 
 import math

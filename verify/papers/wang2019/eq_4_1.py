@@ -1,7 +1,6 @@
 """W19, equation 4.1: the choice A = (X^T X)^2 and objective perturbation, in rational arithmetic.
 
-The output is affine in the linear term, so its covariance is exact. As printed the wrong variable is drawn
-(docs/derivations/wang2019_sections_2_3.md, equations 4.1 and 4.2).
+The output is affine in the linear term, so its covariance is exact. As printed the wrong variable is drawn.
 """
 
 from collections.abc import Callable

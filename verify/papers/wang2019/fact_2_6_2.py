@@ -1,8 +1,7 @@
 """W19, Fact 2.6 (2): advanced composition, decided on the exact worst case of k mechanisms.
 
 As printed the order is ``sqrt(k log(1/delta)) epsilon``. Randomised response with a fixed epsilon needs an epsilon of
-order ``k``: the second term ``k epsilon (exp(epsilon) - 1)`` is no lower order unless epsilon is small
-(docs/derivations/wang2019_sections_2_3.md, Fact 2.6.2).
+order ``k``: the second term ``k epsilon (exp(epsilon) - 1)`` is no lower order unless epsilon is small.
 """
 
 import math

@@ -1,7 +1,6 @@
 """W19, Fact 2.6 (4): group privacy along a chain of data sets, exact on finite laws, each direction by itself.
 
-Backwards the steps come in the other order, so that the printed delta is wrong there
-(docs/derivations/wang2019_facts.md, section 1).
+Backwards the steps come in the other order, so that the printed delta is wrong there.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,8 @@
 """W19, Lemma 2.4: the multivariate Gaussian mechanism.
 
 Noise of covariance ``A^{-1}/gamma`` on a map with per-instance sensitivity ``Delta`` in the A-norm shifts a standard
-normal by ``mu = sqrt(gamma) Delta``, so the exact profile is Gaussian DP with parameter ``mu``. The printed formula
-has ``gamma`` for its root and lacks a 2 under the root; with both mended it still needs ``epsilon <= 1``
-(docs/derivations/wang2019.md, Lemma 2.4).
+normal by ``mu = sqrt(gamma) Delta``, so the exact profile is Gaussian DP with parameter ``mu``. The printed formula has
+``gamma`` for its root and lacks a 2 under the root; with both mended it still needs ``epsilon <= 1``.
 """
 
 import math

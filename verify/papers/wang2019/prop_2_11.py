@@ -1,7 +1,6 @@
 """W19, Proposition 2.11: a cross-domain generalisation bound, by exact enumeration.
 
-Printed as an equality, introduced as a bound: decided in the weaker reading, as a bound, in which it is already false
-(docs/derivations/wang2019_sections_2_3.md, Proposition 2.11).
+Printed as an equality, introduced as a bound: decided in the weaker reading, as a bound, in which it is already false.
 """
 
 from collections.abc import Callable

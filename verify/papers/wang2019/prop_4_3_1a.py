@@ -1,7 +1,6 @@
 """W19, Proposition 4.3(1), pDP part: (4.3) with the leverage replaced by 1/(lambda_n + lambda_min).
 
-The worst direction of x attains that leverage, so the exact law of the loss there decides
-(docs/derivations/wang2019_section_4.md, Proposition 4.3(1), pDP and DP).
+The worst direction of x attains that leverage, so the exact law of the loss there decides.
 """
 
 import math

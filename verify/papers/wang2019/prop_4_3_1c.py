@@ -1,8 +1,7 @@
 """W19, Proposition 4.3(1), DP part: one posterior sample over all data sets with |y| < 1.
 
-The worst target lies along a common row of the design: with ``s`` the singular value there, its leverage is
-``1/(s^2 + lambda)`` and its residual approaches ``1 + sqrt(n) s/(s^2 + lambda)``, so that the exact law at every ``s`` decides
-(docs/derivations/wang2019_section_4.md, Proposition 4.3(1), pDP and DP).
+The worst target lies along a common row of the design: with ``s`` the singular value there, its leverage is ``1/(s^2 +
+lambda)`` and its residual approaches ``1 + sqrt(n) s/(s^2 + lambda)``, so that the exact law at every ``s`` decides.
 """
 
 import math

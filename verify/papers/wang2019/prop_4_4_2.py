@@ -1,8 +1,7 @@
 """W19, Proposition 4.4(2): the error of AdaOPS on well-conditioned data.
 
-Given the released eigenvalue the mean squared error has a closed form in the ridge; the expectation over the release differs
-from its value at ridge 0 by an integral over the far tail of one normal variable, enclosed by balls
-(docs/derivations/wang2019_section_4.md, Proposition 4.4(2)).
+Given the released eigenvalue the mean squared error has a closed form in the ridge; the expectation over the release
+differs from its value at ridge 0 by an integral over the far tail of one normal variable, enclosed by balls.
 """
 
 import math

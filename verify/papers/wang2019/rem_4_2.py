@@ -2,8 +2,7 @@
 
 (a) replaces the residual at the estimate without the target by the smaller one with it, which is not allowed; with the
 right residual and the tails of the corrected Theorem 4.1 it is true, proved on a box against (4.3) and decided as a
-guarantee. (b) needs the leverage to vanish against 1/log(2/delta), not against log(2/delta)
-(docs/derivations/wang2019_sections_2_3.md, Remark 4.2).
+guarantee. (b) needs the leverage to vanish against 1/log(2/delta), not against log(2/delta).
 """
 
 import math
