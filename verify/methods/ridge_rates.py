@@ -4,8 +4,6 @@ Units: ``B = 1``. The noise has the standard deviations of AdaSSP, ``3 s`` and `
 ``s^2 = log(6/delta)/epsilon^2``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

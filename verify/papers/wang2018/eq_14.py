@@ -16,8 +16,7 @@ from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
 from ...methods.boxes import on_box
-from ...methods.enclosed import enclosed
-from ...methods.growth import decades_evidence
+from ...methods.enclosed import decades_evidence, enclosed
 from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 

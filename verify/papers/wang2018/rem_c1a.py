@@ -18,8 +18,8 @@ from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
 from ...methods.boxes import on_box
+from ...methods.enclosed import decades_evidence
 from ...methods.failure import failing, normal_tail, spectral_norm, wigner
-from ...methods.growth import decades_evidence
 from ...methods.rational import (
     Matrix,
     at_most,

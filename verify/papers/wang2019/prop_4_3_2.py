@@ -18,8 +18,7 @@ from mechanisms.numerics.balls import Ball, ndtr_ball
 
 from ...kernel.box_search import Axis, Point
 from ...kernel.formal import FormalClaim
-from ...methods.enclosed import enclosed
-from ...methods.growth import growth_evidence
+from ...methods.enclosed import enclosed, growth_evidence
 from ...methods.rational import generator
 from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 

@@ -13,8 +13,7 @@ from audits import Estimate
 from mechanisms.linear.adaops_wang2019 import Settings2019
 from mechanisms.numerics.balls import Ball, ndtr_ball, outward
 
-from ...methods.enclosed import enclosed
-from ...methods.growth import SETTLING, growth_evidence
+from ...methods.enclosed import SETTLING, enclosed, growth_evidence
 from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 

@@ -12,7 +12,7 @@ from mechanisms import BOTH
 from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.numerics.balls import Ball
 
-from ...methods.growth import SETTLING, growth_evidence
+from ...methods.enclosed import SETTLING, growth_evidence
 from ..kit import At, Case, Decide, Display, Evidence, Form, Mutant, over, smallest, statement
 
 DELTA = 1e-3

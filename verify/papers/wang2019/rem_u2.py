@@ -10,7 +10,7 @@ from flint import arb
 
 from mechanisms.numerics.balls import Ball
 
-from ...methods.growth import SETTLING, growth_evidence
+from ...methods.enclosed import SETTLING, growth_evidence
 from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 
 KAPPA, LOG = 2, 6  # kappa and log(4/delta) of every sequence
