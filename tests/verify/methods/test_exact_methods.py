@@ -1,7 +1,6 @@
 """Exact rationals, finite mechanisms, minimax risks, units of rates, and statements that are carried over."""
 
 from fractions import Fraction
-from fractions import Fraction as F
 
 import pytest
 from flint import fmpq_mat
@@ -47,7 +46,7 @@ def test_eigenvalues_of_a_matrix_known_by_hand():
     for M, truth in ((matrix(2, 2, [2, 1, 1, 2]), (1, 3)), (identity(2), (1, 1))):
         for (low, high), value in zip(eigenvalue_bounds(M), truth, strict=True):
             assert low <= value <= high
-            assert high - low < F(1, 10**12)
+            assert high - low < Fraction(1, 10**12)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -55,7 +54,7 @@ def test_eigenvalues_of_designs_sum_to_the_trace(shape):
     X = design(shape, 6, 3, 5)
     H = X.transpose() * X + identity(3)
     bounds = eigenvalue_bounds(H)
-    trace = F(int(sum(H[i, i] for i in range(3)).p), int(sum(H[i, i] for i in range(3)).q))
+    trace = Fraction(int(sum(H[i, i] for i in range(3)).p), int(sum(H[i, i] for i in range(3)).q))
     assert sum(low for low, _ in bounds) <= trace <= sum(high for _, high in bounds)
     assert all(low > 0 for low, _ in bounds)
 
@@ -66,30 +65,30 @@ def test_inertia():
 
 
 def test_comparisons_are_exact():
-    assert judge(at_most("x", F(1, 3), F(1, 3)))[0] is Outcome.HOLDS
-    assert judge(at_most("x", F(1, 3) + F(1, 10**9), F(1, 3)))[0] is Outcome.FAILS
-    assert judge(at_most("x", F(0), F(0)))[0] is Outcome.HOLDS
-    assert judge(at_most("x", F(1, 10**9), F(0)))[0] is Outcome.FAILS
+    assert judge(at_most("x", Fraction(1, 3), Fraction(1, 3)))[0] is Outcome.HOLDS
+    assert judge(at_most("x", Fraction(1, 3) + Fraction(1, 10**9), Fraction(1, 3)))[0] is Outcome.FAILS
+    assert judge(at_most("x", Fraction(0), Fraction(0)))[0] is Outcome.HOLDS
+    assert judge(at_most("x", Fraction(1, 10**9), Fraction(0)))[0] is Outcome.FAILS
     assert judge(same("A", identity(2), identity(2)))[0] is Outcome.HOLDS
-    assert judge(same("A", identity(2), matrix(2, 2, [1, 0, 0, F(1)])))[0] is Outcome.HOLDS
+    assert judge(same("A", identity(2), matrix(2, 2, [1, 0, 0, Fraction(1)])))[0] is Outcome.HOLDS
     assert judge(same("A", identity(2), matrix(2, 2, [10**9, 0, 0, 10**9 + 1], scale=10**9)))[0] is Outcome.FAILS
 
 
 def test_a_number_between_two():
     """1/3 is in [0.3, 0.34], not in [0.34, 1]; an interval that reaches over the end is undecided."""
-    outcomes = [between("q", F(1, 3), 0.3, 0.34, 0.3), between("q", F(1, 3), 0.34, 1.0, 0.3)]
-    outcomes.append(between("q", F(1, 3), 0.3, 0.34, 0.3, upper=F(1, 2)))
+    outcomes = [between("q", Fraction(1, 3), 0.3, 0.34, 0.3), between("q", Fraction(1, 3), 0.34, 1.0, 0.3)]
+    outcomes.append(between("q", Fraction(1, 3), 0.3, 0.34, 0.3, upper=Fraction(1, 2)))
     decided = [judge(evidence)[0] for evidence in outcomes]
     assert decided == [Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED]
-    assert judge(between("q", F(1), 0.0, 2.0, 1.0, in_domain=False))[0] is Outcome.OUT_OF_DOMAIN
+    assert judge(between("q", Fraction(1), 0.0, 2.0, 1.0, in_domain=False))[0] is Outcome.OUT_OF_DOMAIN
 
 
 # Finite mechanisms by hand, and a search that finds what is known.
 def test_laws_by_hand() -> None:
-    assert population("rare last", 3) == (F(63, 128), F(63, 128), F(1, 64))
-    assert shifted(population("uniform", 2)) == (F(1, 64), F(63, 64))
-    assert mechanism("tells a record", 2, 2).law((0, 1)) == (F(1, 2), F(1, 2))
-    assert mechanism("tells a record half of the time", 2, 1).law((1,)) == (F(1, 4), F(3, 4))
+    assert population("rare last", 3) == (Fraction(63, 128), Fraction(63, 128), Fraction(1, 64))
+    assert shifted(population("uniform", 2)) == (Fraction(1, 64), Fraction(63, 64))
+    assert mechanism("tells a record", 2, 2).law((0, 1)) == (Fraction(1, 2), Fraction(1, 2))
+    assert mechanism("tells a record half of the time", 2, 1).law((1,)) == (Fraction(1, 4), Fraction(3, 4))
     assert mechanism("tells a record, else the first symbol", 2, 1).law(()) == (1, 0)
 
 
@@ -106,17 +105,17 @@ def test_factors_and_means_by_hand() -> None:
     """A coin told half of the time: (1/2, 1/2) without a record, (1/4, 3/4) with one."""
     made = mechanism("tells a record half of the time", 2, 1)
     assert pair_factor(made, (), 0, "pure") == 2
-    assert pair_factor(made, (), 0, "5/4") == F(5, 4)
-    law = check_law([F(1, 2), F(1, 2)])
-    assert list(expectations(made, law, law, 0, "1")) == [(1, 1, 1, F(1, 4))]
-    assert largest_delta(made, law, 0, "1") == F(1, 4)
+    assert pair_factor(made, (), 0, "5/4") == Fraction(5, 4)
+    law = check_law([Fraction(1, 2), Fraction(1, 2)])
+    assert list(expectations(made, law, law, 0, "1")) == [(1, 1, 1, Fraction(1, 4))]
+    assert largest_delta(made, law, 0, "1") == Fraction(1, 4)
 
 
-@pytest.mark.parametrize(("slope", "outcome"), [(F(1, 2), Outcome.HOLDS), (F(3), Outcome.FAILS)])
-def test_search_of_a_box(slope: F, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("slope", "outcome"), [(Fraction(1, 2), Outcome.HOLDS), (Fraction(3), Outcome.FAILS)])
+def test_search_of_a_box(slope: Fraction, outcome: Outcome) -> None:
     """value slope p against the bound p: the ratio is the slope everywhere, the point is on the grid of 1/4096."""
 
-    def sides(point: Point) -> tuple[F, F]:
+    def sides(point: Point) -> tuple[Fraction, Fraction]:
         p = rational(point["p"])
         return slope * p / 4, p / 4
 
@@ -129,10 +128,10 @@ def test_search_of_a_box(slope: F, outcome: Outcome) -> None:
 def test_searched_mechanisms_are_those_of_the_point() -> None:
     point = dict.fromkeys(finite_mechanisms.SEARCH_BOX, 0.25)
     made, law, rule = finite_mechanisms.searched_mechanism(point)
-    assert made.law((0, 1)) == (F(3, 4), F(1, 4))
-    assert law == (F(3, 4), F(1, 4))
-    assert F(rule) == F(5, 4)
-    assert hockey_stick(two_outputs(F(1, 2)), two_outputs(F(1, 4)), F(1)) == F(1, 4)
+    assert made.law((0, 1)) == (Fraction(3, 4), Fraction(1, 4))
+    assert law == (Fraction(3, 4), Fraction(1, 4))
+    assert Fraction(rule) == Fraction(5, 4)
+    assert hockey_stick(two_outputs(Fraction(1, 2)), two_outputs(Fraction(1, 4)), Fraction(1)) == Fraction(1, 4)
 
 
 # Minimax risks of small designs by hand.
