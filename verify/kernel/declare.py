@@ -75,19 +75,25 @@ class Form:
     cases: Iterable[At] = ()
 
 
-@dataclass(frozen=True)
 class Mutant:
     """A wrong version that must be refuted at ``params``, at each of several, or (None) where a search finds it false.
 
     ``severity`` is the relative distance from the point where the claim becomes false (0.1 = 10 %), None where that is
-    not continuous; a sequence of them where ``params`` is one.
+    not continuous; a sequence of them where ``params`` is one. What is wrong are ``changes``: keywords of the check.
     """
 
-    check: Decide
-    params: Numbers | Sequence[Numbers | None] | None = None
-    severity: float | Sequence[float] | None = None
-    draws: Draws = EXACT
-    quick: bool = True
+    def __init__(
+        self,
+        check: Decide,
+        params: Numbers | Sequence[Numbers | None] | None = None,
+        severity: float | Sequence[float] | None = None,
+        draws: Draws = EXACT,
+        quick: bool = True,
+        **changes: Any,
+    ) -> None:
+        inspect.signature(check).bind_partial(**changes)  # an unknown keyword is an error here
+        self.check, self.params, self.severity = partial(check, **changes) if changes else check, params, severity
+        self.draws, self.quick = draws, quick
 
     def cases(self) -> Iterator[At]:
         """Yield its cases; numbers that are None are searched for."""

@@ -182,6 +182,14 @@ def test_a_child_needs_its_table(paper: Paper) -> None:
         statement("T99-T1", domain="", paper=paper, displays={".b": Display("", Form("x = 1"))})
 
 
+def test_what_a_mutant_changes_is_a_keyword_of_its_check() -> None:
+    changed = Mutant(says, {"n": 1}, severity=0.5, words="twice")
+    assert changed.check(Case("", "", Standing.MUTANT, {})).claim.quantity == "twice"
+    assert Mutant(says).check is says
+    with pytest.raises(TypeError, match="wrds"):
+        Mutant(says, wrds="twice")
+
+
 def test_two_cases_of_one_name_are_refused(paper: Paper) -> None:
     twice = Form("x = 1", partial(says, words=""), [At("one", {"n": 1}), At("two", {"n": 1})])
     with pytest.raises(ValueError, match=r"^case names must be unique in T99-T1, got twice: T99-T1 \| printed \| n=1$"):

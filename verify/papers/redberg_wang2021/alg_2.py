@@ -120,9 +120,9 @@ STATEMENT = statement(
             ),
             mutants={
                 "0.95 of the margin": Mutant(
-                    partial(_alone, form=short_margin(0.95)), LARGE, severity=0.05, draws=MANY, quick=False
+                    _alone, LARGE, severity=0.05, draws=MANY, quick=False, form=short_margin(0.95)
                 ),
-                "0.4 of the margin": Mutant(partial(_alone, form=short_margin(0.4)), LARGE, draws=DRAWS),
+                "0.4 of the margin": Mutant(_alone, LARGE, draws=DRAWS, form=short_margin(0.4)),
             },
         ),
         "#dependent": Display(
@@ -152,18 +152,17 @@ STATEMENT = statement(
             "An upper confidence bound on a signed inner product is used as a bound on its size, and the minimum with "
             "||x||^2/lambda, which keeps the logarithm defined, stands in the proof only.",
             {
-                "one-sided bound": Mutant(
-                    partial(_released, form=as_printed("g_bar", "gradient_term")), LOWER, draws=DRAWS
-                ),
+                "one-sided bound": Mutant(_released, LOWER, draws=DRAWS, form=as_printed("g_bar", "gradient_term")),
                 "no pointwise minimum": Mutant(
-                    partial(_released, form=as_printed("mu_bar", "log_det_term")), UNDEFINED, draws=MANY, quick=False
+                    _released, UNDEFINED, draws=MANY, quick=False, form=as_printed("mu_bar", "log_det_term")
                 ),
                 "0.4 of the margin": Mutant(
-                    partial(_released, form=short_margin(0.4)),
+                    _released,
                     LOWER,
                     severity=0.085,
                     draws=(4_000, 250_000, 400_000),
                     quick=False,
+                    form=short_margin(0.4),
                 ),
             },
         ),

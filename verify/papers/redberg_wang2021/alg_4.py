@@ -98,13 +98,9 @@ STATEMENT = statement(
             "inner product is understated by the margin.",
             {
                 "0.4 of the margin": Mutant(
-                    partial(_report, form=short_margin(0.4)),
-                    LOWER,
-                    severity=0.085,
-                    draws=(4_000, 250_000, 400_000),
-                    quick=False,
+                    _report, LOWER, severity=0.085, draws=(4_000, 250_000, 400_000), quick=False, form=short_margin(0.4)
                 ),
-                "no margin": Mutant(partial(_report, form=short_margin(0.0)), LOWER, draws=DRAWS),
+                "no margin": Mutant(_report, LOWER, draws=DRAWS, form=short_margin(0.0)),
             },
         ),
         ".c": Display(
@@ -127,9 +123,9 @@ STATEMENT = statement(
             "report then takes the logarithm of a negative number.",
             {
                 "0.45 of the margin on lambda": Mutant(
-                    partial(_leverage, share=0.45), SMALL | {"sigma_4": 0.1}, severity=0.1, draws=MANY, quick=False
+                    _leverage, SMALL | {"sigma_4": 0.1}, severity=0.1, draws=MANY, quick=False, share=0.45
                 ),
-                "lambda_hat as released": Mutant(partial(_leverage, share=0.0), SMALL | {"sigma_4": 0.1}, draws=DRAWS),
+                "lambda_hat as released": Mutant(_leverage, SMALL | {"sigma_4": 0.1}, draws=DRAWS, share=0.0),
             },
         ),
     },

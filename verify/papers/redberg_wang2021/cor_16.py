@@ -107,9 +107,7 @@ def _compared(quantity: str, p: Point, exact: Estimate) -> Evidence:
     return Evidence(claim, exact=exact, notes={"cost": cost(p)})
 
 
-TOO_SMALL = {
-    "left denominator 5 % smaller": Mutant(partial(_condition, left=0.95 * 0.25), {"on": "the box"}, severity=0.05)
-}
+TOO_SMALL = {"left denominator 5 % smaller": Mutant(_condition, {"on": "the box"}, severity=0.05, left=0.95 * 0.25)}
 SHORT = {"gradient": 0.1, "hessian": 0.01, "rho_max": 1.0, "epsilon": 0.5, "delta": 1e-6}
 SCALES = {
     "hessian": (1e-3, 0.1, 1.0), "rho_max": (1.0, 30.0), "epsilon": (0.01, 0.5, 1.0), "delta": (0.5, 1e-3, 1e-12)
@@ -216,7 +214,7 @@ STATEMENT = statement(
             "positive number.",
             {
                 "0.68 of it": Mutant(
-                    partial(_below_the_gradient, share=0.68), RECORD | {"hessian": 0.25, "gradient": 1.0}, severity=0.04
+                    _below_the_gradient, RECORD | {"hessian": 0.25, "gradient": 1.0}, severity=0.04, share=0.68
                 )
             },
         ),

@@ -54,10 +54,8 @@ STATEMENT = statement(
                 RHOS,
             ),
             mutants={
-                "one-sided quantile": Mutant(partial(ex_post, epsilon=epsilon_quantile), SMALL),
-                "failure at most 0.95 rho": Mutant(
-                    partial(ex_post, epsilon=TWO_SIDED, failure=0.95), SMALL, severity=0.05
-                ),
+                "one-sided quantile": Mutant(ex_post, SMALL, epsilon=epsilon_quantile),
+                "failure at most 0.95 rho": Mutant(ex_post, SMALL, severity=0.05, epsilon=TWO_SIDED, failure=0.95),
             },
         ),
         "#weaker": Display(
@@ -69,9 +67,10 @@ STATEMENT = statement(
             ),
             mutants={
                 "epsilon cut by 10 %": Mutant(
-                    partial(ex_post, epsilon=partial(WEAKER, scale=0.9)),
+                    ex_post,
                     {"norm": 1e3, "sigma": 1.0, "delta": 1e-6},
                     severity=0.1,
+                    epsilon=partial(WEAKER, scale=0.9),
                 )
             },
         ),

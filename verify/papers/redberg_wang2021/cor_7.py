@@ -101,7 +101,7 @@ STATEMENT = statement(
                 over("one dimension", {"lam": (1.0, 4.0), "predictor": (0.0, 1.5), "sign": (1, -1)}),
             ),
             "The only non-zero eigenvalue of the target's Hessian is f'' ||x||^2, so f'' must multiply mu(x).",
-            {"half of f''": Mutant(partial(_line, right=lambda sign, second: sign * (second / 2)), SMALLEST)},
+            {"half of f''": Mutant(_line, SMALLEST, right=lambda sign, second: sign * (second / 2))},
         ),
     },
     figures=figures,

@@ -85,9 +85,9 @@ STATEMENT = statement(
                 over(WORDS, ALL | {"Q": (0, 1000), "Q'": (0, 1, 999)}, quick_every=17),
             ),
             mutants={
-                "o for 2 o": Mutant(partial(_loss, twice=1), SOME | {"Q'": 4}),
-                "no 2 in the denominator": Mutant(partial(_loss, half=Fraction(1)), SOME | {"Q'": 4}),
-                "1 % too large": Mutant(partial(_loss, scale=HUNDREDTH), SOME | {"Q'": 4}, severity=0.01),
+                "o for 2 o": Mutant(_loss, SOME | {"Q'": 4}, twice=1),
+                "no 2 in the denominator": Mutant(_loss, SOME | {"Q'": 4}, half=Fraction(1)),
+                "1 % too large": Mutant(_loss, SOME | {"Q'": 4}, severity=0.01, scale=HUNDREDTH),
             },
         ),
         ".2": Display(
@@ -98,9 +98,9 @@ STATEMENT = statement(
                 over(WORDS, ALL | {"Q": (0, 3, 1000)}, quick_every=7),
             ),
             mutants={
-                "plus a half": Mutant(partial(_solved, shift=HALF), SOME),
-                "half the variance": Mutant(partial(_solved, scale=HALF), SOME),
-                "loss 1 % too large": Mutant(partial(_solved, scale=HUNDREDTH), SOME, severity=0.01),
+                "plus a half": Mutant(_solved, SOME, shift=HALF),
+                "half the variance": Mutant(_solved, SOME, scale=HALF),
+                "loss 1 % too large": Mutant(_solved, SOME, severity=0.01, scale=HUNDREDTH),
             },
         ),
         ".3": Display(
@@ -119,7 +119,7 @@ STATEMENT = statement(
             "0, but the outcome o = 1 of the text is such a case, where Q = 0 and Q = 1 cannot be told apart.",
             {
                 "any o that is no integer": Mutant(
-                    partial(_integers, claimed=lambda o: o.denominator > 1), RUNNING | {"o": "1/2"}
+                    _integers, RUNNING | {"o": "1/2"}, claimed=lambda o: o.denominator > 1
                 )
             },
         ),

@@ -1,7 +1,5 @@
 """RW21, Figure 4: the worst case over a data set, against its size."""
 
-from functools import partial
-
 from ..kit import Form, Mutant, statement
 from .shared.report_events import points
 from .shared.worst_cases import size_evidence
@@ -22,8 +20,6 @@ STATEMENT = statement(
         points("both rules of labels", SIZES, draws=DRAWS, every=len(SIZES)),
     ),
     mutants={
-        "noise that grows as sqrt(n)": Mutant(
-            partial(size_evidence, growing=True), SIZES[0] | {"power": 0.5}, draws=DRAWS
-        )
+        "noise that grows as sqrt(n)": Mutant(size_evidence, SIZES[0] | {"power": 0.5}, draws=DRAWS, growing=True)
     },
 )

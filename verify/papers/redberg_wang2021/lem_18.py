@@ -44,8 +44,8 @@ STATEMENT = statement(
                 over("constants, d and delta", CONSTANTS, quick_every=5),
             ),
             mutants={
-                "power 3/2": Mutant(partial(_inverted, power=(3, 2)), PLAIN),
-                "power 0.66": Mutant(partial(_inverted, power=(33, 50)), PLAIN, severity=0.01),
+                "power 3/2": Mutant(_inverted, PLAIN, power=(3, 2)),
+                "power 0.66": Mutant(_inverted, PLAIN, severity=0.01, power=(33, 50)),
             },
         ),
     },

@@ -1,7 +1,5 @@
 """RW21, Lemma 24: the Sherman-Morrison-Woodbury formula, an identity of rational matrices."""
 
-from functools import partial
-
 from ...methods.rational import random_matrix, same
 from ..kit import Case, Evidence, Form, Mutant, over, statement
 
@@ -32,8 +30,8 @@ STATEMENT = statement(
         over("random integers over 8", SIZES, quick_every=5),
     ),
     mutants={
-        "C in place of its inverse": Mutant(partial(_woodbury, inner_inverse=False), PLAIN),
-        "sign of the correction": Mutant(partial(_woodbury, hundredths=-100), PLAIN),
-        "correction scaled by 1.01": Mutant(partial(_woodbury, hundredths=101), PLAIN, severity=0.01),
+        "C in place of its inverse": Mutant(_woodbury, PLAIN, inner_inverse=False),
+        "sign of the correction": Mutant(_woodbury, PLAIN, hundredths=-100),
+        "correction scaled by 1.01": Mutant(_woodbury, PLAIN, severity=0.01, hundredths=101),
     },
 )

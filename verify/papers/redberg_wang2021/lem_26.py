@@ -45,7 +45,7 @@ def _bound(
             partial(check, coefficient=coefficient),
             [At("proved on the box"), *over("inside and outside the box", points)],
         ),
-        mutants={name: Mutant(partial(check, coefficient=too_small), {}, severity)},
+        mutants={name: Mutant(check, {}, severity, coefficient=too_small)},
     )
 
 

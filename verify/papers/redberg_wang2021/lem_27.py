@@ -58,7 +58,7 @@ def _worst_event(case: Case, *, inside: Callable[[bool, bool], bool]) -> Evidenc
 
 FINITE = {"outputs": (2, 3, 6), "seed": (1, 2, 3, 4), "exp(epsilon)": (1.0, 1.25, 2.0, 8.0)}
 SMALL, WIDE, SPREAD = {"exp(epsilon)": 2.0}, {"exp(epsilon)": 1.25}, {"exp(epsilon)": 2.0, "p": "spread"}
-ONE_LAW = {"tail of one law only": Mutant(partial(_both_directions, second=lambda p, q, factor: Fraction(0)), SMALL)}
+ONE_LAW = {"tail of one law only": Mutant(_both_directions, SMALL, second=lambda p, q, factor: Fraction(0))}
 LAWS = over("finite laws", FINITE, quick_every=9)
 
 STATEMENT = statement(
@@ -75,7 +75,7 @@ STATEMENT = statement(
                 _one_direction,
                 [At("equality", SPREAD), *LAWS],
             ),
-            mutants={"delta cut by 5 %": Mutant(partial(_one_direction, cut=Fraction(19, 20)), SPREAD, severity=0.05)},
+            mutants={"delta cut by 5 %": Mutant(_one_direction, SPREAD, severity=0.05, cut=Fraction(19, 20))},
         ),
         ".1": Display(
             "",
@@ -116,8 +116,7 @@ STATEMENT = statement(
             "On the bad event itself the ratio exceeds exp(t); the inequality holds on its complement.",
             {
                 "bad event in one direction": Mutant(
-                    partial(_worst_event, inside=lambda large, small: not small),
-                    {"outputs": 6, "seed": 5, "exp(epsilon)": 1.25},
+                    _worst_event, {"outputs": 6, "seed": 5, "exp(epsilon)": 1.25}, inside=lambda large, small: not small
                 )
             },
         ),

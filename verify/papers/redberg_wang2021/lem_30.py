@@ -72,8 +72,8 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "no absolute value": Mutant(partial(_density, factor=lambda slope: slope), DOWN),
-        "inverse of the factor": Mutant(partial(_density, factor=lambda slope: 1 / abs(slope)), DOWN),
-        "scaled by 1.01": Mutant(partial(_density, factor=lambda slope: abs(slope) * 101 / 100), DOWN, severity=0.01),
+        "no absolute value": Mutant(_density, DOWN, factor=lambda slope: slope),
+        "inverse of the factor": Mutant(_density, DOWN, factor=lambda slope: 1 / abs(slope)),
+        "scaled by 1.01": Mutant(_density, DOWN, severity=0.01, factor=lambda slope: abs(slope) * 101 / 100),
     },
 )

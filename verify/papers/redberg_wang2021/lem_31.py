@@ -5,7 +5,6 @@ view of everyone but person i is compared between the two values of her bit, in 
 """
 
 from fractions import Fraction
-from functools import partial
 from itertools import product
 
 from mechanisms import Relation
@@ -60,7 +59,7 @@ STATEMENT = statement(
         over("noisy counts of bits", COUNTS, quick_every=7),
     ),
     mutants={
-        "own output included": Mutant(partial(_joint, own=True), PLAIN | {"exp(epsilon)": 4.0}),
-        "half the delta": Mutant(partial(_joint, share=2), PLAIN),
+        "own output included": Mutant(_joint, PLAIN | {"exp(epsilon)": 4.0}, own=True),
+        "half the delta": Mutant(_joint, PLAIN, share=2),
     },
 )

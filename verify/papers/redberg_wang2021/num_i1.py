@@ -38,11 +38,9 @@ STATEMENT = statement(
         [At("the two numbers", TWO), At("the two numbers", FIVE)],
     ),
     mutants={
-        "total variation 1 - exp(-epsilon)": Mutant(
-            partial(_accuracy, best=lambda epsilon: 1 - (-epsilon).exp() / 2), TWO
-        ),
+        "total variation 1 - exp(-epsilon)": Mutant(_accuracy, TWO, best=lambda epsilon: 1 - (-epsilon).exp() / 2),
         "epsilon 2 % larger": Mutant(
-            partial(_accuracy, best=lambda epsilon: 1 / (1 + (-epsilon * 51 / 50).exp())), FIVE, severity=0.02
+            _accuracy, FIVE, severity=0.02, best=lambda epsilon: 1 / (1 + (-epsilon * 51 / 50).exp())
         ),
     },
 )

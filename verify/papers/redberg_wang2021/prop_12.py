@@ -110,12 +110,12 @@ AGAIN = At("the case that refutes the printed form", ONE, draws=DRAWS)
 
 
 def _as_released(numbers: Numbers, *events: Event) -> dict[str, Mutant]:
-    return {"lambda_hat as released": Mutant(partial(_covered, events=events, lowered=False), numbers, draws=DRAWS)}
+    return {"lambda_hat as released": Mutant(_covered, numbers, draws=DRAWS, events=events, lowered=False)}
 
 
 def _stronger(name: str, event: Event, numbers: Numbers, severity: float) -> dict[str, Mutant]:
     """Return the mutant that claims a stronger event."""
-    return {name: Mutant(partial(_covered, events=(event,)), numbers, severity, draws=MANY, quick=False)}
+    return {name: Mutant(_covered, numbers, severity, draws=MANY, quick=False, events=(event,))}
 
 
 def _estimator(typst: str, event: Event, stronger: dict[str, Mutant]) -> Display:

@@ -172,15 +172,16 @@ STATEMENT = statement(
             "The quantile of the algorithm is that of one user; three events (b, e and Z) are needed where two are counted; the "
             "one-sided bound and the cancellation are those of Theorem 10.",
             {
-                "margin of a single user": Mutant(partial(_users, union=False), TWENTY | {"rho": 0.02}, draws=DRAWS),
+                "margin of a single user": Mutant(_users, TWENTY | {"rho": 0.02}, draws=DRAWS, union=False),
                 "0.85 of the margin": Mutant(
-                    partial(_users, share=0.85),
+                    _users,
                     TWENTY | {"rho": 0.02},
                     severity=0.06,
                     draws=(2_000, 15_000, 200_000),
                     quick=False,
+                    share=0.85,
                 ),
-                "absolute value of the sum": Mutant(partial(_users, signed=True), TWENTY, draws=DRAWS),
+                "absolute value of the sum": Mutant(_users, TWENTY, draws=DRAWS, signed=True),
             },
         ),
         ".2": Display(
@@ -201,13 +202,14 @@ STATEMENT = statement(
             "The factor 12 is loose: 4.5 suffices.",
             {
                 "0.63 of the margin": Mutant(
-                    partial(_everyone, share=0.63),
+                    _everyone,
                     LINE | {"sigma": 30.0, "lam": 1e4},
                     severity=0.07,
                     draws=(2_000, 30_000, 100_000),
                     quick=False,
+                    share=0.63,
                 ),
-                "factor 1": Mutant(partial(_everyone, factor=1.0), LINE, draws=DRAWS),
+                "factor 1": Mutant(_everyone, LINE, draws=DRAWS, factor=1.0),
             },
         ),
     },

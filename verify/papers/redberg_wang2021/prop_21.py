@@ -5,8 +5,6 @@ The event is decided through the generalised eigenvalues of the released matrix 
 (docs/derivations/redberg_wang2021.md, Proposition 21).
 """
 
-from functools import partial
-
 import numpy as np
 
 from audits import Budget, Estimate, StreamKey
@@ -86,12 +84,12 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "tau of the other normalisation": Mutant(partial(_sandwich, multiple=float(np.sqrt(0.5))), HARD, draws=DRAWS),
+        "tau of the other normalisation": Mutant(_sandwich, HARD, draws=DRAWS, multiple=float(np.sqrt(0.5))),
         "smallest eigenvalue 5 % below the condition": Mutant(
-            partial(_sandwich, multiple=0.95), HARD, severity=0.05, draws=DRAWS
+            _sandwich, HARD, severity=0.05, draws=DRAWS, multiple=0.95
         ),
-        "upper factor 1.4": Mutant(partial(_sandwich, upper=1.4), HARD, severity=1 / 15, draws=MANY),
-        "lower factor 0.6": Mutant(partial(_sandwich, lower=0.6), HARD, severity=0.2, draws=MANY),
+        "upper factor 1.4": Mutant(_sandwich, HARD, severity=1 / 15, draws=MANY, upper=1.4),
+        "lower factor 0.6": Mutant(_sandwich, HARD, severity=0.2, draws=MANY, lower=0.6),
     },
     figures=figures,
 )

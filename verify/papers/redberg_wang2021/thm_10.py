@@ -246,7 +246,7 @@ SEQUENCES = [{"dim": dim, "rho": 1e-6} for dim in (1, 10)]
 _ORDER_T = Form(
     "lambda approx sqrt(d) sigma", partial(_required_lambda, power=1.0), [At("sequence in sigma", p) for p in SEQUENCES]
 )
-_POWER = {"power 0.9": Mutant(partial(_required_lambda, power=0.9), SEQUENCES[0], severity=0.1)}
+_POWER = {"power 0.9": Mutant(_required_lambda, SEQUENCES[0], severity=0.1, power=0.9)}
 
 
 def _joint(g: str, h: str, power: int) -> str:
@@ -312,12 +312,10 @@ STATEMENT = statement(
             "terms that may cancel, while the proof bounds each term; the additive term has sigma_2 where sigma^2/min(sigma, sigma_2) "
             "belongs. The factor 12 is loose: log 2/log(7/6) = 4.50 suffices (lambda > 2 beta).",
             {
-                "absolute value of a one-sided bound": Mutant(
-                    partial(_accuracy, form=printed_terms), LOWER, draws=DRAWS
-                ),
-                "cancelling terms": Mutant(partial(_accuracy, size=signed_sum), CANCEL, draws=DRAWS),
-                "additive term over sigma_2": Mutant(partial(_accuracy, extra=additive), UPPERS[1], draws=DRAWS),
-                "factor 1": Mutant(partial(_accuracy, factor=1.0), CANCEL, draws=DRAWS),
+                "absolute value of a one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_terms),
+                "cancelling terms": Mutant(_accuracy, CANCEL, draws=DRAWS, size=signed_sum),
+                "additive term over sigma_2": Mutant(_accuracy, UPPERS[1], draws=DRAWS, extra=additive),
+                "factor 1": Mutant(_accuracy, CANCEL, draws=DRAWS, factor=1.0),
             },
             "docs/derivations/privacy_report.md",
         ),
@@ -333,9 +331,7 @@ STATEMENT = statement(
                 ),
             ),
             mutants={
-                "no pointwise minimum": Mutant(
-                    partial(_cap, minimum=False), EDGE | {"loss": "squared", "lam": 2.0}, draws=DRAWS
-                )
+                "no pointwise minimum": Mutant(_cap, EDGE | {"loss": "squared", "lam": 2.0}, draws=DRAWS, minimum=False)
             },
         ),
         ".p2": Display(
@@ -358,11 +354,7 @@ STATEMENT = statement(
                 ],
             ),
             "The noise and the margin added against it both enter, so the error is twice the margin.",
-            {
-                "once the quantile": Mutant(
-                    partial(_additive_error, width=lambda scales: scales.quantile), SMALL, draws=MANY
-                )
-            },
+            {"once the quantile": Mutant(_additive_error, SMALL, draws=MANY, width=lambda scales: scales.quantile)},
             "docs/derivations/privacy_report.md",
         ),
         ".f": Display(
@@ -373,9 +365,9 @@ STATEMENT = statement(
                 over("d and rho", {"dim": (1, 2, 5, 20, 50), "rho": (0.5, 1e-2, 1e-6, 1e-12)}, quick_every=6),
             ),
             mutants={
-                "no logarithm": Mutant(partial(_tau, order=lambda d, rho: math.sqrt(d)), {"dim": 1, "rho": 1e-12}),
+                "no logarithm": Mutant(_tau, {"dim": 1, "rho": 1e-12}, order=lambda d, rho: math.sqrt(d)),
                 "no dimension": Mutant(
-                    partial(_tau, order=lambda d, rho: 1.0 + math.log(1.0 / rho) ** 1.5), {"dim": 50, "rho": 0.5}
+                    _tau, {"dim": 50, "rho": 0.5}, order=lambda d, rho: 1.0 + math.log(1.0 / rho) ** 1.5
                 ),
             },
         ),

@@ -5,7 +5,6 @@ is attained in one dimension; the release is then Gaussian with ``mu = f'' ||x||
 """
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -89,7 +88,7 @@ STATEMENT = statement(
                 _shift,
                 over("random matrices", SHAPES, quick_every=5),
             ),
-            mutants={"90 % of the norm": Mutant(partial(_shift, bound=0.9), ALONG, severity=0.1)},
+            mutants={"90 % of the norm": Mutant(_shift, ALONG, severity=0.1, bound=0.9)},
             proof=True,
         ),
     },

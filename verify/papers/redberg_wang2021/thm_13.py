@@ -207,11 +207,9 @@ STATEMENT = statement(
             "may cancel, while the proof bounds each term; sigma_4 is forgotten. The corrected constant is loose: for large "
             "lambda_min, 2 tau sigma_3 + beta would do to first order.",
             {
-                "one-sided bound": Mutant(partial(_accuracy, form=printed_adaptive_terms), LOWER, draws=DRAWS),
-                "absolute value of the sum": Mutant(partial(_accuracy, upper=printed_upper), UPPER, draws=DRAWS),
-                "constant 0": Mutant(
-                    partial(_accuracy, upper=partial(corrected_upper, multiple=0.0)), EXACT, draws=DRAWS
-                ),
+                "one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_adaptive_terms),
+                "absolute value of the sum": Mutant(_accuracy, UPPER, draws=DRAWS, upper=printed_upper),
+                "constant 0": Mutant(_accuracy, EXACT, draws=DRAWS, upper=partial(corrected_upper, multiple=0.0)),
             },
         ),
         ".p1": Display(
@@ -227,7 +225,7 @@ STATEMENT = statement(
                 [*TRUE_ENDS, PROVED_STEPS[0]],
             ),
             "The product of the two fractions is dropped; it is up to 2 beta/lambda_min, as lambda_min >= 2 tau sigma_3 only.",
-            {"2.7 beta": Mutant(partial(ADDED, betas=Fraction(27, 10)), CORNER, severity=0.1)},
+            {"2.7 beta": Mutant(ADDED, CORNER, severity=0.1, betas=Fraction(27, 10))},
         ),
         ".p2": Display(
             "",
@@ -244,7 +242,7 @@ STATEMENT = statement(
             ),
             "The equality lacks the term u v/(1 - v), and the constant with it. The chain also starts from -log(1 - a) where "
             "the report has -log(1 - a_hat).",
-            {"5.5 beta": Mutant(partial(REMOVED, betas=Fraction(11, 2)), CORNER, severity=0.09)},
+            {"5.5 beta": Mutant(REMOVED, CORNER, severity=0.09, betas=Fraction(11, 2))},
         ),
     },
 )

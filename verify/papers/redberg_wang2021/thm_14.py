@@ -48,13 +48,12 @@ STATEMENT = statement(
                 ],
             ),
             mutants={  # a failure of 0.24 rho is attained
-                "failure at most 0.22 rho": Mutant(
-                    partial(ex_post, epsilon=EX_POST, failure=0.22), NEARLY, severity=0.08
-                ),
+                "failure at most 0.22 rho": Mutant(ex_post, NEARLY, severity=0.08, epsilon=EX_POST, failure=0.22),
                 "epsilon cut by 10 %": Mutant(
-                    partial(ex_post, epsilon=partial(EX_POST, scale=0.9)),
+                    ex_post,
                     {"norm": 1e3, "sigma": 1.0, "delta": 1e-6},
                     severity=0.1,
+                    epsilon=partial(EX_POST, scale=0.9),
                 ),
             },
         ),

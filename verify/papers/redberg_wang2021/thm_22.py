@@ -72,8 +72,8 @@ STATEMENT = statement(
     ),
     wrong="The loss at an outcome is not monotone in the change, so a bound on the change gives neither the loss nor a bound on it.",
     mutants={
-        "change taken backwards": Mutant(partial(_loss, delta=lambda change: -change), PLAIN),
-        "no half": Mutant(partial(_loss, half=Fraction(1)), PLAIN),
-        "scaled by 1.01": Mutant(partial(_loss, scale=Fraction(101, 100)), PLAIN, severity=0.01),
+        "change taken backwards": Mutant(_loss, PLAIN, delta=lambda change: -change),
+        "no half": Mutant(_loss, PLAIN, half=Fraction(1)),
+        "scaled by 1.01": Mutant(_loss, PLAIN, severity=0.01, scale=Fraction(101, 100)),
     },
 )

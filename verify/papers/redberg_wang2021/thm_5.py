@@ -136,13 +136,15 @@ STATEMENT = statement(
     "a Hessian of rank one besides, which the theorem does not ask for.",
     mutants={
         "sigma 5 % below what linear losses bear": Mutant(
-            partial(_private, sigma=partial(sigma_corrected, factor=0.95 * CRITICAL)),
+            _private,
             {"xi": 1.0, "epsilon": 10.0, "delta": 1e-12},
             severity=0.05,
+            sigma=partial(sigma_corrected, factor=0.95 * CRITICAL),
         ),
         "no logarithm in the variance": Mutant(
-            partial(_private, sigma=sigma_without_logarithm),
+            _private,
             [{"xi": 1.0, "epsilon": 1.0, "delta": 1e-6}, {"xi": 1.0, "epsilon": 0.1, "delta": 1e-3, "n": 1, "y": 1.0}],
+            sigma=sigma_without_logarithm,
         ),
     },
     figures=figures,

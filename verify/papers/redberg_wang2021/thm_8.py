@@ -106,9 +106,7 @@ STATEMENT = statement(
                 RATIONAL,
             ),
             mutants={
-                "bound cut by 10 %": Mutant(
-                    partial(_bound, factor=CUT), TINY | {"n": 0, "largest": "1/1000"}, severity=0.1
-                )
+                "bound cut by 10 %": Mutant(_bound, TINY | {"n": 0, "largest": "1/1000"}, severity=0.1, factor=CUT)
             },
         ),
         "#glm": Display(
@@ -118,7 +116,7 @@ STATEMENT = statement(
                 _linear,
                 [At("proved on the box", {"sign": 1}), At("proved on the box", {"sign": -1}, quick=False)],
             ),
-            mutants={"bound cut by 10 %": Mutant(partial(_linear, factor=CUT), {"sign": 1}, severity=0.1)},
+            mutants={"bound cut by 10 %": Mutant(_linear, {"sign": 1}, severity=0.1, factor=CUT)},
         ),
         ".p": Display(
             "",
@@ -139,7 +137,7 @@ STATEMENT = statement(
             "proof uses this correct direction.",
             {
                 "lower end cut by 10 %": Mutant(
-                    partial(_line, slack=lambda mu, ratio: min(mu + CUT * ratio, -mu)), TINY | {"n": 0}, severity=0.1
+                    _line, TINY | {"n": 0}, severity=0.1, slack=lambda mu, ratio: min(mu + CUT * ratio, -mu)
                 )
             },
         ),

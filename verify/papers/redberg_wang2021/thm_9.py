@@ -143,8 +143,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "root cut by 10 %": Mutant(partial(_all, factor=0.9), {"dim": 1, "rho": 1e-12}, severity=0.1),
-                "no dimension": Mutant(partial(_all, counted=1), {"dim": 10, "rho": 0.1}),
+                "root cut by 10 %": Mutant(_all, {"dim": 1, "rho": 1e-12}, severity=0.1, factor=0.9),
+                "no dimension": Mutant(_all, {"dim": 10, "rho": 0.1}, counted=1),
             },
         ),
         ".2": Display(
@@ -171,8 +171,8 @@ STATEMENT = statement(
             ),
             "A misprint: the slope f' stands without its absolute value, and is negative for half of all records.",
             {
-                "root cut by 10 %": Mutant(partial(_one, factor=0.9), {"rho": 1e-12}, severity=0.1),
-                "no absolute value": Mutant(partial(_one, absolute=False), ALONE, draws=DRAWS),
+                "root cut by 10 %": Mutant(_one, {"rho": 1e-12}, severity=0.1, factor=0.9),
+                "no absolute value": Mutant(_one, ALONE, draws=DRAWS, absolute=False),
             },
         ),
     },

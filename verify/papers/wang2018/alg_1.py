@@ -39,11 +39,7 @@ def _unique(case: Case, *, sign: int = 1) -> Evidence:
 SMALLEST = smallest("log(6/delta) = 2", {"log": 2.0})
 BRACKETS = [SMALLEST, *over("delta", {"log": (4.0, 8.5, 29.0)})]
 SUM = "tilde(epsilon)^2/2 [1/(log(6/delta)) + (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0"
-A_TENTH = {
-    "a tenth more": Mutant(
-        partial(_bracket, stated=lambda log: Fraction(11, 10) * of_the_proof(log)), {"log": 2.0}, 0.1
-    )
-}
+A_TENTH = {"a tenth more": Mutant(_bracket, {"log": 2.0}, 0.1, stated=lambda log: Fraction(11, 10) * of_the_proof(log))}
 
 STATEMENT = statement(
     "W18-A1",
@@ -87,7 +83,7 @@ STATEMENT = statement(
                 _unique,
                 [At("proved on the box")],
             ),
-            mutants={"exponent -2 C_2": Mutant(partial(_unique, sign=-1), {"box": "whole"})},
+            mutants={"exponent -2 C_2": Mutant(_unique, {"box": "whole"}, sign=-1)},
         ),
         "#8@sum": Display(
             "(8), the two fractions added", Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS), mutants=A_TENTH

@@ -5,7 +5,6 @@ the last line, where our copy is damaged: with the released Gram matrix, and wit
 """
 
 from fractions import Fraction
-from functools import partial
 
 from flint import fmpq
 
@@ -77,8 +76,8 @@ STATEMENT = statement(
                 over("designs and rows", ROWS, quick_every=13),
             ),
             mutants={
-                "sensitivities cut by 10 %": Mutant(partial(_sensitivity, factor=Fraction(9, 10)), ONE, severity=0.1),
-                "eigenvalue moves by the norm, not its square": Mutant(partial(_sensitivity, short=True), ONE),
+                "sensitivities cut by 10 %": Mutant(_sensitivity, ONE, severity=0.1, factor=Fraction(9, 10)),
+                "eigenvalue moves by the norm, not its square": Mutant(_sensitivity, ONE, short=True),
             },
         ),
         "#releases": Display(
@@ -105,8 +104,8 @@ STATEMENT = statement(
                 over("neighbours with the same releases", SIZES),
             ),
             mutants={
-                "a hundredth of the raw matrix": Mutant(partial(released_line, raw=fmpq(1, 100)), SIZE, severity=0.01),
-                "lambda from the data": Mutant(partial(released_line, own_ridge=True), SIZE),
+                "a hundredth of the raw matrix": Mutant(released_line, SIZE, severity=0.01, raw=fmpq(1, 100)),
+                "lambda from the data": Mutant(released_line, SIZE, own_ridge=True),
             },
         ),
         "#output@raw": last_line(

@@ -100,9 +100,9 @@ STATEMENT = statement(
     wrong="No bound on epsilon is stated; the constant 4 log(4/delta) lacks the factor 2 of the Gaussian mechanism, which the loose "
     "composition covers only for moderate epsilon.",
     mutants={
-        "epsilon up to 9.5": Mutant(partial(_release, largest=9.5), {"epsilon": 9.5, "delta": 0.18}, severity=0.04),
+        "epsilon up to 9.5": Mutant(_release, {"epsilon": 9.5, "delta": 0.18}, severity=0.04, largest=9.5),
         "epsilon cut by 5 %": Mutant(
-            partial(_release, largest=LARGEST, factor=0.95), {"epsilon": 9.0, "delta": 1e-12}, severity=0.05
+            _release, {"epsilon": 9.0, "delta": 1e-12}, severity=0.05, largest=LARGEST, factor=0.95
         ),
     },
     figures=figures,

@@ -166,9 +166,9 @@ def _rate_display(title: str, left: str, power: int, *, of_F: bool, constant: in
         title,
         Form(typst, partial(check, constant=constant), [*AT_THE_EDGE, *kinds]),
         mutants={
-            "no ridge term": Mutant(partial(check, constant=constant, ridge=0), _named("large ridge")),
-            "no moment term": Mutant(partial(check, constant=constant, moment=0), _named("one record, y = 0")),
-            "constant half of the necessary one": Mutant(partial(check, constant=constant // 3), _named("half")),
+            "no ridge term": Mutant(check, _named("large ridge"), constant=constant, ridge=0),
+            "no moment term": Mutant(check, _named("one record, y = 0"), constant=constant, moment=0),
+            "constant half of the necessary one": Mutant(check, _named("half"), constant=constant // 3),
         },
     )
 
@@ -206,9 +206,9 @@ STATEMENT = statement(
                 [At("X = [[1, 1], [0, 1]], y = (0, 1), no noise", _named("two by two")), *over("random", ANY)],
             ),
             mutants={
-                "ridge term 1 % larger": Mutant(partial(_error, ridge=fmpq(101, 100)), DRAWN, severity=0.01),
-                "no ridge term": Mutant(partial(_error, ridge=0), DRAWN),
-                "X y word for word": Mutant(partial(_error, transposed=False), _named("two by two")),
+                "ridge term 1 % larger": Mutant(_error, DRAWN, severity=0.01, ridge=fmpq(101, 100)),
+                "no ridge term": Mutant(_error, DRAWN, ridge=0),
+                "X y word for word": Mutant(_error, _named("two by two"), transposed=False),
             },
         ),
         ".p1": Display(
@@ -225,8 +225,8 @@ STATEMENT = statement(
             ),
             "E_2 is missing in the second norm, so that the right side does not see the moment's noise.",
             {
-                "constant cut by 5 %": Mutant(partial(_split, constant=Fraction(57, 20)), EQUAL, severity=0.05),
-                "no ridge term": Mutant(partial(_split, ridge=0), _named("large ridge", A="identity")),
+                "constant cut by 5 %": Mutant(_split, EQUAL, severity=0.05, constant=Fraction(57, 20)),
+                "no ridge term": Mutant(_split, _named("large ridge", A="identity"), ridge=0),
             },
         ),
         ".p2": Display(
@@ -234,7 +234,7 @@ STATEMENT = statement(
             Form("X^T X + lambda I + E_1 prec 0.5 (X^T X + lambda I)", partial(_order, sign=-1), [NO_NOISE]),
             Form("X^T X + lambda I + E_1 succ.eq 0.5 (X^T X + lambda I)", _order, [NO_NOISE, *AT_THE_EDGE]),
             "The order is turned round.",
-            {"0.55 in place of 0.5": Mutant(partial(_order, share=Fraction(11, 20)), _named("half"), severity=0.1)},
+            {"0.55 in place of 0.5": Mutant(_order, _named("half"), severity=0.1, share=Fraction(11, 20))},
         ),
         "#rate": _rate_display("rate of the estimation error", f"{LENGTH}^2", 2, of_F=False, constant=12),
         ".p3": Display(
@@ -248,7 +248,7 @@ STATEMENT = statement(
                 [RECORD, *over("random", ANY)],
             ),
             "The metric of Lemma 5 is X^T X, not its inverse.",
-            {"1 % larger": Mutant(partial(_excess, metric=lambda gram: gram * fmpq(101, 100)), DRAWN, severity=0.01)},
+            {"1 % larger": Mutant(_excess, DRAWN, severity=0.01, metric=lambda gram: gram * fmpq(101, 100))},
         ),
         "#rate of F": _rate_display("rate of the excess of F", EXCESS, 1, of_F=True, constant=6),
     },

@@ -106,8 +106,8 @@ STATEMENT = statement(
             ),
             "F carries a half and the penalty does not, so the gradient at theta*_lambda is lambda theta*_lambda.",
             {
-                "penalty 1 % heavier": Mutant(partial(_ridge, penalty=fmpq(101, 100)), RIDGE.params, severity=0.01),
-                "no penalty": Mutant(partial(_ridge, penalty=0), RIDGE.params),
+                "penalty 1 % heavier": Mutant(_ridge, RIDGE.params, severity=0.01, penalty=fmpq(101, 100)),
+                "no penalty": Mutant(_ridge, RIDGE.params, penalty=0),
             },
         ),
         "#alpha": Display(
@@ -122,10 +122,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "a tenth larger": Mutant(partial(_alpha, factor=lambda d: Fraction(11 * d, 10)), ONE, severity=0.1),
-                "no dimension": Mutant(
-                    partial(_alpha, factor=lambda d: Fraction(d**2)), {"n": 4, "dim": 4, "X": "identity"}
-                ),
+                "a tenth larger": Mutant(_alpha, ONE, severity=0.1, factor=lambda d: Fraction(11 * d, 10)),
+                "no dimension": Mutant(_alpha, {"n": 4, "dim": 4, "X": "identity"}, factor=lambda d: Fraction(d**2)),
             },
         ),
         "#lipschitz": Display(
@@ -149,8 +147,8 @@ STATEMENT = statement(
             ),
             "F is a sum over n records; the constant is that of one of them.",
             {
-                "constant cut by 10 %": Mutant(partial(_lipschitz, share=Fraction(9, 10)), TWO, severity=0.1),
-                "no responses": Mutant(partial(_lipschitz, responses=0), TWO),
+                "constant cut by 10 %": Mutant(_lipschitz, TWO, severity=0.1, share=Fraction(9, 10)),
+                "no responses": Mutant(_lipschitz, TWO, responses=0),
             },
         ),
     },

@@ -5,7 +5,6 @@ alone, and is negative; the right side belongs to the risk |X (theta_hat - theta
 """
 
 from fractions import Fraction
-from functools import partial
 
 from ...methods.minimax import FULL_RANK, REPEATED, design_of, prediction_risk, risk_evidence
 from ...methods.rational import Matrix
@@ -57,9 +56,9 @@ STATEMENT = statement(
     ),
     wrong="F contains the responses that theta_hat was fitted to, so its excess is negative; and d must be the rank of X.",
     mutants={
-        "number of features for the rank": Mutant(partial(_risk, features=True), DEFICIENT),
-        "no half": Mutant(partial(_risk, constant=Fraction(2)), DEFICIENT),
-        "constant 1 % larger": Mutant(partial(_risk, constant=Fraction(101, 100)), DEFICIENT, severity=0.01),
-        "constant 1 % smaller": Mutant(partial(_risk, constant=Fraction(99, 100)), DEFICIENT, severity=0.01),
+        "number of features for the rank": Mutant(_risk, DEFICIENT, features=True),
+        "no half": Mutant(_risk, DEFICIENT, constant=Fraction(2)),
+        "constant 1 % larger": Mutant(_risk, DEFICIENT, severity=0.01, constant=Fraction(101, 100)),
+        "constant 1 % smaller": Mutant(_risk, DEFICIENT, severity=0.01, constant=Fraction(99, 100)),
     },
 )

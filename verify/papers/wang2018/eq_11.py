@@ -5,7 +5,6 @@ O(.) is decided with explicit constants: 2 for the moment's noise, 4 - 2/d (Lemm
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,8 +86,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "constant cut by 10 %": Mutant(partial(_moment, constant=fmpq(9, 5)), RARE, severity=0.1),
-                "no dependence on rho": Mutant(partial(_moment, argument=lambda d, rho: arb(d) + 2), RARE),
+                "constant cut by 10 %": Mutant(_moment, RARE, severity=0.1, constant=fmpq(9, 5)),
+                "no dependence on rho": Mutant(_moment, RARE, argument=lambda d, rho: arb(d) + 2),
             },
         ),
         "#Gram matrix": Display(
@@ -100,7 +99,7 @@ STATEMENT = statement(
             ),
             mutants={
                 "constant cut by 10 %": Mutant(
-                    partial(_gram_matrix, share=fmpq(9, 10)), RARE | {"spectrum": "rank one"}, severity=0.1
+                    _gram_matrix, RARE | {"spectrum": "rank one"}, severity=0.1, share=fmpq(9, 10)
                 )
             },
         ),

@@ -7,7 +7,6 @@ In the two ratios ``r = Y/(B |theta*|)`` and ``m = lambda_min/lambda_14`` everyt
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from flint import arb
@@ -80,18 +79,16 @@ STATEMENT = statement(
                 [At("proved on the box"), *over("single ratios", {"r": (1.0, 2.0**-40, 2.0**40, 0.125, 3.0)})],
             ),
             mutants={
-                "no responses in (14)": Mutant(partial(_balance, ratio=lambda r: 1 + r * r), {"r": 8.0}),
-                "product for the sum in (14)": Mutant(
-                    partial(_balance, ratio=lambda r: (1 + r * r) / (r * r)), {"r": 0.125}
-                ),
+                "no responses in (14)": Mutant(_balance, {"r": 8.0}, ratio=lambda r: 1 + r * r),
+                "product for the sum in (14)": Mutant(_balance, {"r": 0.125}, ratio=lambda r: (1 + r * r) / (r * r)),
             },
         ),
         "#order": Display(
             "order of the balanced bound",
             Form("F(hat(theta)_lambda) - F(theta^*) = O(sqrt(d)\\/epsilon)", _order, [At("sequence in epsilon")]),
             mutants={
-                "bound of order 1/epsilon^2": Mutant(partial(_order, power=2.0), {}),
-                "bound of order epsilon^(-0.8)": Mutant(partial(_order, power=0.8), {}, severity=0.2),
+                "bound of order 1/epsilon^2": Mutant(_order, {}, power=2.0),
+                "bound of order epsilon^(-0.8)": Mutant(_order, {}, severity=0.2, power=0.8),
             },
         ),
         "#no ridge": Display(
@@ -101,7 +98,7 @@ STATEMENT = statement(
                 _none,
                 [At("proved on the box"), At("next to the threshold", EDGE)],
             ),
-            mutants={"threshold 5 % lower": Mutant(partial(_none, threshold=0.95), [EDGE, {}], severity=0.05)},
+            mutants={"threshold 5 % lower": Mutant(_none, [EDGE, {}], severity=0.05, threshold=0.95)},
         ),
     },
 )

@@ -77,8 +77,8 @@ STATEMENT = statement(
     ),
     wrong="The exponent counts the shift but not the noise above it, and the shift lacks a factor 2 under the root.",
     mutants={
-        "lower threshold cut by 10 %": Mutant(partial(_bounds, lower=1.62, upper=2.0), {"delta": 1e-30}, severity=0.1),
-        "exponent C_2 only": Mutant(partial(_bounds, lower=2.0, upper=0.0), {"delta": 0.1}),
-        "no factor 2 under the root": Mutant(partial(_bounds, lower=1.0, upper=1.0), {"delta": 1e-3}),
+        "lower threshold cut by 10 %": Mutant(_bounds, {"delta": 1e-30}, severity=0.1, lower=1.62, upper=2.0),
+        "exponent C_2 only": Mutant(_bounds, {"delta": 0.1}, lower=2.0, upper=0.0),
+        "no factor 2 under the root": Mutant(_bounds, {"delta": 1e-3}, lower=1.0, upper=1.0),
     },
 )

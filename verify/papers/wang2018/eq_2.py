@@ -44,12 +44,12 @@ STATEMENT = statement(
     ),
     mutants={
         "constant 1 % larger": Mutant(
-            partial(_risk, stated=lambda gram: of_the_inverse(gram) * Fraction(101, 100)), GENERIC, 0.01
+            _risk, GENERIC, 0.01, stated=lambda gram: of_the_inverse(gram) * Fraction(101, 100)
         ),
         "constant 1 % smaller": Mutant(
-            partial(_risk, stated=lambda gram: of_the_inverse(gram) * Fraction(99, 100)), GENERIC, 0.01
+            _risk, GENERIC, 0.01, stated=lambda gram: of_the_inverse(gram) * Fraction(99, 100)
         ),
-        "inverse of the trace": Mutant(partial(_risk, stated=lambda gram: gram.nrows() ** 2 / trace(gram)), GENERIC),
-        "inverse of the diagonal": Mutant(partial(_risk, stated=of_the_diagonal), GENERIC),
+        "inverse of the trace": Mutant(_risk, GENERIC, stated=lambda gram: gram.nrows() ** 2 / trace(gram)),
+        "inverse of the diagonal": Mutant(_risk, GENERIC, stated=of_the_diagonal),
     },
 )

@@ -195,7 +195,7 @@ STATEMENT = statement(
             "The term -lambda |theta|^2 is missing (then it is an inequality), and the ridge of the density is lambda/2.",
             {
                 "subtracted penalty 1 % smaller": Mutant(
-                    partial(_corrected_chain, subtracted=fmpq(99, 100)), ONE | {"n": 4}, severity=0.01
+                    _corrected_chain, ONE | {"n": 4}, severity=0.01, subtracted=fmpq(99, 100)
                 )
             },
         ),
@@ -206,7 +206,7 @@ STATEMENT = statement(
             "theta*_lambda minimises F + lambda |theta|^2/2, not F + lambda |theta|^2, so a term linear in the noise is left.",
             {
                 "no cross term": Mutant(
-                    partial(_step, cross=0), {"dim": 50, "rho": 0.1, "eigenvalue": 100.0, "lam": 2.0**-10, "gamma": 1.0}
+                    _step, {"dim": 50, "rho": 0.1, "eigenvalue": 100.0, "lam": 2.0**-10, "gamma": 1.0}, cross=0
                 )
             },
         ),
@@ -220,13 +220,14 @@ STATEMENT = statement(
             ),
             "The released L exceeds the bound of (19) half of the time, by a factor that is unbounded.",
             {
-                "exponent of the shift alone": Mutant(
-                    partial(_last, square=2.0, power=2.0 * math.sqrt(2.0)), ZERO, draws=DRAWS
-                ),
+                "exponent of the shift alone": Mutant(_last, ZERO, draws=DRAWS, square=2.0, power=2.0 * math.sqrt(2.0)),
                 "no chi-square tail": Mutant(
-                    partial(_last, square=2.0, power=0.0, tail=0),
+                    _last,
                     ZERO | {"data": "linear", "dim": 20, "eigenvalue": 1e12, "rho": 0.01},
                     draws=DRAWS,
+                    square=2.0,
+                    power=0.0,
+                    tail=0,
                 ),
             },
         ),

@@ -165,15 +165,17 @@ STATEMENT = statement(
                 [*over("budget, dimension and released eigenvalue", WIDE, quick_every=5), search()],
             ),
             mutants={
-                "constant 1.7": Mutant(partial(_minimum, bound=partial(_bound, constant=1.7)), severity=0.05),
+                "constant 1.7": Mutant(_minimum, severity=0.05, bound=partial(_bound, constant=1.7)),
                 "C_1 for its upper bound": Mutant(
-                    partial(_minimum, bound=partial(_bound, c1_alone=True)),
+                    _minimum,
                     {"c": 0.5, "log": 1e3, "epsilon": 1.0, "eigenvalue": 1e-6},
+                    bound=partial(_bound, c1_alone=True),
                 ),
                 "power 0.45 for the root": Mutant(
-                    partial(_minimum, bound=partial(_bound, twentieths=9)),
+                    _minimum,
                     {"c": 1e5, "log": 1e3, "epsilon": 1e-3, "eigenvalue": 1e-6},
                     severity=0.1,
+                    bound=partial(_bound, twentieths=9),
                 ),
             },
         ),
@@ -192,14 +194,10 @@ STATEMENT = statement(
             "Step 3 of Algorithm 1 defines epsilon bar as the root of another equation.",
             {
                 "1 % less of the square": Mutant(
-                    partial(
-                        _bar,
-                        stated=lambda log, epsilon: (
-                            epsilon / 4 - _root(log, epsilon) ** 2 / (2 * log * (arb(101) / 100))
-                        ),
-                    ),
+                    _bar,
                     ONE,
                     severity=0.01,
+                    stated=lambda log, epsilon: epsilon / 4 - _root(log, epsilon) ** 2 / (2 * log * (arb(101) / 100)),
                 )
             },
         ),
@@ -211,10 +209,8 @@ STATEMENT = statement(
                 over("proved on the box", {"inequality": ("first", "second")}),
             ),
             mutants={
-                "one tenth for one eighth": Mutant(partial(_chain, divisor=10), {"inequality": "first"}, severity=0.2),
-                "bracket 5 % below that of (8)": Mutant(
-                    partial(_chain, share=0.95), {"inequality": "second"}, severity=0.05
-                ),
+                "one tenth for one eighth": Mutant(_chain, {"inequality": "first"}, severity=0.2, divisor=10),
+                "bracket 5 % below that of (8)": Mutant(_chain, {"inequality": "second"}, severity=0.05, share=0.95),
             },
             proof=True,
         ),
@@ -231,7 +227,7 @@ STATEMENT = statement(
                 [CASE, At("proved on the box")],
             ),
             "The root of step 3 is epsilon/4 minus a positive number.",
-            {"constant 5 % larger": Mutant(partial(_quarter, constant=0.2415), {}, severity=0.05)},
+            {"constant 5 % larger": Mutant(_quarter, {}, severity=0.05, constant=0.2415)},
         ),
         ".p3": Display(
             "",
@@ -253,7 +249,7 @@ STATEMENT = statement(
                 ],
             ),
             "It uses epsilon bar > epsilon/4.",
-            {"constant 18": Mutant(partial(_tilde, constant=18.0), LATE, severity=0.04)},
+            {"constant 18": Mutant(_tilde, LATE, severity=0.04, constant=18.0)},
         ),
     },
 )

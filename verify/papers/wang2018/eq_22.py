@@ -8,7 +8,6 @@ docs/derivations/wang2018_appendix_d.md, section 7.
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from flint import fmpq
@@ -107,14 +106,14 @@ STATEMENT = statement(
                 over("designs, three-point laws", DESIGNS),
             ),
             mutants={
-                "1 % larger": Mutant(partial(_covariance, factor=fmpq(101, 100)), PLAIN, severity=0.01),
-                "with a ridge": Mutant(partial(_covariance, ridge=fmpq(1, 10)), PLAIN),
+                "1 % larger": Mutant(_covariance, PLAIN, severity=0.01, factor=fmpq(101, 100)),
+                "with a ridge": Mutant(_covariance, PLAIN, ridge=fmpq(1, 10)),
             },
         ),
         "#order": Display(
             "order",
             Form("tilde(lambda)_min tilde(epsilon)^2 >= (lambda_min\\/2) (epsilon\\/4)^2", _order, BOX),
-            mutants={"epsilon over 2.2": Mutant(partial(_order, divisor=2.2), {})},
+            mutants={"epsilon over 2.2": Mutant(_order, {}, divisor=2.2)},
         ),
         "#factor": Display(
             "lognormal factor of the second moment",
@@ -122,10 +121,10 @@ STATEMENT = statement(
                 "EE[L^2 | X, E] <= e^4 norm(cal(X))^2 EE[(norm(cal(Y)) + norm(cal(X)) norm(theta^*))^2]", _factor, BOX
             ),
             mutants={
-                "half of the condition": Mutant(partial(_factor, least=0.5), {}),
-                "exponent 2": Mutant(partial(_factor, exponent=lambda log: 2.0), {}),
+                "half of the condition": Mutant(_factor, {}, least=0.5),
+                "exponent 2": Mutant(_factor, {}, exponent=lambda log: 2.0),
                 "sharp exponent 2 + 2/log(6/delta) cut by 5 %": Mutant(
-                    partial(_factor, exponent=lambda log: 1.9 + 1.9 / log), {}, severity=0.05
+                    _factor, {}, severity=0.05, exponent=lambda log: 1.9 + 1.9 / log
                 ),
             },
             proof=True,
@@ -137,7 +136,7 @@ STATEMENT = statement(
                 _norm,
                 over("designs", DESIGNS),
             ),
-            mutants={"trace 1 % larger": Mutant(partial(_norm, factor=Fraction(101, 100)), PLAIN, severity=0.01)},
+            mutants={"trace 1 % larger": Mutant(_norm, PLAIN, severity=0.01, factor=Fraction(101, 100))},
             proof=True,
         ),
         "#square": Display(
@@ -148,9 +147,7 @@ STATEMENT = statement(
                 over("whole numbers Y and B |theta*|", {"n": (0, 1, 3), "dim": (1,), "seed": (0, 1, 7)}),
             ),
             mutants={
-                "1.9 for 2": Mutant(
-                    partial(_square, factor=Fraction(19, 10)), {"n": 1, "dim": 1, "seed": 1}, severity=0.05
-                )
+                "1.9 for 2": Mutant(_square, {"n": 1, "dim": 1, "seed": 1}, severity=0.05, factor=Fraction(19, 10))
             },
             proof=True,
         ),

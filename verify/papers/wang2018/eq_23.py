@@ -6,7 +6,6 @@ With ``v = s/sqrt(lambda)`` the norm of ``(X^T X + lambda I)^-1 X^T`` is ``v/(1 
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import arb, fmpq, fmpq_mat
 
@@ -82,9 +81,7 @@ STATEMENT = statement(
             "first member of the minimum",
             Form(NORM + "(sqrt(n) norm(cal(Y)))/sqrt(2 lambda)", _root, [BOX, *DATA]),
             mutants={
-                "root cut by 30 % (sharp: 1/sqrt(2))": Mutant(
-                    partial(_root, share=Fraction(7, 10)), [{}, EVEN], severity=0.01
-                )
+                "root cut by 30 % (sharp: 1/sqrt(2))": Mutant(_root, [{}, EVEN], severity=0.01, share=Fraction(7, 10))
             },
         ),
         "#linear": Display(
@@ -92,7 +89,7 @@ STATEMENT = statement(
             Form(NORM + "(n norm(cal(X)) norm(cal(Y)))/lambda", _linear, [BOX, *DATA]),
             mutants={
                 "linear bound cut by 5 %": Mutant(
-                    partial(_linear, share=Fraction(19, 20)), EVEN | {"lam": 1024.0}, severity=0.05
+                    _linear, EVEN | {"lam": 1024.0}, severity=0.05, share=Fraction(19, 20)
                 )
             },
         ),
@@ -104,9 +101,7 @@ STATEMENT = statement(
                 _lipschitz,
                 DATA,
             ),
-            mutants={
-                "Lipschitz constant without its 1": Mutant(partial(_lipschitz, with_one=False), EVEN | {"lam": 16.0})
-            },
+            mutants={"Lipschitz constant without its 1": Mutant(_lipschitz, EVEN | {"lam": 16.0}, with_one=False)},
         ),
     },
 )

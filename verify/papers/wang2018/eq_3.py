@@ -7,7 +7,6 @@ Lehmann-Scheffe argument of docs/derivations/wang2018_rates.md, section 2.
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import fmpq
 
@@ -77,8 +76,8 @@ def _attained(case: Case, *, estimator: Estimator = least_squares) -> Evidence:
 
 def _mutants(check: Callable[..., Evidence]) -> dict[str, Mutant]:
     return {
-        "bound 1 % larger": Mutant(partial(check, share=fmpq(101, 100)), BEST, severity=0.01),
-        "a ridge estimator (not unbiased)": Mutant(partial(check, estimator=ridge), GENERIC),
+        "bound 1 % larger": Mutant(check, BEST, severity=0.01, share=fmpq(101, 100)),
+        "a ridge estimator (not unbiased)": Mutant(check, GENERIC, estimator=ridge),
     }
 
 
@@ -114,8 +113,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "a ridge estimator (not unbiased)": Mutant(partial(_attained, estimator=ridge), GENERIC),
-                "another unbiased estimator": Mutant(partial(_attained, estimator=other), GENERIC),
+                "a ridge estimator (not unbiased)": Mutant(_attained, GENERIC, estimator=ridge),
+                "another unbiased estimator": Mutant(_attained, GENERIC, estimator=other),
             },
         ),
     },

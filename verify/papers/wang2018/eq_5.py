@@ -1,7 +1,6 @@
 """W18, (5): private lower bound for Lipschitz losses, quoted; its units and its agreement with the cited form."""
 
 from fractions import Fraction
-from functools import partial
 
 from ...methods.rational import between
 from ...methods.scaling import LOSS, rate
@@ -53,8 +52,8 @@ STATEMENT = statement(
                 over("bounds", dict.fromkeys(ONES, SIZES), quick_every=9),
             ),
             mutants={
-                "a tenth more": Mutant(partial(_cited, factor=TENTH), ONES, severity=0.1),
-                "no term without the responses": Mutant(partial(_cited, factor=TENTH, without_responses=0), ONES),
+                "a tenth more": Mutant(_cited, ONES, severity=0.1, factor=TENTH),
+                "no term without the responses": Mutant(_cited, ONES, factor=TENTH, without_responses=0),
             },
         ),
     },

@@ -67,7 +67,7 @@ def _footnote_display(reading: str, printed: str, check: Decide) -> Display:
         Form(f'"the condition requires" {printed}', check, [first]),
         Form(f'"the condition requires" {CORRECTED}', _footnote, [first, *over("substitution", AXES, quick_every=13)]),
         f"{RADIUS}; L is L* = ||X|| (||X|| ||Theta|| + ||Y||).",
-        {"a tenth more": Mutant(partial(_footnote, factor=TENTH), SMALLEST, severity=0.1)},
+        {"a tenth more": Mutant(_footnote, SMALLEST, severity=0.1, factor=TENTH)},
     )
 
 
@@ -111,7 +111,7 @@ STATEMENT = statement(
                 _meeting,
                 over("substitution", AXES, quick_every=13),
             ),
-            mutants={"a tenth more": Mutant(partial(_meeting, factor=TENTH), SMALLEST, severity=0.1)},
+            mutants={"a tenth more": Mutant(_meeting, SMALLEST, severity=0.1, factor=TENTH)},
         ),
     },
 )

@@ -74,8 +74,8 @@ HUGE = {"root n": 2.0**60, "root d": 2.0**40, "alpha": 1.0, "Y": 1.0}
 def _slips(check: Callable[..., Evidence]) -> dict[str, Mutant]:
     """Return the mutants whose threshold is off by a tenth of a power of n or d, its square by a fifth."""
     return {
-        "n^0.1 too much": Mutant(partial(check, slip=Fraction(2**24)), HUGE, severity=0.1),
-        "d^0.1 too little": Mutant(partial(check, slip=Fraction(1, 2**16)), HUGE, severity=0.1),
+        "n^0.1 too much": Mutant(check, HUGE, severity=0.1, slip=Fraction(2**24)),
+        "d^0.1 too little": Mutant(check, HUGE, severity=0.1, slip=Fraction(1, 2**16)),
     }
 
 
@@ -136,8 +136,8 @@ STATEMENT = statement(
                 over("d", {"root d": (2.0, 3.0, 100.0), "root n": (1.0,), "alpha": (1.0,)}),
             ),
             mutants={
-                "a tenth more": Mutant(partial(_size, stated=lambda d: Fraction(11, 10) * d**2), NINE, severity=0.1),
-                "d instead": Mutant(partial(_size, stated=lambda d: d), NINE),
+                "a tenth more": Mutant(_size, NINE, severity=0.1, stated=lambda d: Fraction(11, 10) * d**2),
+                "d instead": Mutant(_size, NINE, stated=lambda d: d),
             },
         ),
     },

@@ -160,14 +160,14 @@ STATEMENT = statement(
         "#add": Display(
             "a record joins",
             Form(_BOUND, _change, [EQUAL, *RANDOM, search()]),
-            mutants={"bound cut by 5 %": Mutant(partial(_change, scale=0.95), [SHARP, None], severity=0.05)},
+            mutants={"bound cut by 5 %": Mutant(_change, [SHARP, None], severity=0.05, scale=0.95)},
         ),
         "#remove": Display(
             "a record leaves",
             Form(_BOUND, partial(_leaving, joined=True), [LEAVES, search()]),
             Form(f'{_BOUND}, quad lambda_min "of the data without the record"', _leaving, [LEAVES, *RANDOM, search()]),
             "The proof adds a record; without one the smallest eigenvalue may be smaller than lambda_min.",
-            {"bound cut by 5 %": Mutant(partial(_leaving, scale=0.95), SHARP, severity=0.05)},
+            {"bound cut by 5 %": Mutant(_leaving, SHARP, severity=0.05, scale=0.95)},
         ),
         "#proof": Display(
             "bound of the proof, alpha = Y, beta = B",
@@ -176,7 +176,7 @@ STATEMENT = statement(
                 _step,
                 [EQUAL, *RANDOM],
             ),
-            mutants={"bound cut by 5 %": Mutant(partial(_step, scale=0.95), SHARP, severity=0.05)},
+            mutants={"bound cut by 5 %": Mutant(_step, SHARP, severity=0.05, scale=0.95)},
             proof=True,
         ),
         "#proof, equality": Display(
@@ -188,7 +188,7 @@ STATEMENT = statement(
             ),
             mutants={
                 "matrix without the target": Mutant(
-                    partial(_equality, joined=False), {"data": "random", "n": 3, "dim": 2, "seed": 3, "lam": 1.0}
+                    _equality, {"data": "random", "n": 3, "dim": 2, "seed": 3, "lam": 1.0}, joined=False
                 )
             },
             proof=True,

@@ -60,9 +60,9 @@ STATEMENT = statement(
             Form("PP(X - k >= 2 sqrt(k t) + 2 t) <= e^(-t)", partial(_bounded, tail=_upper), CASES),
             mutants={
                 "coefficient of t 5 % smaller": Mutant(
-                    partial(_bounded, tail=partial(_upper, linear=1.9)), {"k": 1, "t": 700.0}, severity=0.05
+                    _bounded, {"k": 1, "t": 700.0}, severity=0.05, tail=partial(_upper, linear=1.9)
                 ),
-                "no linear term": Mutant(partial(_bounded, tail=partial(_upper, linear=0.0)), {"k": 2, "t": 10.0}),
+                "no linear term": Mutant(_bounded, {"k": 2, "t": 10.0}, tail=partial(_upper, linear=0.0)),
             },
         ),
         "#lower": Display(
@@ -70,7 +70,7 @@ STATEMENT = statement(
             Form("PP(k - X > 2 sqrt(k t)) <= e^(-t)", partial(_bounded, tail=_lower), CASES),
             mutants={
                 "coefficient of the root 10 % smaller": Mutant(
-                    partial(_bounded, tail=partial(_lower, cross=1.8)), {"k": 20_000, "t": 20.0}, severity=0.1
+                    _bounded, {"k": 20_000, "t": 20.0}, severity=0.1, tail=partial(_lower, cross=1.8)
                 )
             },
         ),

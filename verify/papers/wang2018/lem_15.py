@@ -72,9 +72,9 @@ LAWS = [
 ]
 MUTANTS = {
     "delta cut by 5 %": Mutant(
-        partial(_inequalities, deltas=lambda p, q: (Fraction(19, 20) * p, Fraction(19, 20) * q)), SHARP, severity=0.05
+        _inequalities, SHARP, severity=0.05, deltas=lambda p, q: (Fraction(19, 20) * p, Fraction(19, 20) * q)
     ),
-    "smaller of the two tails": Mutant(partial(_inequalities, deltas=lambda p, q: (min(p, q), min(p, q))), SMALL),
+    "smaller of the two tails": Mutant(_inequalities, SMALL, deltas=lambda p, q: (min(p, q), min(p, q))),
 }
 _TWO = "PP_p (cal(S)) <= e^t PP_(p') (cal(S)) + delta, quad PP_(p') (cal(S)) <= e^t PP_p (cal(S)) + delta quad forall cal(S)"
 _LOG = "abs(log p(theta)/(p'(theta))) > t"

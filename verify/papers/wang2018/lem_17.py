@@ -73,8 +73,8 @@ PLAIN = {"loss": "squared", "n": 6, "dim": 3, "seed": 3}
 
 def _mutants(first: bool) -> dict[str, Mutant]:
     return {
-        "Hessian of the other data": Mutant(partial(_change, first=first, swapped=True), PLAIN),
-        "1 % larger": Mutant(partial(_change, first=first, factor=fmpq(101, 100)), PLAIN, severity=0.01),
+        "Hessian of the other data": Mutant(_change, PLAIN, first=first, swapped=True),
+        "1 % larger": Mutant(_change, PLAIN, severity=0.01, first=first, factor=fmpq(101, 100)),
     }
 
 

@@ -71,11 +71,9 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "sign of the first term": Mutant(partial(_error, right=partial(_right, first=1)), PLAIN),
-        "first term 1 % larger": Mutant(
-            partial(_error, right=partial(_right, first=fmpq(-101, 100))), PLAIN, severity=0.01
-        ),
-        "E1 applied to the noisy estimate": Mutant(partial(_error, right=_noisy_estimate), PLAIN),
-        "plain inverse": Mutant(partial(_error, right=_plain_inverse), PLAIN),
+        "sign of the first term": Mutant(_error, PLAIN, right=partial(_right, first=1)),
+        "first term 1 % larger": Mutant(_error, PLAIN, severity=0.01, right=partial(_right, first=fmpq(-101, 100))),
+        "E1 applied to the noisy estimate": Mutant(_error, PLAIN, right=_noisy_estimate),
+        "plain inverse": Mutant(_error, PLAIN, right=_plain_inverse),
     },
 )

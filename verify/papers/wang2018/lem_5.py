@@ -5,7 +5,6 @@ Minimisers may be many (a singular Gram matrix): the identity needs only ``X^T (
 """
 
 from collections.abc import Callable
-from functools import partial
 
 from flint import fmpq, fmpq_mat
 
@@ -73,9 +72,9 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "X y in place of X^T y": Mutant(partial(_excess, centre=_wrong_moment), PLAIN),
-        "one half on the right": Mutant(partial(_excess, factor=fmpq(1, 2)), PLAIN),
-        "1 % larger": Mutant(partial(_excess, factor=fmpq(101, 100)), PLAIN, severity=0.01),
-        "ridge estimate for the minimiser": Mutant(partial(_excess, centre=_ridge), PLAIN),
+        "X y in place of X^T y": Mutant(_excess, PLAIN, centre=_wrong_moment),
+        "one half on the right": Mutant(_excess, PLAIN, factor=fmpq(1, 2)),
+        "1 % larger": Mutant(_excess, PLAIN, severity=0.01, factor=fmpq(101, 100)),
+        "ridge estimate for the minimiser": Mutant(_excess, PLAIN, centre=_ridge),
     },
 )

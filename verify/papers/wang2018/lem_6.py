@@ -164,10 +164,10 @@ STATEMENT = statement(
             "The normal tail at sqrt(log(2 d^2/rho)) is of the order of sqrt(rho), and u^T E theta may have variance 2 - 1/d.",
             {
                 "constant cut by 10 %": Mutant(
-                    partial(_bound, constant=lambda d: Fraction(9, 10) * corrected(d)), FLAT, severity=0.1
+                    _bound, FLAT, severity=0.1, constant=lambda d: Fraction(9, 10) * corrected(d)
                 ),
                 "constant 2 in every dimension": Mutant(
-                    partial(_bound, constant=lambda d: Fraction(2)), FLAT | {"dim": 50, "rho": 1e-12}
+                    _bound, FLAT | {"dim": 50, "rho": 1e-12}, constant=lambda d: Fraction(2)
                 ),
             },
         ),
@@ -185,18 +185,16 @@ STATEMENT = statement(
             ),
             "The square stands inside the sum over j and theta carries the index i: E = [[0, 1], [1, 0]] gives 0 = 1.",
             {
-                "squares summed": Mutant(partial(_ten, term=_squares_summed), TURNED),
-                "1 % larger": Mutant(
-                    partial(_ten, term=partial(_corrected_row, scale=fmpq(101, 100))), TURNED, severity=0.01
-                ),
+                "squares summed": Mutant(_ten, TURNED, term=_squares_summed),
+                "1 % larger": Mutant(_ten, TURNED, severity=0.01, term=partial(_corrected_row, scale=fmpq(101, 100))),
             },
         ),
         "#law of an entry": Display(
             "law of an entry of U^T E",
             Form("[U^T E]_(i,j) tilde cal(N)(0, w^2)", _law, over("3-4-5 rotation", {"dim": (1, 2, 3, 6)})),
             mutants={
-                "variance 2 on the diagonal": Mutant(partial(_law, diagonal=2), {"dim": 2}),
-                "variance 5 % smaller": Mutant(partial(_law, scale=fmpq(19, 20)), {"dim": 2}, severity=0.05),
+                "variance 2 on the diagonal": Mutant(_law, {"dim": 2}, diagonal=2),
+                "variance 5 % smaller": Mutant(_law, {"dim": 2}, severity=0.05, scale=fmpq(19, 20)),
             },
             proof=True,
         ),
@@ -218,11 +216,7 @@ STATEMENT = statement(
                 ],
             ),
             "A factor 2 is missing under the root.",
-            {
-                "factor cut by 10 %": Mutant(
-                    partial(_largest, factor=Fraction(9, 5)), {"dim": 1, "rho": 1e-30}, severity=0.1
-                )
-            },
+            {"factor cut by 10 %": Mutant(_largest, {"dim": 1, "rho": 1e-30}, severity=0.1, factor=Fraction(9, 5))},
         ),
     },
 )

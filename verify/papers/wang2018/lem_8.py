@@ -88,8 +88,8 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
                 ),
             ),
             mutants={
-                "coefficient 1.9": Mutant(partial(_tail, linear=1.9), {"dim": 1, "rho": 1e-300}, severity=0.05),
-                "no cross term": Mutant(partial(_tail, cross=0.0), {"dim": 50, "rho": 0.1}),
+                "coefficient 1.9": Mutant(_tail, {"dim": 1, "rho": 1e-300}, severity=0.05, linear=1.9),
+                "no cross term": Mutant(_tail, {"dim": 50, "rho": 0.1}, cross=0.0),
             },
         ),
         "#short": Display(
@@ -110,7 +110,7 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
             "As rho tends to 1 the bound tends to 0. It fails at confidences 1 - rho below 0.19 only, in many dimensions.",
             {
                 "any rho": Mutant(_short_bound, LOOSE),
-                "constant 0.9 for 5": Mutant(partial(_short_bound, constant=0.9), {"dim": 1000, "rho": 0.3678}),
+                "constant 0.9 for 5": Mutant(_short_bound, {"dim": 1000, "rho": 0.3678}, constant=0.9),
             },
             "docs/derivations/wang2018_appendix_d.md, section 1",
         ),
@@ -132,8 +132,8 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
             ),
             "As rho tends to 1 the right side tends to 0 and the left side to d; it needs log(1/rho) >= 1.",
             {
-                "rho up to exp(-0.95)": Mutant(partial(_short, least=0.95**0.5), {}, severity=0.05),
-                "constant 4.9": Mutant(partial(_short, least=1.0, constant=4.9), {}, severity=0.02),
+                "rho up to exp(-0.95)": Mutant(_short, {}, severity=0.05, least=0.95**0.5),
+                "constant 4.9": Mutant(_short, {}, severity=0.02, least=1.0, constant=4.9),
             },
             "docs/derivations/wang2018_appendix_d.md, section 1",
         ),
@@ -203,8 +203,8 @@ STATEMENT = statement(
                 DESIGNS,
             ),
             mutants={
-                "precision 1 % larger": Mutant(partial(_posterior, share=fmpq(101, 100)), PLAIN, severity=0.01),
-                "centre of F + lambda |theta|^2": Mutant(partial(_posterior, damped=2), PLAIN),
+                "precision 1 % larger": Mutant(_posterior, PLAIN, severity=0.01, share=fmpq(101, 100)),
+                "centre of F + lambda |theta|^2": Mutant(_posterior, PLAIN, damped=2),
             },
         ),
         "#model": Display(
@@ -215,8 +215,8 @@ STATEMENT = statement(
                 DESIGNS,
             ),
             mutants={
-                "covariance 1 % larger": Mutant(partial(_model, share=fmpq(101, 100)), PLAIN, severity=0.01),
-                "with a ridge": Mutant(partial(_model, ridge=fmpq(1, 100)), PLAIN),
+                "covariance 1 % larger": Mutant(_model, PLAIN, severity=0.01, share=fmpq(101, 100)),
+                "with a ridge": Mutant(_model, PLAIN, ridge=fmpq(1, 100)),
             },
         ),
     },

@@ -4,7 +4,6 @@ The same two bounds as in Lemma 8, halved, and the same mistake in the second (d
 section 1).
 """
 
-from functools import partial
 from typing import Any
 
 from ...methods.rational import Matrix, column, design, quadratic, random_matrix, same, scalar
@@ -43,7 +42,7 @@ STATEMENT = statement(
                 _excess,
                 over("quadratics", {"dim": (1, 2, 4), "seed": (1, 2)}),
             ),
-            mutants={"inverse Hessian for the metric": Mutant(partial(_excess, inverse=True), {"dim": 3, "seed": 4})},
+            mutants={"inverse Hessian for the metric": Mutant(_excess, {"dim": 3, "seed": 4}, inverse=True)},
         ),
     },
 )

@@ -124,11 +124,9 @@ STATEMENT = statement(
             ),
             "The choice spends epsilon/2 on the first term of the rule and leaves the last, (1 + log(2/delta)) B_x^2/(2 lambda), unbounded.",
             {
-                "floor 10 times smaller": Mutant(
-                    partial(_privacy, floor=0.3), ZERO | {"delta": 1e-12, "epsilon": 20.0}
-                ),
+                "floor 10 times smaller": Mutant(_privacy, ZERO | {"delta": 1e-12, "epsilon": 20.0}, floor=0.3),
                 "epsilon halved": Mutant(
-                    partial(_privacy, factor=0.5), ZERO | {"target y": 1.0, "norm": 1e-6, "n": 1, "delta": 1e-12}
+                    _privacy, ZERO | {"target y": 1.0, "norm": 1e-6, "n": 1, "delta": 1e-12}, factor=0.5
                 ),
             },
         ),
@@ -141,9 +139,9 @@ STATEMENT = statement(
                 over("budgets, sizes and bounds", ERRORS, draws=DRAWS, quick_every=9),
             ),
             mutants={
-                "power 1/5 of n": Mutant(partial(_error, power=0.2), PLAIN, draws=DRAWS, severity=0.4),
+                "power 1/5 of n": Mutant(_error, PLAIN, draws=DRAWS, severity=0.4, power=0.2),
                 "no dimension": Mutant(
-                    partial(_error, no_dimension=True), PLAIN | {"n": 1e15, "dim": 100_000}, draws=(100, 100, 1_000)
+                    _error, PLAIN | {"n": 1e15, "dim": 100_000}, draws=(100, 100, 1_000), no_dimension=True
                 ),
             },
         ),

@@ -112,13 +112,12 @@ LEAVING = Display(
     "A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
     {
         "no residual": Mutant(
-            partial(_leaves, bound=partial(CORRECTED, residual=0.0)),
+            _leaves,
             {"n": 4, "dim": 3, "B": 1.0, "Y": 0.5, "gamma": 10.0, "lam": 1.0, "delta": 1e-2},
+            bound=partial(CORRECTED, residual=0.0),
         ),
         "epsilon cut by 10 %": Mutant(
-            partial(_leaves, bound=partial(CORRECTED, factor=0.9)),
-            {"gamma": 1e8, "lam": 1.0, "delta": 1e-6},
-            severity=0.1,
+            _leaves, {"gamma": 1e8, "lam": 1.0, "delta": 1e-6}, severity=0.1, bound=partial(CORRECTED, factor=0.9)
         ),
     },
     "docs/derivations/wang2018_appendix_d.md, section 2",
@@ -150,10 +149,10 @@ STATEMENT = statement(
     ),
     wrong="The normal quantile of Theorem 10 lacks a factor 2 under the root.",
     mutants={
-        "epsilon cut by 10 %": Mutant(partial(_joins, bound=partial(CORRECTED, factor=0.9)), severity=0.1, quick=False),
-        "tail factor 1.7": Mutant(partial(_joins, bound=partial(epsilon, tail=1.7)), severity=0.15),
+        "epsilon cut by 10 %": Mutant(_joins, severity=0.1, quick=False, bound=partial(CORRECTED, factor=0.9)),
+        "tail factor 1.7": Mutant(_joins, severity=0.15, bound=partial(epsilon, tail=1.7)),
         "no residual": Mutant(
-            partial(_joins, bound=partial(CORRECTED, residual=0.0)), {"leverage": 1.0, "residual": 30.0, "delta": 1e-3}
+            _joins, {"leverage": 1.0, "residual": 30.0, "delta": 1e-3}, bound=partial(CORRECTED, residual=0.0)
         ),
     },
     figures=figures,

@@ -101,10 +101,8 @@ STATEMENT = statement(
             ),
             "The normal quantile lacks a factor 2 under the root.",
             {
-                "no factor 2": Mutant(partial(_rule, bound=PRINTED), SHORT),
-                "epsilon cut by 10 %": Mutant(
-                    partial(_rule, bound=partial(CORRECTED, factor=0.9)), severity=0.1, quick=False
-                ),
+                "no factor 2": Mutant(_rule, SHORT, bound=PRINTED),
+                "epsilon cut by 10 %": Mutant(_rule, severity=0.1, quick=False, bound=partial(CORRECTED, factor=0.9)),
             },
         ),
         ".sign": Display(
@@ -128,7 +126,7 @@ STATEMENT = statement(
                 ],
             ),
             "A misprint: a prescribed epsilon is to be reached, so it is to be at least the right side; the authors' code solves for equality.",
-            {"a hundredth of epsilon": Mutant(partial(_rule, bound=partial(CORRECTED, factor=0.01)), SMALLEST)},
+            {"a hundredth of epsilon": Mutant(_rule, SMALLEST, bound=partial(CORRECTED, factor=0.01))},
         ),
         "#reach": Display(
             "the ridge from which some gamma is enough",
@@ -147,7 +145,7 @@ STATEMENT = statement(
                 ],
             ),
             "For a target with residual 0 the loss does not depend on gamma, and its tail needs the factor 2.",
-            {"factor 1.7 of the logarithm": Mutant(partial(_reach, tail=1.7), severity=0.15)},
+            {"factor 1.7 of the logarithm": Mutant(_reach, severity=0.15, tail=1.7)},
         ),
     },
 )

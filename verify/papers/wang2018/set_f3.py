@@ -69,9 +69,9 @@ BOUND = Display(
     "It is derived for a gamma that spends all of epsilon on one term of the rule; the calibrated gamma is smaller.",
     {
         "no cross term, no ridge term": Mutant(
-            partial(_error, bound=partial(corrected_bound, cross=0.0, ridge=0.0)), HARD | {"dim": 30}
+            _error, HARD | {"dim": 30}, bound=partial(corrected_bound, cross=0.0, ridge=0.0)
         ),
-        "a tenth of the bound": Mutant(partial(_error, bound=partial(corrected_bound, factor=0.1)), HARD | {"Y": 0.1}),
+        "a tenth of the bound": Mutant(_error, HARD | {"Y": 0.1}, bound=partial(corrected_bound, factor=0.1)),
     },
     "docs/derivations/wang2018_appendix_ef.md, section 6",
 )

@@ -5,7 +5,6 @@ The paper gives no formula. Read here: with ``|theta*_lambda| <= |theta*|`` the 
 """
 
 from fractions import Fraction
-from functools import partial
 
 from ...methods.rational import at_most
 from ..kit import At, Case, Display, Evidence, Form, Mutant, over
@@ -39,8 +38,8 @@ LEAST = Display(
         [At("next to the minimiser", NEAR), *over("other ridges", OTHERS)],
     ),
     mutants={
-        "minimiser 5 % larger": Mutant(partial(_least, stretched=Fraction(21, 20)), NEAR, severity=0.05),
-        "ridge term with |theta*| alone": Mutant(partial(_least, alone=True), NEAR | {"multiple": 1.5}),
+        "minimiser 5 % larger": Mutant(_least, NEAR, severity=0.05, stretched=Fraction(21, 20)),
+        "ridge term with |theta*| alone": Mutant(_least, NEAR | {"multiple": 1.5}, alone=True),
     },
 )
 

@@ -119,9 +119,9 @@ STATEMENT = statement(
                 over("spectra with alpha = 1/4", SPECTRA, quick_every=4),
             ),
             mutants={
-                "constants cut by 10 %": Mutant(partial(_caption, factor=Fraction(9, 10)), FLAT, severity=0.1),
-                "d for d^2": Mutant(partial(_caption, power=1), FLAT),
-                "no d in the second": Mutant(partial(_caption, second_power=0), FLAT),
+                "constants cut by 10 %": Mutant(_caption, FLAT, severity=0.1, factor=Fraction(9, 10)),
+                "d for d^2": Mutant(_caption, FLAT, power=1),
+                "no d in the second": Mutant(_caption, FLAT, second_power=0),
             },
         ),
         "#SSP mean": Display(
@@ -147,7 +147,7 @@ STATEMENT = statement(
             "X^T X plus Gaussian noise has a density near singular matrices, so the mean of the squared error is infinite.",
             {
                 "constant 9.2 (least possible in one dimension: 9.42)": Mutant(
-                    partial(_conditional, constant=9.2), {"lambda_min": 27.5, "dim": 1}, severity=0.025
+                    _conditional, {"lambda_min": 27.5, "dim": 1}, severity=0.025, constant=9.2
                 )
             },
         ),

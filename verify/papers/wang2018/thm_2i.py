@@ -165,7 +165,7 @@ def _event(title: str, printed: str, check: Callable[[Case], Evidence], correcte
         Form(printed, check, [smallest("any epsilon", {"delta": 0.1})]),
         Form(corrected, _quantile, over("delta", {"delta": (0.5, 0.1, 1e-3, 1e-6, 1e-12)})),
         "The interval is one-sided about a noise of mean 0: it holds for about half of the draws.",
-        {"quantile cut by 10 %": Mutant(partial(_quantile, short=0.9), {"delta": 1e-6}, severity=0.1)},
+        {"quantile cut by 10 %": Mutant(_quantile, {"delta": 1e-6}, severity=0.1, short=0.9)},
     )
 
 
@@ -198,7 +198,7 @@ STATEMENT = statement(
                 [*over("epsilon and delta", BUDGETS, quick_every=5), search(quick=False)],
             ),
             "The sensitivity ||X||^2 and the 2 under the root are missing.",
-            {"epsilon cut by 5 percent": Mutant(partial(_eigenvalue, share=0.95 * 0.25), SMALL, severity=0.05)},
+            {"epsilon cut by 5 percent": Mutant(_eigenvalue, SMALL, severity=0.05, share=0.95 * 0.25)},
         ),
         ".p2": _event(
             "",
@@ -232,7 +232,7 @@ STATEMENT = statement(
             "It rests on Remark 11, whose tail lacks a 2 under the root; loose as corrected by 7 % in epsilon at the closest.",
             {
                 "epsilon cut by 10 percent": Mutant(
-                    partial(_sample, share=0.9 * 0.5), {"epsilon": 8.0, "delta": 1e-12, **ONE}, severity=0.03
+                    _sample, {"epsilon": 8.0, "delta": 1e-12, **ONE}, severity=0.03, share=0.9 * 0.5
                 )
             },
             f"{NOTES}, section 2",
@@ -256,11 +256,10 @@ STATEMENT = statement(
             "The noise of the released eigenvalue does not grow with the features' bound.",
             {
                 "eigenvalue noise divided by more than all budget allows": Mutant(
-                    partial(_eigenvalue_alone, distance=1.1, parts=(1.0, 1.0)), SMALL, severity=0.1
+                    _eigenvalue_alone, SMALL, severity=0.1, distance=1.1, parts=(1.0, 1.0)
                 ),
                 "eigenvalue noise without the square of the bound": Mutant(
-                    partial(_eigenvalue_alone, distance=16.0, parts=(4.0, 5.0)),
-                    SMALL,  # bound 4
+                    _eigenvalue_alone, SMALL, distance=16.0, parts=(4.0, 5.0)
                 ),
             },
         ),

@@ -132,11 +132,9 @@ STATEMENT = statement(
             ),
             "The square of log(6/delta) that the proof arrives at is lost in the theorem; t_min alone makes the bias of that order.",
             {
-                "constant 32": Mutant(
-                    partial(_coverage, constant=32.0), TIGHT, severity=0.11, draws=(10_000, 20_000, 60_000)
-                ),
+                "constant 32": Mutant(_coverage, TIGHT, severity=0.11, draws=(10_000, 20_000, 60_000), constant=32.0),
                 "no square of the logarithm": Mutant(
-                    partial(_coverage, constant=100.0, square=False), TIGHT | {"dim": 1, "delta": 1e-12}, draws=DRAWS
+                    _coverage, TIGHT | {"dim": 1, "delta": 1e-12}, draws=DRAWS, constant=100.0, square=False
                 ),
             },
         ),

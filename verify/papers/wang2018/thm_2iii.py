@@ -144,11 +144,7 @@ STATEMENT = statement(
                 SPECTRA,
             ),
             "A small spectrum of full rank leaves the ridge on; lambda = 0 needs alpha n/d large, which only the proof assumes.",
-            {
-                "spectrum 10 % below the threshold": Mutant(
-                    partial(_unbiased, share=0.9), SHARP | {"delta": 0.1}, severity=0.1
-                )
-            },
+            {"spectrum 10 % below the threshold": Mutant(_unbiased, SHARP | {"delta": 0.1}, severity=0.1, share=0.9)},
         ),
         "#covariance": Display(
             "covariance on that event",
@@ -163,7 +159,7 @@ STATEMENT = statement(
                 SPECTRA,
             ),
             "1/gamma falls like 1/epsilon for large epsilon, the stated order like 1/epsilon^2.",
-            {"constant 19": Mutant(partial(_covariance, constant=19.0), SHARP, severity=0.08)},
+            {"constant 19": Mutant(_covariance, SHARP, severity=0.08, constant=19.0)},
         ),
         ".p": Display(
             "",
@@ -178,7 +174,7 @@ STATEMENT = statement(
                 over("delta", {"delta": (0.3, 1e-3, 1e-6, 1e-12)}),
             ),
             "The shift alone uses up the allowance, so the event is that a normal variable is positive: probability one half.",
-            {"quantile cut by 10 %": Mutant(partial(_event, share=0.9), {"delta": 1e-6}, severity=0.1)},
+            {"quantile cut by 10 %": Mutant(_event, {"delta": 1e-6}, severity=0.1, share=0.9)},
         ),
     },
 )

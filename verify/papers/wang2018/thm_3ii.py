@@ -6,7 +6,6 @@ takes a ridge of twice a bound on the noise matrix and is explicit.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 from flint import arb
@@ -126,7 +125,7 @@ STATEMENT = statement(
             "the noise matrix's bound for the proof's event (W18-E15).",
             {
                 "bound divided by 36": Mutant(
-                    partial(_coverage, divisor=36.0), BIASED, severity=0.1, draws=(8_000, 20_000, 100_000)
+                    _coverage, BIASED, severity=0.1, draws=(8_000, 20_000, 100_000), divisor=36.0
                 )
             },
         ),

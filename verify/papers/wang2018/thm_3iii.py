@@ -129,7 +129,7 @@ STATEMENT = statement(
                 ],
             ),
             "(X^T X + E1)^-1 has neither mean nor mean square; with the noise bounded it is biased, since inversion is convex.",
-            {"constant 26 (27 is reached)": Mutant(partial(_conditional, constant=26.0), PURE, severity=0.04)},
+            {"constant 26 (27 is reached)": Mutant(_conditional, PURE, severity=0.04, constant=26.0)},
         ),
         "@raw": Display(
             "last line with the raw matrix of our copy",
@@ -142,8 +142,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "constant 8.1 (9 is reached)": Mutant(partial(_raw, constant=8.1), NOISY, severity=0.1),
-                "any alpha": Mutant(partial(_raw, any_alpha=True), BELOW),
+                "constant 8.1 (9 is reached)": Mutant(_raw, NOISY, severity=0.1, constant=8.1),
+                "any alpha": Mutant(_raw, BELOW, any_alpha=True),
             },
         ),
     },

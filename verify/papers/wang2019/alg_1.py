@@ -6,7 +6,6 @@ variable decides. Privacy is W19-P4.4.1, error W19-P4.4.2, the proof's events W1
 """
 
 import math
-from functools import partial
 
 from flint import arb
 
@@ -94,7 +93,7 @@ STATEMENT = statement(
     ),
     wrong="A misprint: the minimum should be a maximum, as the proof has it; the step is meant to add what the smallest eigenvalue lacks.",
     mutants={
-        "minimum for maximum": Mutant(partial(_corrected, maximum=False), ZERO),
-        "shift of 0.9 times the quantile at delta/2": Mutant(partial(_corrected, share=0.9), ZERO, severity=0.1),
+        "minimum for maximum": Mutant(_corrected, ZERO, maximum=False),
+        "shift of 0.9 times the quantile at delta/2": Mutant(_corrected, ZERO, severity=0.1, share=0.9),
     },
 )

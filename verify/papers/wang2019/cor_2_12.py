@@ -124,7 +124,7 @@ STATEMENT = statement(
                     ),
                 ],
             ),
-            mutants={"2 delta cut by 5 %": Mutant(partial(_bound, share=Fraction(19, 20)), SHARP, severity=0.05)},
+            mutants={"2 delta cut by 5 %": Mutant(_bound, SHARP, severity=0.05, share=Fraction(19, 20))},
         ),
         ".p": Display(
             "",
@@ -144,9 +144,9 @@ STATEMENT = statement(
             wrong="The brackets that make the weights 2^i/i! belong to both expectations are missing.",
             mutants={
                 "sum from i = 0": Mutant(
-                    partial(_equality, source=partial(weighted, first=0), target=partial(weighted, first=0)), EQUAL
+                    _equality, EQUAL, source=partial(weighted, first=0), target=partial(weighted, first=0)
                 ),
-                "half of the target's part": Mutant(partial(_equality, target=lambda x: weighted(x) / 2), EQUAL),
+                "half of the target's part": Mutant(_equality, EQUAL, target=lambda x: weighted(x) / 2),
             },
         ),
         "#proof": Display(
@@ -158,9 +158,9 @@ STATEMENT = statement(
             ),
             mutants={
                 "hypothesis dropped": Mutant(
-                    partial(_proof, hypothesis=False), CONSTANT | {"exp(epsilon) under D": 2.0, "second under D'": 2.0}
+                    _proof, CONSTANT | {"exp(epsilon) under D": 2.0, "second under D'": 2.0}, hypothesis=False
                 ),
-                "1.9 delta": Mutant(partial(_proof, deltas="1.9"), CONSTANT, severity=0.05),
+                "1.9 delta": Mutant(_proof, CONSTANT, severity=0.05, deltas="1.9"),
             },
             proof=True,
         ),

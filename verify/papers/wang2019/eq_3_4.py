@@ -87,9 +87,9 @@ STATEMENT = statement(
             wrong="The Hessian with the target belongs to the residual at the estimate without it; the printed value is too small by the factor 1 + mu.",
             mutants={
                 "residual scaled by 1.01": Mutant(
-                    partial(_sensitivity, joined=True, inside=False, scale=SCALE), PLAIN, severity=0.01
+                    _sensitivity, PLAIN, severity=0.01, joined=True, inside=False, scale=SCALE
                 ),
-                "the other residual": Mutant(partial(_sensitivity, joined=True, inside=True), PLAIN),
+                "the other residual": Mutant(_sensitivity, PLAIN, joined=True, inside=True),
             },
         ),
         "#second": Display(
@@ -101,9 +101,9 @@ STATEMENT = statement(
             ),
             mutants={
                 "residual scaled by 1.01": Mutant(
-                    partial(_sensitivity, joined=False, inside=True, scale=SCALE), PLAIN, severity=0.01
+                    _sensitivity, PLAIN, severity=0.01, joined=False, inside=True, scale=SCALE
                 ),
-                "the other residual": Mutant(partial(_sensitivity, joined=False, inside=False), PLAIN),
+                "the other residual": Mutant(_sensitivity, PLAIN, joined=False, inside=False),
             },
         ),
         "#leverage": Display(
@@ -119,9 +119,7 @@ STATEMENT = statement(
                 [*(refuting({"design": d}) for d in LEVERAGES["design"]), *over("designs", LEVERAGES, quick_every=5)],
             ),
             wrong="The leverage stands for its square root.",
-            mutants={
-                "scaled by 1.01": Mutant(partial(_leverage, root=True, scale=SCALE), {"design": "X"}, severity=0.01)
-            },
+            mutants={"scaled by 1.01": Mutant(_leverage, {"design": "X"}, severity=0.01, root=True, scale=SCALE)},
         ),
     },
 )

@@ -64,8 +64,8 @@ STATEMENT = statement(
     ),
     wrong="theta stands for z in front of the normal law: as printed the minimised variable is drawn and the output is not random.",
     mutants={
-        "the Fisher choice": Mutant(partial(_covariance, choice=lambda gram: gram), PLAIN),
-        "the identity": Mutant(partial(_covariance, choice=lambda gram: identity(gram.nrows())), PLAIN),
-        "gamma = 4.04/sigma^2": Mutant(partial(_covariance, scale=Fraction(404, 100)), PLAIN, severity=0.01),
+        "the Fisher choice": Mutant(_covariance, PLAIN, choice=lambda gram: gram),
+        "the identity": Mutant(_covariance, PLAIN, choice=lambda gram: identity(gram.nrows())),
+        "gamma = 4.04/sigma^2": Mutant(_covariance, PLAIN, severity=0.01, scale=Fraction(404, 100)),
     },
 )

@@ -54,8 +54,8 @@ STATEMENT = statement(
     ),
     wrong="The 1/2 in the exponent, which W19-T4.1 has, is missing: the covariance is A^-1/(2 gamma), not the A^-1/gamma of (3.2).",
     mutants={
-        "the democratic choice": Mutant(partial(_precision, choice=lambda gram: gram * gram), PLAIN),
-        "the identity": Mutant(partial(_precision, choice=lambda gram: identity(gram.nrows())), PLAIN),
-        "factor 0.505": Mutant(partial(_precision, factor=Fraction(505, 1000)), PLAIN, severity=0.01),
+        "the democratic choice": Mutant(_precision, PLAIN, choice=lambda gram: gram * gram),
+        "the identity": Mutant(_precision, PLAIN, choice=lambda gram: identity(gram.nrows())),
+        "factor 0.505": Mutant(_precision, PLAIN, severity=0.01, factor=Fraction(505, 1000)),
     },
 )

@@ -181,8 +181,8 @@ STATEMENT = statement(
             corrected=Form(f"{BETWEEN.format(width='2 t + 1')}, {RIDGE}", _spectrum, SPECTRA),
             wrong="lambda_n is never positive as printed; and its shift exceeds the upper bound's by more than the event allows.",
             mutants={
-                "shift cut by 10 %": Mutant(partial(_spectrum, share=CUT), LOW, severity=0.1),
-                "no 1 in the upper bound": Mutant(partial(_spectrum, room=0), HIGH),
+                "shift cut by 10 %": Mutant(_spectrum, LOW, severity=0.1, share=CUT),
+                "no 1 in the upper bound": Mutant(_spectrum, HIGH, room=0),
             },
         ),
         "#A.4": Display(
@@ -196,7 +196,7 @@ STATEMENT = statement(
                 SPECTRA,
             ),
             wrong="It rests on the lower bound above, which the printed minimum does not give.",
-            mutants={"shift cut by 10 %": Mutant(partial(_leverage, share=CUT), LOW, severity=0.1)},
+            mutants={"shift cut by 10 %": Mutant(_leverage, LOW, severity=0.1, share=CUT)},
         ),
     },
 )

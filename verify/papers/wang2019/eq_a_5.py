@@ -131,9 +131,7 @@ STATEMENT = statement(
             corrected=Form(RESIDUAL + SUPREMUM, _residual, over("spectra above the floor", SPECTRA)),
             wrong="The 1 is dropped in the last step (and a minimum of one thing is taken).",
             mutants={
-                "bound cut by 10 %": Mutant(
-                    partial(_residual, bound=lambda k: supremum(k) * arb(0.9)), FULL, severity=0.1
-                )
+                "bound cut by 10 %": Mutant(_residual, FULL, severity=0.1, bound=lambda k: supremum(k) * arb(0.9))
             },
         ),
         "#step": Display(

@@ -116,8 +116,8 @@ STATEMENT = statement(
     wrong="Both entries of the minimum name the data set without the target; the upper bound needs the probability with it.",
     mutants={
         "1.8 epsilon": Mutant(
-            partial(_ratio, multiple=Fraction(9, 5)), [{"laws": "sharpest", "exp(epsilon)": 1.0625}, {}], severity=0.1
+            _ratio, [{"laws": "sharpest", "exp(epsilon)": 1.0625}, {}], severity=0.1, multiple=Fraction(9, 5)
         ),
-        "no condition": Mutant(partial(_ratio, condition=lambda p, q: Fraction(1)), SMALLEST | {"exp(epsilon)": 2.0}),
+        "no condition": Mutant(_ratio, SMALLEST | {"exp(epsilon)": 2.0}, condition=lambda p, q: Fraction(1)),
     },
 )

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 from audits import Budget
 from mechanisms.laws.finite_laws import Law, check_law, product, smallest_delta
@@ -114,11 +113,11 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "larger delta only": Mutant(partial(_composed, total=max), SMALL),
-        "delta cut by 5 %": Mutant(partial(_composed, total=lambda deltas: added(deltas) * CUT), SMALL, severity=0.05),
-        "one epsilon": Mutant(partial(_composed, factor=max), SMALL),
+        "larger delta only": Mutant(_composed, SMALL, total=max),
+        "delta cut by 5 %": Mutant(_composed, SMALL, severity=0.05, total=lambda deltas: added(deltas) * CUT),
+        "one epsilon": Mutant(_composed, SMALL, factor=max),
         "exp(epsilon) cut by 5 %": Mutant(
-            partial(_composed, factor=lambda one, two: one * two * CUT), SMALL | {"delta": 0.0}, severity=0.05
+            _composed, SMALL | {"delta": 0.0}, severity=0.05, factor=lambda one, two: one * two * CUT
         ),
     },
 )

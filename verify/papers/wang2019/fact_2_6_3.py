@@ -1,7 +1,6 @@
 """W19, Fact 2.6 (3): post-processing, exact on finite laws; every function is a (deterministic or random) channel."""
 
 from fractions import Fraction
-from functools import partial
 
 from mechanisms.laws.finite_laws import Law, processed, smallest_delta
 
@@ -49,7 +48,7 @@ STATEMENT = statement(
         over("random finite laws, deterministic and random functions", AXES, quick_every=7),
     ),
     mutants={
-        "delta cut by 5 %": Mutant(partial(_processed, share=Fraction(19, 20)), PLAIN, severity=0.05),
-        "a function that sees the data": Mutant(partial(_processed, sees_data=True), PLAIN | {"function": "constant"}),
+        "delta cut by 5 %": Mutant(_processed, PLAIN, severity=0.05, share=Fraction(19, 20)),
+        "a function that sees the data": Mutant(_processed, PLAIN | {"function": "constant"}, sees_data=True),
     },
 )

@@ -107,8 +107,8 @@ STATEMENT = statement(
                 [At("equality", SCALE), At("the chain that refutes the way back", TELL), *RANDOM, search(quick=False)],
             ),
             mutants={
-                "deltas added without factors": Mutant(partial(_ends, total=plain), SCALE),
-                "delta cut by 5 %": Mutant(partial(_ends, total=before, share=CUT), SCALE, severity=0.05),
+                "deltas added without factors": Mutant(_ends, SCALE, total=plain),
+                "delta cut by 5 %": Mutant(_ends, SCALE, severity=0.05, total=before, share=CUT),
             },
         ),
         "#back": Display(
@@ -130,8 +130,8 @@ STATEMENT = statement(
             ),
             wrong="The delta of the way out is printed for the way back too, where the steps come in the other order.",
             mutants={
-                "deltas added without factors": Mutant(partial(_ends, total=plain, back=True), TELL),
-                "delta cut by 5 %": Mutant(partial(_ends, total=after, back=True, share=CUT), TELL, severity=0.05),
+                "deltas added without factors": Mutant(_ends, TELL, total=plain, back=True),
+                "delta cut by 5 %": Mutant(_ends, TELL, severity=0.05, total=after, back=True, share=CUT),
             },
         ),
     },

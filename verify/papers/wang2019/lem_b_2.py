@@ -53,7 +53,7 @@ STATEMENT = statement(
     ),
     wrong="The factor V in front of the last inverse of A is missing.",
     mutants={
-        "C in place of its inverse": Mutant(partial(_inverse, inner=False), THIN),
-        "correction scaled by 1.01": Mutant(partial(_inverse, scale=Fraction(101, 100)), THIN, severity=0.01),
+        "C in place of its inverse": Mutant(_inverse, THIN, inner=False),
+        "correction scaled by 1.01": Mutant(_inverse, THIN, severity=0.01, scale=Fraction(101, 100)),
     },
 )

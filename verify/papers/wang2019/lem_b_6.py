@@ -5,7 +5,6 @@ rational arithmetic (``exp(t)`` rational), and on Gaussian profiles in ball arit
 """
 
 from fractions import Fraction
-from functools import partial
 
 from audits import Estimate
 from mechanisms import Direction, GaussianProfile
@@ -66,7 +65,7 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "delta cut by 5 %": Mutant(partial(_finite, share=Fraction(19, 20)), SHARP, severity=0.05),
-        "tail under p'": Mutant(partial(_finite, under_second=True), SHARP),
+        "delta cut by 5 %": Mutant(_finite, SHARP, severity=0.05, share=Fraction(19, 20)),
+        "tail under p'": Mutant(_finite, SHARP, under_second=True),
     },
 )

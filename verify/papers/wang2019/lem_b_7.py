@@ -6,7 +6,6 @@ likes; the theorem that is quoted has equality (docs/derivations/wang2019_sectio
 
 import math
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -133,7 +132,7 @@ STATEMENT = statement(
     mutants={
         "sigma^2 cut by 10 %": Mutant(_ratio, {**FAR.params, "share": 0.9}, severity=0.1),
         "no factor d": Mutant(
-            partial(_ratio, dimension_factor=False), {"sum": "scalar", "dim": 100, "n": 100, "t": 20.0, "share": 1.0}
+            _ratio, {"sum": "scalar", "dim": 100, "n": 100, "t": 20.0, "share": 1.0}, dimension_factor=False
         ),
     },
 )

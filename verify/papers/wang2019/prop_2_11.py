@@ -140,7 +140,7 @@ STATEMENT = statement(
     wrong="The last term lost its exponential (in the proof as well), so that the delta of the target drops out where epsilon = 0; "
     "the sign is = for <=.",
     mutants={
-        "delta of the target left out": Mutant(partial(_error, weight=lambda factor, logarithm: Fraction(0)), SHARP),
-        "bound cut by 5 %": Mutant(partial(_error, share=Fraction(19, 20)), SHARP, severity=0.05),
+        "delta of the target left out": Mutant(_error, SHARP, weight=lambda factor, logarithm: Fraction(0)),
+        "bound cut by 5 %": Mutant(_error, SHARP, severity=0.05, share=Fraction(19, 20)),
     },
 )

@@ -183,9 +183,7 @@ STATEMENT = statement(
             ),
             wrong="As above; and the error of the estimate adds to the residual.",
             mutants={
-                "deviation cut by 10 %": Mutant(
-                    partial(_residual, share=arb(0.9)), {"delta'": 1e-12, "off": 5.0}, severity=0.1
-                )
+                "deviation cut by 10 %": Mutant(_residual, {"delta'": 1e-12, "off": 5.0}, severity=0.1, share=arb(0.9))
             },
         ),
         "#average": Display(
@@ -206,7 +204,7 @@ STATEMENT = statement(
             wrong="Only the term in sqrt(gamma) sums to d; the squares of the others sum to d times the largest leverage, which is of order d/(alpha n).",
             mutants={
                 "no term in gamma^2": Mutant(
-                    partial(_average, square_term=False), {"n": 12, "dim": 1, "gamma": 1e6, "delta": 0.01, "weak": 1.0}
+                    _average, {"n": 12, "dim": 1, "gamma": 1e6, "delta": 0.01, "weak": 1.0}, square_term=False
                 )
             },
         ),

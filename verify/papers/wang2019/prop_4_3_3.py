@@ -152,7 +152,7 @@ STATEMENT = statement(
             ),
             corrected=Form(ORDER.format(power="n\\/d"), partial(_order, power=1.0), [At("lambda_min of order n/d")]),
             wrong="d and n have changed places: conditions (b) and (d) give a smallest eigenvalue of order n/d.",
-            mutants={"lambda_min = n^0.9": Mutant(partial(_order, power=0.9), {}, severity=0.1)},
+            mutants={"lambda_min = n^0.9": Mutant(_order, {}, severity=0.1, power=0.9)},
         ),
     },
 )

@@ -6,7 +6,6 @@ objective carries ``lambda`` for ``lambda/2``, so that the posterior is not cent
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import arb
 
@@ -143,8 +142,8 @@ STATEMENT = statement(
             ),
             wrong="The printed ridge term is twice the one of the posterior, which adds a term that grows with the data.",
             mutants={
-                "bound cut by 10 %": Mutant(partial(_chi_square, scale=0.9), DEEP, severity=0.1),
-                "d log(1/delta)": Mutant(partial(_chi_square, union=False), WIDE),
+                "bound cut by 10 %": Mutant(_chi_square, DEEP, severity=0.1, scale=0.9),
+                "d log(1/delta)": Mutant(_chi_square, WIDE, union=False),
             },
         ),
     },

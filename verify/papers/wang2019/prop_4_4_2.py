@@ -161,12 +161,12 @@ STATEMENT = statement(
             ),
             wrong="gamma_n stands for its inverse, and the posterior's own noise does not scale with sigma^2.",
             mutants={
-                "10 log n for 20 log n": Mutant(partial(_risk, factor=10.0), WIDE | {"sigma^2": 1.0, "theta^2": 1e4}),
+                "10 log n for 20 log n": Mutant(_risk, WIDE | {"sigma^2": 1.0, "theta^2": 1e4}, factor=10.0),
                 "deviation cut by 10 %": Mutant(
-                    partial(_risk, factor=20.0 * 0.81), WIDE | {"sigma^2": 1.0, "theta^2": 1e6}, severity=0.1
+                    _risk, WIDE | {"sigma^2": 1.0, "theta^2": 1e6}, severity=0.1, factor=20.0 * 0.81
                 ),
                 "posterior noise scaled by sigma^2": Mutant(
-                    partial(_risk, scaled=True), WIDE | {"sigma^2": 9.0, "theta^2": 1.0}
+                    _risk, WIDE | {"sigma^2": 9.0, "theta^2": 1.0}, scaled=True
                 ),
             },
         ),
@@ -183,7 +183,7 @@ STATEMENT = statement(
                 over("n", {"n": (2, 10, 1000, 1_000_000)}),
             ),
             wrong="The normal tail at sqrt(10 log n) is of order n^-5.",
-            mutants={"deviation cut by 10 %": Mutant(partial(_event, factor=20.0 * 0.81), {"n": 1000}, severity=0.1)},
+            mutants={"deviation cut by 10 %": Mutant(_event, {"n": 1000}, severity=0.1, factor=20.0 * 0.81)},
         ),
         ".p2": Display(
             "",
@@ -199,9 +199,7 @@ STATEMENT = statement(
             ),
             wrong="The printed minimum is negative exactly where lambda_min is large; and the condition leaves out the shift inside lambda_n.",
             mutants={
-                "maximum with the printed condition": Mutant(
-                    partial(_printed_ridge, maximum=True), PLAIN | {"beyond": 0.0}
-                )
+                "maximum with the printed condition": Mutant(_printed_ridge, PLAIN | {"beyond": 0.0}, maximum=True)
             },
         ),
         "#gamma": Display(
@@ -217,7 +215,7 @@ STATEMENT = statement(
                 [refuting(PLAIN), *over("n, d, kappa, budget", GAMMAS, quick_every=9)],
             ),
             wrong="It is the inverse of gamma_n that has this order, and the maximum of the two.",
-            mutants={"constants cut by 10 %": Mutant(partial(_gamma, factor=0.9), PLAIN, severity=0.1)},
+            mutants={"constants cut by 10 %": Mutant(_gamma, PLAIN, severity=0.1, factor=0.9)},
         ),
         "#efficient": Display(
             "when it is efficient",

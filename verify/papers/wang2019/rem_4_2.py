@@ -162,7 +162,7 @@ STATEMENT = statement(
             wrong="The residual at the estimate with the target is smaller by the factor 1 + mu than the one in (4.3); and the tail terms lack "
             "the factor 2 that (4.3) lacks.",
             mutants={
-                "square of the residual cut by 10 %": Mutant(partial(_on_box, cut=0.1), {"what": "box"}, severity=0.1),
+                "square of the residual cut by 10 %": Mutant(_on_box, {"what": "box"}, severity=0.1, cut=0.1),
                 "epsilon cut by 5 %": Mutant(GUARANTEE.of(lambda p: 0.95 * simplified(p)), severity=0.05),
                 "residual with the target": Mutant(GUARANTEE.of(lambda p: simplified(p, inside=True)), GUARANTEED),
                 "tail factor 1.6": Mutant(

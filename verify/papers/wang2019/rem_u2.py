@@ -60,9 +60,7 @@ STATEMENT = statement(
                 [smallest("the sequence that refutes the printed form", {})],
             ),
             wrong="1/gamma_n carries kappa^2 d^2 log(4/delta)/(n epsilon^2), and the trace it multiplies is of order d^2/n, not d/n.",
-            mutants={
-                "power 3.7": Mutant(partial(_excess, power=arb(37) / 10), {"sequence": "n = 1000 d^2"}, severity=0.075)
-            },
+            mutants={"power 3.7": Mutant(_excess, {"sequence": "n = 1000 d^2"}, severity=0.075, power=arb(37) / 10)},
         ),
         "#condition": Display(
             "what efficiency needs",
@@ -78,9 +76,9 @@ STATEMENT = statement(
             ),
             wrong="The ratio is upside down: the relative excess is proportional to 1/(n epsilon^2).",
             mutants={
-                "n epsilon^2 constant": Mutant(partial(_condition, power=arb(-1) / 2), {"epsilon": "n^(-1/2)"}),
+                "n epsilon^2 constant": Mutant(_condition, {"epsilon": "n^(-1/2)"}, power=arb(-1) / 2),
                 "n epsilon^2 = n^-0.04": Mutant(
-                    partial(_condition, power=arb(-52) / 100), {"epsilon": "n^(-0.52)"}, severity=0.04
+                    _condition, {"epsilon": "n^(-0.52)"}, severity=0.04, power=arb(-52) / 100
                 ),
             },
         ),

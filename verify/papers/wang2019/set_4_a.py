@@ -7,7 +7,6 @@ differences.
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from ...methods.rational import (
     SHAPES,
@@ -88,24 +87,22 @@ STATEMENT = statement(
         "1": Display(
             "isotropic: A = lambda_min I",
             printed=Form("sup_(norm(x) = 1) sqrt(x^T (X^T X)^(-2) x) <= 1/lambda_min", _isotropic, CASES),
-            mutants={"bound cut by 5 %": Mutant(partial(_isotropic, share=Fraction(19, 20)), PLAIN, severity=0.05)},
+            mutants={"bound cut by 5 %": Mutant(_isotropic, PLAIN, severity=0.05, share=Fraction(19, 20))},
         ),
         "2": Display(
             "democratic: A = (X^T X)^2",
             printed=Form("A = (X^T X)^2 ==> sqrt(x^T (X^T X)^(-1) A (X^T X)^(-1) x) = norm(x)", _democratic, CASES),
             mutants={
-                "the Fisher choice": Mutant(partial(_democratic, choice=lambda H: H), PLAIN),
-                "scaled by 1.01": Mutant(
-                    partial(_democratic, choice=lambda H: H * H * 101 / 100), PLAIN, severity=0.01
-                ),
+                "the Fisher choice": Mutant(_democratic, PLAIN, choice=lambda H: H),
+                "scaled by 1.01": Mutant(_democratic, PLAIN, severity=0.01, choice=lambda H: H * H * 101 / 100),
             },
         ),
         "3": Display(
             "Fisher: A = X^T X",
             printed=Form("A = X^T X ==> A^(-1)/gamma prop (X^T X/sigma^2)^(-1)", _fisher, CASES),
             mutants={
-                "identity for A": Mutant(partial(_fisher, choice=lambda H: identity(H.nrows())), PLAIN),
-                "the democratic choice": Mutant(partial(_fisher, choice=lambda H: H * H), PLAIN),
+                "identity for A": Mutant(_fisher, PLAIN, choice=lambda H: identity(H.nrows())),
+                "the democratic choice": Mutant(_fisher, PLAIN, choice=lambda H: H * H),
             },
         ),
     },

@@ -114,7 +114,7 @@ STATEMENT = statement(
                 [refuting(PLAIN), *over("designs of full rank", SHAPES, quick_every=5)],
             ),
             wrong="The transpose is on the wrong factor.",
-            mutants={"one column repeated": Mutant(partial(_matrix, repeated=True), PLAIN)},
+            mutants={"one column repeated": Mutant(_matrix, PLAIN, repeated=True)},
         ),
         "#size": Display(
             "how soon it holds",

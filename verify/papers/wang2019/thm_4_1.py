@@ -195,7 +195,7 @@ STATEMENT = statement(
             printed=Form('"right side of (4.3)" = "right side of (4.4)"', partial(_equality, printed=True), EQUALITIES),
             corrected=Form('"right side of corrected (4.3)" = "right side of corrected (4.4)"', _equality, EQUALITIES),
             wrong="With mu = mu'/(1-mu') and r = r'/(1-mu') the two printed sides differ already in the first term.",
-            mutants={"sign of the logarithm": Mutant(partial(_equality, sign=-1), EQUAL)},
+            mutants={"sign of the logarithm": Mutant(_equality, EQUAL, sign=-1)},
         ),
     },
     figures=figures,

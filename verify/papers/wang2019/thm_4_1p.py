@@ -214,10 +214,8 @@ STATEMENT = statement(
                 _on_designs(DENSITIES),
             ),
             mutants={
-                "sign of the logarithm": Mutant(partial(_ratio, inside=False, sign=-1), SMALL),
-                "residual term scaled by 1.01": Mutant(
-                    partial(_ratio, inside=False, factor=HUNDREDTH), SMALL, severity=0.01
-                ),
+                "sign of the logarithm": Mutant(_ratio, SMALL, inside=False, sign=-1),
+                "residual term scaled by 1.01": Mutant(_ratio, SMALL, severity=0.01, inside=False, factor=HUNDREDTH),
             },
         ),
         "#in": Display(
@@ -226,9 +224,7 @@ STATEMENT = statement(
             corrected=Form(LOG + INSIDE, partial(_ratio, inside=True), _on_designs(DENSITIES, corrected=True)),
             wrong="The sign of the logarithm: |H|/|H'| = 1 - mu', so its root enters with a plus.",
             mutants={
-                "residual term scaled by 1.01": Mutant(
-                    partial(_ratio, inside=True, factor=HUNDREDTH), SMALL, severity=0.01
-                )
+                "residual term scaled by 1.01": Mutant(_ratio, SMALL, severity=0.01, inside=True, factor=HUNDREDTH)
             },
         ),
         "#tail": Display(
@@ -245,9 +241,7 @@ STATEMENT = statement(
                 [refuting({"delta": 0.01}), BOX, *over("delta", {"delta": DELTAS})],
             ),
             wrong="Lemma B.5 is applied at log(2/delta) in place of its root, and without the 1/2 of the exponent.",
-            mutants={
-                "quantile 1.9 log(2/delta)": Mutant(partial(_tail, quantile=1.9), [{"delta": 1e-12}, {}], severity=0.05)
-            },
+            mutants={"quantile 1.9 log(2/delta)": Mutant(_tail, [{"delta": 1e-12}, {}], severity=0.05, quantile=1.9)},
         ),
         "#last": Display(
             "the last step of the tail",
@@ -256,7 +250,7 @@ STATEMENT = statement(
                 _last,
                 [BOX, *over("delta", {"delta": (*DELTAS, 1e-6)})],
             ),
-            mutants={"delta < 0.8": Mutant(partial(_last, edge=0.8), {"delta": 0.79}, severity=0.08)},
+            mutants={"delta < 0.8": Mutant(_last, {"delta": 0.79}, severity=0.08, edge=0.8)},
         ),
         "#det": Display(
             "determinants",
@@ -264,9 +258,9 @@ STATEMENT = statement(
                 "abs(H') = abs(H) (1 + mu), quad abs(H) = abs(H') (1 - mu')", _determinants, _on_designs(AXES)
             ),
             mutants={
-                "leverages exchanged": Mutant(partial(_determinants, leverages=lambda mu, inside: (inside, mu)), SMALL),
+                "leverages exchanged": Mutant(_determinants, SMALL, leverages=lambda mu, inside: (inside, mu)),
                 "leverage scaled by 1.01": Mutant(
-                    partial(_determinants, leverages=lambda mu, inside: (mu * HUNDREDTH, inside)), SMALL, severity=0.01
+                    _determinants, SMALL, severity=0.01, leverages=lambda mu, inside: (mu * HUNDREDTH, inside)
                 ),
             },
         ),
@@ -274,9 +268,9 @@ STATEMENT = statement(
             "(A.2), the inverse without the target",
             printed=Form("H^(-1) = [H']^(-1) + [H']^(-1) x (1 - mu')^(-1) x^T [H']^(-1)", _inverse, _on_designs(AXES)),
             mutants={
-                "1 + mu'": Mutant(partial(_inverse, weight=lambda inside: 1 / (1 + inside)), SMALL),
+                "1 + mu'": Mutant(_inverse, SMALL, weight=lambda inside: 1 / (1 + inside)),
                 "weight scaled by 1.01": Mutant(
-                    partial(_inverse, weight=lambda inside: HUNDREDTH / (1 - inside)), SMALL, severity=0.01
+                    _inverse, SMALL, severity=0.01, weight=lambda inside: HUNDREDTH / (1 - inside)
                 ),
             },
         ),
@@ -289,8 +283,8 @@ STATEMENT = statement(
                 _on_designs(AXES),
             ),
             mutants={
-                "sign of the cross term": Mutant(partial(_centred, factor=Fraction(-1)), SMALL),
-                "cross term scaled by 1.01": Mutant(partial(_centred, factor=HUNDREDTH), SMALL, severity=0.01),
+                "sign of the cross term": Mutant(_centred, SMALL, factor=Fraction(-1)),
+                "cross term scaled by 1.01": Mutant(_centred, SMALL, severity=0.01, factor=HUNDREDTH),
             },
         ),
         "#covariance": Display(
@@ -304,7 +298,7 @@ STATEMENT = statement(
                 '"covariances" H^(-1)\\/gamma, [H\']^(-1)\\/gamma', _covariances, _on_designs(AXES, corrected=True)
             ),
             wrong="The precision matrices are named for the covariances.",
-            mutants={"scaled by 1.01": Mutant(partial(_covariances, factor=HUNDREDTH), SMALL, severity=0.01)},
+            mutants={"scaled by 1.01": Mutant(_covariances, SMALL, severity=0.01, factor=HUNDREDTH)},
         ),
     },
 )

@@ -137,7 +137,7 @@ def identity_display(
             ],
         ),
         mutants={
-            name: Mutant(partial(check, weights=weights), shape, severity=1e-6 if "1e-6" in name else None)
+            name: Mutant(check, shape, severity=1e-6 if "1e-6" in name else None, weights=weights)
             for name, weights in wrong.items()
         },
     )

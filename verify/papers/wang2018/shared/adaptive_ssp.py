@@ -74,9 +74,9 @@ DRAWN = over(
     quick_every=4,
 )
 MUTANTS = {
-    "epsilon up to 16.5": Mutant(partial(releases, largest=16.5), {"epsilon": 16.5, "delta": 0.35}, severity=0.05),
+    "epsilon up to 16.5": Mutant(releases, {"epsilon": 16.5, "delta": 0.35}, severity=0.05, largest=16.5),
     "epsilon cut by 5 %": Mutant(
-        partial(releases, largest=LARGEST, factor=0.95), {"epsilon": 15.5, "delta": 0.3163}, severity=0.05
+        releases, {"epsilon": 15.5, "delta": 0.3163}, severity=0.05, largest=LARGEST, factor=0.95
     ),
 }
 

@@ -157,7 +157,7 @@ def calibration(
     first, form = partial(wrong, grows=1), corrected + _CORRECTED
     mutants = {
         "epsilon cut by 5 %": Mutant(
-            partial(right, factor=0.95), ZERO | {"n": 0, "epsilon": 30.0, "delta": 1e-12}, severity=0.05
+            right, ZERO | {"n": 0, "epsilon": 30.0, "delta": 1e-12}, severity=0.05, factor=0.95
         ),
         "no factor 2 under the root": Mutant(wrong, ZERO),
     }
