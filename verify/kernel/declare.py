@@ -112,8 +112,8 @@ class Display:
     corrected form. ``proof`` marks a line of a proof (as the kind "proof step" of its table does).
     """
 
-    title: str
-    printed: Form
+    title: str = ""
+    printed: Form = Form("")
     corrected: Form | None = None
     wrong: str = ""
     mutants: Mapping[str, Mutant] = field(default_factory=dict)

@@ -104,13 +104,12 @@ STATEMENT = statement(
             },
         ),
         ".c": Display(
-            "",
-            Form(
+            printed=Form(
                 'forall lambda > 0: quad mu(x) <= overline(mu^P)(x) "and" log(1 - f\'\' overline(mu^P)(x)) "is defined, with probability" 1 - 2 rho',
                 partial(_leverage, admissible=True),
                 [smallest("lambda = 1/10, no data", SMALL, draws=DRAWS)],
             ),
-            Form(
+            corrected=Form(
                 "forall lambda > 0: quad Pr[mu(x) <= overline(mu^P)(x)] >= 1 - 2 rho",
                 _leverage,
                 [
@@ -119,9 +118,9 @@ STATEMENT = statement(
                     At("real data", REAL | {"target": "outside"}, draws=FEW, quick=False),
                 ],
             ),
-            "A valid bound on the leverage is not enough: with lambda below f'' ||x||^2 it can exceed 1/f'', and the "
+            wrong="A valid bound on the leverage is not enough: with lambda below f'' ||x||^2 it can exceed 1/f'', and the "
             "report then takes the logarithm of a negative number.",
-            {
+            mutants={
                 "0.45 of the margin on lambda": Mutant(
                     _leverage, SMALL | {"sigma_4": 0.1}, severity=0.1, draws=MANY, quick=False, share=0.45
                 ),

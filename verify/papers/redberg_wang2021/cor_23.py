@@ -31,8 +31,7 @@ STATEMENT = statement(
     "is tight for large ||Delta||/sigma, the quantile of C23.2 for small ones.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon <= norm(Delta_z)^2/(2 sigma^2) + (norm(Delta_z) Phi^(-1)(1 - delta))/sigma",
                 CLAIM.of(epsilon_quantile),
                 [
@@ -47,8 +46,7 @@ STATEMENT = statement(
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon(o) <= norm(Delta_z)^2/(2 sigma^2) + (norm(Delta_z) Phi^(-1)(1 - rho/2))/sigma",
                 partial(ex_post, epsilon=TWO_SIDED),
                 RHOS,

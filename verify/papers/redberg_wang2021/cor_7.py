@@ -89,19 +89,18 @@ STATEMENT = statement(
             responses={"poisson": (0.0, 1.0)},
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "log product_(j=1)^d (1 + mu_j) = log(1 + mu(x))",
                 partial(_line, right=lambda sign, second: arb(1)),
                 [smallest("one record x = 1, lambda = 1, f'' = 1/4", SMALLEST)],
             ),
-            Form(
+            corrected=Form(
                 "log product_(j=1)^d (1 minus.plus mu_j) = log(1 plus.minus f''(dot) mu(x))",
                 partial(_line, right=lambda sign, second: sign * second),
                 over("one dimension", {"lam": (1.0, 4.0), "predictor": (0.0, 1.5), "sign": (1, -1)}),
             ),
-            "The only non-zero eigenvalue of the target's Hessian is f'' ||x||^2, so f'' must multiply mu(x).",
-            {"half of f''": Mutant(_line, SMALLEST, right=lambda sign, second: sign * (second / 2))},
+            wrong="The only non-zero eigenvalue of the target's Hessian is f'' ||x||^2, so f'' must multiply mu(x).",
+            mutants={"half of f''": Mutant(_line, SMALLEST, right=lambda sign, second: sign * (second / 2))},
         ),
     },
     figures=figures,

@@ -78,8 +78,7 @@ STATEMENT = statement(
     "gives the attacker, o = 1, is one of the exceptions of probability 0: both solutions, Q and 1 - Q, are integers.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon(o, D, D_(plus.minus z)) = (abs(Q(D) - Q(D_(plus.minus z))) abs(2 o - Q(D) - Q(D_(plus.minus z))))/(2 sigma^2)",
                 _loss,
                 over(WORDS, ALL | {"Q": (0, 1000), "Q'": (0, 1, 999)}, quick_every=17),
@@ -91,8 +90,7 @@ STATEMENT = statement(
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Q(D) = o - 0.5 plus.minus sigma^2 epsilon(o, D, D_(+z))",
                 _solved,
                 over(WORDS, ALL | {"Q": (0, 3, 1000)}, quick_every=7),
@@ -104,28 +102,26 @@ STATEMENT = statement(
             },
         ),
         ".3": Display(
-            "",
-            Form(
+            printed=Form(
                 'Pr["exactly one solution is in" ZZ] = 1, quad o = 1',
                 partial(_integers, claimed=lambda o: True),
                 INTEGERS,
             ),
-            Form(
+            corrected=Form(
                 '2 o in.not ZZ ==> "exactly one solution is in" ZZ',
                 partial(_integers, claimed=lambda o: (2 * o).denominator > 1),
                 INTEGERS,
             ),
-            "The solutions are Q and 2 o - 1 - Q, so both are integers exactly when 2 o is one; that has probability "
+            wrong="The solutions are Q and 2 o - 1 - Q, so both are integers exactly when 2 o is one; that has probability "
             "0, but the outcome o = 1 of the text is such a case, where Q = 0 and Q = 1 cannot be told apart.",
-            {
+            mutants={
                 "any o that is no integer": Mutant(
                     _integers, RUNNING | {"o": "1/2"}, claimed=lambda o: o.denominator > 1
                 )
             },
         ),
         ".4": Display(
-            "",
-            Form(
+            printed=Form(
                 'Q(D) = 0, o = 0.1: quad "the possibilities are" 0 "and" -0.8',
                 _stated,
                 [At("the footnote", FOOTNOTE | {"second": "-4/5", "variance": v}) for v in VARIANCES],

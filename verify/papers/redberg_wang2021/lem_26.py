@@ -39,8 +39,7 @@ def _bound(
     points = {"t": (1e-300, 1e-9, 1e-3, 0.5, 1.0, 3.0, 8.0, 37.0, 100.0, 1e3)}
     name, too_small = smaller
     return Display(
-        "",
-        Form(
+        printed=Form(
             typst,
             partial(check, coefficient=coefficient),
             [At("proved on the box"), *over("inside and outside the box", points)],

@@ -69,8 +69,7 @@ STATEMENT = statement(
     "p = (1, 0), p' = (1/2, 1/2) satisfies it with delta = 0 and epsilon = log 2 and is not private.",
     displays={
         ".0": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr_p (epsilon(o) > epsilon) <= delta ==> Pr_p (theta in S) <= e^epsilon Pr_(p') (theta in S) + delta",
                 _one_direction,
                 [At("equality", SPREAD), *LAWS],
@@ -78,8 +77,7 @@ STATEMENT = statement(
             mutants={"delta cut by 5 %": Mutant(_one_direction, SPREAD, severity=0.05, cut=Fraction(19, 20))},
         ),
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 'Pr_p (epsilon(o) > epsilon) <= delta quad "for all neighbours" ==> (epsilon, delta)"-DP"',
                 partial(_both_directions, second=lambda p, q, factor: above(q, q, p, factor)),
                 over("finite laws, both directions", FINITE, quick_every=9),
@@ -87,34 +85,32 @@ STATEMENT = statement(
             mutants=ONE_LAW,
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 'Pr_p (epsilon(o) > epsilon) <= delta, quad Pr_(p\') (-epsilon(o) < -epsilon) <= delta ==> (epsilon, delta)"-pDP"',
                 partial(_both_directions, second=lambda p, q, factor: above(q, p, q, factor)),
                 [smallest("p = (1, 0), p' = (1/2, 1/2), exp(epsilon) = 2", SMALL)],
             ),
-            Form(
+            corrected=Form(
                 'Pr_p (epsilon(o) > epsilon) <= delta, quad Pr_(p\') (-epsilon(o) > epsilon) <= delta ==> (epsilon, delta)"-pDP"',
                 partial(_both_directions, second=lambda p, q, factor: above(q, q, p, factor)),
                 [refuting(SMALL), *LAWS],
             ),
-            "A sign: -epsilon(o) < -epsilon is the event epsilon(o) > epsilon again; the other direction needs -epsilon(o) > epsilon.",
-            ONE_LAW,
+            wrong="A sign: -epsilon(o) < -epsilon is the event epsilon(o) > epsilon again; the other direction needs -epsilon(o) > epsilon.",
+            mutants=ONE_LAW,
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "E = {abs(epsilon(theta)) > t}: quad Pr_p (tilde(E)) <= e^t Pr_(p') (tilde(E)) quad forall tilde(E) subset E",
                 partial(_worst_event, inside=lambda large, small: large or small),
                 [smallest("p = (1, 0), p' = (1/2, 1/2), exp(t) = 5/4", WIDE)],
             ),
-            Form(
+            corrected=Form(
                 "E = {abs(epsilon(theta)) > t}: quad Pr_p (tilde(E)) <= e^t Pr_(p') (tilde(E)) quad forall tilde(E) subset E^c",
                 partial(_worst_event, inside=lambda large, small: not (large or small)),
                 [refuting(WIDE), *LAWS],
             ),
-            "On the bad event itself the ratio exceeds exp(t); the inequality holds on its complement.",
-            {
+            wrong="On the bad event itself the ratio exceeds exp(t); the inequality holds on its complement.",
+            mutants={
                 "bad event in one direction": Mutant(
                     _worst_event, {"outputs": 6, "seed": 5, "exp(epsilon)": 1.25}, inside=lambda large, small: not small
                 )

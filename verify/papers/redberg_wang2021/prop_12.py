@@ -121,7 +121,7 @@ def _stronger(name: str, event: Event, numbers: Numbers, severity: float) -> dic
 def _estimator(typst: str, event: Event, stronger: dict[str, Mutant]) -> Display:
     """Return one of the two estimators, for all x, with a mutant of its own."""
     form = Form(typst, partial(_covered, events=(event,), implied=True), SCALES)
-    return Display("", form, mutants=stronger | _as_released(ONE | {"sigma_4 z": 2.0}, event))
+    return Display(printed=form, mutants=stronger | _as_released(ONE | {"sigma_4 z": 2.0}, event))
 
 
 STATEMENT = statement(
@@ -135,20 +135,19 @@ STATEMENT = statement(
     "1 - 2 rho.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 'abs(hat(lambda)^P_"min" - lambda_"min") <= sigma_4 Phi^(-1)(1 - rho/2)',
                 partial(_covered, events=(two_sided,)),
                 FAILS,
             ),
-            Form(
+            corrected=Form(
                 'max{lambda, lambda_"min" - 2 sigma_4 Phi^(-1)(1 - rho/2)} <= hat(lambda)^P_"min" <= lambda_"min"',
                 partial(_covered, events=(below,), implied=True),
                 [AGAIN, *SCALES],
             ),
-            "One symbol stands for two values: Algorithm 4 subtracts sigma_4 z from the released eigenvalue, so that "
+            wrong="One symbol stands for two values: Algorithm 4 subtracts sigma_4 z from the released eigenvalue, so that "
             "the result is below the stated range with probability about 1/2; the range is that of the value before.",
-            _stronger("1.7 margins", partial(below, reach=1.7), ONE, 0.06) | _as_released(ONE, below),
+            mutants=_stronger("1.7 margins", partial(below, reach=1.7), ONE, 0.06) | _as_released(ONE, below),
         ),
         ".2": _estimator(
             'x^T (hat(H)^P + tau sigma_3 I)^(-1) x <= mu(x) <= (hat(lambda)^P_"min" + 2 tau sigma_3)/hat(lambda)^P_"min"'

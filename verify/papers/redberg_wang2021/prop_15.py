@@ -149,8 +149,7 @@ STATEMENT = statement(
     "loss cancel for some x.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[forall i <= n: epsilon_1 <= overline(epsilon_1^P) <= 12 epsilon_1 + (abs(f'(dot)) norm(x))/sigma_2"
                 " sqrt(2 log(n/rho))] >= 1 - 2 rho",
                 partial(_users, two_sided=False, union=False, signed=True, failures=2.0),
@@ -159,7 +158,7 @@ STATEMENT = statement(
                     smallest("twenty users", TWENTY, draws=DRAWS),
                 ],
             ),
-            Form(
+            corrected=Form(
                 "Pr[forall i <= n: epsilon_1 <= overline(epsilon_1^P) <= 12 S + (2 min{sigma, sigma_2} abs(f'(dot)) norm(x)"
                 ' Phi^(-1)(1 - rho/(2 n)))/sigma^2] >= 1 - 3 rho, quad S "the sum of the absolute terms", quad'
                 ' "Algorithm 2 as corrected with" Phi^(-1)(1 - rho/(2 n)) "and" tau(rho)',
@@ -169,9 +168,9 @@ STATEMENT = statement(
                     *points("orthonormal users", ORTHONORMAL, draws=(2_000, 3_000, 100_000), every=13, first=2),
                 ],
             ),
-            "The quantile of the algorithm is that of one user; three events (b, e and Z) are needed where two are counted; the "
+            wrong="The quantile of the algorithm is that of one user; three events (b, e and Z) are needed where two are counted; the "
             "one-sided bound and the cancellation are those of Theorem 10.",
-            {
+            mutants={
                 "margin of a single user": Mutant(_users, TWENTY | {"rho": 0.02}, draws=DRAWS, union=False),
                 "0.85 of the margin": Mutant(
                     _users,
@@ -185,22 +184,21 @@ STATEMENT = statement(
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[forall x: epsilon_1 <= overline(epsilon_1^P) <= 12 epsilon_1 + (abs(f'(dot)) norm(x)_1"
                 " sqrt(2 log(2 d/rho)))/sigma] >= 1 - 2 rho",
                 partial(_everyone, signed=True),
                 [smallest("no data, one dimension", LINE, draws=DRAWS)],
             ),
-            Form(
+            corrected=Form(
                 "Pr[forall x: epsilon_1 <= overline(epsilon_1^P) <= 12 (abs(log(1 plus.minus f'' mu)) +"
                 " norm(nabla ell)^2/(2 sigma^2)) + (abs(f'(dot)) norm(x)_1 sqrt(2 log(2 d/rho)))/sigma] >= 1 - 2 rho",
                 _implied,
                 [*points(AGAIN, [LINE], draws=DRAWS), *points("one dimension", LINES, draws=DRAWS, every=5)],
             ),
-            "The loss is an absolute value of terms that may cancel, and among all x there is nearly always one where they do. "
+            wrong="The loss is an absolute value of terms that may cancel, and among all x there is nearly always one where they do. "
             "The factor 12 is loose: 4.5 suffices.",
-            {
+            mutants={
                 "0.63 of the margin": Mutant(
                     _everyone,
                     LINE | {"sigma": 30.0, "lam": 1e4},

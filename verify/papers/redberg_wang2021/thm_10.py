@@ -265,24 +265,23 @@ STATEMENT = statement(
     "vanishes for large sigma_2. T10.2 is true.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 _joint("xi", "beta", 3),
                 JOINT.of(partial(epsilon_joint, power=3.0)),
                 [smallest("logistic loss, one target of length 1, predictor 0", LOGISTIC), search()],
             ),
-            Form(_joint("xi", "beta", 2), JOINT.of(epsilon_joint), [refuting(LOGISTIC), *SCALES, search()]),
-            "sigma_3 stands cubed under the root for squared, which understates epsilon when sigma_3 > 1.",
-            JOINT_MUTANTS,
+            corrected=Form(_joint("xi", "beta", 2), JOINT.of(epsilon_joint), [refuting(LOGISTIC), *SCALES, search()]),
+            wrong="sigma_3 stands cubed under the root for squared, which understates epsilon when sigma_3 > 1.",
+            mutants=JOINT_MUTANTS,
         ),
         ".2": Display(
-            "",
-            Form(_joint("(f'(dot) norm(x))", "(f''(dot) norm(x)^2)", 2), JOINT.of(epsilon_joint), [*SCALES, search()]),
+            printed=Form(
+                _joint("(f'(dot) norm(x))", "(f''(dot) norm(x)^2)", 2), JOINT.of(epsilon_joint), [*SCALES, search()]
+            ),
             mutants=JOINT_MUTANTS,
         ),
         ".3": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon_1 <= overline(epsilon_1^P)(z) <= 12 epsilon_1 + (abs(f'(dot)) norm(x))/sigma_2 sqrt(2 log(2/rho))",
                 partial(_accuracy, form=printed_terms, size=signed_sum, extra=additive),
                 [
@@ -290,7 +289,7 @@ STATEMENT = statement(
                     *(smallest("upper side: any lambda", p, draws=DRAWS, quick=i == 0) for i, p in enumerate(UPPERS)),
                 ],
             ),
-            Form(
+            corrected=Form(
                 "epsilon_1 <= overline(epsilon_1^P)(z) <= 12 S + (2 min{sigma, sigma_2} abs(f'(dot)) norm(x) Phi^(-1)(1 - rho/2))/sigma^2,"
                 " quad S = abs(log(1 plus.minus f'' mu)) + norm(nabla ell)^2/(2 sigma^2) + abs(nabla J^T nabla ell)/sigma^2,"
                 " quad overline(g^P) = min{abs(f' hat(g)^T x) + sigma_2 norm(f' x) Phi^(-1)(1-rho/2), sigma norm(f' x) Phi^(-1)(1-rho/2)},"
@@ -308,20 +307,19 @@ STATEMENT = statement(
                     ),
                 ],
             ),
-            "An upper confidence bound on a signed quantity is used as a bound on its size; the loss is an absolute value of "
+            wrong="An upper confidence bound on a signed quantity is used as a bound on its size; the loss is an absolute value of "
             "terms that may cancel, while the proof bounds each term; the additive term has sigma_2 where sigma^2/min(sigma, sigma_2) "
             "belongs. The factor 12 is loose: log 2/log(7/6) = 4.50 suffices (lambda > 2 beta).",
-            {
+            mutants={
                 "absolute value of a one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_terms),
                 "cancelling terms": Mutant(_accuracy, CANCEL, draws=DRAWS, size=signed_sum),
                 "additive term over sigma_2": Mutant(_accuracy, UPPERS[1], draws=DRAWS, extra=additive),
                 "factor 1": Mutant(_accuracy, CANCEL, draws=DRAWS, factor=1.0),
             },
-            "docs/derivations/privacy_report.md",
+            derivation="docs/derivations/privacy_report.md",
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 "lambda > 2 beta ==> f'' overline(mu^P) <= 1/2",
                 _cap,
                 points(
@@ -335,8 +333,7 @@ STATEMENT = statement(
             },
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 "abs(overline(g^P)) <= abs(g) + min{sigma, sigma_2} abs(f'(dot)) norm(x)_2 sqrt(2 log(2/rho))",
                 partial(
                     _additive_error,
@@ -345,7 +342,7 @@ STATEMENT = statement(
                 ),
                 [smallest("sigma_2 = sigma/10", SMALL, draws=MANY)],
             ),
-            Form(
+            corrected=Form(
                 "abs(overline(g^P)) <= abs(g) + 2 min{sigma, sigma_2} abs(f'(dot)) norm(x)_2 Phi^(-1)(1 - rho/2)",
                 partial(_additive_error, width=lambda scales: 2.0 * scales.quantile),
                 [
@@ -353,13 +350,14 @@ STATEMENT = statement(
                     for i, p in enumerate((SMALL, UPPERS[0], CANCEL, *EVERYWHERE[::5]))
                 ],
             ),
-            "The noise and the margin added against it both enter, so the error is twice the margin.",
-            {"once the quantile": Mutant(_additive_error, SMALL, draws=MANY, width=lambda scales: scales.quantile)},
-            "docs/derivations/privacy_report.md",
+            wrong="The noise and the margin added against it both enter, so the error is twice the margin.",
+            mutants={
+                "once the quantile": Mutant(_additive_error, SMALL, draws=MANY, width=lambda scales: scales.quantile)
+            },
+            derivation="docs/derivations/privacy_report.md",
         ),
         ".f": Display(
-            "",
-            Form(
+            printed=Form(
                 "tau = O(sqrt(d) (1 + log(C/rho)^(3/2)))",
                 partial(_tau, order=lambda d, rho: math.sqrt(d) * (1.0 + math.log(1.0 / rho) ** 1.5)),
                 over("d and rho", {"dim": (1, 2, 5, 20, 50), "rho": (0.5, 1e-2, 1e-6, 1e-12)}, quick_every=6),

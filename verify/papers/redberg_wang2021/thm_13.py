@@ -213,36 +213,34 @@ STATEMENT = statement(
             },
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 '(1 + (4 tau sigma_3)/lambda_"min") (1 + beta/lambda_"min") <= 1 + (4 tau sigma_3 + 2 beta)/lambda_"min"',
                 partial(ADDED, betas=Fraction(2)),
                 [FAILS_AT_CORNER],
             ),
-            Form(
+            corrected=Form(
                 '(1 + (4 tau sigma_3)/lambda_"min") (1 + beta/lambda_"min") <= 1 + (4 tau sigma_3 + 3 beta)/lambda_"min"',
                 partial(ADDED, betas=Fraction(3)),
                 [*TRUE_ENDS, PROVED_STEPS[0]],
             ),
-            "The product of the two fractions is dropped; it is up to 2 beta/lambda_min, as lambda_min >= 2 tau sigma_3 only.",
-            {"2.7 beta": Mutant(ADDED, CORNER, severity=0.1, betas=Fraction(27, 10))},
+            wrong="The product of the two fractions is dropped; it is up to 2 beta/lambda_min, as lambda_min >= 2 tau sigma_3 only.",
+            mutants={"2.7 beta": Mutant(ADDED, CORNER, severity=0.1, betas=Fraction(27, 10))},
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 '(1 + u)/(1 - v) = 1 + u + v/(1 - v) <= 1 + (4 tau sigma_3 + 2 beta)/lambda_"min", quad'
                 ' u = (2 tau sigma_3)/hat(lambda)^P_"min", quad v = beta/lambda_"min"',
                 partial(REMOVED, betas=Fraction(2), remainder=lambda u, v: v / (1 - v)),
                 [FAILS_AT_CORNER, EQUALITY],
             ),
-            Form(
+            corrected=Form(
                 '(1 + u)/(1 - v) = 1 + u + (v (1 + u))/(1 - v) <= 1 + (4 tau sigma_3 + 6 beta)/lambda_"min"',
                 partial(REMOVED, betas=Fraction(6), remainder=lambda u, v: v * (1 + u) / (1 - v)),
                 [*TRUE_ENDS, EQUALITY, *PROVED_STEPS[1:]],
             ),
-            "The equality lacks the term u v/(1 - v), and the constant with it. The chain also starts from -log(1 - a) where "
+            wrong="The equality lacks the term u v/(1 - v), and the constant with it. The chain also starts from -log(1 - a) where "
             "the report has -log(1 - a_hat).",
-            {"5.5 beta": Mutant(REMOVED, CORNER, severity=0.09, betas=Fraction(11, 2))},
+            mutants={"5.5 beta": Mutant(REMOVED, CORNER, severity=0.09, betas=Fraction(11, 2))},
         ),
     },
 )

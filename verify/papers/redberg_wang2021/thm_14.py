@@ -38,8 +38,7 @@ STATEMENT = statement(
             [*over("scales and delta; no gradient at all", RATIOS, quick_every=9), search()],
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[abs(L) <= " + _epsilon("2/rho") + "] >= 1 - rho",
                 partial(ex_post, epsilon=EX_POST),
                 [

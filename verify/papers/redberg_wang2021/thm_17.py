@@ -110,11 +110,10 @@ STATEMENT = statement(
     summary="True. The ex-post failure probability 2 delta is loose: it never exceeds delta.",
     displays={
         ".1": Display(
-            "", Form("epsilon(dot) = " + EPSILON, GOE.of(epsilon_goe), [*SCALES, search()]), mutants=GOE_MUTANTS
+            printed=Form("epsilon(dot) = " + EPSILON, GOE.of(epsilon_goe), [*SCALES, search()]), mutants=GOE_MUTANTS
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[abs(L) <= " + EPSILON + "] >= 1 - 2 delta",
                 partial(EX_POST, epsilon=epsilon_goe, failure=2.0),
                 SCALES,
@@ -137,8 +136,7 @@ STATEMENT = statement(
             },
         ),
         ".3": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon <= beta^2/(4 sigma_3^2) + (beta sqrt(2 log(1/delta)))/(sqrt(2) sigma_3)",
                 GOE.of(epsilon_goe),
                 [*SCALES, search()],
@@ -146,8 +144,7 @@ STATEMENT = statement(
             mutants=GOE_MUTANTS,
         ),
         ".4": Display(
-            "",
-            Form(
+            printed=Form(
                 'norm("Upper"(H_x))_2 <= norm(H_x)_F <= beta, quad epsilon = beta^2/(2 sigma_3^2) + (beta sqrt(2 log(1/delta)))/sigma_3',
                 _classical,
                 [
@@ -166,8 +163,7 @@ STATEMENT = statement(
             },
         ),
         ".5": Display(
-            "",
-            Form(
+            printed=Form(
                 'norm(["diag"(H_x)/sqrt(2), "strict upper"(H_x)])_2 = 1/sqrt(2) norm(H_x)_F',
                 _norm,
                 over(

@@ -119,8 +119,7 @@ STATEMENT = statement(
             mutants={"bound cut by 10 %": Mutant(_linear, {"sign": 1}, severity=0.1, factor=CUT)},
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "mu_j (x) <= -lambda_j/lambda <= 0",
                 partial(_line, slack=lambda mu, ratio: min(-ratio - mu, ratio)),
                 [
@@ -128,14 +127,14 @@ STATEMENT = statement(
                     smallest("the target alone", TINY | {"sign": -1, "n": 0}),
                 ],
             ),
-            Form(
+            corrected=Form(
                 "-lambda_j/lambda <= mu_j (x) <= 0",
                 partial(_line, slack=lambda mu, ratio: min(mu + ratio, -mu)),
                 [refuting(TINY), *RATIONAL],
             ),
-            "Inverting H <= -lambda I turns the order round, so that mu_j is at least -lambda_j/lambda; the rest of the "
+            wrong="Inverting H <= -lambda I turns the order round, so that mu_j is at least -lambda_j/lambda; the rest of the "
             "proof uses this correct direction.",
-            {
+            mutants={
                 "lower end cut by 10 %": Mutant(
                     _line, TINY | {"n": 0}, severity=0.1, slack=lambda mu, ratio: min(mu + CUT * ratio, -mu)
                 )

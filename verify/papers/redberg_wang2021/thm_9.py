@@ -132,8 +132,7 @@ STATEMENT = statement(
     "with |f'| it is true, with failure probability below rho/2.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 INNER + "sigma sqrt(2 log(2 d/rho)) norm(nabla ell (hat(theta)^P; z))_1",
                 _all,
                 [
@@ -148,8 +147,7 @@ STATEMENT = statement(
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 INNER + "f'(x^T hat(theta)^P; y) sigma norm(x)_2 sqrt(2 log(2/rho))",
                 partial(_one, absolute=False),
                 [
@@ -157,7 +155,7 @@ STATEMENT = statement(
                     At("no data, squared loss", ALONE | {"loss": "squared"}, draws=DRAWS, quick=False),
                 ],
             ),
-            Form(
+            corrected=Form(
                 INNER + "abs(f'(x^T hat(theta)^P; y)) sigma norm(x)_2 sqrt(2 log(2/rho))",
                 _one,
                 [
@@ -169,8 +167,8 @@ STATEMENT = statement(
                     At("outputs", ALONE | {"y": -1.0, "rho": 0.3}, draws=DRAWS),
                 ],
             ),
-            "A misprint: the slope f' stands without its absolute value, and is negative for half of all records.",
-            {
+            wrong="A misprint: the slope f' stands without its absolute value, and is negative for half of all records.",
+            mutants={
                 "root cut by 10 %": Mutant(_one, {"rho": 1e-12}, severity=0.1, factor=0.9),
                 "no absolute value": Mutant(_one, ALONE, draws=DRAWS, absolute=False),
             },

@@ -212,9 +212,8 @@ STATEMENT = statement(
             },
         ),
         ".p1": Display(
-            "",
-            Form(SPLIT.format(last=""), partial(_split, with_noise=False), [NO_RESPONSE]),
-            Form(
+            printed=Form(SPLIT.format(last=""), partial(_split, with_noise=False), [NO_RESPONSE]),
+            corrected=Form(
                 SPLIT.format(last=" E_2"),
                 _split,
                 [
@@ -223,32 +222,30 @@ STATEMENT = statement(
                     At("equality", EQUAL),
                 ],
             ),
-            "E_2 is missing in the second norm, so that the right side does not see the moment's noise.",
-            {
+            wrong="E_2 is missing in the second norm, so that the right side does not see the moment's noise.",
+            mutants={
                 "constant cut by 5 %": Mutant(_split, EQUAL, severity=0.05, constant=Fraction(57, 20)),
                 "no ridge term": Mutant(_split, _named("large ridge", A="identity"), ridge=0),
             },
         ),
         ".p2": Display(
-            "",
-            Form("X^T X + lambda I + E_1 prec 0.5 (X^T X + lambda I)", partial(_order, sign=-1), [NO_NOISE]),
-            Form("X^T X + lambda I + E_1 succ.eq 0.5 (X^T X + lambda I)", _order, [NO_NOISE, *AT_THE_EDGE]),
-            "The order is turned round.",
-            {"0.55 in place of 0.5": Mutant(_order, _named("half"), severity=0.1, share=Fraction(11, 20))},
+            printed=Form("X^T X + lambda I + E_1 prec 0.5 (X^T X + lambda I)", partial(_order, sign=-1), [NO_NOISE]),
+            corrected=Form("X^T X + lambda I + E_1 succ.eq 0.5 (X^T X + lambda I)", _order, [NO_NOISE, *AT_THE_EDGE]),
+            wrong="The order is turned round.",
+            mutants={"0.55 in place of 0.5": Mutant(_order, _named("half"), severity=0.1, share=Fraction(11, 20))},
         ),
         "#rate": _rate_display("rate of the estimation error", f"{LENGTH}^2", 2, of_F=False, constant=12),
         ".p3": Display(
-            "",
-            Form(
+            printed=Form(
                 f"{EXCESS} = 1/2 {LENGTH}_((X^T X)^(-1))^2", partial(_excess, metric=lambda gram: gram.inv()), [RECORD]
             ),
-            Form(
+            corrected=Form(
                 f"{EXCESS} = 1/2 {LENGTH}_(X^T X)^2",
                 partial(_excess, metric=lambda gram: gram),
                 [RECORD, *over("random", ANY)],
             ),
-            "The metric of Lemma 5 is X^T X, not its inverse.",
-            {"1 % larger": Mutant(_excess, DRAWN, severity=0.01, metric=lambda gram: gram * fmpq(101, 100))},
+            wrong="The metric of Lemma 5 is X^T X, not its inverse.",
+            mutants={"1 % larger": Mutant(_excess, DRAWN, severity=0.01, metric=lambda gram: gram * fmpq(101, 100))},
         ),
         "#rate of F": _rate_display("rate of the excess of F", EXCESS, 1, of_F=True, constant=6),
     },

@@ -185,26 +185,24 @@ STATEMENT = statement(
     "corrected bound is loose: its exponent covers the noise of the release at level delta, and lambda may be halved.",
     displays={
         ".p1": Display(
-            "",
-            Form(EQUALITY.format(w=""), partial(_chain, weight=fmpq(1), subtracted=0), [CHAIN]),
-            Form(
+            printed=Form(EQUALITY.format(w=""), partial(_chain, weight=fmpq(1), subtracted=0), [CHAIN]),
+            corrected=Form(
                 EQUALITY.format(w="1/2 ") + " - 1/2 lambda norm(tilde(theta))^2",
                 partial(_corrected_chain, subtracted=1),
                 [CHAIN, *over("random data", {"n": (4,), "dim": (1, 2, 3), "seed": (1, 2)})],
             ),
-            "The term -lambda |theta|^2 is missing (then it is an inequality), and the ridge of the density is lambda/2.",
-            {
+            wrong="The term -lambda |theta|^2 is missing (then it is an inequality), and the ridge of the density is lambda/2.",
+            mutants={
                 "subtracted penalty 1 % smaller": Mutant(
                     _corrected_chain, ONE | {"n": 4}, severity=0.01, subtracted=fmpq(99, 100)
                 )
             },
         ),
         ".p2": Display(
-            "",
-            Form(FIRST_STEP.format(w=""), _step_printed, [RARE]),
-            Form(FIRST_STEP.format(w="1/2 "), _step, [RARE, *over("exact law", STEPS, quick_every=7)]),
-            "theta*_lambda minimises F + lambda |theta|^2/2, not F + lambda |theta|^2, so a term linear in the noise is left.",
-            {
+            printed=Form(FIRST_STEP.format(w=""), _step_printed, [RARE]),
+            corrected=Form(FIRST_STEP.format(w="1/2 "), _step, [RARE, *over("exact law", STEPS, quick_every=7)]),
+            wrong="theta*_lambda minimises F + lambda |theta|^2/2, not F + lambda |theta|^2, so a term linear in the noise is left.",
+            mutants={
                 "no cross term": Mutant(
                     _step, {"dim": 50, "rho": 0.1, "eigenvalue": 100.0, "lam": 2.0**-10, "gamma": 1.0}, cross=0
                 )

@@ -180,19 +180,18 @@ STATEMENT = statement(
             },
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 f"macron(epsilon) = epsilon/2 - epsilon^2/8 {SUM}",
                 partial(_bar, stated=lambda log, epsilon: epsilon / 2 - epsilon**2 / 8 * (2 + log) / log),
                 [CASE],
             ),
-            Form(
+            corrected=Form(
                 f"macron(epsilon) = epsilon/4 - macron(epsilon)^2/(2 {LOG})",
                 partial(_bar, stated=lambda log, epsilon: epsilon / 4 - _root(log, epsilon) ** 2 / (2 * log)),
                 [CASE, *over("budgets", {"log": (2.0, 50.0), "epsilon": (0.125, 2.0)})],
             ),
-            "Step 3 of Algorithm 1 defines epsilon bar as the root of another equation.",
-            {
+            wrong="Step 3 of Algorithm 1 defines epsilon bar as the root of another equation.",
+            mutants={
                 "1 % less of the square": Mutant(
                     _bar,
                     ONE,
@@ -215,28 +214,26 @@ STATEMENT = statement(
             proof=True,
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 f"macron(epsilon) > epsilon\\/4 {RANGE}",
                 partial(_quarter, constant=0.25),
                 [smallest("log(6/delta) = 16, epsilon = 1 < 2 log/(1 + log)", ONE)],
             ),
-            Form(
+            corrected=Form(
                 f"macron(epsilon) > 0.23 epsilon {RANGE}",
                 partial(_quarter, constant=0.23),
                 [CASE, At("proved on the box")],
             ),
-            "The root of step 3 is epsilon/4 minus a positive number.",
-            {"constant 5 % larger": Mutant(_quarter, {}, severity=0.05, constant=0.2415)},
+            wrong="The root of step 3 is epsilon/4 minus a positive number.",
+            mutants={"constant 5 % larger": Mutant(_quarter, {}, severity=0.05, constant=0.2415)},
         ),
         ".p3": Display(
-            "",
-            Form(
+            printed=Form(
                 TILDE.format(constant=16),
                 partial(_tilde, constant=16.0),
                 [smallest("d/2 + … = 5, delta near 1, epsilon near its bound", LATE)],
             ),
-            Form(
+            corrected=Form(
                 TILDE.format(constant=19),
                 partial(_tilde, constant=19.0),
                 [
@@ -248,8 +245,8 @@ STATEMENT = statement(
                     ),
                 ],
             ),
-            "It uses epsilon bar > epsilon/4.",
-            {"constant 18": Mutant(_tilde, LATE, severity=0.04, constant=18.0)},
+            wrong="It uses epsilon bar > epsilon/4.",
+            mutants={"constant 18": Mutant(_tilde, LATE, severity=0.04, constant=18.0)},
         ),
     },
 )

@@ -172,19 +172,18 @@ STATEMENT = statement(
             },
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 _SUM + " sum_(j=1)^d [U^T E]_(i,j)^2 [theta]_i^2",
                 partial(_ten, term=_printed_row),
                 [SWAP, At("random E and theta", TURNED)],
             ),
-            Form(
+            corrected=Form(
                 _SUM + " (sum_(j=1)^d [U^T E]_(i,j) [theta]_j)^2",
                 partial(_ten, term=_corrected_row),
                 [SWAP, *over("random E and theta", RANDOM)],
             ),
-            "The square stands inside the sum over j and theta carries the index i: E = [[0, 1], [1, 0]] gives 0 = 1.",
-            {
+            wrong="The square stands inside the sum over j and theta carries the index i: E = [[0, 1], [1, 0]] gives 0 = 1.",
+            mutants={
                 "squares summed": Mutant(_ten, TURNED, term=_squares_summed),
                 "1 % larger": Mutant(_ten, TURNED, severity=0.01, term=partial(_corrected_row, scale=fmpq(101, 100))),
             },
@@ -199,13 +198,12 @@ STATEMENT = statement(
             proof=True,
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 "PP(max_((i,j) in [d]^2) abs([U^T E]_(i,j)) >= sqrt(w^2 log(2 d^2\\/rho))) <= rho",
                 partial(_largest, factor=Fraction(1)),
                 [ALONE],
             ),
-            Form(
+            corrected=Form(
                 "PP(max_((i,j) in [d]^2) abs([U^T E]_(i,j)) >= sqrt(2 w^2 log(2 d^2\\/rho))) <= rho",
                 partial(_largest, factor=Fraction(2)),
                 [
@@ -215,8 +213,10 @@ STATEMENT = statement(
                     *over("rare, exact law", {"dim": (1,), "rho": (0.9, 1e-6, 1e-30)}),
                 ],
             ),
-            "A factor 2 is missing under the root.",
-            {"factor cut by 10 %": Mutant(_largest, {"dim": 1, "rho": 1e-30}, severity=0.1, factor=Fraction(9, 5))},
+            wrong="A factor 2 is missing under the root.",
+            mutants={
+                "factor cut by 10 %": Mutant(_largest, {"dim": 1, "rho": 1e-30}, severity=0.1, factor=Fraction(9, 5))
+            },
         ),
     },
 )

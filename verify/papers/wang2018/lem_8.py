@@ -115,13 +115,12 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
             "docs/derivations/wang2018_appendix_d.md, section 1",
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 f"{bound} <= ({short})/gamma, quad 0 < rho < 1",
                 partial(_short, least=0.01),
                 [smallest("d = 1, rho = 1/2: 4.05 > 3.47", HALF), At("box")],
             ),
-            Form(
+            corrected=Form(
                 f"{bound} <= ({short})/gamma, quad 0 < rho <= 1\\/e",
                 partial(_short, least=1.0 + 1e-9, up_to=math.exp(-1)),
                 [
@@ -130,12 +129,12 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
                     *over("single values", {"dim": (1, 7, 1000), "rho": (0.3678, 0.1, 1e-12)}),
                 ],
             ),
-            "As rho tends to 1 the right side tends to 0 and the left side to d; it needs log(1/rho) >= 1.",
-            {
+            wrong="As rho tends to 1 the right side tends to 0 and the left side to d; it needs log(1/rho) >= 1.",
+            mutants={
                 "rho up to exp(-0.95)": Mutant(_short, {}, severity=0.05, least=0.95**0.5),
                 "constant 4.9": Mutant(_short, {}, severity=0.02, least=1.0, constant=4.9),
             },
-            "docs/derivations/wang2018_appendix_d.md, section 1",
+            derivation="docs/derivations/wang2018_appendix_d.md, section 1",
         ),
     }
 

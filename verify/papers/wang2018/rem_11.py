@@ -102,15 +102,14 @@ def _formula(tail: str) -> str:
 
 #: The remark used for a record that leaves, as in appendix D.5: a line of W18-TH2i's proof.
 LEAVING = Display(
-    "",
-    Form(_formula(""), partial(_leaves, bound=PRINTED, own=True), [LEAVES]),
-    Form(
+    printed=Form(_formula(""), partial(_leaves, bound=PRINTED, own=True), [LEAVES]),
+    corrected=Form(
         _formula("2 ") + ' quad "with" lambda_min, L "of the data without the target"',
         partial(_leaves, bound=CORRECTED),
         [LEAVES, *DATA],
     ),
-    "A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
-    {
+    wrong="A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
+    mutants={
         "no residual": Mutant(
             _leaves,
             {"n": 4, "dim": 3, "B": 1.0, "Y": 0.5, "gamma": 10.0, "lam": 1.0, "delta": 1e-2},
@@ -120,7 +119,7 @@ LEAVING = Display(
             _leaves, {"gamma": 1e8, "lam": 1.0, "delta": 1e-6}, severity=0.1, bound=partial(CORRECTED, factor=0.9)
         ),
     },
-    "docs/derivations/wang2018_appendix_d.md, section 2",
+    derivation="docs/derivations/wang2018_appendix_d.md, section 2",
 )
 
 STATEMENT = statement(

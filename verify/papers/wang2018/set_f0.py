@@ -106,8 +106,7 @@ STATEMENT = statement(
             },
         ),
         ".sign": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon <= " + _right(""),
                 partial(_rule, bound=partial(PRINTED, factor=0.01)),  # any epsilon below the right side is allowed
                 [
@@ -117,7 +116,7 @@ STATEMENT = statement(
                     )
                 ],
             ),
-            Form(
+            corrected=Form(
                 "epsilon >= " + _right("2 "),
                 partial(_rule, bound=CORRECTED),
                 [
@@ -125,8 +124,8 @@ STATEMENT = statement(
                     *over("ridge and temperature", SCALES | {"delta": (1e-6,)}, quick_every=9),
                 ],
             ),
-            "A misprint: a prescribed epsilon is to be reached, so it is to be at least the right side; the authors' code solves for equality.",
-            {"a hundredth of epsilon": Mutant(_rule, SMALLEST, bound=partial(CORRECTED, factor=0.01))},
+            wrong="A misprint: a prescribed epsilon is to be reached, so it is to be at least the right side; the authors' code solves for equality.",
+            mutants={"a hundredth of epsilon": Mutant(_rule, SMALLEST, bound=partial(CORRECTED, factor=0.01))},
         ),
         "#reach": Display(
             "the ridge from which some gamma is enough",

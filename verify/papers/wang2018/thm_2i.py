@@ -182,8 +182,7 @@ STATEMENT = statement(
     derivation=f"{NOTES}, section 3",
     displays={
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 'lambda_min + sqrt(log(6/delta))/(epsilon/4) Z "is an" (epsilon/4, delta/3)"-DP release"',
                 partial(_promise, law=_published_eigenvalue, box=PRINTED_BOX, share=0.25, shares=3.0),
                 [
@@ -192,13 +191,13 @@ STATEMENT = statement(
                     search(quick=False),
                 ],
             ),
-            Form(
+            corrected=Form(
                 'lambda_min + norm(cal(X))^2 s Z "is an" (epsilon/4, delta/5)"-DP release,  " s "the analytic noise at" (epsilon/4, delta/5)',
                 partial(_eigenvalue, share=SOLVED * 0.25),
                 [*over("epsilon and delta", BUDGETS, quick_every=5), search(quick=False)],
             ),
-            "The sensitivity ||X||^2 and the 2 under the root are missing.",
-            {"epsilon cut by 5 percent": Mutant(_eigenvalue, SMALL, severity=0.05, share=0.95 * 0.25)},
+            wrong="The sensitivity ||X||^2 and the 2 under the root are missing.",
+            mutants={"epsilon cut by 5 percent": Mutant(_eigenvalue, SMALL, severity=0.05, share=0.95 * 0.25)},
         ),
         ".p2": _event(
             "",
@@ -213,15 +212,14 @@ STATEMENT = statement(
             f'{_BELOW} "with probability" 1 - delta/5, quad "the shift one sensitivity more than the quantile"',
         ),
         ".p4": Display(
-            "",
-            Form(
+            printed=Form(
                 'gamma = ((tilde(lambda)_min + lambda) tilde(epsilon)^2)/(log(6/delta) tilde(L)^2): quad tilde(theta) "is" (epsilon/2, delta/3)"-pDP"',
                 partial(
                     _promise, law=_published_sample, box={**EPSILON, "delta": Axis(1e-12, 0.5)}, share=0.5, shares=3.0
                 ),
                 [smallest("no record, features bounded by 1", SMALL), search(quick=False)],
             ),
-            Form(
+            corrected=Form(
                 'gamma "the largest with" e(norm(cal(X))^2/(tilde(lambda)_min + lambda), e^Delta) <= epsilon/2 "at" delta/5, quad e "the loss bound"',
                 partial(_sample, share=0.5),
                 [
@@ -229,13 +227,13 @@ STATEMENT = statement(
                     search(quick=False),
                 ],
             ),
-            "It rests on Remark 11, whose tail lacks a 2 under the root; loose as corrected by 7 % in epsilon at the closest.",
-            {
+            wrong="It rests on Remark 11, whose tail lacks a 2 under the root; loose as corrected by 7 % in epsilon at the closest.",
+            mutants={
                 "epsilon cut by 10 percent": Mutant(
                     _sample, {"epsilon": 8.0, "delta": 1e-12, **ONE}, severity=0.03, share=0.9 * 0.5
                 )
             },
-            f"{NOTES}, section 2",
+            derivation=f"{NOTES}, section 2",
         ),
         ".p5": LEAVING,
         "#all": Display(

@@ -162,19 +162,18 @@ STATEMENT = statement(
             {"constant 19": Mutant(_covariance, SHARP, severity=0.08, constant=19.0)},
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "PP[tilde(lambda)_min >= lambda_min - norm(cal(X))^2 (4 log(6/delta))/epsilon] >= 1 - delta/3",
                 partial(_event, share=0.0),
                 [smallest("any epsilon", {"delta": 1e-3})],
             ),
-            Form(
+            corrected=Form(
                 f"PP[tilde(lambda)_min >= lambda_min - l] >= 1 - delta/3, quad {_LOSS}",
                 _event,
                 over("delta", {"delta": (0.3, 1e-3, 1e-6, 1e-12)}),
             ),
-            "The shift alone uses up the allowance, so the event is that a normal variable is positive: probability one half.",
-            {"quantile cut by 10 %": Mutant(_event, {"delta": 1e-6}, severity=0.1, share=0.9)},
+            wrong="The shift alone uses up the allowance, so the event is that a normal variable is positive: probability one half.",
+            mutants={"quantile cut by 10 %": Mutant(_event, {"delta": 1e-6}, severity=0.1, share=0.9)},
         ),
     },
 )

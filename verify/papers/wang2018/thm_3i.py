@@ -78,19 +78,18 @@ STATEMENT = statement(
             "docs/derivations/wang2018_ssp.md, section 3",
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 '"noise" sqrt(log(6/delta))/(epsilon/3) times "sensitivity is" (epsilon/3, delta/3)"-DP"',
                 PRINTED.of(third),
                 [ONE, search(quick=False)],
             ),
-            Form(
+            corrected=Form(
                 '"noise" sqrt(2 log(3.75/delta))/(epsilon/3) times "sensitivity is" (epsilon/3, delta/3)"-DP for" epsilon <= 3',
                 CORRECTED.of(third, lambda p, epsilon: epsilon <= 1.0),
                 [ONE, *over("epsilon and delta", BUDGETS, quick_every=5), search(quick=False)],
             ),
-            "The 2 under the root of the Gaussian mechanism is missing, and its hypothesis epsilon/3 <= 1. Loose by 12 % at the closest.",
-            {
+            wrong="The 2 under the root of the Gaussian mechanism is missing, and its hypothesis epsilon/3 <= 1. Loose by 12 % at the closest.",
+            mutants={
                 "epsilon 2 % below the least possible": Mutant(
                     CORRECTED.of(lambda p: 0.98 * CRITICAL * third(p), lambda p, _: third(p) <= 1.0),
                     {"epsilon": 3.0, "delta": 1e-12},
@@ -98,7 +97,7 @@ STATEMENT = statement(
                 ),
                 "any epsilon": Mutant(CORRECTED.of(third), {"epsilon": 30.0, "delta": 0.04}),
             },
-            "docs/derivations/wang2019.md, Lemma 2.4",
+            derivation="docs/derivations/wang2019.md, Lemma 2.4",
         ),
     },
     figures=figures,

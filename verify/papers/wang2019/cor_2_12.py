@@ -127,7 +127,6 @@ STATEMENT = statement(
             mutants={"2 delta cut by 5 %": Mutant(_bound, SHARP, severity=0.05, share=Fraction(19, 20))},
         ),
         ".p": Display(
-            "",
             printed=Form(
                 LEFT + " = 1/2 [sum_(i=1)^infinity 2^i/i! EE_(cal(D)) epsilon^i + EE_(cal(D)') epsilon^i] + 2 delta",
                 partial(_equality, target=unweighted),

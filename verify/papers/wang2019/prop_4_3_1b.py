@@ -112,7 +112,6 @@ STATEMENT = statement(
             mutants={"scaled by 1.05": SCALED, "half without the cap": Mutant(_stated(half), LARGE)},
         ),
         ".p": Display(
-            "",
             printed=Form(
                 LEFT + "1 + sqrt(n)/(2 sqrt(lambda_n))",
                 _stated(half),

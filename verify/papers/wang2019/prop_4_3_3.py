@@ -135,7 +135,6 @@ STATEMENT = statement(
             },
         ),
         ".p": Display(
-            "",
             printed=Form(
                 "(X^T X + lambda_n I)^(-1) X^T X (X^T X + lambda_n I)^(-1) \\/ gamma_n",
                 _covariance(lambda risk: risk.sandwich_trace / risk.gamma),

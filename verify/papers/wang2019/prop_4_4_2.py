@@ -171,7 +171,6 @@ STATEMENT = statement(
             },
         ),
         ".p1": Display(
-            "",
             printed=Form(
                 "PP[tilde(lambda)_min > lambda_min - (sqrt(10 log n) sqrt(log(4/delta)))/(epsilon/2)] = 1 - n^(-10)",
                 partial(_event, factor=10.0),
@@ -186,7 +185,6 @@ STATEMENT = statement(
             mutants={"deviation cut by 10 %": Mutant(_event, {"n": 1000}, severity=0.1, factor=20.0 * 0.81)},
         ),
         ".p2": Display(
-            "",
             printed=Form(
                 "lambda_min > n/(kappa d) + sqrt(log(10 n) log(4/delta))/(epsilon/2) ==> PP[lambda_n = 0] >= 1 - n^(-10)",
                 _printed_ridge,
