@@ -17,7 +17,7 @@ import pytest
 from reports.document import check_formulas
 from reports.row import FormulaBlock
 from verify.kernel.statement import Part, Standing, Statement
-from verify.papers import ledger, listing, registry
+from verify.papers import ledger, registry
 from verify.papers.paper import papers
 from verify.papers.registry import DISPLAY, Source
 
@@ -213,7 +213,7 @@ def test_formulas_are_typst_math(source: Source) -> None:
 
 
 def test_ledger_has_exactly_the_ids_that_are_listed() -> None:
-    rows = list(listing.statement_rows(registry.default(), ledger.default()))
+    rows = list(registry.statement_rows(registry.default(), ledger.default()))
     assert set(ledger.default()) == {row["id"] for row in rows}
     for source in SOURCES:
         parts = statement(source).parts

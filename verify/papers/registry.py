@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,9 @@ from ..messages.errors import Defect, UserError
 from .paper import STATEMENT_FILE, Entry, papers
 
 if TYPE_CHECKING:
+    from ..engine.rows import Row
     from ..kernel.statement import Statement
+    from .ledger import Ledger
 
 #: Between an id and the name of one of its displays, or the letter of a reading: a part that is no id of its own.
 DISPLAY, READING = "#", "@"
@@ -141,6 +143,24 @@ def default() -> Registry:
     """Return the registry of the committed papers."""
     known = catalogue()
     return Registry(known, scan(ROOM, __package__ or "verify.papers", known))
+
+
+def statement_rows(registry: Registry, ledger: Ledger) -> Iterator[Row]:
+    """Yield one row an id, in the order of the catalogue."""
+    for id_, entry in registry.catalogue.items():
+        source = registry.sources.get(entry.parent or id_)
+        expected = ledger.get(id_)
+        if source:
+            yield {
+                "id": id_,
+                "paper": entry.paper,
+                "kind": entry.kind,
+                "title": entry.title,
+                "file": shown_path(source.path),
+                "printed": expected.printed if expected else None,
+                "corrected": expected.corrected if expected else None,
+                "readings": dict(expected.readings) if expected else {},
+            }
 
 
 def statements(*ids: str) -> tuple[Statement, ...]:

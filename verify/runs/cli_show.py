@@ -38,10 +38,10 @@ def list_(words: tuple[str, ...], as_json: bool) -> None:
     a kind, or a piece of an id, a title or a place ("Theorem 4.1"). With the file of a RECORD, those that
     it has, with its verdicts.
     """
-    from ..papers import ledger, listing, registry
+    from ..papers import ledger, registry
 
     known = registry.default().catalogue
-    rows = every = list(listing.statement_rows(registry.default(), ledger.default()))
+    rows = every = list(registry.statement_rows(registry.default(), ledger.default()))
     record = None
     places = {id_: entry.locator or known[entry.parent].locator for id_, entry in known.items()}
     for argument in words:

@@ -9,8 +9,8 @@ import pytest
 
 from verify.messages.errors import Defect, UserError
 from verify.papers import ledger, registry
-from verify.papers.listing import statement_rows
 from verify.papers.paper import STATEMENT_FILE, Entry
+from verify.papers.registry import statement_rows
 
 
 def test_catalogue_is_complete_and_parents_exist() -> None:

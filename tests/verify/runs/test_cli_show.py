@@ -13,11 +13,11 @@ from unittest.mock import Mock
 import pytest
 
 from verify.cli import invoke
-from verify.papers import ledger, listing, registry
+from verify.papers import ledger, registry
 from verify.runs.cli_show import _coloured
 
 Captured = pytest.CaptureFixture[str]
-ROWS = list(listing.statement_rows(registry.default(), ledger.default()))
+ROWS = list(registry.statement_rows(registry.default(), ledger.default()))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """RW21, Figure 1: which term of the ex-post loss dominates when the output is rotated away from the minimiser."""
 
-from reports.row import Figure
-
 from ...figures.figure_page import stream
 from ...kernel.missing import data_missing, float_evidence
 from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
@@ -47,11 +45,6 @@ def _between(case: Case) -> Evidence:
     return data_missing("share of the first term at pi/12", "sigma is not stated, and it sets the share", shares)
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return both panels of the figure made again."""
-    return drawn.page(seed).figures
-
-
 BUDGETS = (0.1, 1.0, 10.0)
 LONE = {"epsilon": 1.0, "data": 1}
 FAR = over("omega >= pi/2", {"omega": ("pi/2", "3 pi/4", "pi"), "epsilon": BUDGETS, "data": (1, 2)})
@@ -89,5 +82,5 @@ STATEMENT = statement(
             Form('omega >= pi/2: quad epsilon_1 "rises as" y x^T hat(theta) "falls (rank correlation)"', _order, FAR),
         ),
     },
-    figures=figures,
+    figures=lambda seed: drawn.page(seed).figures,
 )

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from reports.row import Figure
-
 from ...figures.figure_page import stream
 from ...kernel.missing import data_missing
 from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, statement
@@ -23,11 +21,6 @@ def _plotted(case: Case) -> Evidence:
             seen[f"data-dependent, d={dim}, {label}"] = float(np.median([run.dependent for run in runs]))
     missing = "labels and budgets are not stated, and in few dimensions they set the worst bound"
     return data_missing("worst bound over the data set against d", missing, seen)
-
-
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return the figure made again under both rules of labels."""
-    return drawn.page(seed).figures
 
 
 ALONE = {"what": "one record", "d": 2, "lambda": 27.9, "data": 1, "n": 1}
@@ -64,5 +57,5 @@ STATEMENT = statement(
             },
         ),
     },
-    figures=figures,
+    figures=lambda seed: drawn.page(seed).figures,
 )

@@ -5,8 +5,6 @@ The paper gives sigma, delta, the ridge and the scaling, but neither ``n`` nor `
 
 import math
 
-from reports.row import Figure
-
 from ...figures.figure_page import stream
 from ...kernel.missing import data_missing, float_evidence
 from ..kit import At, Case, Display, Evidence, Form, Mutant, Value, over, statement
@@ -35,11 +33,6 @@ def _universe(case: Case) -> Evidence:
     return data_missing("DP over pDP for all", "n and d of the figure are not stated, and they set the gain", gains)
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return the figure made again."""
-    return w19_fig_1.page(seed).figures
-
-
 STATEMENT = statement(
     ID,
     domain="Rows of norm 1, |y| <= 1, ridge 1, sigma = 4, delta = 1e-6; n, d, noise and coefficients not stated. Decided for "
@@ -62,5 +55,5 @@ STATEMENT = statement(
             printed=Form('epsilon_"DP" / (sup_z epsilon(Z, z)) approx 6', _universe, [At("sizes not stated")]),
         ),
     },
-    figures=figures,
+    figures=lambda seed: w19_fig_1.page(seed).figures,
 )
