@@ -39,7 +39,7 @@ from verify.papers.redberg_wang2021.shared.credit_and_uci import (
     runs,
     seen_again,
 )
-from verify.papers.redberg_wang2021.shared.credit_and_uci import scales as scales_credit_and_uci
+from verify.papers.redberg_wang2021.shared.credit_and_uci import scales as run_scales
 from verify.papers.redberg_wang2021.shared.worst_cases import median_interval
 
 
@@ -210,7 +210,7 @@ def test_fig_5_ceiling_against_an_optimiser() -> None:
 FIGURES = (fig_3, fig_6, fig_7, fig_8, fig_9, fig_10)
 
 
-def data_credit_and_uci(n: int = 40, dim: int = 3, seed: int = 1) -> Dataset:
+def drawn_data(n: int = 40, dim: int = 3, seed: int = 1) -> Dataset:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, dim)) * (1.0, 10.0, 0.1)[:dim]
     return Dataset(X, np.where(X[:, 0] + rng.standard_normal(n) > 0, 1.0, 0.0), math.inf, math.inf)
@@ -218,9 +218,9 @@ def data_credit_and_uci(n: int = 40, dim: int = 3, seed: int = 1) -> Dataset:
 
 @pytest.mark.parametrize("loss", [LogisticLoss(), SquaredLoss()])
 def test_credit_and_uci_bounds_of_all_records_are_those_of_the_literal_report(loss: GlmLoss) -> None:
-    chosen = scales_credit_and_uci(loss, 3, Shares(0.5, 0.4, 0.1), required=True)
+    chosen = run_scales(loss, 3, Shares(0.5, 0.4, 0.1), required=True)
     chosen.require(3)
-    for _, prepared_data in prepared(data_credit_and_uci(12), loss):
+    for _, prepared_data in prepared(drawn_data(12), loss):
         mechanism = ObjectivePerturbation(loss, chosen.sigma, chosen.lam)
         releases = draw_releases(mechanism, prepared_data, chosen, 1, rng=np.random.default_rng(2))
         found = one_run(mechanism, prepared_data, chosen, releases)
@@ -237,7 +237,7 @@ def test_credit_and_uci_bounds_of_all_records_are_those_of_the_literal_report(lo
 
 def test_credit_and_uci_preparations_are_public_domains_of_bound_1() -> None:
     for loss in (LogisticLoss(), SquaredLoss()):
-        for _, each in prepared(data_credit_and_uci(), loss):
+        for _, each in prepared(drawn_data(), loss):
             assert np.linalg.norm(each.X, axis=1).max() == pytest.approx(1.0)
             assert np.abs(each.y).max() == pytest.approx(1.0)
     constant = Dataset(np.ones((4, 2)), np.array([0.0, 1.0, 0.0, 1.0]), math.inf, math.inf)
@@ -309,9 +309,7 @@ def test_credit_and_uci_records_with_a_small_loss_are_compared_where_both_runs_h
 
 @pytest.mark.parametrize("statement", [fig_7.STATEMENT, fig_8.STATEMENT], ids=lambda each: each.id)
 def test_credit_and_uci_no_small_loss_at_all_decides_nothing(statement: Statement) -> None:
-    case = replace(
-        statement.cases[0], given={name: data_credit_and_uci(seed=i) for i, name in enumerate(statement.needs)}
-    )
+    case = replace(statement.cases[0], given={name: drawn_data(seed=i) for i, name in enumerate(statement.needs)})
     never = partial(closer_for_small, largest=-1.0)
     evidence = seen_again(case, Budget(12, 1e-2, StreamKey(1)), "a claim", never)
     assert judge(evidence) == (Outcome.UNDECIDED, Reason.READING)
@@ -331,7 +329,7 @@ def test_credit_and_uci_ratios_where_the_loss_underflows_and_what_is_comparable(
 @pytest.mark.parametrize("statement", [each.STATEMENT for each in FIGURES], ids=lambda each: each.id)
 def test_credit_and_uci_every_claim_is_decided_on_given_data(statement: Statement) -> None:
     """No check stops; what it finds has a witness or the reading that decides."""
-    given: Mapping[str, Dataset] = {name: data_credit_and_uci(seed=i) for i, name in enumerate(statement.needs)}
+    given: Mapping[str, Dataset] = {name: drawn_data(seed=i) for i, name in enumerate(statement.needs)}
     for case in statement.cases:
         evidence = statement.check(replace(case, given=given), Budget(12, 1e-2, StreamKey(1)))
         assert evidence.sampled or evidence.reason.startswith("reading: ")
@@ -340,8 +338,8 @@ def test_credit_and_uci_every_claim_is_decided_on_given_data(statement: Statemen
 
 def test_credit_and_uci_runs_are_those_of_their_own_noise() -> None:
     loss = LogisticLoss()
-    (_, each), *_ = prepared(data_credit_and_uci(), loss)
-    chosen = scales_credit_and_uci(loss, 3, Shares(1.0, 1.0, 1.0), required=True)
+    (_, each), *_ = prepared(drawn_data(), loss)
+    chosen = run_scales(loss, 3, Shares(1.0, 1.0, 1.0), required=True)
     first, again = (runs(each, chosen, 3, np.random.default_rng(1)) for _ in range(2))
     assert [run.loss.tolist() for run in first] == [run.loss.tolist() for run in again]
     assert len({run.loss[0] for run in first}) == 3

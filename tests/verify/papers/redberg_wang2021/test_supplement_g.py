@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 from oracles.formula_cases import claimed, decide, exact_value, one
+from oracles.rational_floats import floats
 from scipy.stats import norm
 
 from verify.methods.finite_mechanisms import random_law
@@ -184,10 +185,7 @@ def test_lem_29_diagonal_by_hand() -> None:
 @pytest.mark.parametrize("seed", [11, 12])
 @pytest.mark.parametrize("version", ["printed", "paired in opposite order"])
 def test_lem_29_random_matrices(version: str, seed: int) -> None:
-    A, E = (
-        np.array([[float(fraction(M[i, j])) for j in range(3)] for i in range(4)])
-        for M in (random_matrix(4, 3, seed, 1), random_matrix(4, 3, seed, 2))
-    )
+    A, E = (floats(random_matrix(4, 3, seed, k)) for k in (1, 2))
     first, second = (np.linalg.svd(M, compute_uv=False) for M in (A, A - E))
     order = -1 if version == "paired in opposite order" else 1
     ratio = np.abs(first - second[::order]).max() / np.linalg.norm(E, 2)

@@ -217,7 +217,7 @@ def test_set_f1_corrected_ridge_spends_half() -> None:
 
 
 # W18-F2, OPS-Concentrated: gamma is 1 and the ridge spends all of epsilon (all four rules: test_ops_rules).
-AT_SET_F2 = {"data": "records x = 0", "epsilon": 3.0, "delta": 1e-5, "n": 0, "dim": 1}
+EMPTY = {"data": "records x = 0", "epsilon": 3.0, "delta": 1e-5, "n": 0, "dim": 1}
 
 
 @pytest.mark.parametrize("version", ["printed", "corrected"])
@@ -227,7 +227,7 @@ def test_set_f2_ridge_spends_epsilon_at_gamma_1(version: str) -> None:
     rule = printed_rule if printed else corrected_rule
     assert gamma == 1.0
     assert rule(lam, 1.0, 1e-5, 0) == pytest.approx(3.0)
-    assert exact_value("W18-F2", "@a", version, AT_SET_F2) == pytest.approx(target_delta(lam, 1.0, 3.0), rel=1e-8)
+    assert exact_value("W18-F2", "@a", version, EMPTY) == pytest.approx(target_delta(lam, 1.0, 3.0), rel=1e-8)
 
 
 # W18-F3, OPS-Balanced: the bound (24) and its corrected form against scipy's chi-square (privacy: test_ops_rules).
@@ -295,7 +295,7 @@ def test_set_f4_wrong_minimisers() -> None:
 
 
 # W18, Proposition 18: both closed forms retyped, privacy against the exact law of a posterior sample.
-AT_PROP_18 = {
+BOUNDED = {
     "data": "records x = 0",
     "target y": 1.0,
     "epsilon": 0.7,
@@ -323,7 +323,7 @@ def closed_form(*, floor: float) -> tuple[float, float]:
 @pytest.mark.parametrize("y", [0.0, 1.0])
 def test_prop_18_privacy_of_the_closed_form(version: str, floor: float, y: float) -> None:
     epsilon = 0.35 if version == "epsilon halved" else 0.7
-    evidence = decide("W18-P18", "#privacy", version, AT_PROP_18 | {"target y": y})
+    evidence = decide("W18-P18", "#privacy", version, BOUNDED | {"target y": y})
     assert evidence.claim.published == epsilon
     want = target_delta(*closed_form(floor=floor), epsilon, y)
     assert evidence.exact.value == pytest.approx(want, rel=1e-8, abs=1e-300)
@@ -344,7 +344,7 @@ def test_prop_18_records_whose_solution_has_length_b() -> None:
 def test_prop_18_corrected_domain_is_epsilon_up_to_log_2_over_delta() -> None:
     """log(2/delta) = 7.6: epsilon = 7 is inside, 8 outside."""
     for epsilon, inside in ((7.0, True), (8.0, False)):
-        assert decide("W18-P18", "#privacy", "corrected", AT_PROP_18 | {"epsilon": epsilon}).claim.in_domain is inside
+        assert decide("W18-P18", "#privacy", "corrected", BOUNDED | {"epsilon": epsilon}).claim.in_domain is inside
 
 
 def test_prop_18_error_of_a_single_feature() -> None:
@@ -362,4 +362,4 @@ def test_prop_18_error_of_a_single_feature() -> None:
 
 def test_prop_18_printed_ridge_vanishes_with_a_long_parameter() -> None:
     """As B grows lambda falls to 0 and with it all privacy of the design."""
-    assert exact_value("W18-P18", "#privacy", "printed", AT_PROP_18 | {"norm": 1e9, "target y": 0.0}) > 0.9
+    assert exact_value("W18-P18", "#privacy", "printed", BOUNDED | {"norm": 1e9, "target y": 0.0}) > 0.9

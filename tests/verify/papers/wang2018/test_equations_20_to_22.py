@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.formula_cases import decide, exact_value, holds
+from oracles.rational_floats import floats
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from verify.kernel.statement import Value
-from verify.methods.rational import Matrix, design, random_matrix
+from verify.methods.rational import design, random_matrix
 
 # W18, (20) and the chain before it: one record by hand, quadratics by numpy's roots, literal draws for (20).
 ONE: dict[str, Value] = {"n": 1, "dim": 1, "seed": 0}
@@ -251,10 +252,6 @@ def test_eq_21_bound_of_c1_tilde(version: str, constant: float, c: float, ell: f
 
 
 # W18, (22): the law of total covariance by listing, the roots and lognormal moment by numpy and scipy.
-def _floats(M: Matrix) -> np.ndarray:
-    return np.array([[float(v.p) / float(v.q) for v in row] for row in M.tolist()])
-
-
 def _at(version: str, part: str, *names: str) -> tuple[float, ...]:
     """Return the worst point of a box and the smallest value there."""
     evidence = decide("W18-E22", part, version, {})
@@ -266,7 +263,7 @@ def _at(version: str, part: str, *names: str) -> tuple[float, ...]:
 )
 def test_eq_22_total_covariance(version: str, ridge: float, factor: float) -> None:
     """Three equally likely pairs of centre and 1/gamma = 1/3, 2/3, 1; every mixture moment by numpy."""
-    X, centres = _floats(design("generic", 6, 3, 2)), [_floats(random_matrix(3, 1, 2, 20 + i))[:, 0] for i in range(3)]
+    X, centres = floats(design("generic", 6, 3, 2)), [floats(random_matrix(3, 1, 2, 20 + i))[:, 0] for i in range(3)]
     gram = X.T @ X
     inverse, heats = np.linalg.inv(gram), np.array([1 / 3, 2 / 3, 1.0])
     means = np.array([np.linalg.solve(gram + ridge * np.eye(3), gram @ c) for c in centres])
@@ -312,7 +309,7 @@ def test_eq_22_lognormal_factor(version: str, exponent: object) -> None:
 
 def test_eq_22_second_moment_of_least_squares() -> None:
     """|theta_0|^2 + (9/4) tr[(X^T X)^-1] with sigma = 3/2; a trace 1 % larger is off by its share."""
-    X, theta = _floats(design("generic", 6, 3, 2)), _floats(random_matrix(3, 1, 2, 3))[:, 0]
+    X, theta = floats(design("generic", 6, 3, 2)), floats(random_matrix(3, 1, 2, 3))[:, 0]
     trace = 2.25 * np.trace(np.linalg.inv(X.T @ X))
     square = float(theta @ theta)
     case = {"X": "generic", "n": 6, "dim": 3, "seed": 2}

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
+from oracles.rational_floats import floats
 from oracles.unit_change import Sizes, assert_units
 from scipy.optimize import brentq
 
 from verify.kernel.statement import Value
 from verify.methods.minimax import REPEATED, fixed_design
-from verify.methods.rational import SHAPES, Matrix, design, random_matrix
+from verify.methods.rational import SHAPES, design, random_matrix
 
 
 # W18, section 2: the gradient of the ridge objective, the range of alpha and one record's slope, in floating point.
@@ -36,7 +37,7 @@ def test_def_2_ridge_solution_is_the_minimiser_of_half_the_penalty(shape: str) -
 @pytest.mark.parametrize("shape", SHAPES)
 def test_def_2_alpha(shape: str) -> None:
     """lambda_min d/(n max |x_i|^2), by numpy's eigenvalues."""
-    X = np.array([[float(e.p) / float(e.q) for e in row] for row in design(shape, 12, 2, 18).tolist()])
+    X = floats(design(shape, 12, 2, 18))
     want = np.linalg.svd(X, compute_uv=False)[-1] ** 2 * 2 / (12 * (X**2).sum(axis=1).max())
     case = {"n": 12, "dim": 2, "X": shape}
     assert exact_value("W18-D2", "#alpha", "printed", case) == pytest.approx(want, rel=1e-6, abs=1e-16)
@@ -69,15 +70,11 @@ def test_def_2_lipschitz_constant(n: int, B: float, Y: float, radius: float) -> 
 
 
 # W18, (1): least squares by numpy's projection, and a Bayes risk from below.
-def _floats(shape: str, n: int, dim: int) -> np.ndarray:
-    return np.array([[float(v.p) / float(v.q) for v in row] for row in fixed_design(shape, n, dim).tolist()])
-
-
 @pytest.mark.parametrize("shape", ["generic", "duplicated rows", REPEATED])
 @pytest.mark.parametrize("sigma", [1.0, 3.0])
 def test_eq_1_risk_of_least_squares(shape: str, sigma: float) -> None:
     """Prediction risk sigma^2 tr(P)/2; with the same responses inside F the excess is -sigma^2 tr(P)/2."""
-    X = _floats(shape, 9, 4)
+    X = floats(fixed_design(shape, 9, 4))
     projection = float(np.trace(X @ np.linalg.pinv(X)))
     case: dict[str, Value] = {"n": 9, "dim": 4, "X": shape, "sigma": sigma}
     for version, sign in (("printed", -1), ("corrected", 1)):
@@ -115,7 +112,7 @@ def test_eq_1_versions_at_rank_one(version: str, stated: float) -> None:
 
 # W18, (2): the risk of least squares and of wide priors, in floating point.
 def _gram(shape: str, n: int, dim: int) -> np.ndarray:
-    X = np.array([[float(v.p) / float(v.q) for v in row] for row in fixed_design(shape, n, dim).tolist()])
+    X = floats(fixed_design(shape, n, dim))
     return np.asarray(X.T @ X)
 
 
@@ -153,15 +150,11 @@ def test_eq_2_versions(version: str, stated: object) -> None:
 GENERIC: dict[str, Value] = {"n": 9, "dim": 2, "X": "generic", "sigma": 1.0}
 
 
-def _floats_eq_3(M: Matrix) -> np.ndarray:
-    return np.array([[float(v.p) / float(v.q) for v in row] for row in M.tolist()])
-
-
-X = _floats_eq_3(fixed_design("generic", 9, 2))
+X = floats(fixed_design("generic", 9, 2))
 G_INVERSE = np.linalg.inv(X.T @ X)
 LEAST_SQUARES = G_INVERSE @ X.T
 #: Another unbiased one: random rows minus their projection, which no mean X theta reaches.
-OTHER = LEAST_SQUARES + _floats_eq_3(random_matrix(2, 9, 5, 9)) @ (np.eye(9) - X @ LEAST_SQUARES)
+OTHER = LEAST_SQUARES + floats(random_matrix(2, 9, 5, 9)) @ (np.eye(9) - X @ LEAST_SQUARES)
 RIDGE = np.linalg.inv(X.T @ X + np.eye(2) / 10) @ X.T
 
 
@@ -180,7 +173,7 @@ def test_eq_3_covariance_and_variance(version: str, estimator: np.ndarray, bound
     excess = estimator @ estimator.T - bound * G_INVERSE
     want = np.linalg.eigvalsh(excess)[0] / np.trace(bound * G_INVERSE)
     assert exact_value("W18-E3", "#covariance", version, case) == pytest.approx(want, rel=1e-6, abs=1e-12)
-    x = _floats_eq_3(random_matrix(2, 1, 9, 7))[:, 0]
+    x = floats(random_matrix(2, 1, 9, 7))[:, 0]
     ratio = (x @ excess @ x) / (x @ G_INVERSE @ x * bound)
     assert exact_value("W18-E3", "#variance", version, case) == pytest.approx(ratio, rel=1e-9, abs=1e-12)
     for part in ("#covariance", "#variance"):
@@ -248,27 +241,27 @@ def test_eq_5_cited_constant(B: int, radius: int, Y: int) -> None:
 
 
 # W18, (6) and footnote 1: units by evaluation, the substitution of alpha* in floating point.
-N_EQ_6, D_EQ_6, EPSILON, ALPHA = 400, 3, 0.1, 0.5
+RECORDS, FEATURES, EPSILON, ALPHA = 400, 3, 0.1, 0.5
 
 
 def test_eq_6_units() -> None:
     """(6) is a loss, the condition on alpha* a pure number, footnote 1 lacks one over the radius."""
 
     def bound(s: Sizes) -> tuple[float, float]:
-        return N_EQ_6 * s.Y**2, D_EQ_6**2 * (s.X * s.Theta + s.Y) ** 2 / (N_EQ_6 * ALPHA * EPSILON**2)
+        return RECORDS * s.Y**2, FEATURES**2 * (s.X * s.Theta + s.Y) ** 2 / (RECORDS * ALPHA * EPSILON**2)
 
     def condition(s: Sizes) -> tuple[float]:
-        return (D_EQ_6**1.5 * (s.X * s.Theta + s.Y) / (N_EQ_6 * s.X * s.Theta * EPSILON),)
+        return (FEATURES**1.5 * (s.X * s.Theta + s.Y) / (RECORDS * s.X * s.Theta * EPSILON),)
 
     assert_units("W18-E6", "#units", "printed", bound, lambda s: s.Y**2)
     assert_units("W18-E6", "#condition", "printed", condition, lambda s: 1.0)
     for reading, printed in (
-        ("linear", lambda s: (sqrt(D_EQ_6) * s.L / EPSILON,)), ("root", lambda s: (sqrt(D_EQ_6 * s.L) / EPSILON,))
+        ("linear", lambda s: (sqrt(FEATURES) * s.L / EPSILON,)), ("root", lambda s: (sqrt(FEATURES * s.L) / EPSILON,))
     ):  # fmt: skip
         part = f"#footnote units@{reading}"
         assert_units("W18-E6", part, "printed", printed, lambda s: s.eigenvalue)
         assert_units(
-            "W18-E6", part, "corrected", lambda s: (sqrt(D_EQ_6) * s.L / (s.Theta * EPSILON),), lambda s: s.eigenvalue
+            "W18-E6", part, "corrected", lambda s: (sqrt(FEATURES) * s.L / (s.Theta * EPSILON),), lambda s: s.eigenvalue
         )
 
 

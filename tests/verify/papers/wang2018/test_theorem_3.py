@@ -178,7 +178,7 @@ def test_thm_3i_the_step_of_the_proof_does_not_decide_the_theorem() -> None:
 
 # W18, Theorem 3(ii): units, the spiked spectrum by hand, the corrected bound's constants retyped.
 SPIKED = {"dim": 10, "constant": 1.0, "delta": 1e-6}
-AT_THM_3II = {"dim": 2, "lambda_min": 2.0, "rho": 0.1, "delta": 1e-4, "spectrum": "flat"}
+FLAT = {"dim": 2, "lambda_min": 2.0, "rho": 0.1, "delta": 1e-4, "spectrum": "flat"}
 
 
 def test_thm_3ii_units() -> None:
@@ -205,7 +205,7 @@ def test_thm_3ii_spiked_spectrum_by_hand() -> None:
 
 def test_thm_3ii_corrected_bound() -> None:
     """tau = 2 s (sqrt(d) + sqrt(log(6/rho))), s = 3 sqrt(log(6/delta)); the bound holds in all of 500 draws."""
-    evidence = decide("W18-TH3ii", "", "corrected", AT_THM_3II, draws=500)
+    evidence = decide("W18-TH3ii", "", "corrected", FLAT, draws=500)
     s = 3 * math.sqrt(math.log(6e4))
     assert evidence.notes["tau"] == pytest.approx(2 * s * (math.sqrt(2) + math.sqrt(math.log(60))))
     assert evidence.claim.low == pytest.approx(0.9)
@@ -213,12 +213,12 @@ def test_thm_3ii_corrected_bound() -> None:
 
 
 def test_thm_3ii_a_36th_of_the_bound_is_too_little() -> None:
-    wrong = decide("W18-TH3ii", "", "bound divided by 36", AT_THM_3II | {"dim": 1, "delta": 1e-6}, draws=8_000)
+    wrong = decide("W18-TH3ii", "", "bound divided by 36", FLAT | {"dim": 1, "delta": 1e-6}, draws=8_000)
     assert wrong.sampled.high < 0.9
 
 
 # W18, Theorem 3(iii): thresholds and ratios retyped, errors given the event by quadrature and by drawing.
-AT_THM_3III = {"what": "error", "dim": 3, "delta": 1e-4, "multiple": 2.0, "Y": 2.0, "theta": 0.5, "sigma": 4.0}
+OF_ERROR = {"what": "error", "dim": 3, "delta": 1e-4, "multiple": 2.0, "Y": 2.0, "theta": 0.5, "sigma": 4.0}
 
 
 def threshold(dim: int, delta: float) -> float:
@@ -233,14 +233,14 @@ def test_thm_3iii_excess_with_the_raw_matrix(version: str, constant: float) -> N
     """E_2 alone: (3 sqrt(log) Y)^2 tr2 over (Y^2 + theta^2 + sigma^2 tr1) tr2 log."""
     trace = 3 / (2 * threshold(3, 1e-4))
     want = 9 * 4 / (4 + 0.25 + 16 * trace)
-    evidence = decide("W18-TH3iii", "@raw", version, AT_THM_3III)
+    evidence = decide("W18-TH3iii", "@raw", version, OF_ERROR)
     assert evidence.claim.published == pytest.approx(constant)
     assert evidence.exact.value == pytest.approx(want, rel=1e-9)
 
 
 def test_thm_3iii_bias_below_the_threshold() -> None:
     """Released eigenvalue 0: theta is shrunk by lambda_min/(lambda_min + total)."""
-    at = AT_THM_3III | {"what": "mean", "multiple": 0.1}
+    at = OF_ERROR | {"what": "mean", "multiple": 0.1}
     smallest = 0.1 * threshold(3, 1e-4)
     total = 3 * math.sqrt(math.log(6e4)) * math.sqrt(3 * math.log(18 / 0.05))
     assert exact_value("W18-TH3iii", "@raw", "any alpha", at) == pytest.approx(total / (smallest + total))

@@ -102,7 +102,7 @@ def test_lem_b_2_thin_factors() -> None:
 
 
 # W19, Lemma B.3: the determinant and its mutants in floats.
-PARAMS_LEM_B_3 = {"dim": 3, "perturbation": "any", "seed": 1}
+RANK_ONE = {"dim": 3, "perturbation": "any", "seed": 1}
 
 
 def test_lem_b_3_in_floats() -> None:
@@ -115,11 +115,11 @@ def test_lem_b_3_in_floats() -> None:
     }
     for name, factor in wrong.items():
         right = np.linalg.det(A) * factor
-        assert exact_value("W19-LB.3", "", name, PARAMS_LEM_B_3) == pytest.approx(
+        assert exact_value("W19-LB.3", "", name, RANK_ONE) == pytest.approx(
             abs(left - right) / max(abs(left), abs(right)), rel=1e-9
         )
     assert left == pytest.approx(np.linalg.det(A) * (1 + inner), rel=1e-12)
-    assert exact_value("W19-LB.3", "", "printed", PARAMS_LEM_B_3) == 0.0
+    assert exact_value("W19-LB.3", "", "printed", RANK_ONE) == 0.0
 
 
 # W19, Lemma B.4: moves of singular values, by hand and by numpy.

@@ -273,7 +273,7 @@ def test_prop_2_9_in_plain_loops(reading: str, base: int) -> None:
 
 
 # W19, Proposition 2.11: a told coin by hand, and the bound in plain loops.
-COIN_PROP_2_11 = {
+MOVED = {
     "mechanism": "tells a record", "symbols": 2, "n": 1, "population": "uniform", "target": "the population",
     "rule": "1",
 }  # fmt: skip
@@ -281,10 +281,10 @@ COIN_PROP_2_11 = {
 
 def test_prop_2_11_by_hand() -> None:
     """From no record delta is 1/2 on both symbols, epsilon = 0: printed 1/2 + 0, corrected 1/2 + 1/2; error 1/2."""
-    assert decide("W19-P2.11", "", "printed", COIN_PROP_2_11).notes["bound"] == 0.5
-    assert decide("W19-P2.11", "", "corrected", COIN_PROP_2_11).notes["bound"] == 1.0
-    assert decide("W19-P2.11", "", "corrected", COIN_PROP_2_11).notes["value"] == 0.5
-    assert decide("W19-P2.11", "", "delta of the target left out", COIN_PROP_2_11).notes["bound"] == 0.5
+    assert decide("W19-P2.11", "", "printed", MOVED).notes["bound"] == 0.5
+    assert decide("W19-P2.11", "", "corrected", MOVED).notes["bound"] == 1.0
+    assert decide("W19-P2.11", "", "corrected", MOVED).notes["value"] == 0.5
+    assert decide("W19-P2.11", "", "delta of the target left out", MOVED).notes["bound"] == 0.5
 
 
 @pytest.mark.parametrize("version", ["printed", "corrected"])

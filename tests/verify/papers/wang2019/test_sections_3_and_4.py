@@ -118,7 +118,7 @@ def test_set_4_a_fisher() -> None:
 
 
 # W19, equation 4.1: the covariance of the minimiser, by hand and in floats.
-PLAIN_EQ_4_1 = {"shape": "generic", "n": 6, "dim": 3, "seed": 3, "sigma^2": 2.25}
+NOISY = {"shape": "generic", "n": 6, "dim": 3, "seed": 3, "sigma^2": 2.25}
 
 
 def test_eq_4_1_by_hand() -> None:
@@ -136,8 +136,8 @@ def test_eq_4_1_mutants_in_floats() -> None:
     for name, root in (("the Fisher choice", inverse), ("the identity", np.eye(3))):
         stated = 2.25 / 4 * root
         gap = np.abs(covariance - stated).max() / max(np.abs(covariance).max(), np.abs(stated).max())
-        assert exact_value("W19-E4.1", "", name, PLAIN_EQ_4_1) == pytest.approx(gap, rel=1e-9)
-    assert exact_value("W19-E4.1", "", "corrected", PLAIN_EQ_4_1) == 0.0
+        assert exact_value("W19-E4.1", "", name, NOISY) == pytest.approx(gap, rel=1e-9)
+    assert exact_value("W19-E4.1", "", "corrected", NOISY) == 0.0
 
 
 # W19, equation 4.2: the precision of the posterior, by hand and in floats.
