@@ -85,9 +85,11 @@ def test_alg_5_law_of_the_inner_product() -> None:
 
 
 # RW21, Theorem 11: the cost by hand and on one record, the shift of an eigenvalue in one dimension.
-@pytest.mark.parametrize("part", ["#pdp", "#dp", "#general"])
-def test_thm_11_cost_by_hand(part: str) -> None:
-    """f'' ||x||^2 = 2, sigma_4 = 1, delta = e^-2: 2 + 2 * 2 = 6."""
+@pytest.mark.parametrize(
+    ("id_", "part"), [("RW21-T11", "#pdp"), ("RW21-T11", "#dp"), ("RW21-T11", "#general"), ("RW21-T14", ".1")]
+)
+def test_thm_11_and_14_cost_by_hand(id_: str, part: str) -> None:
+    """f'' ||x||^2 = 2, sigma_4 = 1 (||grad l|| = 2, sigma_2 = 1), delta = e^-2: 2 + 2 * 2 = 6."""
     at = {"norm": 2.0, "sigma": 1.0, "delta": math.exp(-2.0)}
     for version, epsilon in {
         "printed": 6.0,
@@ -95,7 +97,7 @@ def test_thm_11_cost_by_hand(part: str) -> None:
         "no quadratic term": 4.0,
         "no 2 under the root": 2 + 2 * math.sqrt(2.0),
     }.items():
-        assert claimed("RW21-T11", part, version, at) == pytest.approx(epsilon)
+        assert claimed(id_, part, version, at) == pytest.approx(epsilon)
 
 
 def test_thm_11_one_record_of_real_data() -> None:
@@ -271,19 +273,7 @@ def test_thm_13_steps_of_the_chains(part: str, step: str, limit: float) -> None:
     assert 0 <= found.exact.low <= slack.min() + 1e-9
 
 
-# RW21, Theorem 14: both costs by hand, coverage by scipy's normal law.
-def test_thm_14_cost_by_hand() -> None:
-    """||grad l|| = 2, sigma_2 = 1, delta = e^-2: 2 + 2 * 2 = 6."""
-    at = {"norm": 2.0, "sigma": 1.0, "delta": math.exp(-2.0)}
-    for version, epsilon in {
-        "printed": 6.0,
-        "epsilon cut by 5 %": 5.7,
-        "no quadratic term": 4.0,
-        "no 2 under the root": 2 + 2 * math.sqrt(2.0),
-    }.items():
-        assert claimed("RW21-T14", ".1", version, at) == pytest.approx(epsilon)
-
-
+# RW21, Theorem 14: coverage by scipy's normal law (its cost stands beside Theorem 11's).
 @pytest.mark.parametrize("rho", [0.5, 0.999, 1e-3])
 @pytest.mark.parametrize("mu", [0.05, 2.0])
 def test_thm_14_ex_post_coverage(mu: float, rho: float) -> None:
