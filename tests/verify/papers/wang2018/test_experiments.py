@@ -14,7 +14,7 @@ from oracles.mechanisms.profiles import gaussian_log_delta
 from scipy.stats import norm
 
 from mechanisms import Dataset
-from mechanisms.as_run.code_sampling import AsRunAdaOPS
+from mechanisms.as_run.code_variants import AsRunAdaOPS
 from reports.row import Figure, Series
 from verify.papers.wang2018.exp_2 import bounds, squared_errors
 from verify.papers.wang2018.figures.w18_fig_5 import alt_text

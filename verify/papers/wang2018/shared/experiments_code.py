@@ -16,9 +16,7 @@ from scipy.special import ndtr
 
 from audits import Estimate
 from mechanisms import BOTH, GaussianProfile, Relation
-from mechanisms.as_run.code_objective import AsRunObjPert
-from mechanisms.as_run.code_sampling import AsRunAdaOPS, AsRunOPS
-from mechanisms.as_run.code_statistics import CODE_DELTA, AsRunAdaSSP, AsRunSSP
+from mechanisms.as_run.code_variants import CODE_DELTA, AsRunAdaOPS, AsRunAdaSSP, AsRunObjPert, AsRunOPS, AsRunSSP
 from mechanisms.capabilities import Domain
 from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
