@@ -240,8 +240,7 @@ from functools import partial
 
 from audits import Estimate
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence
+from ..kit import Case, Claim, Evidence, Form, Mutant, over, smallest, statement
 
 
 def _heads(case: Case, *, at_most: float) -> Evidence:
@@ -255,15 +254,10 @@ STATEMENT = statement(
     domain="n at least 1",
     summary="One toss is not two.",
     derivation="docs/derivations/toy.md",
-    displays={{
-        "": Display(
-            "",
-            Form('PP("a head") <= 1/2', partial(_heads, at_most=0.5), [smallest("two tosses", {{"n": 2}})]),
-            Form('PP("a head") <= 1', partial(_heads, at_most=1.0), over("tosses", {{"n": (1, 2, 10)}})),
-            "Two tosses are counted as one.",
-            {{"three quarters": Mutant(partial(_heads, at_most=0.75), {{"n": 3}}, severity=0.125)}},
-        )
-    }},
+    printed=Form('PP("a head") <= 1/2', partial(_heads, at_most=0.5), [smallest("two tosses", {{"n": 2}})]),
+    corrected=Form('PP("a head") <= 1', partial(_heads, at_most=1.0), over("tosses", {{"n": (1, 2, 10)}})),
+    wrong="Two tosses are counted as one.",
+    mutants={{"three quarters": Mutant(partial(_heads, at_most=0.75), {{"n": 3}}, severity=0.125)}},
 )
 '''
 TABLE = """

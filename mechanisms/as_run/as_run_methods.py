@@ -17,9 +17,7 @@ import numpy as np
 from ..capabilities import Domain
 from ..data.dataset import Dataset, FloatArray
 from ..offers import Promise
-from .code_objective import AsRunObjPert
-from .code_sampling import AsRunAdaOPS, AsRunOPS
-from .code_statistics import AsRunAdaSSP, AsRunLeastSquares, AsRunSSP
+from .code_variants import AsRunAdaOPS, AsRunAdaSSP, AsRunLeastSquares, AsRunObjPert, AsRunOPS, AsRunSSP
 
 RIDGE = "every method starts from X^T X + I"
 FIXED = "delta is 1e-6 for every number of records, where the captions have min(1e-6, 1/n^2)"

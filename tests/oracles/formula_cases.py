@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from audits import Budget, StreamKey
 from verify.kernel.statement import Case, Evidence, Role, Standing, Statement, Value
+from verify.papers.registry import statements
+
+
+@cache
+def one(id_: str) -> Statement:
+    """Return the statement of an id."""
+    (found,) = statements(id_)
+    return found
 
 
 def version_of(case: Case) -> str:
@@ -15,7 +24,7 @@ def version_of(case: Case) -> str:
 
 
 def decide(
-    statement: Statement,
+    statement: Statement | str,
     part: str,
     version: str,
     params: Mapping[str, Value] | None = None,
@@ -28,6 +37,7 @@ def decide(
     Without numbers (not even an empty ``params``, which is the proof on a whole box) the first case of that part and
     version is decided at its own. With ``draws`` the sampled witness is made too. Seed 1, level 1e-9.
     """
+    statement = one(statement) if isinstance(statement, str) else statement
     cases = [c for c in statement.cases if c.part == statement.id + part and version_of(c) == version]
     if not cases:
         raise LookupError(f"{statement.id} must have a case of part={part!r} and version={version!r}")
@@ -37,14 +47,14 @@ def decide(
 
 
 def claimed(
-    statement: Statement, part: str, version: str, params: Mapping[str, Value] | None = None, **n: Value
+    statement: Statement | str, part: str, version: str, params: Mapping[str, Value] | None = None, **n: Value
 ) -> float:
     """Return the number that the published formula gives there."""
     return decide(statement, part, version, params, **n).claim.published
 
 
 def exact_value(
-    statement: Statement, part: str, version: str, params: Mapping[str, Value] | None = None, **n: Value
+    statement: Statement | str, part: str, version: str, params: Mapping[str, Value] | None = None, **n: Value
 ) -> float:
     """Return the middle of the proved enclosure there."""
     exact = decide(statement, part, version, params, **n).exact
@@ -52,7 +62,9 @@ def exact_value(
     return float(exact.value)
 
 
-def holds(statement: Statement, part: str, version: str, params: Mapping[str, Value] | None = None, **n: Value) -> bool:
+def holds(
+    statement: Statement | str, part: str, version: str, params: Mapping[str, Value] | None = None, **n: Value
+) -> bool:
     """Return whether the whole proved interval is allowed; an undecided one is an error of the test."""
     evidence = decide(statement, part, version, params, **n)
     assert evidence.exact is not None

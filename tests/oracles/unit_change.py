@@ -48,7 +48,7 @@ def drift(terms: Terms, stands_for: Callable[[Sizes], float], grown: Sizes) -> f
 
 
 def assert_units(
-    statement: Statement, part: str, version: str, terms: Terms, stands_for: Callable[[Sizes], float]
+    statement: Statement | str, part: str, version: str, terms: Terms, stands_for: Callable[[Sizes], float]
 ) -> None:
     """Assert that the check says what evaluating ``terms`` at features, then responses, eight decades larger says."""
     for unit, grown in (("features", Sizes(X=1e8)), ("responses", Sizes(Y=1e8))):

@@ -75,19 +75,25 @@ class Form:
     cases: Iterable[At] = ()
 
 
-@dataclass(frozen=True)
 class Mutant:
     """A wrong version that must be refuted at ``params``, at each of several, or (None) where a search finds it false.
 
     ``severity`` is the relative distance from the point where the claim becomes false (0.1 = 10 %), None where that is
-    not continuous; a sequence of them where ``params`` is one.
+    not continuous; a sequence of them where ``params`` is one. What is wrong are ``changes``: keywords of the check.
     """
 
-    check: Decide
-    params: Numbers | Sequence[Numbers | None] | None = None
-    severity: float | Sequence[float] | None = None
-    draws: Draws = EXACT
-    quick: bool = True
+    def __init__(
+        self,
+        check: Decide,
+        params: Numbers | Sequence[Numbers | None] | None = None,
+        severity: float | Sequence[float] | None = None,
+        draws: Draws = EXACT,
+        quick: bool = True,
+        **changes: Any,
+    ) -> None:
+        inspect.signature(check).bind_partial(**changes)  # an unknown keyword is an error here
+        self.check, self.params, self.severity = partial(check, **changes) if changes else check, params, severity
+        self.draws, self.quick = draws, quick
 
     def cases(self) -> Iterator[At]:
         """Yield its cases; numbers that are None are searched for."""
@@ -106,8 +112,8 @@ class Display:
     corrected form. ``proof`` marks a line of a proof (as the kind "proof step" of its table does).
     """
 
-    title: str
-    printed: Form
+    title: str = ""
+    printed: Form = Form("")
     corrected: Form | None = None
     wrong: str = ""
     mutants: Mapping[str, Mutant] = field(default_factory=dict)
@@ -119,9 +125,14 @@ def statement(
     id_: str,
     *,
     domain: str,
-    displays: Mapping[str, Display],
+    displays: Mapping[str, Display] | None = None,
     summary: str = "",
     derivation: str = "",
+    title: str = "",
+    printed: Form | None = None,
+    corrected: Form | None = None,
+    wrong: str = "",
+    mutants: Mapping[str, Mutant] | None = None,
     figures: Callable[[int], tuple[Figure, ...]] | None = None,
     definition: str = "",
     needs: tuple[str, ...] = (),
@@ -135,11 +146,13 @@ def statement(
         Its id, which has a table in the ``paper.toml`` of its paper.
     domain, summary : str
         The domain as printed and what is public; the finding in a sentence or two.
-    displays : mapping of Display
+    displays : mapping of Display, optional
         By what is appended to ``id_``: ``""`` the statement itself, ``"#10"`` a display, ``".1"`` (or whatever follows)
         a child that has a table of its own; each may end in ``"@a"``, reading a of that text.
     derivation : str
         File and section that derive the corrected forms.
+    title, printed, corrected, wrong, mutants
+        Those of its one display, in place of ``displays``.
     figures : callable, optional
         From a seed to the figures of its page.
     definition : str
@@ -151,6 +164,9 @@ def statement(
     """
     paper = paper or paper_of(id_)
     about = paper.entries[id_]
+    if printed is not None:
+        displays = {"": Display(title, printed, corrected, wrong, mutants or {})}
+    displays = displays or {}
     parts: list[Part] = []
     cases: list[Case] = []
     checks: dict[Version, Decide] = {}
@@ -252,15 +268,14 @@ def _check(checks: Mapping[Version, Decide], case: Case, budget: Budget) -> Evid
     return check(case, budget) if "budget" in inspect.signature(check).parameters else check(case)
 
 
-def definition(
-    id_: str, typst: str, implemented: str, *, domain: str, summary: str = "", paper: Paper | None = None
-) -> Statement:
-    """Return a statement of one display, no cases and the verdict DEFINITION; ``implemented`` is what implements it."""
+def definition(id_: str, paper: Paper | None = None) -> Statement:
+    """Return the statement of one display, no cases and the verdict DEFINITION that is told in the ``paper.toml``."""
+    about = (paper or paper_of(id_)).entries[id_]
     return statement(
         id_,
-        domain=domain,
-        displays={"": Display("", Form(typst))},
-        summary=summary,
-        definition=implemented,
+        domain=about.domain,
+        printed=Form(about.formula),
+        summary=about.summary,
+        definition=about.implemented,
         paper=paper,
     )

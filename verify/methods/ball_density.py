@@ -4,8 +4,6 @@ The output density is that of the noise times the Jacobian of the map from outpu
 the loss come from its Taylor series (python-flint), so no derivative formula is shared with the code under test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

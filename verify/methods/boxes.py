@@ -5,8 +5,6 @@ The box is cut until the enclosure of ``f`` on every piece is non-negative (prov
 there can be decided: the statement file names a box that leaves such an edge out.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Mapping

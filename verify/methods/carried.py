@@ -1,7 +1,5 @@
 """A statement that one paper quotes from another: the same parts, cases and check under the quoting paper's id."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Failure probabilities of "with probability 1 - rho" claims: exact normal and chi-square tails, and counted draws."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

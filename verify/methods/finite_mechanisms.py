@@ -1,7 +1,5 @@
 """Finite mechanisms for the generalisation statements of W19: named, or random; expectations over pairs, exact."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction

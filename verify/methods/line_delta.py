@@ -6,8 +6,6 @@ probabilities, where it is proved to be below it is 0, and elsewhere it is betwe
 are cut until the undecided ones weigh little.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Sequence

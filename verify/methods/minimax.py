@@ -1,7 +1,5 @@
 """Minimax risks of the linear Gaussian model in exact rationals, from above by least squares, from below by priors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Exact rational linear algebra: designs of a case, comparisons as evidence, eigenvalues proved by inertia."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any

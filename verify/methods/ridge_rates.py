@@ -4,8 +4,6 @@ Units: ``B = 1``. The noise has the standard deviations of AdaSSP, ``3 s`` and `
 ``s^2 = log(6/delta)/epsilon^2``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -129,22 +127,15 @@ def excess_rate(title: str, typst: str, bound: Callable[..., float]) -> Display:
 
 
 def _rate(
-    title: str,
-    typst: str,
-    bound: Callable[..., float],
-    *,
-    constant: float,
-    metric: Callable[[FloatArray], FloatArray],
+    title: str, typst: str, bound: Callable[..., float], *, constant: float, metric: Callable[[FloatArray], FloatArray]
 ) -> Display:
     check = partial(_exceeds, constant=constant, metric=metric)
     unlogged, certain = (lambda at: bound(replace(at, log_delta=1.0))), (lambda at: bound(replace(at, rho=1.0)))
     mutants = {
-        "no log(6/delta)": Mutant(partial(check, bound=unlogged), PLAIN | {"log(6/delta)": 1e4}, draws=DRAWS),
-        "no dependence on rho": Mutant(
-            partial(check, bound=certain), PLAIN | {"rho": 0.01, "Y/B|theta*|": 10.0}, draws=MORE
-        ),
+        "no log(6/delta)": Mutant(check, PLAIN | {"log(6/delta)": 1e4}, draws=DRAWS, bound=unlogged),
+        "no dependence on rho": Mutant(check, PLAIN | {"rho": 0.01, "Y/B|theta*|": 10.0}, draws=MORE, bound=certain),
         "no ridge term": Mutant(
-            partial(check, bound=partial(bound, ridge=0.0)), PLAIN | {"lambda": 1e4, "Y/B|theta*|": 0.01}, draws=DRAWS
+            check, PLAIN | {"lambda": 1e4, "Y/B|theta*|": 0.01}, draws=DRAWS, bound=partial(bound, ridge=0.0)
         ),
     }
     if bound is not with_smallest:

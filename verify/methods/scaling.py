@@ -5,8 +5,6 @@ b/c. A rate that bounds (or equals, up to constants) a quantity must be multipli
 otherwise their ratio runs to 0 or infinity along such a sequence, whatever the constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial

@@ -4,8 +4,6 @@ Without that event the mean does not exist: the noisy Gram matrix comes arbitrar
 (docs/derivations/wang2018_rates.md, section 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

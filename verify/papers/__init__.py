@@ -1,1 +1,1 @@
-"""Every published statement, one folder a paper and one file a statement."""
+"""Every published statement, one folder a paper, one file a statement, and a table alone for a definition."""

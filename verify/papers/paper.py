@@ -28,27 +28,17 @@ if TYPE_CHECKING:
 
 #: Kind -> (prefix of the file name, letters of the id that the prefix replaces, longest first).
 KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "theorem": ("thm", ("TH", "T")),
-    "lemma": ("lem", ("L",)),
-    "proposition": ("prop", ("P",)),
-    "corollary": ("cor", ("C",)),
-    "definition": ("def", ("D",)),
-    "fact": ("fact", ("F",)),
-    "remark": ("rem", ("REM", "R")),
-    "claim": ("rem", ()),
-    "algorithm": ("alg", ("ALG", "A")),
-    "equation": ("eq", ("E",)),
-    "figure": ("fig", ("FIG", "F")),
-    "table": ("tab", ("Tab", "T")),
-    "number": ("num", ("N",)),
-    "setting": ("set", ("S",)),
-    "calibration": ("set", ()),
-    "experiment": ("exp", ("X",)),
-    "example": ("exp", ("E",)),
-    "proof step": ("thm", ("T",)),
-}
+    "theorem": ("thm", ("TH", "T")), "lemma": ("lem", ("L",)), "proposition": ("prop", ("P",)),
+    "corollary": ("cor", ("C",)), "definition": ("def", ("D",)), "fact": ("fact", ("F",)),
+    "remark": ("rem", ("REM", "R")), "claim": ("rem", ()), "algorithm": ("alg", ("ALG", "A")),
+    "equation": ("eq", ("E",)), "figure": ("fig", ("FIG", "F")), "table": ("tab", ("Tab", "T")),
+    "number": ("num", ("N",)), "setting": ("set", ("S",)), "calibration": ("set", ()),
+    "experiment": ("exp", ("X",)), "example": ("exp", ("E",)), "proof step": ("thm", ("T",)),
+}  # fmt: skip
 #: The kind of a line of a proof: it has a verdict of its own, and never decides its parent.
 PROOF = "proof step"
+#: What the table of a definition says, all of it or nothing; it needs no file.
+DEFINITION = ("implemented", "formula", "domain", "summary")
 #: Tables of a ``paper.toml`` that are no id.
 ABOUT = ("reference", "copies", "sources")
 STATEMENT_FILE = re.compile(rf"^(?:{'|'.join(sorted({prefix for prefix, _ in KINDS.values()}))})_\w+$")
@@ -96,6 +86,10 @@ class IdTable(TypedDict):
     consequence: NotRequired[Annotated[str, _one_of(Consequence.__members__)]]
     root: NotRequired[Text]
     use: NotRequired[Text]
+    implemented: NotRequired[Text]
+    formula: NotRequired[Text]
+    domain: NotRequired[Text]
+    summary: NotRequired[Text]
 
 
 @strict
@@ -169,7 +163,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class Entry:
-    """The table of one id: what it is, where it stands in the paper, what is expected, what to use instead."""
+    """The table of one id: what it is, where it stands in the paper, what is expected, what to use instead.
+
+    That of a definition has all there is to say: what implements it, its formula, its domain and a summary.
+    """
 
     id: str
     paper: str
@@ -179,10 +176,16 @@ class Entry:
     locator: str = ""
     parent: str = ""
     use: str = ""
+    implemented: str = ""
+    formula: str = ""
+    domain: str = ""
+    summary: str = ""
 
     @property
     def file(self) -> str:
         """Path of the file that decides this id, from the folder of the papers (``wang2019/thm_4_1.py``)."""
+        if self.implemented:
+            return f"{self.paper}/paper.toml"
         rest = self.id.partition("-")[2]
         prefix, letters = KINDS[self.kind]
         number = next((rest.removeprefix(word) for word in letters if rest.startswith(word)), rest)
@@ -256,7 +259,7 @@ def read_paper(path: Path) -> Paper:
         entries = {id_: _entry(id_, name, value) for id_, value in ids.items()}
         files: dict[str, str] = {}
         for entry in entries.values():
-            if not entry.parent and files.setdefault(entry.file, entry.id) != entry.id:
+            if not (entry.parent or entry.implemented) and files.setdefault(entry.file, entry.id) != entry.id:
                 raise ValueError(f"{entry.id} must have a file of its own, got {entry.file} of {files[entry.file]}")
     except ValueError as stop:
         raise Defect(f"{name}/{path.name}: {stop}") from stop
@@ -327,6 +330,8 @@ def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str,
         raise ValueError(f"{id_}.parent must be an id with a file of its own, got parent={table['parent']}")
     if "parent" not in table and "locator" not in table:
         raise ValueError(f"{id_}.locator must be given, got locator=None")
+    if len(missing := [key for key in DEFINITION if key not in table]) not in (0, len(DEFINITION)):
+        raise ValueError(f"{id_}.{missing[0]} must be given with {', '.join(DEFINITION)}, got {missing[0]}=None")
     for key in ("consequence", "root", "use"):
         if key in table and table["printed"] not in ("REFUTED", "TEXT_UNCLEAR"):
             raise ValueError(
@@ -337,7 +342,8 @@ def _check_id(id_: str, table: Mapping[str, Any], ids: Mapping[str, Mapping[str,
 
 
 def _entry(id_: str, paper: str, table: Mapping[str, Any]) -> Entry:
-    about = {key: table[key] for key in ("kind", "title", "locator", "parent", "use") if key in table}
+    known = ("kind", "title", "locator", "parent", "use", *DEFINITION)
+    about = {key: table[key] for key in known if key in table}
     expected = Expected(**{key: value for key, value in table.items() if key not in about})
     return Entry(id_, paper, expected=expected, **about)
 

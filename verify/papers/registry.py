@@ -1,13 +1,14 @@
 """Every statement file, found by its name and imported only when it is needed.
 
-The ``paper.toml`` of a paper has a table for each of its ids; it tells an unknown id from one that has no file yet.
+The ``paper.toml`` of a paper has a table for each of its ids; it tells an unknown id from one that has no file yet,
+and is all there is of a definition.
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,9 @@ from ..messages.errors import Defect, UserError
 from .paper import STATEMENT_FILE, Entry, papers
 
 if TYPE_CHECKING:
+    from ..engine.rows import Row
     from ..kernel.statement import Statement
+    from .ledger import Ledger
 
 #: Between an id and the name of one of its displays, or the letter of a reading: a part that is no id of its own.
 DISPLAY, READING = "#", "@"
@@ -26,20 +29,24 @@ ROOM = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Source:
-    """Where the statement of an id is defined."""
+    """Where the statement of an id is defined: in a module, or (a definition, ``module`` empty) in its table alone."""
 
     id: str
     module: str
     path: Path
 
     def load(self) -> Statement:
-        """Import the module and return its ``STATEMENT``.
+        """Import the module and return its ``STATEMENT``, or read the table.
 
         Raises
         ------
         Defect
             If the module has none, or that of another id.
         """
+        if not self.module:
+            from ..kernel.declare import definition
+
+            return definition(self.id)
         statement = load_statement(self.module)
         if statement.id != self.id:
             raise Defect(f"module {self.module} must export the STATEMENT of {self.id}, got that of {statement.id}")
@@ -120,7 +127,8 @@ def scan(room: Path, package: str, catalogue: Mapping[str, Entry]) -> dict[str, 
             continue
         if not path.is_file():
             raise Defect(f"{entry.paper}/paper.toml: {entry.id} must have its file {entry.file}, or name its parent")
-        found[entry.id] = Source(entry.id, ".".join((package, *Path(entry.file).with_suffix("").parts)), path)
+        module = ".".join((package, *Path(entry.file).with_suffix("").parts)) if path.suffix == ".py" else ""
+        found[entry.id] = Source(entry.id, module, path)
     known = {source.path for source in found.values()}
     for path in sorted(room.glob("*/*.py")):
         if STATEMENT_FILE.match(path.stem) and path not in known:
@@ -135,6 +143,24 @@ def default() -> Registry:
     """Return the registry of the committed papers."""
     known = catalogue()
     return Registry(known, scan(ROOM, __package__ or "verify.papers", known))
+
+
+def statement_rows(registry: Registry, ledger: Ledger) -> Iterator[Row]:
+    """Yield one row an id, in the order of the catalogue."""
+    for id_, entry in registry.catalogue.items():
+        source = registry.sources.get(entry.parent or id_)
+        expected = ledger.get(id_)
+        if source:
+            yield {
+                "id": id_,
+                "paper": entry.paper,
+                "kind": entry.kind,
+                "title": entry.title,
+                "file": shown_path(source.path),
+                "printed": expected.printed if expected else None,
+                "corrected": expected.corrected if expected else None,
+                "readings": dict(expected.readings) if expected else {},
+            }
 
 
 def statements(*ids: str) -> tuple[Statement, ...]:

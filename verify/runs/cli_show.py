@@ -38,10 +38,10 @@ def list_(words: tuple[str, ...], as_json: bool) -> None:
     a kind, or a piece of an id, a title or a place ("Theorem 4.1"). With the file of a RECORD, those that
     it has, with its verdicts.
     """
-    from ..papers import ledger, listing, registry
+    from ..papers import ledger, registry
 
     known = registry.default().catalogue
-    rows = every = list(listing.statement_rows(registry.default(), ledger.default()))
+    rows = every = list(registry.statement_rows(registry.default(), ledger.default()))
     record = None
     places = {id_: entry.locator or known[entry.parent].locator for id_, entry in known.items()}
     for argument in words:
@@ -180,7 +180,8 @@ def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
     from ..papers.registry import shown_path
 
     lines = source.path.read_text(encoding="utf-8").splitlines()
-    number = next((i for i, line in enumerate(lines, start=1) if line.startswith("STATEMENT")), 1)
+    starts = ("STATEMENT", f'["{statement.id}"]')
+    number = next((i for i, line in enumerate(lines, start=1) if line.startswith(starts)), 1)
     yield f"{statement.id}  {statement.title}"
     yield _wrap("what", f"{statement.kind}, {statement.locator}")
     if statement.summary:

@@ -10,9 +10,15 @@ from oracles.mechanisms import as_run as code
 
 from mechanisms import Dataset
 from mechanisms.as_run.as_run_methods import as_run_methods
-from mechanisms.as_run.code_objective import AsRunObjPert
-from mechanisms.as_run.code_sampling import AsRunAdaOPS, AsRunOPS
-from mechanisms.as_run.code_statistics import CODE_DELTA, AsRunAdaSSP, AsRunLeastSquares, AsRunSSP
+from mechanisms.as_run.code_variants import (
+    CODE_DELTA,
+    AsRunAdaOPS,
+    AsRunAdaSSP,
+    AsRunLeastSquares,
+    AsRunObjPert,
+    AsRunOPS,
+    AsRunSSP,
+)
 from mechanisms.capabilities import Domain
 from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.ops_calibrations import PublishedOPSCalibration

@@ -110,7 +110,8 @@ class Explained:
     @cached_property
     def constants(self) -> frozenset[float]:
         """The numbers that its file is written with, and those that it shares with others: ranges of its domain."""
-        return constants(default().sources[self.statement.id].module)
+        module = default().sources[self.statement.id].module
+        return constants(module) if module else frozenset()
 
     @cached_property
     def evidence(self) -> tuple[tuple[Case, Evidence], ...]:

@@ -12,17 +12,17 @@ from functools import cache
 
 import numpy as np
 from flint import arb
+from oracles.formula_cases import one
 from scipy import optimize, stats
 
 from audits import Budget, StreamKey
 from mechanisms import BOTH
 from mechanisms.releases.composition import advanced_composition, optimal_composition
 from verify.figures.figure_page import stream
-from verify.kernel.statement import Evidence, Standing, Statement
+from verify.kernel.statement import Evidence, Standing
 from verify.papers.redberg_wang2021 import cor_16
 from verify.papers.redberg_wang2021.figures import rw21_fig_1, rw21_fig_2
 from verify.papers.redberg_wang2021.shared import gaussian_costs
-from verify.papers.registry import statements
 from verify.papers.wang2018 import thm_3i
 from verify.papers.wang2018.shared.printed_tables import EXISTING, OURS, table
 from verify.papers.wang2019 import fact_2_6_2, lem_2_4, prop_4_4_1, rem_u1
@@ -30,13 +30,6 @@ from verify.papers.wang2019.shared import tail_box
 
 Values = Callable[[], tuple[float, ...]]
 NUMBER = r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)"
-
-
-@cache
-def one(id_: str) -> Statement:
-    """Return the statement of an id."""
-    (found,) = statements(id_)
-    return found
 
 
 def rows(id_: str, part: str = "") -> Iterator[tuple[Standing, Evidence]]:

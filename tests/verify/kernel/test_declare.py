@@ -45,6 +45,15 @@ parent = "T99-T1"
 kind = "theorem"
 title = "A child"
 printed = "SUPPORTED"
+["T99-D1"]
+kind = "definition"
+title = "A definition"
+locator = "Definition 1"
+printed = "DEFINITION"
+implemented = "somewhere.Something"
+formula = "x := 1"
+domain = "everywhere"
+summary = "One."
 """
 BUDGET = Budget(7, 0.25, StreamKey(1))
 
@@ -158,20 +167,29 @@ def test_each_version_is_decided_by_its_own_check(paper: Paper) -> None:
 
 
 def test_a_definition_has_nothing_to_decide(paper: Paper) -> None:
-    found = definition("T99-T1", "x := 1", "somewhere.Something", domain="everywhere", paper=paper)
+    found = definition("T99-D1", paper)
     assert found.cases == ()
-    assert found.definition == "somewhere.Something"
-    assert [(part.id, part.title) for part in found.parts] == [("T99-T1", "A theorem")]
+    assert (found.definition, found.domain, found.summary) == ("somewhere.Something", "everywhere", "One.")
+    assert [(part.id, part.title, part.printed.typst) for part in found.parts] == [("T99-D1", "A definition", "x := 1")]
+    assert paper.entries["T99-D1"].file == "toy1999/paper.toml"
 
 
 def test_an_id_needs_its_table() -> None:
     with pytest.raises(Defect, match=r"got id=T99-T1$"):
-        definition("T99-T1", "x := 1", "somewhere.Something", domain="everywhere")
+        definition("T99-T1")
 
 
 def test_a_child_needs_its_table(paper: Paper) -> None:
     with pytest.raises(Defect, match=r"^toy1999/paper.toml must have a table for T99-T1\.b, or its display a title$"):
         statement("T99-T1", domain="", paper=paper, displays={".b": Display("", Form("x = 1"))})
+
+
+def test_what_a_mutant_changes_is_a_keyword_of_its_check() -> None:
+    changed = Mutant(says, {"n": 1}, severity=0.5, words="twice")
+    assert changed.check(Case("", "", Standing.MUTANT, {})).claim.quantity == "twice"
+    assert Mutant(says).check is says
+    with pytest.raises(TypeError, match="wrds"):
+        Mutant(says, wrds="twice")
 
 
 def test_two_cases_of_one_name_are_refused(paper: Paper) -> None:

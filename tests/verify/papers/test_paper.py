@@ -85,6 +85,7 @@ def test_what_a_paper_states(tmp_path: Path) -> None:
         ('why = "a sign"', 'because = "a sign"', "T99-L1.because must be kind, title, locator, parent, printed,"),
         ('parent = "T99-L1"', 'parent = "T99-L2"', "T99-L1.a.parent must be an id with a file of its own,"),
         ('parent = "T99-L1"', 'parent = "T99-L1.a"', "T99-L1.a.parent must be an id with a file of its own"),
+        ('why = "a sign"', 'formula = "x"', "T99-L1.implemented must be given with implemented, formula,"),
         ("year = 1999", "year =", "(at line "),
         *(
             ("slots = 2", f"slots = {value}", f"slots must be {rule}, got slots={shown}")

@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from oracles.formula_cases import one
 from oracles.verify.prose_numerals import Explained, Numeral, agrees, altered, numerals
-from oracles.verify.prose_table import DERIVED, MEASURED, SETTINGS, composed, event_widths, one
+from oracles.verify.prose_table import DERIVED, MEASURED, SETTINGS, composed, event_widths
 
 from verify.papers import registry
 from verify.papers.redberg_wang2021 import thm_5

@@ -20,7 +20,7 @@ from toys import LEDGER, toy_registry
 from verify import cli
 from verify.cli import COMMANDS, invoke
 from verify.engine.record import read
-from verify.papers import ledger, listing, registry
+from verify.papers import ledger, registry
 from verify.papers.paper import Expected
 from verify.runs.cli_show import _coloured
 
@@ -271,7 +271,7 @@ def test_every_command_has_a_help_page(command: str, capsys: Captured) -> None:
     assert f"pdp-verify {command}" in capsys.readouterr().out
 
 
-ROWS = list(listing.statement_rows(registry.default(), ledger.default()))
+ROWS = list(registry.statement_rows(registry.default(), ledger.default()))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ Decided by simulation of everything that is released, for fixed D and z. Without
 normal event of probability exactly 1 - rho, which decides. Derivations: docs/derivations/privacy_report.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
@@ -23,8 +21,7 @@ from mechanisms.releases.report_terms import (
     printed_terms,
 )
 
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 from .shared.report_events import LOWER, TINY, BoolArray, ReportSetting, points
 
 
@@ -103,16 +100,12 @@ AGAIN = "what refutes the printed form"
 STATEMENT = statement(
     "RW21-A2",
     derivation="docs/derivations/privacy_report.md",
-    domain=(
-        "Objective perturbation with a generalised linear loss, lambda >= 2 sigma_3 tau(rho), add or remove one record; all "
-        "noise scales public. Without releases also lambda > beta, which the algorithm does not say but its logarithm "
-        "needs. Decided for rho in [0.01, 0.3]"
-    ),
-    summary=(
-        "Without releases the report is right: it fails with probability rho at most, and nearly attains it. With them it can understate a loss: it "
-        "bounds the inner product from above and then takes the absolute value; and the pointwise minimum that the proof uses is "
-        "missing, so that it may take the logarithm of a negative number. Implemented by mechanisms.releases.report_terms."
-    ),
+    domain="Objective perturbation with a generalised linear loss, lambda >= 2 sigma_3 tau(rho), add or remove one record; all "
+    "noise scales public. Without releases also lambda > beta, which the algorithm does not say but its logarithm "
+    "needs. Decided for rho in [0.01, 0.3]",
+    summary="Without releases the report is right: it fails with probability rho at most, and nearly attains it. With them it can understate a loss: it "
+    "bounds the inner product from above and then takes the absolute value; and the pointwise minimum that the proof uses is "
+    "missing, so that it may take the logarithm of a negative number. Implemented by mechanisms.releases.report_terms.",
     displays={
         "#independent": Display(
             "DATA-INDEP, with probability 1 - rho",
@@ -127,9 +120,9 @@ STATEMENT = statement(
             ),
             mutants={
                 "0.95 of the margin": Mutant(
-                    partial(_alone, form=short_margin(0.95)), LARGE, severity=0.05, draws=MANY, quick=False
+                    _alone, LARGE, severity=0.05, draws=MANY, quick=False, form=short_margin(0.95)
                 ),
-                "0.4 of the margin": Mutant(partial(_alone, form=short_margin(0.4)), LARGE, draws=DRAWS),
+                "0.4 of the margin": Mutant(_alone, LARGE, draws=DRAWS, form=short_margin(0.4)),
             },
         ),
         "#dependent": Display(
@@ -159,18 +152,17 @@ STATEMENT = statement(
             "An upper confidence bound on a signed inner product is used as a bound on its size, and the minimum with "
             "||x||^2/lambda, which keeps the logarithm defined, stands in the proof only.",
             {
-                "one-sided bound": Mutant(
-                    partial(_released, form=as_printed("g_bar", "gradient_term")), LOWER, draws=DRAWS
-                ),
+                "one-sided bound": Mutant(_released, LOWER, draws=DRAWS, form=as_printed("g_bar", "gradient_term")),
                 "no pointwise minimum": Mutant(
-                    partial(_released, form=as_printed("mu_bar", "log_det_term")), UNDEFINED, draws=MANY, quick=False
+                    _released, UNDEFINED, draws=MANY, quick=False, form=as_printed("mu_bar", "log_det_term")
                 ),
                 "0.4 of the margin": Mutant(
-                    partial(_released, form=short_margin(0.4)),
+                    _released,
                     LOWER,
                     severity=0.085,
                     draws=(4_000, 250_000, 400_000),
                     quick=False,
+                    form=short_margin(0.4),
                 ),
             },
         ),

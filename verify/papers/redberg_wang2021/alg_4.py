@@ -4,8 +4,6 @@ The algorithm's bound is decided by simulation of everything that is released; A
 will do. Derivation of the corrected form: docs/derivations/privacy_report.md, Algorithm 4.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -13,8 +11,7 @@ import numpy as np
 from audits import Budget
 from mechanisms.releases.adaptive_report import corrected_adaptive_terms, printed_adaptive_terms
 
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 from .shared.adaptive_events import LOWER, AdaptiveDraws, AdaptiveForm, short_margin
 from .shared.report_events import TINY, BoolArray, ReportSetting, points
 
@@ -73,15 +70,11 @@ AGAIN = "the case that refutes the printed form"
 STATEMENT = statement(
     "RW21-A4",
     derivation="docs/derivations/privacy_report.md, Algorithm 4",
-    domain=(
-        "Objective perturbation with a generalised linear loss, any lambda > 0, add or remove one record; all noise scales "
-        "public. Decided for rho in [0.01, 0.2], lambda in [0.01, 100]"
-    ),
-    summary=(
-        "The report can understate a loss: it bounds the released inner product from above and then takes its absolute value. "
-        "Its bound on the leverage is right for every lambda with probability 1 - 3 rho/2, but for a small lambda the report "
-        "takes the logarithm of a negative number. Implemented by mechanisms.releases.adaptive_report."
-    ),
+    domain="Objective perturbation with a generalised linear loss, any lambda > 0, add or remove one record; all noise scales "
+    "public. Decided for rho in [0.01, 0.2], lambda in [0.01, 100]",
+    summary="The report can understate a loss: it bounds the released inner product from above and then takes its absolute value. "
+    "Its bound on the leverage is right for every lambda with probability 1 - 3 rho/2, but for a small lambda the report "
+    "takes the logarithm of a negative number. Implemented by mechanisms.releases.adaptive_report.",
     displays={
         "#report": Display(
             "the bound that the algorithm returns, with probability 1 - 3 rho",
@@ -105,23 +98,18 @@ STATEMENT = statement(
             "inner product is understated by the margin.",
             {
                 "0.4 of the margin": Mutant(
-                    partial(_report, form=short_margin(0.4)),
-                    LOWER,
-                    severity=0.085,
-                    draws=(4_000, 250_000, 400_000),
-                    quick=False,
+                    _report, LOWER, severity=0.085, draws=(4_000, 250_000, 400_000), quick=False, form=short_margin(0.4)
                 ),
-                "no margin": Mutant(partial(_report, form=short_margin(0.0)), LOWER, draws=DRAWS),
+                "no margin": Mutant(_report, LOWER, draws=DRAWS, form=short_margin(0.0)),
             },
         ),
         ".c": Display(
-            "",
-            Form(
+            printed=Form(
                 'forall lambda > 0: quad mu(x) <= overline(mu^P)(x) "and" log(1 - f\'\' overline(mu^P)(x)) "is defined, with probability" 1 - 2 rho',
                 partial(_leverage, admissible=True),
                 [smallest("lambda = 1/10, no data", SMALL, draws=DRAWS)],
             ),
-            Form(
+            corrected=Form(
                 "forall lambda > 0: quad Pr[mu(x) <= overline(mu^P)(x)] >= 1 - 2 rho",
                 _leverage,
                 [
@@ -130,13 +118,13 @@ STATEMENT = statement(
                     At("real data", REAL | {"target": "outside"}, draws=FEW, quick=False),
                 ],
             ),
-            "A valid bound on the leverage is not enough: with lambda below f'' ||x||^2 it can exceed 1/f'', and the "
+            wrong="A valid bound on the leverage is not enough: with lambda below f'' ||x||^2 it can exceed 1/f'', and the "
             "report then takes the logarithm of a negative number.",
-            {
+            mutants={
                 "0.45 of the margin on lambda": Mutant(
-                    partial(_leverage, share=0.45), SMALL | {"sigma_4": 0.1}, severity=0.1, draws=MANY, quick=False
+                    _leverage, SMALL | {"sigma_4": 0.1}, severity=0.1, draws=MANY, quick=False, share=0.45
                 ),
-                "lambda_hat as released": Mutant(partial(_leverage, share=0.0), SMALL | {"sigma_4": 0.1}, draws=DRAWS),
+                "lambda_hat as released": Mutant(_leverage, SMALL | {"sigma_4": 0.1}, draws=DRAWS, share=0.0),
             },
         ),
     },

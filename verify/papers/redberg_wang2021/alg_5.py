@@ -4,10 +4,7 @@ The algorithm is a type (`mechanisms.releases.gradient_release.GradientRelease`)
 has log(1/delta), is decided here, and so is that the released inner product is unbiased with the stated noise.
 """
 
-from __future__ import annotations
-
 import math
-from functools import partial
 
 import numpy as np
 
@@ -16,8 +13,7 @@ from mechanisms import Dataset
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.releases.gradient_release import GradientRelease
 
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, statement
 from .shared.gaussian_costs import RATIOS, cost_display
 
 
@@ -46,15 +42,11 @@ SHAPES = {"dim": (1, 3, 20), "n": (0, 1, 50), "sigma": (0.1, 10.0)}
 
 STATEMENT = statement(
     "RW21-A5",
-    domain=(
-        "theta fixed (released), one record added or removed, sigma_2 > 0, delta in (0, 1). Decided for gradient norms over "
-        "sigma_2 in [1e-5, 1e5], delta in [1e-12, 0.99]. The gradient of r is read at the released parameter, which "
-        "the algorithm prints as theta"
-    ),
-    summary=(
-        "Implemented by mechanisms.releases.gradient_release.GradientRelease. The stated cost has log(2/delta) where Theorem 14 has "
-        "log(1/delta): needlessly large, and true."
-    ),
+    domain="theta fixed (released), one record added or removed, sigma_2 > 0, delta in (0, 1). Decided for gradient norms over "
+    "sigma_2 in [1e-5, 1e5], delta in [1e-12, 0.99]. The gradient of r is read at the released parameter, which "
+    "the algorithm prints as theta",
+    summary="Implemented by mechanisms.releases.gradient_release.GradientRelease. The stated cost has log(2/delta) where Theorem 14 has "
+    "log(1/delta): needlessly large, and true.",
     displays={
         "#cost": cost_display(
             "epsilon_2 (z) = norm(nabla ell (hat(theta)^P; z))^2/(2 sigma_2^2)"
@@ -70,7 +62,7 @@ STATEMENT = statement(
                 _noise,
                 [*over("random data", SHAPES, quick_every=5), At("random data", SOME, quick=False)],
             ),
-            mutants={"variance 10 % smaller": Mutant(partial(_noise, factor=0.9), SOME, severity=0.1)},
+            mutants={"variance 10 % smaller": Mutant(_noise, SOME, severity=0.1, factor=0.9)},
         ),
     },
 )

@@ -6,8 +6,6 @@ cost of the Hessian release alone; Algorithm 2 releases the gradient as well. Wi
 both releases are jointly Gaussian with ``mu^2 = f'^2 ||x||^2/s^2 + f''^2 ||x||^4/(2 s^2)``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,11 +18,10 @@ from audits import Estimate
 from mechanisms import GaussianProfile
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim, numbers
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.ball_density import Rows, log_ratio
 from ...methods.boxes import on_box
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 from .shared.gaussian_costs import epsilon_tail
 
 #: Largest exact cost of the Hessian release over the printed one on the box, at its corner epsilon = 1, delta = 1e-12 and
@@ -110,9 +107,7 @@ def _compared(quantity: str, p: Point, exact: Estimate) -> Evidence:
     return Evidence(claim, exact=exact, notes={"cost": cost(p)})
 
 
-TOO_SMALL = {
-    "left denominator 5 % smaller": Mutant(partial(_condition, left=0.95 * 0.25), {"on": "the box"}, severity=0.05)
-}
+TOO_SMALL = {"left denominator 5 % smaller": Mutant(_condition, {"on": "the box"}, severity=0.05, left=0.95 * 0.25)}
 SHORT = {"gradient": 0.1, "hessian": 0.01, "rho_max": 1.0, "epsilon": 0.5, "delta": 1e-6}
 SCALES = {
     "hessian": (1e-3, 0.1, 1.0), "rho_max": (1.0, 30.0), "epsilon": (0.01, 0.5, 1.0), "delta": (0.5, 1e-3, 1e-12)
@@ -167,16 +162,12 @@ def _cost_of_both(title: str, exponent: str, power: int) -> Display:
 
 STATEMENT = statement(
     "RW21-C16",
-    domain=(
-        "sigma_2 = rho_max sqrt(2 log(1.25/delta))/epsilon, epsilon < 1, rho_max the largest f'' ||x||^2 (not defined in the "
-        "text), add or remove one record; given the released parameter. Decided for epsilon in [1e-3, 1], delta in "
-        "[1e-12, 0.5], f'' ||x||^2 up to rho_max"
-    ),
-    summary=(
-        "The formula is the cost of releasing the Hessian alone, and true of that (with the logarithm in the denominator), loose by 14 % at "
-        "least; Algorithm 2 releases the gradient too, wherever the logarithm stands. The symbol of the condition's right denominator is lost "
-        "in our copy: with beta the condition is true in logistic regression. An ex-post loss can be 0, so no cost is always below it."
-    ),
+    domain="sigma_2 = rho_max sqrt(2 log(1.25/delta))/epsilon, epsilon < 1, rho_max the largest f'' ||x||^2 (not defined in the "
+    "text), add or remove one record; given the released parameter. Decided for epsilon in [1e-3, 1], delta in "
+    "[1e-12, 0.5], f'' ||x||^2 up to rho_max",
+    summary="The formula is the cost of releasing the Hessian alone, and true of that (with the logarithm in the denominator), loose by 14 % at "
+    "least; Algorithm 2 releases the gradient too, wherever the logarithm stands. The symbol of the condition's right denominator is lost "
+    "in our copy: with beta the condition is true in logistic regression. An ex-post loss can be 0, so no cost is always below it.",
     derivation="docs/derivations/redberg_wang2021.md, Corollary 16",
     displays={
         "@a": _cost_of_both("cost of Algorithm 2; the logarithm in the denominator", "(-1)", -1),
@@ -223,7 +214,7 @@ STATEMENT = statement(
             "positive number.",
             {
                 "0.68 of it": Mutant(
-                    partial(_below_the_gradient, share=0.68), RECORD | {"hessian": 0.25, "gradient": 1.0}, severity=0.04
+                    _below_the_gradient, RECORD | {"hessian": 0.25, "gradient": 1.0}, severity=0.04, share=0.68
                 )
             },
         ),

@@ -3,14 +3,12 @@
 With ``mu = ||Delta||/sigma`` the loss is N(mu^2/2, mu^2) under both data sets, so ``P(L > mu^2/2 + mu z_delta) = delta``.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from scipy.special import ndtri
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
+from ..kit import At, Display, Form, Mutant, over, search, statement
 from .shared.gaussian_costs import DELTAS, epsilon_tail, ex_post, gaussian
 
 
@@ -29,14 +27,11 @@ SMALL = {"norm": 1e-3, "sigma": 100.0, "delta": 0.1}
 STATEMENT = statement(
     "RW21-C23",
     domain="Gaussian noise sigma on a statistic that changes by Delta, both directions, delta and rho in (0, 1). Decided for ||Delta||/sigma in [1e-5, 1e5], delta in [1e-12, 0.9], rho in [1e-9, 0.5]",
-    summary=(
-        "True. C23.1 prints its two members identically; the second was presumably meant with sqrt(2 log(1/delta)). The first "
-        "is tight for large ||Delta||/sigma, the quantile of C23.2 for small ones."
-    ),
+    summary="True. C23.1 prints its two members identically; the second was presumably meant with sqrt(2 log(1/delta)). The first "
+    "is tight for large ||Delta||/sigma, the quantile of C23.2 for small ones.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon <= norm(Delta_z)^2/(2 sigma^2) + (norm(Delta_z) Phi^(-1)(1 - delta))/sigma",
                 CLAIM.of(epsilon_quantile),
                 [
@@ -51,17 +46,14 @@ STATEMENT = statement(
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon(o) <= norm(Delta_z)^2/(2 sigma^2) + (norm(Delta_z) Phi^(-1)(1 - rho/2))/sigma",
                 partial(ex_post, epsilon=TWO_SIDED),
                 RHOS,
             ),
             mutants={
-                "one-sided quantile": Mutant(partial(ex_post, epsilon=epsilon_quantile), SMALL),
-                "failure at most 0.95 rho": Mutant(
-                    partial(ex_post, epsilon=TWO_SIDED, failure=0.95), SMALL, severity=0.05
-                ),
+                "one-sided quantile": Mutant(ex_post, SMALL, epsilon=epsilon_quantile),
+                "failure at most 0.95 rho": Mutant(ex_post, SMALL, severity=0.05, epsilon=TWO_SIDED, failure=0.95),
             },
         ),
         "#weaker": Display(
@@ -73,9 +65,10 @@ STATEMENT = statement(
             ),
             mutants={
                 "epsilon cut by 10 %": Mutant(
-                    partial(ex_post, epsilon=partial(WEAKER, scale=0.9)),
+                    ex_post,
                     {"norm": 1e3, "sigma": 1.0, "delta": 1e-6},
                     severity=0.1,
+                    epsilon=partial(WEAKER, scale=0.9),
                 )
             },
         ),

@@ -4,8 +4,6 @@ The printed formula, evaluated from leverage and gradient, is decided as ``.shar
 C7.p loses the factor f'' of the leverage.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -18,11 +16,10 @@ from mechanisms.numerics.balls import Ball
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from reports.row import Figure
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...kernel.statement_plots import roc_figure
 from ...methods.ball_density import slopes
 from ...methods.enclosed import enclosed
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest, statement
 from .shared.density_identity import LOSSES, WRONG, RandomOutcome, fair_record, identity_display
 
 
@@ -60,13 +57,9 @@ def _line(case: Case, *, right: Callable[[float, Ball], Ball]) -> Evidence:
 
 
 SHAPES = {
-    "dim": (1, 2, 6),
-    "n": (0, 1, 30),
-    "loss": ("logistic", "squared", "poisson"),
-    "sign": (1, -1),
-    "sigma": (0.5, 10.0),
-    "lam": (1e-3, 0.5),
-}
+    "dim": (1, 2, 6), "n": (0, 1, 30), "loss": ("logistic", "squared", "poisson"), "sign": (1, -1),
+    "sigma": (0.5, 10.0), "lam": (1e-3, 0.5),
+}  # fmt: skip
 SMALLEST = {"lam": 1.0, "predictor": 0.0, "sign": 1}
 
 
@@ -80,10 +73,8 @@ def figures(seed: int) -> tuple[Figure, ...]:
 STATEMENT = statement(
     "RW21-C7",
     derivation="docs/derivations/redberg_wang2021.md, Corollary 7",
-    domain=(
-        "l(theta; z) = f(x^T theta; y) convex and twice differentiable, b ~ N(0, sigma^2 I), one record added or removed, "
-        "every outcome; sigma, lambda and r public. Decided for dim 1 to 6, 0 to 30 records, three losses"
-    ),
+    domain="l(theta; z) = f(x^T theta; y) convex and twice differentiable, b ~ N(0, sigma^2 I), one record added or removed, "
+    "every outcome; sigma, lambda and r public. Decided for dim 1 to 6, 0 to 30 records, three losses",
     summary="True, and an equality. A line of its proof drops the factor f'' of the leverage.",
     displays={
         "#bound": identity_display(
@@ -98,19 +89,18 @@ STATEMENT = statement(
             responses={"poisson": (0.0, 1.0)},
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "log product_(j=1)^d (1 + mu_j) = log(1 + mu(x))",
                 partial(_line, right=lambda sign, second: arb(1)),
                 [smallest("one record x = 1, lambda = 1, f'' = 1/4", SMALLEST)],
             ),
-            Form(
+            corrected=Form(
                 "log product_(j=1)^d (1 minus.plus mu_j) = log(1 plus.minus f''(dot) mu(x))",
                 partial(_line, right=lambda sign, second: sign * second),
                 over("one dimension", {"lam": (1.0, 4.0), "predictor": (0.0, 1.5), "sign": (1, -1)}),
             ),
-            "The only non-zero eigenvalue of the target's Hessian is f'' ||x||^2, so f'' must multiply mu(x).",
-            {"half of f''": Mutant(partial(_line, right=lambda sign, second: sign * (second / 2)), SMALLEST)},
+            wrong="The only non-zero eigenvalue of the target's Hessian is f'' ||x||^2, so f'' must multiply mu(x).",
+            mutants={"half of f''": Mutant(_line, SMALLEST, right=lambda sign, second: sign * (second / 2))},
         ),
     },
     figures=figures,

@@ -3,16 +3,13 @@
 All of it is decided in rational arithmetic: counts are integers, outcomes and variances rational numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from audits import Estimate
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, smallest, statement
 
 HALF = Fraction(1, 2)
 
@@ -77,60 +74,54 @@ STATEMENT = statement(
     "RW21-E4",
     derivation="docs/derivations/redberg_wang2021.md, Example 4",
     domain="Counting query Q, Gaussian noise of variance sigma^2 > 0, one record added so that Q grows by 1, every real o",
-    summary=(
-        "The attack is right for almost every outcome, and the footnote's numbers are right. The outcome that the text "
-        "gives the attacker, o = 1, is one of the exceptions of probability 0: both solutions, Q and 1 - Q, are integers."
-    ),
+    summary="The attack is right for almost every outcome, and the footnote's numbers are right. The outcome that the text "
+    "gives the attacker, o = 1, is one of the exceptions of probability 0: both solutions, Q and 1 - Q, are integers.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon(o, D, D_(plus.minus z)) = (abs(Q(D) - Q(D_(plus.minus z))) abs(2 o - Q(D) - Q(D_(plus.minus z))))/(2 sigma^2)",
                 _loss,
                 over(WORDS, ALL | {"Q": (0, 1000), "Q'": (0, 1, 999)}, quick_every=17),
             ),
             mutants={
-                "o for 2 o": Mutant(partial(_loss, twice=1), SOME | {"Q'": 4}),
-                "no 2 in the denominator": Mutant(partial(_loss, half=Fraction(1)), SOME | {"Q'": 4}),
-                "1 % too large": Mutant(partial(_loss, scale=HUNDREDTH), SOME | {"Q'": 4}, severity=0.01),
+                "o for 2 o": Mutant(_loss, SOME | {"Q'": 4}, twice=1),
+                "no 2 in the denominator": Mutant(_loss, SOME | {"Q'": 4}, half=Fraction(1)),
+                "1 % too large": Mutant(_loss, SOME | {"Q'": 4}, severity=0.01, scale=HUNDREDTH),
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Q(D) = o - 0.5 plus.minus sigma^2 epsilon(o, D, D_(+z))",
                 _solved,
                 over(WORDS, ALL | {"Q": (0, 3, 1000)}, quick_every=7),
             ),
             mutants={
-                "plus a half": Mutant(partial(_solved, shift=HALF), SOME),
-                "half the variance": Mutant(partial(_solved, scale=HALF), SOME),
-                "loss 1 % too large": Mutant(partial(_solved, scale=HUNDREDTH), SOME, severity=0.01),
+                "plus a half": Mutant(_solved, SOME, shift=HALF),
+                "half the variance": Mutant(_solved, SOME, scale=HALF),
+                "loss 1 % too large": Mutant(_solved, SOME, severity=0.01, scale=HUNDREDTH),
             },
         ),
         ".3": Display(
-            "",
-            Form(
+            printed=Form(
                 'Pr["exactly one solution is in" ZZ] = 1, quad o = 1',
                 partial(_integers, claimed=lambda o: True),
                 INTEGERS,
             ),
-            Form(
+            corrected=Form(
                 '2 o in.not ZZ ==> "exactly one solution is in" ZZ',
                 partial(_integers, claimed=lambda o: (2 * o).denominator > 1),
                 INTEGERS,
             ),
-            "The solutions are Q and 2 o - 1 - Q, so both are integers exactly when 2 o is one; that has probability "
+            wrong="The solutions are Q and 2 o - 1 - Q, so both are integers exactly when 2 o is one; that has probability "
             "0, but the outcome o = 1 of the text is such a case, where Q = 0 and Q = 1 cannot be told apart.",
-            {
+            mutants={
                 "any o that is no integer": Mutant(
-                    partial(_integers, claimed=lambda o: o.denominator > 1), RUNNING | {"o": "1/2"}
+                    _integers, RUNNING | {"o": "1/2"}, claimed=lambda o: o.denominator > 1
                 )
             },
         ),
         ".4": Display(
-            "",
-            Form(
+            printed=Form(
                 'Q(D) = 0, o = 0.1: quad "the possibilities are" 0 "and" -0.8',
                 _stated,
                 [At("the footnote", FOOTNOTE | {"second": "-4/5", "variance": v}) for v in VARIANCES],

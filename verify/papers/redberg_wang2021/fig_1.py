@@ -1,13 +1,8 @@
 """RW21, Figure 1: which term of the ex-post loss dominates when the output is rotated away from the minimiser."""
 
-from __future__ import annotations
-
-from reports.row import Figure
-
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.evidence import data_missing, float_evidence
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 from .figures import rw21_fig_1 as drawn
 
 #: Epsilons whose sigma (Theorem 5) is shown where the unstated sigma decides.
@@ -50,26 +45,17 @@ def _between(case: Case) -> Evidence:
     return data_missing("share of the first term at pi/12", "sigma is not stated, and it sets the share", shares)
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return both panels of the figure made again."""
-    return drawn.page(seed).figures
-
-
 BUDGETS = (0.1, 1.0, 10.0)
 LONE = {"epsilon": 1.0, "data": 1}
 FAR = over("omega >= pi/2", {"omega": ("pi/2", "3 pi/4", "pi"), "epsilon": BUDGETS, "data": (1, 2)})
 
 STATEMENT = statement(
     "RW21-F1",
-    domain=(
-        "n = 1000, d = 2, unit ball, separable with margin 0.4, lambda = 1; sigma not stated. Decided for the sigma of Theorem 5 at "
-        "epsilon = 0.1 to 10, delta = 1e-6 (108 to 1.25), one more copy of the record"
-    ),
-    summary=(
-        "At the minimiser the first term dominates and the points nearest the boundary lose most; from pi/2 on the others "
-        "dominate and badly predicted points lose more. Where it turns is set by sigma, which is not stated: at pi/12 the "
-        "first term's share is 0.01 at sigma = 1.25 and 0.99 at 108. With sigma about 31 the text is right for every angle."
-    ),
+    domain="n = 1000, d = 2, unit ball, separable with margin 0.4, lambda = 1; sigma not stated. Decided for the sigma of Theorem 5 at "
+    "epsilon = 0.1 to 10, delta = 1e-6 (108 to 1.25), one more copy of the record",
+    summary="At the minimiser the first term dominates and the points nearest the boundary lose most; from pi/2 on the others "
+    "dominate and badly predicted points lose more. Where it turns is set by sigma, which is not stated: at pi/12 the "
+    "first term's share is 0.01 at sigma = 1.25 and 0.99 at 108. With sigma about 31 the text is right for every angle.",
     displays={
         "#no rotation": Display(
             "at the minimiser",
@@ -96,5 +82,5 @@ STATEMENT = statement(
             Form('omega >= pi/2: quad epsilon_1 "rises as" y x^T hat(theta) "falls (rank correlation)"', _order, FAR),
         ),
     },
-    figures=figures,
+    figures=lambda seed: drawn.page(seed).figures,
 )

@@ -1,16 +1,12 @@
 """RW21, Figure 2: the 0-1 loss hardly changes when lambda is inflated."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from audits import Budget
 
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.failure import frequency
+from ..kit import At, Case, Evidence, Form, Mutant, Role, coverage_evidence, statement
 from .figures import rw21_fig_2 as drawn
 
 #: What "roughly constant" is taken to mean: within 0.05, for at least four draws of the noise in five.
@@ -40,31 +36,21 @@ WORDS = "inflations up to 100"
 
 STATEMENT = statement(
     "RW21-F2",
-    domain=(
-        "n = 1000, d = 50, logistic loss, lambda = c/(2 epsilon); epsilons and labels not stated. Decided for epsilon = 0.1 to 10, "
-        "c up to 100 (Algorithm 2 needs 45 to 67), labels: rescaled score above one half, loss on the data themselves"
+    domain="n = 1000, d = 50, logistic loss, lambda = c/(2 epsilon); epsilons and labels not stated. Decided for epsilon = 0.1 to 10, "
+    "c up to 100 (Algorithm 2 needs 45 to 67), labels: rescaled score above one half, loss on the data themselves",
+    summary="With the same noise the 0-1 loss stays within 0.05 of its value at c = 1 in every setting tried; the mean moves by "
+    "less than 0.01 for epsilon <= 3 and by 0.013 at epsilon = 10, where the noise no longer hides the bias. What "
+    "hardly moves is often useless: at epsilon = 0.1 the loss is close to one half.",
+    title="roughly constant in the inflation",
+    printed=Form(
+        'Pr[abs("0-1"(c) - "0-1"(1)) <= 0.05] >= 0.8 "for all" c <= 100',
+        _constant,
+        [
+            At(WORDS, _at(0.1, 100.0, 1), draws=DRAWS, quick=False),
+            At(WORDS, _at(1.0, "star", 2), draws=DRAWS),
+            At(WORDS, _at(3.0, 100.0, 1), draws=DRAWS, quick=False),
+            At("least noise", _at(10.0, 100.0, 1), Role.EDGE, DRAWS, quick=False),
+        ],
     ),
-    summary=(
-        "With the same noise the 0-1 loss stays within 0.05 of its value at c = 1 in every setting tried; the mean moves by "
-        "less than 0.01 for epsilon <= 3 and by 0.013 at epsilon = 10, where the noise no longer hides the bias. What "
-        "hardly moves is often useless: at epsilon = 0.1 the loss is close to one half."
-    ),
-    displays={
-        "": Display(
-            "roughly constant in the inflation",
-            Form(
-                'Pr[abs("0-1"(c) - "0-1"(1)) <= 0.05] >= 0.8 "for all" c <= 100',
-                _constant,
-                [
-                    At(WORDS, _at(0.1, 100.0, 1), draws=DRAWS, quick=False),
-                    At(WORDS, _at(1.0, "star", 2), draws=DRAWS),
-                    At(WORDS, _at(3.0, 100.0, 1), draws=DRAWS, quick=False),
-                    At("least noise", _at(10.0, 100.0, 1), Role.EDGE, DRAWS, quick=False),
-                ],
-            ),
-            mutants={
-                "a third of epsilon instead": Mutant(_constant, _at(3.0, 1.0, 1) | {"other epsilon": 1.0}, draws=DRAWS)
-            },
-        )
-    },
+    mutants={"a third of epsilon instead": Mutant(_constant, _at(3.0, 1.0, 1) | {"other epsilon": 1.0}, draws=DRAWS)},
 )

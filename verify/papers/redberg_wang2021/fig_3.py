@@ -1,13 +1,10 @@
 """RW21, Figure 3: data-independent against data-dependent bounds, credit default (data of the user)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from audits import Budget
 
-from ...kernel.declare import statement
-from ...kernel.statement import Case, Evidence
+from ..kit import Case, Evidence, statement
 from .shared.credit_and_uci import FEW, SUMS, budget, by_lambda, comparable, seen_again
 from .shared.tighter_bounds import closer_displays
 
@@ -26,15 +23,11 @@ def _comparable(case: Case, budget: Budget) -> Evidence:
 
 STATEMENT = statement(
     "RW21-F3",
-    domain=(
-        "Logistic regression, n = 30000, d = 21, delta = rho = 1e-6, total epsilon 1: data-independent 1, data-dependent "
-        "(0.2, 0.7, 0.1), r = 0; preparation and the data-independent lambda not stated"
-    ),
-    summary=(
-        "Decided on the file of the user: both claims as what is seen in more than half of all runs, under three preparations "
-        "and both forms of the report, which must agree; a factor 2 is comparable, one of ten is not, and between them the word decides. "
-        "On the published file the ratio is closer to 1 in every reading; of the sums lambda and preparation decide (docs/derivations/redberg_wang2021_on_data.md)."
-    ),
+    domain="Logistic regression, n = 30000, d = 21, delta = rho = 1e-6, total epsilon 1: data-independent 1, data-dependent "
+    "(0.2, 0.7, 0.1), r = 0; preparation and the data-independent lambda not stated",
+    summary="Decided on the file of the user: both claims as what is seen in more than half of all runs, under three preparations "
+    "and both forms of the report, which must agree; a factor 2 is comparable, one of ten is not, and between them the word decides. "
+    "On the published file the ratio is closer to 1 in every reading; of the sums lambda and preparation decide (docs/derivations/redberg_wang2021_on_data.md).",
     displays=closer_displays("#ratio@", CREDIT, FEW)
     | by_lambda(
         "#sums@",

@@ -1,17 +1,10 @@
 """RW21, Figure 5: the worst case over a data set, against the dimension."""
 
-from __future__ import annotations
-
-from functools import partial
-
 import numpy as np
 
-from reports.row import Figure
-
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.evidence import data_missing
-from ...kernel.statement import Case, Evidence, Role
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, statement
 from .figures import rw21_fig_5 as drawn
 from .figures.rw21_worst_case import LABELS, scales, worst
 from .shared.worst_cases import ceiling_evidence
@@ -30,25 +23,16 @@ def _plotted(case: Case) -> Evidence:
     return data_missing("worst bound over the data set against d", missing, seen)
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return the figure made again under both rules of labels."""
-    return drawn.page(seed).figures
-
-
 ALONE = {"what": "one record", "d": 2, "lambda": 27.9, "data": 1, "n": 1}
 RANDOM = {"what": ("random data",), "d": drawn.DIMS, "lambda": (0.5, 27.9), "data": (1,), "n": (300,)}
 
 STATEMENT = statement(
     "RW21-F5",
-    domain=(
-        "Logistic regression, n = 1000, d = 1 to 60; labels and budgets not stated. The ceiling: every n and d, unit rows, any released "
-        "values, corrected bounds"
-    ),
-    summary=(
-        "Both bounds lie under a ceiling free of n and d, which one badly predicted record reaches. The worst bound over one "
-        "data set is another matter: with budgets of 1 the data-dependent one grows from d = 1 to 60 by a factor 2 (logistic "
-        "labels) to 16 (separable labels), and with a noisier gradient release it would not; the setting is not stated."
-    ),
+    domain="Logistic regression, n = 1000, d = 1 to 60; labels and budgets not stated. The ceiling: every n and d, unit rows, any released "
+    "values, corrected bounds",
+    summary="Both bounds lie under a ceiling free of n and d, which one badly predicted record reaches. The worst bound over one "
+    "data set is another matter: with budgets of 1 the data-dependent one grows from d = 1 to 60 by a factor 2 (logistic "
+    "labels) to 16 (separable labels), and with a noisier gradient release it would not; the setting is not stated.",
     displays={
         "#plotted": Display(
             "the bounds do not depend on d, as plotted",
@@ -69,11 +53,9 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "ceiling 5 % lower": Mutant(
-                    partial(ceiling_evidence, lowered=True), ALONE | {"share": 0.95}, severity=0.05
-                )
+                "ceiling 5 % lower": Mutant(ceiling_evidence, ALONE | {"share": 0.95}, severity=0.05, lowered=True)
             },
         ),
     },
-    figures=figures,
+    figures=lambda seed: drawn.page(seed).figures,
 )

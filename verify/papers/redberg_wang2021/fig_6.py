@@ -1,14 +1,11 @@
 """RW21, Figure 6: allocations of the budget, credit default (data of the user)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from audits import Budget
 from mechanisms import Dataset
 
-from ...kernel.declare import statement
-from ...kernel.statement import Case, Evidence, Value
+from ..kit import Case, Evidence, Value, statement
 from .shared.credit_and_uci import FEW, FORMS, RunCount, Shares, advantage, both_reports, budget, by_lambda, tally
 
 #: The four allocations of the figure, by increasing share of the parameter.
@@ -43,16 +40,12 @@ def _vanishes(case: Case, budget: Budget) -> Evidence:
 
 STATEMENT = statement(
     "RW21-F6",
-    domain=(
-        "Logistic regression; data-dependent budgets (0.2, 0.7, 0.1), (0.4, 0.5, 0.1), "
-        "(0.5, 0.25, 0.25), (0.8, 0.1, 0.1) against 1; preparation and the data-independent lambda not stated"
-    ),
-    summary=(
-        "Decided on the file of the user. The advantage is the data-independent median ratio of bound to loss over the "
-        "data-dependent one; that it vanishes is taken as: smaller at the last allocation than at the first, and below 2. On the "
-        "published file it mostly does with one lambda for both reports; with each at its own the preparation decides "
-        "(docs/derivations/redberg_wang2021_on_data.md)."
-    ),
+    domain="Logistic regression; data-dependent budgets (0.2, 0.7, 0.1), (0.4, 0.5, 0.1), "
+    "(0.5, 0.25, 0.25), (0.8, 0.1, 0.1) against 1; preparation and the data-independent lambda not stated",
+    summary="Decided on the file of the user. The advantage is the data-independent median ratio of bound to loss over the "
+    "data-dependent one; that it vanishes is taken as: smaller at the last allocation than at the first, and below 2. On the "
+    "published file it mostly does with one lambda for both reports; with each at its own the preparation decides "
+    "(docs/derivations/redberg_wang2021_on_data.md).",
     displays=by_lambda(
         "@",
         "the advantage of the data-dependent report vanishes as its first budget grows",

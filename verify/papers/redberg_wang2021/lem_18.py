@@ -4,17 +4,14 @@ The first display, over all subgaussian matrices and some constants, has no fini
 inversion, which is checked exactly.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from flint import arb
 
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
+from ..kit import Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def _inverted(case: Case, *, power: tuple[int, int]) -> Evidence:
@@ -35,10 +32,8 @@ PLAIN = {"C": 2.0, "c": 0.5, "dim": 10, "delta": 1e-3}
 STATEMENT = statement(
     "RW21-L18",
     domain="A with i.i.d. sigma^2-subgaussian entries, universal constants C and c, all t > 0",
-    summary=(
-        "Quoted: a bound over all subgaussian matrices up to unnamed constants has no finite test. Its two displays agree with "
-        "each other. (Footnote 2 of the main text has the exponent 3/2 where this lemma has 2/3.)"
-    ),
+    summary="Quoted: a bound over all subgaussian matrices up to unnamed constants has no finite test. Its two displays agree with "
+    "each other. (Footnote 2 of the main text has the exponent 3/2 where this lemma has 2/3.)",
     displays={
         "#tail": Display("the tail bound", Form(r"Pr[s_max (A) >= (2 + t) sqrt(d sigma^2)] <= C e^(-c d t^(3\/2))")),
         "#inversion": Display(
@@ -49,8 +44,8 @@ STATEMENT = statement(
                 over("constants, d and delta", CONSTANTS, quick_every=5),
             ),
             mutants={
-                "power 3/2": Mutant(partial(_inverted, power=(3, 2)), PLAIN),
-                "power 0.66": Mutant(partial(_inverted, power=(33, 50)), PLAIN, severity=0.01),
+                "power 3/2": Mutant(_inverted, PLAIN, power=(3, 2)),
+                "power 0.66": Mutant(_inverted, PLAIN, severity=0.01, power=(33, 50)),
             },
         ),
     },

@@ -4,10 +4,7 @@ The claim is that some C and c serve every d and delta; C = 2 and c = 1 do, by G
 (docs/derivations/redberg_wang2021_lemmas.md, Lemma 19), which the cases confirm on the exact law.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
 from flint import arb
 
@@ -16,8 +13,7 @@ from mechanisms.numerics.balls import enclose
 from mechanisms.numerics.goe import Extreme, GoeLaw, Normalisation
 from mechanisms.numerics.goe_brackets import sf_bracket
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import Case, Claim, Evidence, Form, Mutant, Observer, over, statement
 
 
 def _exceeded(case: Case, *, leading: float = 2.0**0.5) -> Evidence:
@@ -41,15 +37,11 @@ STATEMENT = statement(
     "RW21-L19",
     domain="A symmetric, off-diagonal N(0, sigma^2), diagonal N(0, 2 sigma^2), delta in (0, 1); some universal C, c. Decided with C = 2, c = 1, d up to 50, delta in [1e-20, 0.5]",
     summary="True with C = 2 and c = 1. The leading constant is loose: 2 in place of 2 sqrt(2) for large d at fixed delta.",
-    displays={
-        "": Display(
-            "norm with probability 1 - delta",
-            Form(
-                "norm(A)_2 <= sqrt(2) (2 + (log(C/delta)/(c d))^(2/3)) sqrt(d sigma^2)",
-                _exceeded,
-                over("exact law", LEVELS, quick_every=7),
-            ),
-            mutants={"no root 2": Mutant(partial(_exceeded, leading=1.0), {"dim": 50, "delta": "1e-20"})},
-        )
-    },
+    title="norm with probability 1 - delta",
+    printed=Form(
+        "norm(A)_2 <= sqrt(2) (2 + (log(C/delta)/(c d))^(2/3)) sqrt(d sigma^2)",
+        _exceeded,
+        over("exact law", LEVELS, quick_every=7),
+    ),
+    mutants={"no root 2": Mutant(_exceeded, {"dim": 50, "delta": "1e-20"}, leading=1.0)},
 )

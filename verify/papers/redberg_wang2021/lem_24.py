@@ -1,12 +1,7 @@
 """RW21, Lemma 24: the Sherman-Morrison-Woodbury formula, an identity of rational matrices."""
 
-from __future__ import annotations
-
-from functools import partial
-
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import random_matrix, same
+from ..kit import Case, Evidence, Form, Mutant, over, statement
 
 
 def _woodbury(case: Case, *, hundredths: int = 100, inner_inverse: bool = True) -> Evidence:
@@ -28,19 +23,15 @@ STATEMENT = statement(
     "RW21-L24",
     domain="A, C and C^-1 + V A^-1 U invertible, compatible sizes; decided exactly for sizes up to 5",
     summary="True, an identity (the same lemma is misprinted in W19, Lemma B.2).",
-    displays={
-        "": Display(
-            "inverse of a perturbed matrix",
-            Form(
-                "(A + U C V)^(-1) = A^(-1) - A^(-1) U (C^(-1) + V A^(-1) U)^(-1) V A^(-1)",
-                _woodbury,
-                over("random integers over 8", SIZES, quick_every=5),
-            ),
-            mutants={
-                "C in place of its inverse": Mutant(partial(_woodbury, inner_inverse=False), PLAIN),
-                "sign of the correction": Mutant(partial(_woodbury, hundredths=-100), PLAIN),
-                "correction scaled by 1.01": Mutant(partial(_woodbury, hundredths=101), PLAIN, severity=0.01),
-            },
-        )
+    title="inverse of a perturbed matrix",
+    printed=Form(
+        "(A + U C V)^(-1) = A^(-1) - A^(-1) U (C^(-1) + V A^(-1) U)^(-1) V A^(-1)",
+        _woodbury,
+        over("random integers over 8", SIZES, quick_every=5),
+    ),
+    mutants={
+        "C in place of its inverse": Mutant(_woodbury, PLAIN, inner_inverse=False),
+        "sign of the correction": Mutant(_woodbury, PLAIN, hundredths=-100),
+        "correction scaled by 1.01": Mutant(_woodbury, PLAIN, severity=0.01, hundredths=101),
     },
 )

@@ -1,8 +1,6 @@
 """RW21, Lemma 25: the determinant of a rank-one perturbation; the same identity as W19, Lemma B.3, decided as there."""
 
-from __future__ import annotations
-
-from ...kernel.declare import statement
+from ..kit import statement
 from ..wang2019.lem_b_3 import PERTURBATIONS, rank_one_determinant
 
 STATEMENT = statement(

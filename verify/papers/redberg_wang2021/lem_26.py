@@ -4,8 +4,6 @@ With ``t`` the threshold over sigma: L26.2 has ``delta = exp(-t^2/2)``, L26.3 ha
 the bounds are Mills' (docs/derivations/redberg_wang2021_lemmas.md, Lemma 26).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -14,10 +12,9 @@ from flint import arb
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 BOX = {"t": Axis(1e-9, 40.0)}
 
@@ -42,26 +39,21 @@ def _bound(
     points = {"t": (1e-300, 1e-9, 1e-3, 0.5, 1.0, 3.0, 8.0, 37.0, 100.0, 1e3)}
     name, too_small = smaller
     return Display(
-        "",
-        Form(
+        printed=Form(
             typst,
             partial(check, coefficient=coefficient),
             [At("proved on the box"), *over("inside and outside the box", points)],
         ),
-        mutants={name: Mutant(partial(check, coefficient=too_small), {}, severity)},
+        mutants={name: Mutant(check, {}, severity, coefficient=too_small)},
     )
 
 
 STATEMENT = statement(
     "RW21-L26",
-    domain=(
-        "X ~ N(0, sigma^2), thresholds t sigma with t > 0; L26.2 for delta in (0, 1), L26.3 for delta in (0, 2), larger delta "
-        "being trivial. Proved for t in [1e-9, 40] by branch and bound"
-    ),
-    summary=(
-        "True. Each could be halved or better: L26.1 holds with 1/sqrt(2 pi), L26.2 and L26.3 with half the bound. L26.2 is "
-        "called weaker than L26.1; for delta > exp(-1/2) it is the stronger of the two."
-    ),
+    domain="X ~ N(0, sigma^2), thresholds t sigma with t > 0; L26.2 for delta in (0, 1), L26.3 for delta in (0, 2), larger delta "
+    "being trivial. Proved for t in [1e-9, 40] by branch and bound",
+    summary="True. Each could be halved or better: L26.1 holds with 1/sqrt(2 pi), L26.2 and L26.3 with half the bound. L26.2 is "
+    "called weaker than L26.1; for delta > exp(-1/2) it is the stronger of the two.",
     displays={  # the least coefficients are 1/sqrt(2 pi), for large t, and the values 1/2 and 1 at t = 0
         ".1": _bound(
             "Pr(X > sigma epsilon) <= e^(-epsilon^2\\/2)/epsilon",

@@ -4,18 +4,15 @@ L27.2 tests the same event under both laws, where the other direction needs the 
 sub-events of the bad event where it needs sub-events of its complement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from mechanisms.laws.finite_laws import Law, check_law, hockey_stick
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.finite_mechanisms import random_law
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 
 def laws(case: Case) -> tuple[Law, Law, Fraction]:
@@ -61,30 +58,26 @@ def _worst_event(case: Case, *, inside: Callable[[bool, bool], bool]) -> Evidenc
 
 FINITE = {"outputs": (2, 3, 6), "seed": (1, 2, 3, 4), "exp(epsilon)": (1.0, 1.25, 2.0, 8.0)}
 SMALL, WIDE, SPREAD = {"exp(epsilon)": 2.0}, {"exp(epsilon)": 1.25}, {"exp(epsilon)": 2.0, "p": "spread"}
-ONE_LAW = {"tail of one law only": Mutant(partial(_both_directions, second=lambda p, q, factor: Fraction(0)), SMALL)}
+ONE_LAW = {"tail of one law only": Mutant(_both_directions, SMALL, second=lambda p, q, factor: Fraction(0))}
 LAWS = over("finite laws", FINITE, quick_every=9)
 
 STATEMENT = statement(
     "RW21-L27",
     derivation="docs/derivations/redberg_wang2021_lemmas.md, Lemma 27",
     domain="epsilon(o) = log p(o)/p'(o), any epsilon and delta; decided exactly on finite laws, impossible outputs among them",
-    summary=(
-        "L27.0 and L27.1 are true. L27.2 asks for the same tail under both laws, which leaves the other direction unprotected: "
-        "p = (1, 0), p' = (1/2, 1/2) satisfies it with delta = 0 and epsilon = log 2 and is not private."
-    ),
+    summary="L27.0 and L27.1 are true. L27.2 asks for the same tail under both laws, which leaves the other direction unprotected: "
+    "p = (1, 0), p' = (1/2, 1/2) satisfies it with delta = 0 and epsilon = log 2 and is not private.",
     displays={
         ".0": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr_p (epsilon(o) > epsilon) <= delta ==> Pr_p (theta in S) <= e^epsilon Pr_(p') (theta in S) + delta",
                 _one_direction,
                 [At("equality", SPREAD), *LAWS],
             ),
-            mutants={"delta cut by 5 %": Mutant(partial(_one_direction, cut=Fraction(19, 20)), SPREAD, severity=0.05)},
+            mutants={"delta cut by 5 %": Mutant(_one_direction, SPREAD, severity=0.05, cut=Fraction(19, 20))},
         ),
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 'Pr_p (epsilon(o) > epsilon) <= delta quad "for all neighbours" ==> (epsilon, delta)"-DP"',
                 partial(_both_directions, second=lambda p, q, factor: above(q, q, p, factor)),
                 over("finite laws, both directions", FINITE, quick_every=9),
@@ -92,37 +85,34 @@ STATEMENT = statement(
             mutants=ONE_LAW,
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 'Pr_p (epsilon(o) > epsilon) <= delta, quad Pr_(p\') (-epsilon(o) < -epsilon) <= delta ==> (epsilon, delta)"-pDP"',
                 partial(_both_directions, second=lambda p, q, factor: above(q, p, q, factor)),
                 [smallest("p = (1, 0), p' = (1/2, 1/2), exp(epsilon) = 2", SMALL)],
             ),
-            Form(
+            corrected=Form(
                 'Pr_p (epsilon(o) > epsilon) <= delta, quad Pr_(p\') (-epsilon(o) > epsilon) <= delta ==> (epsilon, delta)"-pDP"',
                 partial(_both_directions, second=lambda p, q, factor: above(q, q, p, factor)),
                 [refuting(SMALL), *LAWS],
             ),
-            "A sign: -epsilon(o) < -epsilon is the event epsilon(o) > epsilon again; the other direction needs -epsilon(o) > epsilon.",
-            ONE_LAW,
+            wrong="A sign: -epsilon(o) < -epsilon is the event epsilon(o) > epsilon again; the other direction needs -epsilon(o) > epsilon.",
+            mutants=ONE_LAW,
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "E = {abs(epsilon(theta)) > t}: quad Pr_p (tilde(E)) <= e^t Pr_(p') (tilde(E)) quad forall tilde(E) subset E",
                 partial(_worst_event, inside=lambda large, small: large or small),
                 [smallest("p = (1, 0), p' = (1/2, 1/2), exp(t) = 5/4", WIDE)],
             ),
-            Form(
+            corrected=Form(
                 "E = {abs(epsilon(theta)) > t}: quad Pr_p (tilde(E)) <= e^t Pr_(p') (tilde(E)) quad forall tilde(E) subset E^c",
                 partial(_worst_event, inside=lambda large, small: not (large or small)),
                 [refuting(WIDE), *LAWS],
             ),
-            "On the bad event itself the ratio exceeds exp(t); the inequality holds on its complement.",
-            {
+            wrong="On the bad event itself the ratio exceeds exp(t); the inequality holds on its complement.",
+            mutants={
                 "bad event in one direction": Mutant(
-                    partial(_worst_event, inside=lambda large, small: not small),
-                    {"outputs": 6, "seed": 5, "exp(epsilon)": 1.25},
+                    _worst_event, {"outputs": 6, "seed": 5, "exp(epsilon)": 1.25}, inside=lambda large, small: not small
                 )
             },
         ),

@@ -1,17 +1,13 @@
 """RW21, Lemma 28: the maximum of n subgaussian variables, decided on normal and on two-valued ones."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
 from flint import arb
 
 from mechanisms.numerics.balls import Ball, ndtr_ball
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
+from ..kit import Case, Evidence, Form, Mutant, over, statement
 
 
 def _tail(case: Case, *, of_n: float = 2.0, of_t: float = 2.0) -> Evidence:
@@ -37,26 +33,20 @@ STATEMENT = statement(
     "RW21-L28",
     domain="X_1, ..., X_n i.i.d. sigma^2-subgaussian with mean 0, t > 0. Decided for normal and two-valued variables, n up to 1e6",
     summary="True: a union bound over Chernoff's bound, which every subgaussian law obeys. For normal variables it is at least twice too large.",
-    displays={
-        "": Display(
-            "tail of the maximum",
-            Form(
-                "Pr[max_i X_i >= sqrt(2 sigma^2 (log n + t))] <= e^(-t)",
-                _tail,
-                [
-                    *over("normal variables", SIZES | {"law": ("normal",)}, quick_every=4),
-                    *over("two-valued variables", SIZES | {"law": ("two-valued",)}, quick_every=4),
-                ],
-            ),
-            mutants={
-                "no log n": Mutant(partial(_tail, of_n=0.0), {"n": 1000, "t": 1.0, "law": "normal"}),
-                "t counted 10 % less": Mutant(
-                    partial(_tail, of_t=1.8), {"n": 1, "t": 200.0, "law": "normal"}, severity=0.1
-                ),
-                "log n counted 10 % less": Mutant(
-                    partial(_tail, of_n=1.8), {"n": 10**6 * 10**300, "t": 1.0, "law": "normal"}, severity=0.1
-                ),
-            },
-        )
+    title="tail of the maximum",
+    printed=Form(
+        "Pr[max_i X_i >= sqrt(2 sigma^2 (log n + t))] <= e^(-t)",
+        _tail,
+        [
+            *over("normal variables", SIZES | {"law": ("normal",)}, quick_every=4),
+            *over("two-valued variables", SIZES | {"law": ("two-valued",)}, quick_every=4),
+        ],
+    ),
+    mutants={
+        "no log n": Mutant(_tail, {"n": 1000, "t": 1.0, "law": "normal"}, of_n=0.0),
+        "t counted 10 % less": Mutant(_tail, {"n": 1, "t": 200.0, "law": "normal"}, severity=0.1, of_t=1.8),
+        "log n counted 10 % less": Mutant(
+            _tail, {"n": 10**6 * 10**300, "t": 1.0, "law": "normal"}, severity=0.1, of_n=1.8
+        ),
     },
 )

@@ -1,8 +1,6 @@
 """RW21, Lemma 29 (Weyl): singular values move by at most the norm of the perturbation; decided as W19, Lemma B.4."""
 
-from __future__ import annotations
-
-from ...kernel.declare import statement
+from ..kit import statement
 from ..wang2019.lem_b_4 import PERTURBATIONS, weyl
 
 STATEMENT = statement(

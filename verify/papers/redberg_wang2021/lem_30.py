@@ -4,8 +4,6 @@ The right side is compared with the derivative of the exact distribution functio
 for monotone maps of a normal variable; and for linear maps of a normal pair with the normal density of the image.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -13,9 +11,8 @@ from flint import arb, arb_mat, arb_series
 
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
+from ..kit import Case, Evidence, Form, Mutant, over, statement
 
 #: Inverse maps; the second is decreasing.
 INVERSES: dict[str, Callable[[Ball], Ball]] = {
@@ -57,32 +54,26 @@ STATEMENT = statement(
     "RW21-L30",
     domain="g bijective and differentiable with a differentiable inverse, X and Y with densities. Decided for three monotone maps and for linear maps of the plane",
     summary="True, the textbook identity. It needs the inverse to be differentiable, which bijective and differentiable g alone does not give (x^3 at 0).",
-    displays={
-        "": Display(
-            "density of g(X)",
-            Form(
-                "f_Y (y) = f_X (g^(-1)(y)) abs(det (partial g^(-1)(y))/(partial y))",
-                partial(_density, factor=abs),
-                [
-                    *over(
-                        "monotone maps of a normal variable",
-                        {"map": ("exp", "exp(-x)", "cubic"), "y": (0.125, 0.7, 3.0, 40.0)},
-                        quick_every=3,
-                    ),
-                    *over(
-                        "linear maps of a normal pair",
-                        {"map": ("linear",), "seed": (1, 2, 5), "y": (-3.0, 0.0, 1.5)},
-                        quick_every=3,
-                    ),
-                ],
+    title="density of g(X)",
+    printed=Form(
+        "f_Y (y) = f_X (g^(-1)(y)) abs(det (partial g^(-1)(y))/(partial y))",
+        partial(_density, factor=abs),
+        [
+            *over(
+                "monotone maps of a normal variable",
+                {"map": ("exp", "exp(-x)", "cubic"), "y": (0.125, 0.7, 3.0, 40.0)},
+                quick_every=3,
             ),
-            mutants={
-                "no absolute value": Mutant(partial(_density, factor=lambda slope: slope), DOWN),
-                "inverse of the factor": Mutant(partial(_density, factor=lambda slope: 1 / abs(slope)), DOWN),
-                "scaled by 1.01": Mutant(
-                    partial(_density, factor=lambda slope: abs(slope) * 101 / 100), DOWN, severity=0.01
-                ),
-            },
-        )
+            *over(
+                "linear maps of a normal pair",
+                {"map": ("linear",), "seed": (1, 2, 5), "y": (-3.0, 0.0, 1.5)},
+                quick_every=3,
+            ),
+        ],
+    ),
+    mutants={
+        "no absolute value": Mutant(_density, DOWN, factor=lambda slope: slope),
+        "inverse of the factor": Mutant(_density, DOWN, factor=lambda slope: 1 / abs(slope)),
+        "scaled by 1.01": Mutant(_density, DOWN, severity=0.01, factor=lambda slope: abs(slope) * 101 / 100),
     },
 )

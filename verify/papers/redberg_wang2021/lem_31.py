@@ -4,18 +4,14 @@ Decided by enumeration: a noisy count of n bits is released, each person gets a 
 view of everyone but person i is compared between the two values of her bit, in rational arithmetic.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 from itertools import product
 
 from mechanisms import Relation
 from mechanisms.laws.finite_laws import Law, check_law, smallest_delta
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import at_most, generator
+from ..kit import Case, Evidence, Form, Mutant, over, statement
 
 
 def release(total: int, kernel: Law) -> Law:
@@ -56,18 +52,14 @@ STATEMENT = statement(
     "RW21-L31",
     domain="A (epsilon, delta)-DP, any f_i of one's own data and A's output; joint DP replaces one record. Decided by enumeration, 1 to 4 people",
     summary="True: the view of the others is a function of the release and of data that do not change.",
-    displays={
-        "": Display(
-            "joint privacy",
-            Form(
-                'cal(A) "is" (epsilon, delta)"-DP" ==> {f_i (Pi_i D, cal(A)(D))} "is" (epsilon, delta)"-joint DP"',
-                _joint,
-                over("noisy counts of bits", COUNTS, quick_every=7),
-            ),
-            mutants={
-                "own output included": Mutant(partial(_joint, own=True), PLAIN | {"exp(epsilon)": 4.0}),
-                "half the delta": Mutant(partial(_joint, share=2), PLAIN),
-            },
-        )
+    title="joint privacy",
+    printed=Form(
+        'cal(A) "is" (epsilon, delta)"-DP" ==> {f_i (Pi_i D, cal(A)(D))} "is" (epsilon, delta)"-joint DP"',
+        _joint,
+        over("noisy counts of bits", COUNTS, quick_every=7),
+    ),
+    mutants={
+        "own output included": Mutant(_joint, PLAIN | {"exp(epsilon)": 4.0}, own=True),
+        "half the delta": Mutant(_joint, PLAIN, share=2),
     },
 )

@@ -4,8 +4,6 @@ The paper normalises the GOE as (Z + Z^T)/sqrt(2), in which 12 lies below the me
 (Z + Z^T)/2, the quantile is 12 to the digits printed (docs/derivations/redberg_wang2021.md, D.1).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from audits import Budget, Estimate
@@ -14,10 +12,8 @@ from mechanisms.numerics.goe import Extreme, GoeLaw, Normalisation
 from mechanisms.numerics.goe_brackets import isf_bracket, sf_bracket
 from reports.row import Figure
 
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import curve_figure
+from ..kit import At, Case, Claim, Evidence, Form, Mutant, Observer, coverage_evidence, smallest, statement
 
 DIM = 50
 RHO = Fraction("8.465e-6")
@@ -81,34 +77,22 @@ STATEMENT = statement(
     "RW21-N1",
     derivation="docs/derivations/redberg_wang2021.md, D.1",
     domain="d = 50, rho = 8.465e-6, largest eigenvalue of (Z + Z^T)/sqrt(2) with Z_ij i.i.d. N(0, 1), as in Lemma 20",
-    summary=(
-        "12 is the quantile in another normalisation; in the paper's own it lies below the median, and the norm stays below tau = 12 "
-        "with probability below 1e-4."
+    summary="12 is the quantile in another normalisation; in the paper's own it lies below the median, and the norm stays below tau = 12 "
+    "with probability below 1e-4.",
+    title="tau for d = 50",
+    printed=Form(
+        'F^(-1)_(lambda_1 "of GOE"(50)) (1 - rho/2) = 12, quad rho = 8.465 times 10^(-6)', _tau, _cases(12.0, 0.5, 12.0)
     ),
-    displays={
-        "": Display(
-            "tau for d = 50",
-            Form(
-                'F^(-1)_(lambda_1 "of GOE"(50)) (1 - rho/2) = 12, quad rho = 8.465 times 10^(-6)',
-                _tau,
-                _cases(12.0, 0.5, 12.0),
-            ),
-            Form(
-                'F^(-1)_(lambda_1 "of GOE"(50)) (1 - rho/2) = 16.97 approx 12 sqrt(2), quad rho = 8.465 times 10^(-6)',
-                _tau,
-                _cases(16.97, 0.005, 16.98),
-            ),
-            "The number was computed for GOE matrices with off-diagonal variance 1/2; Lemma 20 and Algorithm 6 have "
-            "off-diagonal variance 1, which multiplies every eigenvalue by sqrt(2).",
-            {
-                "quantile 0.1 % lower": Mutant(
-                    _tau, {"what": "quantile", "tau": 16.953, "half digit": 0.005}, severity=1e-3
-                ),
-                "coverage at tau 0.5 % lower": Mutant(
-                    _tau, {"what": "coverage", "tau": 16.9}, severity=5e-3, draws=DRAWS
-                ),
-            },
-        )
+    corrected=Form(
+        'F^(-1)_(lambda_1 "of GOE"(50)) (1 - rho/2) = 16.97 approx 12 sqrt(2), quad rho = 8.465 times 10^(-6)',
+        _tau,
+        _cases(16.97, 0.005, 16.98),
+    ),
+    wrong="The number was computed for GOE matrices with off-diagonal variance 1/2; Lemma 20 and Algorithm 6 have "
+    "off-diagonal variance 1, which multiplies every eigenvalue by sqrt(2).",
+    mutants={
+        "quantile 0.1 % lower": Mutant(_tau, {"what": "quantile", "tau": 16.953, "half digit": 0.005}, severity=1e-3),
+        "coverage at tau 0.5 % lower": Mutant(_tau, {"what": "coverage", "tau": 16.9}, severity=5e-3, draws=DRAWS),
     },
     figures=figures,
 )

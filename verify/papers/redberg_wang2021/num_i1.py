@@ -4,8 +4,6 @@ Against pure epsilon-DP and equal priors, an attack has accuracy (1 + TV)/2 at m
 (e^epsilon - 1)/(e^epsilon + 1), attained by randomised response (docs/derivations/redberg_wang2021.md, introduction).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -14,8 +12,7 @@ from flint import arb
 from audits import Estimate
 from mechanisms.numerics.balls import Ball, enclose
 
-from ...kernel.declare import At, Display, Form, Mutant, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import At, Case, Claim, Evidence, Form, Mutant, Observer, statement
 
 
 def _accuracy(case: Case, *, best: Callable[[Ball], Ball]) -> Evidence:
@@ -34,22 +31,16 @@ STATEMENT = statement(
     "RW21-I1",
     domain="Pure epsilon-DP (delta = 0), one pair of data sets, equal priors; epsilon = 2 and 5",
     summary="Both percentages are e^epsilon/(1 + e^epsilon), rounded: 88.08 % and 99.33 %.",
-    displays={
-        "": Display(
-            "two accuracies",
-            Form(
-                'epsilon = 2: "88 %", quad epsilon = 5: "99.3 %"',
-                partial(_accuracy, best=lambda epsilon: 1 / (1 + (-epsilon).exp())),
-                [At("the two numbers", TWO), At("the two numbers", FIVE)],
-            ),
-            mutants={
-                "total variation 1 - exp(-epsilon)": Mutant(
-                    partial(_accuracy, best=lambda epsilon: 1 - (-epsilon).exp() / 2), TWO
-                ),
-                "epsilon 2 % larger": Mutant(
-                    partial(_accuracy, best=lambda epsilon: 1 / (1 + (-epsilon * 51 / 50).exp())), FIVE, severity=0.02
-                ),
-            },
-        )
+    title="two accuracies",
+    printed=Form(
+        'epsilon = 2: "88 %", quad epsilon = 5: "99.3 %"',
+        partial(_accuracy, best=lambda epsilon: 1 / (1 + (-epsilon).exp())),
+        [At("the two numbers", TWO), At("the two numbers", FIVE)],
+    ),
+    mutants={
+        "total variation 1 - exp(-epsilon)": Mutant(_accuracy, TWO, best=lambda epsilon: 1 - (-epsilon).exp() / 2),
+        "epsilon 2 % larger": Mutant(
+            _accuracy, FIVE, severity=0.02, best=lambda epsilon: 1 / (1 + (-epsilon * 51 / 50).exp())
+        ),
     },
 )

@@ -6,8 +6,6 @@ on the released parameter. The symbol lambda_hat is the value that Algorithm 4 g
 the released one; P12.1 holds for the latter only (docs/derivations/redberg_wang2021.md, Proposition 12).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -20,9 +18,7 @@ from audits.stats.coverage import audit_coverage
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.goe import Normalisation, draw_goe, goe_tau
 
-from ...kernel.declare import At, Display, Form, Mutant, Numbers, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Numbers, coverage_evidence, over, smallest, statement
 from .shared.hessian_noise import hessian, independent_events
 from .shared.report_events import BoolArray
 
@@ -102,13 +98,9 @@ def _covered(
 DRAWS, MANY = (2_000, 4_000, 100_000), (4_000, 20_000, 400_000)
 ONE = {"dim": 1, "rho": 0.02, "H": "identity", "tau sigma_3": 0.3, "sigma_4 z": 0.2, "lambda": 0.1}
 AXES = {
-    "dim": (1, 3, 10),
-    "rho": (0.3, 0.1, 0.02),
-    "H": ("identity", "spread"),
-    "tau sigma_3": (0.05, 0.45, 3.0),
-    "sigma_4 z": (0.01, 0.5),
-    "lambda": (0.01, 0.9),
-}
+    "dim": (1, 3, 10), "rho": (0.3, 0.1, 0.02), "H": ("identity", "spread"), "tau sigma_3": (0.05, 0.45, 3.0),
+    "sigma_4 z": (0.01, 0.5), "lambda": (0.01, 0.9),
+}  # fmt: skip
 ALL = AXES | {"rho": (0.3, 0.05, 1e-3, 1e-6), "tau sigma_3": (0.45, 3.0), "sigma_4 z": (0.5,), "lambda": (0.01,)}
 FEW = AXES | {"dim": (3,), "H": ("spread",)}
 QUIET = ONE | {"sigma_4 z": 1e-9}
@@ -118,49 +110,44 @@ AGAIN = At("the case that refutes the printed form", ONE, draws=DRAWS)
 
 
 def _as_released(numbers: Numbers, *events: Event) -> dict[str, Mutant]:
-    return {"lambda_hat as released": Mutant(partial(_covered, events=events, lowered=False), numbers, draws=DRAWS)}
+    return {"lambda_hat as released": Mutant(_covered, numbers, draws=DRAWS, events=events, lowered=False)}
 
 
 def _stronger(name: str, event: Event, numbers: Numbers, severity: float) -> dict[str, Mutant]:
     """Return the mutant that claims a stronger event."""
-    return {name: Mutant(partial(_covered, events=(event,)), numbers, severity, draws=MANY, quick=False)}
+    return {name: Mutant(_covered, numbers, severity, draws=MANY, quick=False, events=(event,))}
 
 
 def _estimator(typst: str, event: Event, stronger: dict[str, Mutant]) -> Display:
     """Return one of the two estimators, for all x, with a mutant of its own."""
     form = Form(typst, partial(_covered, events=(event,), implied=True), SCALES)
-    return Display("", form, mutants=stronger | _as_released(ONE | {"sigma_4 z": 2.0}, event))
+    return Display(printed=form, mutants=stronger | _as_released(ONE | {"sigma_4 z": 2.0}, event))
 
 
 STATEMENT = statement(
     "RW21-P12",
     derivation="docs/derivations/redberg_wang2021.md, Proposition 12",
-    domain=(
-        "H positive definite with lambda_min(H) >= lambda > 0, lambda_hat and H_hat as in Algorithm 4, given the released "
-        "parameter; all x at once. Decided for rho in [1e-6, 0.3], dimension 1 to 10, tau sigma_3 from 0.05 to 3 and "
-        "sigma_4 Phi^(-1)(1 - rho/2) from 0.01 to 0.5 times lambda_min"
-    ),
-    summary=(
-        "Algorithm 4 lowers the released eigenvalue by sigma_4 z and keeps its name. P12.1 is true of the value before, P12.2 "
-        "and P12.3 of the value after; no value of lambda_hat makes all three true. Both values together do, with probability "
-        "1 - 2 rho."
-    ),
+    domain="H positive definite with lambda_min(H) >= lambda > 0, lambda_hat and H_hat as in Algorithm 4, given the released "
+    "parameter; all x at once. Decided for rho in [1e-6, 0.3], dimension 1 to 10, tau sigma_3 from 0.05 to 3 and "
+    "sigma_4 Phi^(-1)(1 - rho/2) from 0.01 to 0.5 times lambda_min",
+    summary="Algorithm 4 lowers the released eigenvalue by sigma_4 z and keeps its name. P12.1 is true of the value before, P12.2 "
+    "and P12.3 of the value after; no value of lambda_hat makes all three true. Both values together do, with probability "
+    "1 - 2 rho.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 'abs(hat(lambda)^P_"min" - lambda_"min") <= sigma_4 Phi^(-1)(1 - rho/2)',
                 partial(_covered, events=(two_sided,)),
                 FAILS,
             ),
-            Form(
+            corrected=Form(
                 'max{lambda, lambda_"min" - 2 sigma_4 Phi^(-1)(1 - rho/2)} <= hat(lambda)^P_"min" <= lambda_"min"',
                 partial(_covered, events=(below,), implied=True),
                 [AGAIN, *SCALES],
             ),
-            "One symbol stands for two values: Algorithm 4 subtracts sigma_4 z from the released eigenvalue, so that "
+            wrong="One symbol stands for two values: Algorithm 4 subtracts sigma_4 z from the released eigenvalue, so that "
             "the result is below the stated range with probability about 1/2; the range is that of the value before.",
-            _stronger("1.7 margins", partial(below, reach=1.7), ONE, 0.06) | _as_released(ONE, below),
+            mutants=_stronger("1.7 margins", partial(below, reach=1.7), ONE, 0.06) | _as_released(ONE, below),
         ),
         ".2": _estimator(
             'x^T (hat(H)^P + tau sigma_3 I)^(-1) x <= mu(x) <= (hat(lambda)^P_"min" + 2 tau sigma_3)/hat(lambda)^P_"min"'

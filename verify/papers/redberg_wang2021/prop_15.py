@@ -5,8 +5,6 @@ independent: the worst case of a union bound. P15.2 is simulated in one dimensio
 only refute, and implied by two independent events, which can only support (docs/derivations/redberg_wang2021.md).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -17,9 +15,7 @@ from audits.stats.coverage import audit_coverage
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.goe import Normalisation, draw_goe
 
-from ...kernel.declare import Display, Form, Mutant, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Evidence
+from ..kit import Case, Display, Evidence, Form, Mutant, coverage_evidence, smallest, statement
 from .shared.hessian_noise import independent_events
 from .shared.report_events import BoolArray, points
 from .thm_9 import exact_coverage
@@ -146,19 +142,14 @@ AGAIN = "what refutes the printed form"
 STATEMENT = statement(
     "RW21-P15",
     derivation="docs/derivations/redberg_wang2021.md, Proposition 15",
-    domain=(
-        "Algorithm 2 with releases and lambda > 2 beta; all n users of the data (P15.1), all x in the unit ball (P15.2). "
-        "Decided for rho in [0.01, 0.3], up to 20 users"
-    ),
-    summary=(
-        "Neither holds as printed. P15.1 changes the additive term, but not the quantile in the algorithm, so that each of n users has a "
-        "failure of her own; and the defects of Theorem 10 remain. P15.2 is right below and fails above, where the terms of the "
-        "loss cancel for some x."
-    ),
+    domain="Algorithm 2 with releases and lambda > 2 beta; all n users of the data (P15.1), all x in the unit ball (P15.2). "
+    "Decided for rho in [0.01, 0.3], up to 20 users",
+    summary="Neither holds as printed. P15.1 changes the additive term, but not the quantile in the algorithm, so that each of n users has a "
+    "failure of her own; and the defects of Theorem 10 remain. P15.2 is right below and fails above, where the terms of the "
+    "loss cancel for some x.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[forall i <= n: epsilon_1 <= overline(epsilon_1^P) <= 12 epsilon_1 + (abs(f'(dot)) norm(x))/sigma_2"
                 " sqrt(2 log(n/rho))] >= 1 - 2 rho",
                 partial(_users, two_sided=False, union=False, signed=True, failures=2.0),
@@ -167,7 +158,7 @@ STATEMENT = statement(
                     smallest("twenty users", TWENTY, draws=DRAWS),
                 ],
             ),
-            Form(
+            corrected=Form(
                 "Pr[forall i <= n: epsilon_1 <= overline(epsilon_1^P) <= 12 S + (2 min{sigma, sigma_2} abs(f'(dot)) norm(x)"
                 ' Phi^(-1)(1 - rho/(2 n)))/sigma^2] >= 1 - 3 rho, quad S "the sum of the absolute terms", quad'
                 ' "Algorithm 2 as corrected with" Phi^(-1)(1 - rho/(2 n)) "and" tau(rho)',
@@ -177,45 +168,46 @@ STATEMENT = statement(
                     *points("orthonormal users", ORTHONORMAL, draws=(2_000, 3_000, 100_000), every=13, first=2),
                 ],
             ),
-            "The quantile of the algorithm is that of one user; three events (b, e and Z) are needed where two are counted; the "
+            wrong="The quantile of the algorithm is that of one user; three events (b, e and Z) are needed where two are counted; the "
             "one-sided bound and the cancellation are those of Theorem 10.",
-            {
-                "margin of a single user": Mutant(partial(_users, union=False), TWENTY | {"rho": 0.02}, draws=DRAWS),
+            mutants={
+                "margin of a single user": Mutant(_users, TWENTY | {"rho": 0.02}, draws=DRAWS, union=False),
                 "0.85 of the margin": Mutant(
-                    partial(_users, share=0.85),
+                    _users,
                     TWENTY | {"rho": 0.02},
                     severity=0.06,
                     draws=(2_000, 15_000, 200_000),
                     quick=False,
+                    share=0.85,
                 ),
-                "absolute value of the sum": Mutant(partial(_users, signed=True), TWENTY, draws=DRAWS),
+                "absolute value of the sum": Mutant(_users, TWENTY, draws=DRAWS, signed=True),
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[forall x: epsilon_1 <= overline(epsilon_1^P) <= 12 epsilon_1 + (abs(f'(dot)) norm(x)_1"
                 " sqrt(2 log(2 d/rho)))/sigma] >= 1 - 2 rho",
                 partial(_everyone, signed=True),
                 [smallest("no data, one dimension", LINE, draws=DRAWS)],
             ),
-            Form(
+            corrected=Form(
                 "Pr[forall x: epsilon_1 <= overline(epsilon_1^P) <= 12 (abs(log(1 plus.minus f'' mu)) +"
                 " norm(nabla ell)^2/(2 sigma^2)) + (abs(f'(dot)) norm(x)_1 sqrt(2 log(2 d/rho)))/sigma] >= 1 - 2 rho",
                 _implied,
                 [*points(AGAIN, [LINE], draws=DRAWS), *points("one dimension", LINES, draws=DRAWS, every=5)],
             ),
-            "The loss is an absolute value of terms that may cancel, and among all x there is nearly always one where they do. "
+            wrong="The loss is an absolute value of terms that may cancel, and among all x there is nearly always one where they do. "
             "The factor 12 is loose: 4.5 suffices.",
-            {
+            mutants={
                 "0.63 of the margin": Mutant(
-                    partial(_everyone, share=0.63),
+                    _everyone,
                     LINE | {"sigma": 30.0, "lam": 1e4},
                     severity=0.07,
                     draws=(2_000, 30_000, 100_000),
                     quick=False,
+                    share=0.63,
                 ),
-                "factor 1": Mutant(partial(_everyone, factor=1.0), LINE, draws=DRAWS),
+                "factor 1": Mutant(_everyone, LINE, draws=DRAWS, factor=1.0),
             },
         ),
     },

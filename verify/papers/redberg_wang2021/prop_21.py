@@ -5,10 +5,6 @@ The event is decided through the generalised eigenvalues of the released matrix 
 (docs/derivations/redberg_wang2021.md, Proposition 21).
 """
 
-from __future__ import annotations
-
-from functools import partial
-
 import numpy as np
 
 from audits import Budget, Estimate, StreamKey
@@ -17,10 +13,8 @@ from mechanisms.numerics.goe import Extreme, GoeLaw, Normalisation, goe_tau
 from mechanisms.numerics.goe_brackets import sf_bracket
 from reports.row import Figure
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.statement import Case, Evidence
 from ...kernel.statement_plots import coverage_figure
+from ..kit import Case, Evidence, Form, Mutant, coverage_evidence, over, statement
 from .shared.hessian_noise import hessian
 
 LOWER, UPPER = 0.5, 1.5
@@ -76,34 +70,26 @@ SPECTRA = {"dim": (2, 5, 30), "rho": (0.5, 0.1, 0.02), "H": ("spread", "one smal
 
 STATEMENT = statement(
     "RW21-P21",
-    domain=(
-        "H symmetric with smallest eigenvalue at least 2 sigma tau(rho), GOE noise of scale sigma added to H (the paper "
-        "writes sigma_2 here; its proof means the noise on H). Coverage decided for rho in [1e-6, 0.5], d in [1, 30]"
-    ),
+    domain="H symmetric with smallest eigenvalue at least 2 sigma tau(rho), GOE noise of scale sigma added to H (the paper "
+    "writes sigma_2 here; its proof means the noise on H). Coverage decided for rho in [1e-6, 0.5], d in [1, 30]",
     summary="True, and nearly an equality for H = lambda_min I: the sandwich fails there with probability just below rho.",
-    displays={
-        "": Display(
-            "uniform sandwich of the leverage",
-            Form(
-                'lambda_min (H) >= 2 sigma_2 F^(-1)_(lambda_1 ("GOE"(d))) (1 - rho/2) ==> Pr[forall x: 1/2 x^T (hat(H)^P)^(-1) x'
-                " <= x^T H^(-1) x <= 3/2 x^T (hat(H)^P)^(-1) x] >= 1 - rho",
-                _sandwich,
-                [
-                    *over("H = lambda_min I: the worst case, exact", WORST, draws=DRAWS, quick_every=6),
-                    *over("other spectra", SPECTRA, draws=DRAWS, quick_every=5),
-                ],
-            ),
-            mutants={
-                "tau of the other normalisation": Mutant(
-                    partial(_sandwich, multiple=float(np.sqrt(0.5))), HARD, draws=DRAWS
-                ),
-                "smallest eigenvalue 5 % below the condition": Mutant(
-                    partial(_sandwich, multiple=0.95), HARD, severity=0.05, draws=DRAWS
-                ),
-                "upper factor 1.4": Mutant(partial(_sandwich, upper=1.4), HARD, severity=1 / 15, draws=MANY),
-                "lower factor 0.6": Mutant(partial(_sandwich, lower=0.6), HARD, severity=0.2, draws=MANY),
-            },
-        )
+    title="uniform sandwich of the leverage",
+    printed=Form(
+        'lambda_min (H) >= 2 sigma_2 F^(-1)_(lambda_1 ("GOE"(d))) (1 - rho/2) ==> Pr[forall x: 1/2 x^T (hat(H)^P)^(-1) x'
+        " <= x^T H^(-1) x <= 3/2 x^T (hat(H)^P)^(-1) x] >= 1 - rho",
+        _sandwich,
+        [
+            *over("H = lambda_min I: the worst case, exact", WORST, draws=DRAWS, quick_every=6),
+            *over("other spectra", SPECTRA, draws=DRAWS, quick_every=5),
+        ],
+    ),
+    mutants={
+        "tau of the other normalisation": Mutant(_sandwich, HARD, draws=DRAWS, multiple=float(np.sqrt(0.5))),
+        "smallest eigenvalue 5 % below the condition": Mutant(
+            _sandwich, HARD, severity=0.05, draws=DRAWS, multiple=0.95
+        ),
+        "upper factor 1.4": Mutant(_sandwich, HARD, severity=1 / 15, draws=MANY, upper=1.4),
+        "lower factor 0.6": Mutant(_sandwich, HARD, severity=0.2, draws=MANY, lower=0.6),
     },
     figures=figures,
 )

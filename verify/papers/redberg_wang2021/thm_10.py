@@ -5,8 +5,6 @@ T10.1 and T10.2 are Gaussian: gradient and Hessian are released jointly, with
 proof are decided by simulation of the whole report; derivations in docs/derivations/redberg_wang2021.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -29,11 +27,9 @@ from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
-from ...kernel.evidence import FORMULA_ERROR
 from ...kernel.formal import FormalClaim
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import coverage_figure
+from ..kit import FORMULA_ERROR, Case, Claim, Evidence, Measure, Observer
 from .shared.report_events import LOWER, TINY, BoolArray, ReportSetting, points, unit_target
 
 
@@ -248,11 +244,9 @@ SQUARED_EDGE = EDGE | {"loss": "squared", "lam": 2.0 + 1e-9}
 SMALL = LOWER | {"rho": 0.02}
 SEQUENCES = [{"dim": dim, "rho": 1e-6} for dim in (1, 10)]
 _ORDER_T = Form(
-    "lambda approx sqrt(d) sigma",
-    partial(_required_lambda, power=1.0),
-    [At("sequence in sigma", p) for p in SEQUENCES],
+    "lambda approx sqrt(d) sigma", partial(_required_lambda, power=1.0), [At("sequence in sigma", p) for p in SEQUENCES]
 )
-_POWER = {"power 0.9": Mutant(partial(_required_lambda, power=0.9), SEQUENCES[0], severity=0.1)}
+_POWER = {"power 0.9": Mutant(_required_lambda, SEQUENCES[0], severity=0.1, power=0.9)}
 
 
 def _joint(g: str, h: str, power: int) -> str:
@@ -263,36 +257,31 @@ def _joint(g: str, h: str, power: int) -> str:
 STATEMENT = statement(
     "RW21-T10",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 10",
-    domain=(
-        "Algorithm 2 with released gradient and Hessian, lambda above C sigma_2 sqrt(d) (1 + log(1/rho)^(2/3)) for a "
-        "universal C, generalised linear loss, add or remove one record; all noise scales public. T10.3 decided for "
-        "rho in [0.01, 0.1]; T10.1 and T10.2 for delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        "The report can understate a person's privacy loss: the bound on the inner product is one-sided and its absolute "
-        "value is taken. Its upper side fails as well, since the terms of the loss may cancel and since the additive term "
-        "vanishes for large sigma_2. T10.2 is true."
-    ),
+    domain="Algorithm 2 with released gradient and Hessian, lambda above C sigma_2 sqrt(d) (1 + log(1/rho)^(2/3)) for a "
+    "universal C, generalised linear loss, add or remove one record; all noise scales public. T10.3 decided for "
+    "rho in [0.01, 0.1]; T10.1 and T10.2 for delta in [1e-12, 0.99]",
+    summary="The report can understate a person's privacy loss: the bound on the inner product is one-sided and its absolute "
+    "value is taken. Its upper side fails as well, since the terms of the loss may cancel and since the additive term "
+    "vanishes for large sigma_2. T10.2 is true.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 _joint("xi", "beta", 3),
                 JOINT.of(partial(epsilon_joint, power=3.0)),
                 [smallest("logistic loss, one target of length 1, predictor 0", LOGISTIC), search()],
             ),
-            Form(_joint("xi", "beta", 2), JOINT.of(epsilon_joint), [refuting(LOGISTIC), *SCALES, search()]),
-            "sigma_3 stands cubed under the root for squared, which understates epsilon when sigma_3 > 1.",
-            JOINT_MUTANTS,
+            corrected=Form(_joint("xi", "beta", 2), JOINT.of(epsilon_joint), [refuting(LOGISTIC), *SCALES, search()]),
+            wrong="sigma_3 stands cubed under the root for squared, which understates epsilon when sigma_3 > 1.",
+            mutants=JOINT_MUTANTS,
         ),
         ".2": Display(
-            "",
-            Form(_joint("(f'(dot) norm(x))", "(f''(dot) norm(x)^2)", 2), JOINT.of(epsilon_joint), [*SCALES, search()]),
+            printed=Form(
+                _joint("(f'(dot) norm(x))", "(f''(dot) norm(x)^2)", 2), JOINT.of(epsilon_joint), [*SCALES, search()]
+            ),
             mutants=JOINT_MUTANTS,
         ),
         ".3": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon_1 <= overline(epsilon_1^P)(z) <= 12 epsilon_1 + (abs(f'(dot)) norm(x))/sigma_2 sqrt(2 log(2/rho))",
                 partial(_accuracy, form=printed_terms, size=signed_sum, extra=additive),
                 [
@@ -300,7 +289,7 @@ STATEMENT = statement(
                     *(smallest("upper side: any lambda", p, draws=DRAWS, quick=i == 0) for i, p in enumerate(UPPERS)),
                 ],
             ),
-            Form(
+            corrected=Form(
                 "epsilon_1 <= overline(epsilon_1^P)(z) <= 12 S + (2 min{sigma, sigma_2} abs(f'(dot)) norm(x) Phi^(-1)(1 - rho/2))/sigma^2,"
                 " quad S = abs(log(1 plus.minus f'' mu)) + norm(nabla ell)^2/(2 sigma^2) + abs(nabla J^T nabla ell)/sigma^2,"
                 " quad overline(g^P) = min{abs(f' hat(g)^T x) + sigma_2 norm(f' x) Phi^(-1)(1-rho/2), sigma norm(f' x) Phi^(-1)(1-rho/2)},"
@@ -318,22 +307,19 @@ STATEMENT = statement(
                     ),
                 ],
             ),
-            "An upper confidence bound on a signed quantity is used as a bound on its size; the loss is an absolute value of "
+            wrong="An upper confidence bound on a signed quantity is used as a bound on its size; the loss is an absolute value of "
             "terms that may cancel, while the proof bounds each term; the additive term has sigma_2 where sigma^2/min(sigma, sigma_2) "
             "belongs. The factor 12 is loose: log 2/log(7/6) = 4.50 suffices (lambda > 2 beta).",
-            {
-                "absolute value of a one-sided bound": Mutant(
-                    partial(_accuracy, form=printed_terms), LOWER, draws=DRAWS
-                ),
-                "cancelling terms": Mutant(partial(_accuracy, size=signed_sum), CANCEL, draws=DRAWS),
-                "additive term over sigma_2": Mutant(partial(_accuracy, extra=additive), UPPERS[1], draws=DRAWS),
-                "factor 1": Mutant(partial(_accuracy, factor=1.0), CANCEL, draws=DRAWS),
+            mutants={
+                "absolute value of a one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_terms),
+                "cancelling terms": Mutant(_accuracy, CANCEL, draws=DRAWS, size=signed_sum),
+                "additive term over sigma_2": Mutant(_accuracy, UPPERS[1], draws=DRAWS, extra=additive),
+                "factor 1": Mutant(_accuracy, CANCEL, draws=DRAWS, factor=1.0),
             },
-            "docs/derivations/privacy_report.md",
+            derivation="docs/derivations/privacy_report.md",
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 "lambda > 2 beta ==> f'' overline(mu^P) <= 1/2",
                 _cap,
                 points(
@@ -343,14 +329,11 @@ STATEMENT = statement(
                 ),
             ),
             mutants={
-                "no pointwise minimum": Mutant(
-                    partial(_cap, minimum=False), EDGE | {"loss": "squared", "lam": 2.0}, draws=DRAWS
-                )
+                "no pointwise minimum": Mutant(_cap, EDGE | {"loss": "squared", "lam": 2.0}, draws=DRAWS, minimum=False)
             },
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 "abs(overline(g^P)) <= abs(g) + min{sigma, sigma_2} abs(f'(dot)) norm(x)_2 sqrt(2 log(2/rho))",
                 partial(
                     _additive_error,
@@ -359,7 +342,7 @@ STATEMENT = statement(
                 ),
                 [smallest("sigma_2 = sigma/10", SMALL, draws=MANY)],
             ),
-            Form(
+            corrected=Form(
                 "abs(overline(g^P)) <= abs(g) + 2 min{sigma, sigma_2} abs(f'(dot)) norm(x)_2 Phi^(-1)(1 - rho/2)",
                 partial(_additive_error, width=lambda scales: 2.0 * scales.quantile),
                 [
@@ -367,33 +350,26 @@ STATEMENT = statement(
                     for i, p in enumerate((SMALL, UPPERS[0], CANCEL, *EVERYWHERE[::5]))
                 ],
             ),
-            "The noise and the margin added against it both enter, so the error is twice the margin.",
-            {
-                "once the quantile": Mutant(
-                    partial(_additive_error, width=lambda scales: scales.quantile), SMALL, draws=MANY
-                )
+            wrong="The noise and the margin added against it both enter, so the error is twice the margin.",
+            mutants={
+                "once the quantile": Mutant(_additive_error, SMALL, draws=MANY, width=lambda scales: scales.quantile)
             },
-            "docs/derivations/privacy_report.md",
+            derivation="docs/derivations/privacy_report.md",
         ),
         ".f": Display(
-            "",
-            Form(
+            printed=Form(
                 "tau = O(sqrt(d) (1 + log(C/rho)^(3/2)))",
                 partial(_tau, order=lambda d, rho: math.sqrt(d) * (1.0 + math.log(1.0 / rho) ** 1.5)),
                 over("d and rho", {"dim": (1, 2, 5, 20, 50), "rho": (0.5, 1e-2, 1e-6, 1e-12)}, quick_every=6),
             ),
             mutants={
-                "no logarithm": Mutant(partial(_tau, order=lambda d, rho: math.sqrt(d)), {"dim": 1, "rho": 1e-12}),
+                "no logarithm": Mutant(_tau, {"dim": 1, "rho": 1e-12}, order=lambda d, rho: math.sqrt(d)),
                 "no dimension": Mutant(
-                    partial(_tau, order=lambda d, rho: 1.0 + math.log(1.0 / rho) ** 1.5), {"dim": 50, "rho": 0.5}
+                    _tau, {"dim": 50, "rho": 0.5}, order=lambda d, rho: 1.0 + math.log(1.0 / rho) ** 1.5
                 ),
             },
         ),
-        ".t@linear": Display(
-            "text: order of the required lambda, the root over d alone",
-            _ORDER_T,
-            mutants=_POWER,
-        ),
+        ".t@linear": Display("text: order of the required lambda, the root over d alone", _ORDER_T, mutants=_POWER),
         ".t@root": Display(
             "text: order of the required lambda, sigma under the root as in our copy",
             Form(

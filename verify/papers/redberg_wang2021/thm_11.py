@@ -4,10 +4,7 @@ By Weyl's inequality one record moves the smallest eigenvalue by at most the nor
 is attained in one dimension; the release is then Gaussian with ``mu = f'' ||x||^2 / sigma_4``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -15,9 +12,8 @@ from audits import Budget, Estimate
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.releases.eigenvalue_release import EigenvalueRelease
 
-from ...kernel.declare import Display, Form, Mutant, over, search, statement
 from ...kernel.formal import PairAtPoint, on_data, pair_of
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, statement
 from .shared.gaussian_costs import COST, RATIOS, cost_display
 
 
@@ -64,14 +60,10 @@ def _epsilon(norm: str) -> str:
 
 STATEMENT = statement(
     "RW21-T11",
-    domain=(
-        "theta fixed (released), one record added or removed, convex loss, sigma_4 > 0, delta in (0, 1). Decided for Hessian "
-        "norms over sigma_4 in [1e-5, 1e5], delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        "True, and the sensitivity is attained where the record lies along the smallest eigenvector. For general losses the "
-        "spectral norm would do in the place of the Frobenius norm."
-    ),
+    domain="theta fixed (released), one record added or removed, convex loss, sigma_4 > 0, delta in (0, 1). Decided for Hessian "
+    "norms over sigma_4 in [1e-5, 1e5], delta in [1e-12, 0.99]",
+    summary="True, and the sensitivity is attained where the record lies along the smallest eigenvector. For general losses the "
+    "spectral norm would do in the place of the Frobenius norm.",
     displays={
         "#pdp": cost_display(
             "epsilon_4 (dot) = " + _epsilon("(f''(dot) norm(x)^2)"),
@@ -96,7 +88,7 @@ STATEMENT = statement(
                 _shift,
                 over("random matrices", SHAPES, quick_every=5),
             ),
-            mutants={"90 % of the norm": Mutant(partial(_shift, bound=0.9), ALONG, severity=0.1)},
+            mutants={"90 % of the norm": Mutant(_shift, ALONG, severity=0.1, bound=0.9)},
             proof=True,
         ),
     },

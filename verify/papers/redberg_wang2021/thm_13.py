@@ -5,8 +5,6 @@ in ``t = tau sigma_3/lambda_min`` and ``v = beta/lambda_min``, both in (0, 1/2],
 Derivation of the corrected forms: docs/derivations/redberg_wang2021.md, Theorem 13.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -23,9 +21,8 @@ from mechanisms.numerics.goe import goe_tau
 from mechanisms.releases.adaptive_report import corrected_adaptive_terms, printed_adaptive_terms
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, smallest, statement
 from .shared.adaptive_events import LOWER, AdaptiveDraws, AdaptiveForm
 from .shared.report_events import TINY, BoolArray, ReportSetting, points
 
@@ -174,15 +171,11 @@ REMOVED = partial(_chain, member=removed)
 STATEMENT = statement(
     "RW21-T13",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 13",
-    domain=(
-        "Algorithm 4, lambda_min(H) >= max{2 beta, 2 tau sigma_3}, generalised linear loss, fixed z, add or remove one record. "
-        "Decided for rho in [0.01, 0.1], lambda_min from 1 to 10,000; nothing is claimed at outputs that miss the hypothesis"
-    ),
-    summary=(
-        "Both inequalities fail: the lower one because Algorithm 4 bounds the inner product on one side only, the upper one "
-        "because the terms of the loss may cancel. The constants of both chains are too small where lambda_min is near its "
-        "lower limit, and the noise of the released eigenvalue is missing from the hypothesis."
-    ),
+    domain="Algorithm 4, lambda_min(H) >= max{2 beta, 2 tau sigma_3}, generalised linear loss, fixed z, add or remove one record. "
+    "Decided for rho in [0.01, 0.1], lambda_min from 1 to 10,000; nothing is claimed at outputs that miss the hypothesis",
+    summary="Both inequalities fail: the lower one because Algorithm 4 bounds the inner product on one side only, the upper one "
+    "because the terms of the loss may cancel. The constants of both chains are too small where lambda_min is near its "
+    "lower limit, and the noise of the released eigenvalue is missing from the hypothesis.",
     displays={
         "#report": Display(
             "accuracy, with probability 1 - 3 rho",
@@ -214,44 +207,40 @@ STATEMENT = statement(
             "may cancel, while the proof bounds each term; sigma_4 is forgotten. The corrected constant is loose: for large "
             "lambda_min, 2 tau sigma_3 + beta would do to first order.",
             {
-                "one-sided bound": Mutant(partial(_accuracy, form=printed_adaptive_terms), LOWER, draws=DRAWS),
-                "absolute value of the sum": Mutant(partial(_accuracy, upper=printed_upper), UPPER, draws=DRAWS),
-                "constant 0": Mutant(
-                    partial(_accuracy, upper=partial(corrected_upper, multiple=0.0)), EXACT, draws=DRAWS
-                ),
+                "one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_adaptive_terms),
+                "absolute value of the sum": Mutant(_accuracy, UPPER, draws=DRAWS, upper=printed_upper),
+                "constant 0": Mutant(_accuracy, EXACT, draws=DRAWS, upper=partial(corrected_upper, multiple=0.0)),
             },
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 '(1 + (4 tau sigma_3)/lambda_"min") (1 + beta/lambda_"min") <= 1 + (4 tau sigma_3 + 2 beta)/lambda_"min"',
                 partial(ADDED, betas=Fraction(2)),
                 [FAILS_AT_CORNER],
             ),
-            Form(
+            corrected=Form(
                 '(1 + (4 tau sigma_3)/lambda_"min") (1 + beta/lambda_"min") <= 1 + (4 tau sigma_3 + 3 beta)/lambda_"min"',
                 partial(ADDED, betas=Fraction(3)),
                 [*TRUE_ENDS, PROVED_STEPS[0]],
             ),
-            "The product of the two fractions is dropped; it is up to 2 beta/lambda_min, as lambda_min >= 2 tau sigma_3 only.",
-            {"2.7 beta": Mutant(partial(ADDED, betas=Fraction(27, 10)), CORNER, severity=0.1)},
+            wrong="The product of the two fractions is dropped; it is up to 2 beta/lambda_min, as lambda_min >= 2 tau sigma_3 only.",
+            mutants={"2.7 beta": Mutant(ADDED, CORNER, severity=0.1, betas=Fraction(27, 10))},
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 '(1 + u)/(1 - v) = 1 + u + v/(1 - v) <= 1 + (4 tau sigma_3 + 2 beta)/lambda_"min", quad'
                 ' u = (2 tau sigma_3)/hat(lambda)^P_"min", quad v = beta/lambda_"min"',
                 partial(REMOVED, betas=Fraction(2), remainder=lambda u, v: v / (1 - v)),
                 [FAILS_AT_CORNER, EQUALITY],
             ),
-            Form(
+            corrected=Form(
                 '(1 + u)/(1 - v) = 1 + u + (v (1 + u))/(1 - v) <= 1 + (4 tau sigma_3 + 6 beta)/lambda_"min"',
                 partial(REMOVED, betas=Fraction(6), remainder=lambda u, v: v * (1 + u) / (1 - v)),
                 [*TRUE_ENDS, EQUALITY, *PROVED_STEPS[1:]],
             ),
-            "The equality lacks the term u v/(1 - v), and the constant with it. The chain also starts from -log(1 - a) where "
+            wrong="The equality lacks the term u v/(1 - v), and the constant with it. The chain also starts from -log(1 - a) where "
             "the report has -log(1 - a_hat).",
-            {"5.5 beta": Mutant(partial(REMOVED, betas=Fraction(11, 2)), CORNER, severity=0.09)},
+            mutants={"5.5 beta": Mutant(REMOVED, CORNER, severity=0.09, betas=Fraction(11, 2))},
         ),
     },
 )

@@ -1,13 +1,11 @@
 """RW21, Theorem 14: cost of releasing the gradient at a released parameter, in advance and ex post."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from reports.row import Figure
 
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
 from ...kernel.statement_plots import profile_figure
+from ..kit import At, Display, Form, Mutant, over, search, statement
 from .shared.gaussian_costs import COST, RATIOS, cost_display, epsilon_tail, ex_post
 
 EX_POST = partial(epsilon_tail, constant=2.0)
@@ -30,22 +28,17 @@ def _epsilon(ratio: str) -> str:
 
 STATEMENT = statement(
     "RW21-T14",
-    domain=(
-        "theta fixed (released), one record added or removed, sigma_2 > 0, delta and rho in (0, 1). Decided for gradient "
-        "norms over sigma_2 in [1e-5, 1e5], delta in [1e-12, 0.99], rho in [1e-12, 0.999]"
-    ),
-    summary=(
-        "True. T14.2 is loose: the loss leaves the interval with probability below rho/4. Algorithm 5 prints log(2/delta) "
-        "for the log(1/delta) of T14.1: larger, and true as well (RW21-A5)."
-    ),
+    domain="theta fixed (released), one record added or removed, sigma_2 > 0, delta and rho in (0, 1). Decided for gradient "
+    "norms over sigma_2 in [1e-5, 1e5], delta in [1e-12, 0.99], rho in [1e-12, 0.999]",
+    summary="True. T14.2 is loose: the loss leaves the interval with probability below rho/4. Algorithm 5 prints log(2/delta) "
+    "for the log(1/delta) of T14.1: larger, and true as well (RW21-A5).",
     displays={
         ".1": cost_display(
             "epsilon_2 = " + _epsilon("1/delta"),
             [*over("scales and delta; no gradient at all", RATIOS, quick_every=9), search()],
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[abs(L) <= " + _epsilon("2/rho") + "] >= 1 - rho",
                 partial(ex_post, epsilon=EX_POST),
                 [
@@ -54,13 +47,12 @@ STATEMENT = statement(
                 ],
             ),
             mutants={  # a failure of 0.24 rho is attained
-                "failure at most 0.22 rho": Mutant(
-                    partial(ex_post, epsilon=EX_POST, failure=0.22), NEARLY, severity=0.08
-                ),
+                "failure at most 0.22 rho": Mutant(ex_post, NEARLY, severity=0.08, epsilon=EX_POST, failure=0.22),
                 "epsilon cut by 10 %": Mutant(
-                    partial(ex_post, epsilon=partial(EX_POST, scale=0.9)),
+                    ex_post,
                     {"norm": 1e3, "sigma": 1.0, "delta": 1e-6},
                     severity=0.1,
+                    epsilon=partial(EX_POST, scale=0.9),
                 ),
             },
         ),

@@ -4,8 +4,6 @@ The upper triangle with the diagonal divided by sqrt(2) is a vector with i.i.d. 
 ||H_x||_F / sqrt(2), so the exact profile is Gaussian with mu = ||H_x||_F / (sqrt(2) sigma_3).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -17,12 +15,10 @@ from audits import Budget, Estimate
 from reports.row import Figure
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, statement
-from ...kernel.evidence import FORMULA_ERROR
 from ...kernel.formal import numbers
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import profile_figure
 from ...methods.rational import between, generator
+from ..kit import FORMULA_ERROR, At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, statement
 from .shared.gaussian_costs import COST, epsilon_tail, ex_post, gaussian
 
 TOLERANCE = 1e-9
@@ -109,38 +105,38 @@ EPSILON = "(norm(H_x)_F^2)/(4 sigma_3^2) + (norm(H_x)_F sqrt(2 log(1/delta)))/(s
 
 STATEMENT = statement(
     "RW21-T17",
-    domain=(
-        "H = sum of symmetric H_x, add or remove one x, sigma_3 > 0, delta in (0, 1); sigma_3 and the released parameter "
-        "public. Decided for ||H_x||_F in [1e-3, 1e3], sigma_3 in [0.01, 100], delta in [1e-12, 0.99]"
-    ),
+    domain="H = sum of symmetric H_x, add or remove one x, sigma_3 > 0, delta in (0, 1); sigma_3 and the released parameter "
+    "public. Decided for ||H_x||_F in [1e-3, 1e3], sigma_3 in [0.01, 100], delta in [1e-12, 0.99]",
     summary="True. The ex-post failure probability 2 delta is loose: it never exceeds delta.",
     displays={
         ".1": Display(
-            "", Form("epsilon(dot) = " + EPSILON, GOE.of(epsilon_goe), [*SCALES, search()]), mutants=GOE_MUTANTS
+            printed=Form("epsilon(dot) = " + EPSILON, GOE.of(epsilon_goe), [*SCALES, search()]), mutants=GOE_MUTANTS
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 "Pr[abs(L) <= " + EPSILON + "] >= 1 - 2 delta",
                 partial(EX_POST, epsilon=epsilon_goe, failure=2.0),
                 SCALES,
             ),
             mutants={
                 "failure at most 0.9 delta": Mutant(
-                    partial(EX_POST, epsilon=epsilon_goe, failure=0.9),
+                    EX_POST,
                     {"norm": 1e-3, "sigma": 1e3, "delta": 0.999},
                     severity=0.1,
+                    epsilon=epsilon_goe,
+                    failure=0.9,
                 ),
                 "epsilon cut by 10 %": Mutant(
-                    partial(EX_POST, epsilon=partial(epsilon_goe, scale=0.9), failure=2.0),
+                    EX_POST,
                     {"norm": 1e3, "sigma": 1.0, "delta": 1e-6},
                     severity=0.1,
+                    epsilon=partial(epsilon_goe, scale=0.9),
+                    failure=2.0,
                 ),
             },
         ),
         ".3": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon <= beta^2/(4 sigma_3^2) + (beta sqrt(2 log(1/delta)))/(sqrt(2) sigma_3)",
                 GOE.of(epsilon_goe),
                 [*SCALES, search()],
@@ -148,8 +144,7 @@ STATEMENT = statement(
             mutants=GOE_MUTANTS,
         ),
         ".4": Display(
-            "",
-            Form(
+            printed=Form(
                 'norm("Upper"(H_x))_2 <= norm(H_x)_F <= beta, quad epsilon = beta^2/(2 sigma_3^2) + (beta sqrt(2 log(1/delta)))/sigma_3',
                 _classical,
                 [
@@ -168,8 +163,7 @@ STATEMENT = statement(
             },
         ),
         ".5": Display(
-            "",
-            Form(
+            printed=Form(
                 'norm(["diag"(H_x)/sqrt(2), "strict upper"(H_x)])_2 = 1/sqrt(2) norm(H_x)_F',
                 _norm,
                 over(
@@ -177,7 +171,7 @@ STATEMENT = statement(
                     {"dim": (1, 2, 3, 10), "shape": ("full", "diagonal", "rank one")},
                 ),
             ),
-            mutants={"diagonal not divided": Mutant(partial(_norm, weight=Fraction(1)), {"dim": 3, "shape": "full"})},
+            mutants={"diagonal not divided": Mutant(_norm, {"dim": 3, "shape": "full"}, weight=Fraction(1))},
         ),
     },
     figures=figures,

@@ -4,17 +4,14 @@ As printed, Delta_z bounds the change of the statistic; the formula holds when D
 its neighbour, and for no other bound (docs/derivations/redberg_wang2021_lemmas.md, Theorem 22).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from ...kernel.declare import Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import proved
+from ..kit import Case, Claim, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 
 Vector = list[Fraction]
 
@@ -59,28 +56,24 @@ STATEMENT = statement(
     derivation="docs/derivations/redberg_wang2021_lemmas.md, Theorem 22",
     domain="o = Q(D) + N(0, sigma^2 I), one record added or removed, every outcome. Decided on rational instances, dim up to 7",
     summary="True as an identity once Delta_z is the change of the statistic; the theorem introduces it as a bound on the change.",
-    displays={
-        "": Display(
-            "loss at an outcome",
-            Form(
-                "abs(Q(D_(plus.minus z)) - Q(D)) <= Delta_z ==> " + LOSS,
-                partial(_loss, delta=lambda change: abs(change) + 1),  # a bound on the change, as the theorem allows
-                [
-                    smallest("no change, Delta = 1, o = Q(D): loss 0, printed 1/2", {}),
-                    *over("a bound on the change", AXES, quick_every=8),
-                ],
-            ),
-            Form(
-                "Q(D_(plus.minus z)) - Q(D) = Delta_z ==> " + LOSS,
-                _loss,
-                [refuting({}), *over("random rationals", AXES, quick_every=4)],
-            ),
-            "The loss at an outcome is not monotone in the change, so a bound on the change gives neither the loss nor a bound on it.",
-            {
-                "change taken backwards": Mutant(partial(_loss, delta=lambda change: -change), PLAIN),
-                "no half": Mutant(partial(_loss, half=Fraction(1)), PLAIN),
-                "scaled by 1.01": Mutant(partial(_loss, scale=Fraction(101, 100)), PLAIN, severity=0.01),
-            },
-        )
+    title="loss at an outcome",
+    printed=Form(
+        "abs(Q(D_(plus.minus z)) - Q(D)) <= Delta_z ==> " + LOSS,
+        partial(_loss, delta=lambda change: abs(change) + 1),  # a bound on the change, as the theorem allows
+        [
+            smallest("no change, Delta = 1, o = Q(D): loss 0, printed 1/2", {}),
+            *over("a bound on the change", AXES, quick_every=8),
+        ],
+    ),
+    corrected=Form(
+        "Q(D_(plus.minus z)) - Q(D) = Delta_z ==> " + LOSS,
+        _loss,
+        [refuting({}), *over("random rationals", AXES, quick_every=4)],
+    ),
+    wrong="The loss at an outcome is not monotone in the change, so a bound on the change gives neither the loss nor a bound on it.",
+    mutants={
+        "change taken backwards": Mutant(_loss, PLAIN, delta=lambda change: -change),
+        "no half": Mutant(_loss, PLAIN, half=Fraction(1)),
+        "scaled by 1.01": Mutant(_loss, PLAIN, severity=0.01, scale=Fraction(101, 100)),
     },
 )

@@ -5,8 +5,6 @@ Two exact witnesses. For a loss that is linear in theta, ``l = xi theta``, the o
 on the line (``verify.methods.line_delta``). Derivation of the corrected form: docs/derivations/objective_perturbation.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -19,13 +17,12 @@ from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from reports.row import Figure
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
+from ...kernel.declare import At, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.evidence import sampled_delta
 from ...kernel.formal import FormalClaim, pair_of
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import profile_figure
 from ...methods.line_delta import line_delta
+from ..kit import Case, Claim, Evidence, Measure, Observer
 
 #: Smallest factor on the corrected sigma that linear losses bear on the box, attained at its corner epsilon = 10,
 #: delta = 1e-12 (tested against the profile).
@@ -106,58 +103,49 @@ def figures(seed: int) -> tuple[Figure, ...]:
 STATEMENT = statement(
     "RW21-T5",
     derivation="docs/derivations/objective_perturbation.md, Theorem 5",
-    domain=(
-        "Convex loss with gradients below xi and Hessians below beta, lambda >= 2 beta/epsilon, add or remove one record, "
-        "Theta = R^d. Corrected form: generalised linear losses. Decided for linear losses with xi in [1e-4, 1e4], epsilon in "
-        "[0.01, 10], delta in [1e-12, 0.5], and for the logistic loss in one dimension and on real data"
+    domain="Convex loss with gradients below xi and Hessians below beta, lambda >= 2 beta/epsilon, add or remove one record, "
+    "Theta = R^d. Corrected form: generalised linear losses. Decided for linear losses with xi in [1e-4, 1e4], epsilon in "
+    "[0.01, 10], delta in [1e-12, 0.5], and for the logistic loss in one dimension and on real data",
+    summary="The printed sigma is the variance of the noise, not its standard deviation: wherever it is below 1 the noise is "
+    "too small, by any factor, and privacy fails; where it is above 1 (xi = 1 and epsilon up to 5) it is needlessly large. The corrected "
+    "form is loose: linear losses bear less than half its noise.",
+    title="noise and regularisation for (epsilon_1, delta)",
+    printed=Form(
+        "lambda >= 2 beta/epsilon_1, quad sigma = xi^2 (8 log(2/delta) + 4 epsilon_1)/epsilon_1^2",
+        partial(_private, sigma=variance_t5),
+        [
+            smallest("no data, l = theta/100", LINEAR),
+            smallest("no data, logistic loss, x = 1/100", LOGISTIC),
+            search(quick=False),
+        ],
     ),
-    summary=(
-        "The printed sigma is the variance of the noise, not its standard deviation: wherever it is below 1 the noise is "
-        "too small, by any factor, and privacy fails; where it is above 1 (xi = 1 and epsilon up to 5) it is needlessly large. The corrected "
-        "form is loose: linear losses bear less than half its noise."
+    corrected=Form(
+        "lambda >= 2 beta/epsilon_1, quad sigma^2 = xi^2 (8 log(2/delta) + 4 epsilon_1)/epsilon_1^2,"
+        " quad ell (theta; z) = f(x^T theta; y)",
+        partial(_private, sigma=sigma_corrected),
+        [
+            refuting(LINEAR),
+            refuting(LOGISTIC),
+            *over("linear losses", SCALES, quick_every=11),
+            *over("logistic loss in one dimension, exact", ON_LINE, quick_every=29),
+            search(quick=False),
+            *(At("real data", REAL | {"direction": d}, draws=(200, 300, 50_000), quick=False) for d in (0, 1)),
+        ],
     ),
-    displays={
-        "": Display(
-            "noise and regularisation for (epsilon_1, delta)",
-            Form(
-                "lambda >= 2 beta/epsilon_1, quad sigma = xi^2 (8 log(2/delta) + 4 epsilon_1)/epsilon_1^2",
-                partial(_private, sigma=variance_t5),
-                [
-                    smallest("no data, l = theta/100", LINEAR),
-                    smallest("no data, logistic loss, x = 1/100", LOGISTIC),
-                    search(quick=False),
-                ],
-            ),
-            Form(
-                "lambda >= 2 beta/epsilon_1, quad sigma^2 = xi^2 (8 log(2/delta) + 4 epsilon_1)/epsilon_1^2,"
-                " quad ell (theta; z) = f(x^T theta; y)",
-                partial(_private, sigma=sigma_corrected),
-                [
-                    refuting(LINEAR),
-                    refuting(LOGISTIC),
-                    *over("linear losses", SCALES, quick_every=11),
-                    *over("logistic loss in one dimension, exact", ON_LINE, quick_every=29),
-                    search(quick=False),
-                    *(At("real data", REAL | {"direction": d}, draws=(200, 300, 50_000), quick=False) for d in (0, 1)),
-                ],
-            ),
-            "sigma stands for sigma^2: the right side has the units of a variance. The proof needs a gradient and "
-            "a Hessian of rank one besides, which the theorem does not ask for.",
-            {
-                "sigma 5 % below what linear losses bear": Mutant(
-                    partial(_private, sigma=partial(sigma_corrected, factor=0.95 * CRITICAL)),
-                    {"xi": 1.0, "epsilon": 10.0, "delta": 1e-12},
-                    severity=0.05,
-                ),
-                "no logarithm in the variance": Mutant(
-                    partial(_private, sigma=sigma_without_logarithm),
-                    [
-                        {"xi": 1.0, "epsilon": 1.0, "delta": 1e-6},
-                        {"xi": 1.0, "epsilon": 0.1, "delta": 1e-3, "n": 1, "y": 1.0},
-                    ],
-                ),
-            },
-        )
+    wrong="sigma stands for sigma^2: the right side has the units of a variance. The proof needs a gradient and "
+    "a Hessian of rank one besides, which the theorem does not ask for.",
+    mutants={
+        "sigma 5 % below what linear losses bear": Mutant(
+            _private,
+            {"xi": 1.0, "epsilon": 10.0, "delta": 1e-12},
+            severity=0.05,
+            sigma=partial(sigma_corrected, factor=0.95 * CRITICAL),
+        ),
+        "no logarithm in the variance": Mutant(
+            _private,
+            [{"xi": 1.0, "epsilon": 1.0, "delta": 1e-6}, {"xi": 1.0, "epsilon": 0.1, "delta": 1e-3, "n": 1, "y": 1.0}],
+            sigma=sigma_without_logarithm,
+        ),
     },
     figures=figures,
 )

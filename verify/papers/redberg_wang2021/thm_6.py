@@ -4,17 +4,15 @@ The printed product form is evaluated literally (`mechanisms.objective.objective
 as ``.shared.density_identity`` says.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.data.dataset import FloatArray
 from mechanisms.objective.objective_loss_terms import product_form_terms
 from reports.row import Figure
 
-from ...kernel.declare import statement
 from ...kernel.statement_plots import loss_figure
 from ...methods.ball_density import Rows
+from ..kit import statement
 from .shared.density_identity import LOSSES, WRONG, RandomOutcome, fair_record, identity_display
 
 
@@ -44,14 +42,9 @@ def _derivatives(loss: str, rows: Rows, theta: FloatArray) -> tuple[FloatArray, 
 
 
 SHAPES = {
-    "dim": (1, 2, 5),
-    "rank": (1, 3),
-    "n": (0, 1, 20),
-    "loss": ("logistic", "squared", "poisson"),
-    "sign": (1, -1),
-    "sigma": (0.5, 10.0),
-    "lam": (0.5,),
-}
+    "dim": (1, 2, 5), "rank": (1, 3), "n": (0, 1, 20), "loss": ("logistic", "squared", "poisson"),
+    "sign": (1, -1), "sigma": (0.5, 10.0), "lam": (0.5,),
+}  # fmt: skip
 
 
 def figures(seed: int) -> tuple[Figure, ...]:
@@ -63,10 +56,8 @@ def figures(seed: int) -> tuple[Figure, ...]:
 
 STATEMENT = statement(
     "RW21-T6",
-    domain=(
-        "L + r convex and twice differentiable, b ~ N(0, sigma^2 I), one record added or removed, every outcome; sigma, "
-        "lambda and r public. Decided for dim 1 to 5, target Hessians of rank 1 to 3, 0 to 20 records"
-    ),
+    domain="L + r convex and twice differentiable, b ~ N(0, sigma^2 I), one record added or removed, every outcome; sigma, "
+    "lambda and r public. Decided for dim 1 to 5, target Hessians of rank 1 to 3, 0 to 20 records",
     summary="True as an identity: the printed sum is the log density ratio itself, so the bound is attained.",
     displays={
         "": identity_display(

@@ -4,8 +4,6 @@ Instances are rational: the target's Hessian is diagonal, ``diag(lambda_1, …, 
 of the Hessian is arbitrary. The printed product of ``1 -+ mu_j`` is then a rational number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
@@ -17,11 +15,10 @@ from audits import Estimate
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.rational import fraction, generator, identity, matrix, scalar
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 
 BOX = {"w": Axis(1e-3, 0.999), "s": Axis(0.0, 1.0, log=False)}
 
@@ -85,12 +82,9 @@ def _line(case: Case, *, slack: Callable[[Fraction, Fraction], Fraction]) -> Evi
 
 
 AXES = {
-    "dim": (1, 2, 4),
-    "n": (0, 1, 8),
-    "sign": (1, -1),
-    "lambda": ("1/1000", "500"),
+    "dim": (1, 2, 4), "n": (0, 1, 8), "sign": (1, -1), "lambda": ("1/1000", "500"),
     "largest": ("1/1000", "1/2", "999/1000"),
-}
+}  # fmt: skip
 RATIONAL = over("rational instances; target inside and outside", AXES, quick_every=19)
 TINY = {"dim": 1, "n": 1, "sign": 1, "lambda": "1", "largest": "1/4"}
 CUT = Fraction(9, 10)
@@ -98,15 +92,11 @@ CUT = Fraction(9, 10)
 STATEMENT = statement(
     "RW21-T8",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 8",
-    domain=(
-        "Convex loss and regulariser with continuous second derivatives, lambda > 0, one record added or removed, and every "
-        "eigenvalue of its Hessian below lambda: the theorem does not say so, but its right side exists only there. Decided "
-        "for dimension 1 to 4, 0 to 8 further records, the linear case on a box"
-    ),
-    summary=(
-        "The theorem is true. sum_j log(1 + lambda_j/lambda) is a bound too, smaller and finite for every lambda. The "
-        "proof line has the inequality between mu_j and -lambda_j/lambda the wrong way round."
-    ),
+    domain="Convex loss and regulariser with continuous second derivatives, lambda > 0, one record added or removed, and every "
+    "eigenvalue of its Hessian below lambda: the theorem does not say so, but its right side exists only there. Decided "
+    "for dimension 1 to 4, 0 to 8 further records, the linear case on a box",
+    summary="The theorem is true. sum_j log(1 + lambda_j/lambda) is a bound too, smaller and finite for every lambda. The "
+    "proof line has the inequality between mu_j and -lambda_j/lambda the wrong way round.",
     displays={
         "#bound": Display(
             "general losses",
@@ -116,9 +106,7 @@ STATEMENT = statement(
                 RATIONAL,
             ),
             mutants={
-                "bound cut by 10 %": Mutant(
-                    partial(_bound, factor=CUT), TINY | {"n": 0, "largest": "1/1000"}, severity=0.1
-                )
+                "bound cut by 10 %": Mutant(_bound, TINY | {"n": 0, "largest": "1/1000"}, severity=0.1, factor=CUT)
             },
         ),
         "#glm": Display(
@@ -128,11 +116,10 @@ STATEMENT = statement(
                 _linear,
                 [At("proved on the box", {"sign": 1}), At("proved on the box", {"sign": -1}, quick=False)],
             ),
-            mutants={"bound cut by 10 %": Mutant(partial(_linear, factor=CUT), {"sign": 1}, severity=0.1)},
+            mutants={"bound cut by 10 %": Mutant(_linear, {"sign": 1}, severity=0.1, factor=CUT)},
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "mu_j (x) <= -lambda_j/lambda <= 0",
                 partial(_line, slack=lambda mu, ratio: min(-ratio - mu, ratio)),
                 [
@@ -140,16 +127,16 @@ STATEMENT = statement(
                     smallest("the target alone", TINY | {"sign": -1, "n": 0}),
                 ],
             ),
-            Form(
+            corrected=Form(
                 "-lambda_j/lambda <= mu_j (x) <= 0",
                 partial(_line, slack=lambda mu, ratio: min(mu + ratio, -mu)),
                 [refuting(TINY), *RATIONAL],
             ),
-            "Inverting H <= -lambda I turns the order round, so that mu_j is at least -lambda_j/lambda; the rest of the "
+            wrong="Inverting H <= -lambda I turns the order round, so that mu_j is at least -lambda_j/lambda; the rest of the "
             "proof uses this correct direction.",
-            {
+            mutants={
                 "lower end cut by 10 %": Mutant(
-                    partial(_line, slack=lambda mu, ratio: min(mu + CUT * ratio, -mu)), TINY | {"n": 0}, severity=0.1
+                    _line, TINY | {"n": 0}, severity=0.1, slack=lambda mu, ratio: min(mu + CUT * ratio, -mu)
                 )
             },
         ),

@@ -4,8 +4,6 @@
 is ``|x^T b| <= sigma ||x|| t``: both have exact normal probabilities, whatever the loss and the data are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,11 +22,9 @@ from mechanisms.objective.losses import GlmLoss, LogisticLoss, SquaredLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from reports.row import Figure
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
 from ...kernel.formal import pair_of
-from ...kernel.statement import Case, Evidence
 from ...kernel.statement_plots import curve_figure
+from ..kit import At, Case, Display, Evidence, Form, Mutant, coverage_evidence, over, smallest, statement
 from .shared.report_events import BoolArray
 
 LOSSES: dict[str, GlmLoss] = {"logistic": LogisticLoss(), "squared": SquaredLoss()}
@@ -130,18 +126,13 @@ INNER = "abs(nabla J(hat(theta)^P; D)^T nabla ell (hat(theta)^P; z)) <= "
 STATEMENT = statement(
     "RW21-T9",
     derivation="docs/derivations/redberg_wang2021.md, Theorem 9",
-    domain=(
-        "Objective perturbation, convex twice differentiable loss, any data; T9.1 for all z at once, T9.2 for one z and a "
-        "generalised linear loss. Decided for rho in [1e-12, 0.5], dimension 1 to 10,000"
-    ),
-    summary=(
-        "T9.1 is true, with failure probability below rho/2. T9.2 has a misprint, f' for |f'|, which Algorithm 2 has as the norm of f' x; "
-        "with |f'| it is true, with failure probability below rho/2."
-    ),
+    domain="Objective perturbation, convex twice differentiable loss, any data; T9.1 for all z at once, T9.2 for one z and a "
+    "generalised linear loss. Decided for rho in [1e-12, 0.5], dimension 1 to 10,000",
+    summary="T9.1 is true, with failure probability below rho/2. T9.2 has a misprint, f' for |f'|, which Algorithm 2 has as the norm of f' x; "
+    "with |f'| it is true, with failure probability below rho/2.",
     displays={
         ".1": Display(
-            "",
-            Form(
+            printed=Form(
                 INNER + "sigma sqrt(2 log(2 d/rho)) norm(nabla ell (hat(theta)^P; z))_1",
                 _all,
                 [
@@ -151,13 +142,12 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "root cut by 10 %": Mutant(partial(_all, factor=0.9), {"dim": 1, "rho": 1e-12}, severity=0.1),
-                "no dimension": Mutant(partial(_all, counted=1), {"dim": 10, "rho": 0.1}),
+                "root cut by 10 %": Mutant(_all, {"dim": 1, "rho": 1e-12}, severity=0.1, factor=0.9),
+                "no dimension": Mutant(_all, {"dim": 10, "rho": 0.1}, counted=1),
             },
         ),
         ".2": Display(
-            "",
-            Form(
+            printed=Form(
                 INNER + "f'(x^T hat(theta)^P; y) sigma norm(x)_2 sqrt(2 log(2/rho))",
                 partial(_one, absolute=False),
                 [
@@ -165,7 +155,7 @@ STATEMENT = statement(
                     At("no data, squared loss", ALONE | {"loss": "squared"}, draws=DRAWS, quick=False),
                 ],
             ),
-            Form(
+            corrected=Form(
                 INNER + "abs(f'(x^T hat(theta)^P; y)) sigma norm(x)_2 sqrt(2 log(2/rho))",
                 _one,
                 [
@@ -177,10 +167,10 @@ STATEMENT = statement(
                     At("outputs", ALONE | {"y": -1.0, "rho": 0.3}, draws=DRAWS),
                 ],
             ),
-            "A misprint: the slope f' stands without its absolute value, and is negative for half of all records.",
-            {
-                "root cut by 10 %": Mutant(partial(_one, factor=0.9), {"rho": 1e-12}, severity=0.1),
-                "no absolute value": Mutant(partial(_one, absolute=False), ALONE, draws=DRAWS),
+            wrong="A misprint: the slope f' stands without its absolute value, and is negative for half of all records.",
+            mutants={
+                "root cut by 10 %": Mutant(_one, {"rho": 1e-12}, severity=0.1, factor=0.9),
+                "no absolute value": Mutant(_one, ALONE, draws=DRAWS, absolute=False),
             },
         ),
     },

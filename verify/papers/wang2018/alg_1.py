@@ -3,18 +3,15 @@
 Its privacy is decided in W18-TH2i, its error in TH2ii and TH2iii.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.rational import equal
 from ...methods.scaling import EIGENVALUE, LOSS, rate
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 def of_the_proof(log: Fraction) -> Fraction:
@@ -42,21 +39,15 @@ def _unique(case: Case, *, sign: int = 1) -> Evidence:
 SMALLEST = smallest("log(6/delta) = 2", {"log": 2.0})
 BRACKETS = [SMALLEST, *over("delta", {"log": (4.0, 8.5, 29.0)})]
 SUM = "tilde(epsilon)^2/2 [1/(log(6/delta)) + (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0"
-A_TENTH = {
-    "a tenth more": Mutant(
-        partial(_bracket, stated=lambda log: Fraction(11, 10) * of_the_proof(log)), {"log": 2.0}, 0.1
-    )
-}
+A_TENTH = {"a tenth more": Mutant(_bracket, {"log": 2.0}, 0.1, stated=lambda log: Fraction(11, 10) * of_the_proof(log))}
 
 STATEMENT = statement(
     "W18-A1",
     derivation="docs/derivations/wang2018_adaops.md, section 1",
     domain="One row added or removed, bounds public; epsilon > 0, delta in (0, 1); implemented as printed and corrected in mechanisms.linear.adaops_wang2018",
-    summary=(
-        "Step 2 lacks ||X||^2, so the algorithm changes with the unit of the features. In (8) two fractions stand side by side in our copy; the "
-        "paper's own proof adds them, so a plus sign is most likely lost. (7) does have one solution: in closed form lambda + released = max(u*, ||X||^2 (1 + log(6/delta))/(2 epsilon), released) with u* free of the data. "
-        "Its privacy is decided in W18-TH2i."
-    ),
+    summary="Step 2 lacks ||X||^2, so the algorithm changes with the unit of the features. In (8) two fractions stand side by side in our copy; the "
+    "paper's own proof adds them, so a plus sign is most likely lost. (7) does have one solution: in closed form lambda + released = max(u*, ||X||^2 (1 + log(6/delta))/(2 epsilon), released) with u* free of the data. "
+    "Its privacy is decided in W18-TH2i.",
     displays={
         "#2": rate(
             "step 2: unit of the eigenvalue's noise and shift",
@@ -92,12 +83,10 @@ STATEMENT = statement(
                 _unique,
                 [At("proved on the box")],
             ),
-            mutants={"exponent -2 C_2": Mutant(partial(_unique, sign=-1), {"box": "whole"})},
+            mutants={"exponent -2 C_2": Mutant(_unique, {"box": "whole"}, sign=-1)},
         ),
         "#8@sum": Display(
-            "(8), the two fractions added",
-            Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS),
-            mutants=A_TENTH,
+            "(8), the two fractions added", Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS), mutants=A_TENTH
         ),
         "#8@product": Display(
             "(8), the two fractions side by side, as in our copy",

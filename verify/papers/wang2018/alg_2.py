@@ -4,18 +4,14 @@ Three normal releases, whose sensitivities are decided in rational arithmetic an
 the last line, where our copy is damaged: with the released Gram matrix, and with the raw one (docs/derivations/wang2018_ssp.md).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
 from flint import fmpq
 
 from mechanisms import Relation
 
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import SHAPES, Matrix, design, eigenvalue_bounds, fraction, proved, random_matrix
+from ..kit import Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 from .shared.adaptive_ssp import CORRECTED, DRAWN, LARGE, LARGEST, MUTANTS, WORST, last_line, released_line, releases
 
 NOTES = "docs/derivations/wang2018_ssp.md"
@@ -66,15 +62,11 @@ SIZE = {"dim": 2, "n": 3}
 
 STATEMENT = statement(
     "W18-A2",
-    domain=(
-        "One row added or removed, bounds public; the observer sees the three releases and the output. epsilon > 0, delta in (0, 1) "
-        "without a printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.8 (delta around 0.4), although each "
-        "release alone exceeds its third; exact at every epsilon: `AdaSSP(calibrated=True)`. The last line of our copy has X^T X without the "
-        "hat of step 4, most likely a lost glyph: with the hat the output adds nothing to the releases; word for word it would give X^T X away. 'Xy' is X^T y."
-    ),
+    domain="One row added or removed, bounds public; the observer sees the three releases and the output. epsilon > 0, delta in (0, 1) "
+    "without a printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]",
+    summary=f"The three releases together are (epsilon, delta)-DP up to epsilon = {LARGEST:g}, and not beyond 15.8 (delta around 0.4), although each "
+    "release alone exceeds its third; exact at every epsilon: `AdaSSP(calibrated=True)`. The last line of our copy has X^T X without the "
+    "hat of step 4, most likely a lost glyph: with the hat the output adds nothing to the releases; word for word it would give X^T X away. 'Xy' is X^T y.",
     displays={
         "#sensitivity": Display(
             "sensitivities of the three statistics",
@@ -84,8 +76,8 @@ STATEMENT = statement(
                 over("designs and rows", ROWS, quick_every=13),
             ),
             mutants={
-                "sensitivities cut by 10 %": Mutant(partial(_sensitivity, factor=Fraction(9, 10)), ONE, severity=0.1),
-                "eigenvalue moves by the norm, not its square": Mutant(partial(_sensitivity, short=True), ONE),
+                "sensitivities cut by 10 %": Mutant(_sensitivity, ONE, severity=0.1, factor=Fraction(9, 10)),
+                "eigenvalue moves by the norm, not its square": Mutant(_sensitivity, ONE, short=True),
             },
         ),
         "#releases": Display(
@@ -112,8 +104,8 @@ STATEMENT = statement(
                 over("neighbours with the same releases", SIZES),
             ),
             mutants={
-                "a hundredth of the raw matrix": Mutant(partial(released_line, raw=fmpq(1, 100)), SIZE, severity=0.01),
-                "lambda from the data": Mutant(partial(released_line, own_ridge=True), SIZE),
+                "a hundredth of the raw matrix": Mutant(released_line, SIZE, severity=0.01, raw=fmpq(1, 100)),
+                "lambda from the data": Mutant(released_line, SIZE, own_ridge=True),
             },
         ),
         "#output@raw": last_line(

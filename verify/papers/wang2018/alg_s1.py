@@ -4,8 +4,6 @@ Both statistics together are one normal release at distance mu = epsilon/sqrt(2 
 divergence is known (docs/derivations/wang2018_ssp.md, section 1).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -18,10 +16,9 @@ from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim, data_evidence
-from ...kernel.statement import Case, Evidence, Observer
 from ...kernel.statement_plots import profile_figure
+from ..kit import Case, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 
 #: Largest epsilon up to which the printed noise is enough for every delta searched; from 9.1 on it is not.
 LARGEST = 9.0
@@ -78,45 +75,35 @@ DATA = {"records": (0, 1, 12), "dim": (1, 3), "epsilon": (1.0,), "delta": (0.1,)
 STATEMENT = statement(
     "W18-S1",
     derivation="docs/derivations/wang2018_ssp.md, section 1",
-    domain=(
-        "One record added or removed, ||x|| <= ||X||, |y| <= ||Y||; both statistics seen; epsilon > 0 and delta in (0, 1) without a "
-        "printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]"
+    domain="One record added or removed, ||x|| <= ||X||, |y| <= ||Y||; both statistics seen; epsilon > 0 and delta in (0, 1) without a "
+    "printed bound. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]",
+    summary="With the printed noise the two statistics together are (epsilon, delta)-DP up to epsilon = 9 and not beyond 9.1 (at delta around "
+    "0.3); for epsilon <= 1 the true delta is at most a 50th of the promised one. Exact at every epsilon: noise sqrt(2)/mu(epsilon, delta) "
+    "times the sensitivities. 'Xy' is X^T y. A statistic alone can exceed (epsilon/2, delta/2), as a release in W18-TH3i does.",
+    title="both statistics, released privately",
+    printed=Form(
+        "hat(theta) = (hat(X^T X))^(-1) hat(X y), quad E_1 tilde.op cal(N)(0, (4 norm(cal(X))^4 log(4/delta))/epsilon^2),"
+        ' quad E_2 tilde.op cal(N)(0, (4 norm(cal(X))^2 norm(cal(Y))^2 log(4/delta))/epsilon^2) quad "is" (epsilon, delta)"-DP"',
+        _release,
+        [smallest("no record and one at both bounds", SMALLEST), search(quick=False)],
     ),
-    summary=(
-        "With the printed noise the two statistics together are (epsilon, delta)-DP up to epsilon = 9 and not beyond 9.1 (at delta around "
-        "0.3); for epsilon <= 1 the true delta is at most a 50th of the promised one. Exact at every epsilon: noise sqrt(2)/mu(epsilon, delta) "
-        "times the sensitivities. 'Xy' is X^T y. A statistic alone can exceed (epsilon/2, delta/2), as a release in W18-TH3i does."
+    corrected=Form(
+        '"the same with" X^T y "and" epsilon <= 9',
+        partial(_release, largest=LARGEST),
+        [
+            smallest("the case that refutes the printed form: no claim is made", SMALLEST),
+            *over("epsilon and delta", BUDGETS, quick_every=5),
+            *over("small data, drawn", DATA, draws=(5_000, 40_000, 400_000), quick_every=4),
+            search(quick=False),
+        ],
     ),
-    displays={
-        "": Display(
-            "both statistics, released privately",
-            Form(
-                "hat(theta) = (hat(X^T X))^(-1) hat(X y), quad E_1 tilde.op cal(N)(0, (4 norm(cal(X))^4 log(4/delta))/epsilon^2),"
-                ' quad E_2 tilde.op cal(N)(0, (4 norm(cal(X))^2 norm(cal(Y))^2 log(4/delta))/epsilon^2) quad "is" (epsilon, delta)"-DP"',
-                _release,
-                [smallest("no record and one at both bounds", SMALLEST), search(quick=False)],
-            ),
-            Form(
-                '"the same with" X^T y "and" epsilon <= 9',
-                partial(_release, largest=LARGEST),
-                [
-                    smallest("the case that refutes the printed form: no claim is made", SMALLEST),
-                    *over("epsilon and delta", BUDGETS, quick_every=5),
-                    *over("small data, drawn", DATA, draws=(5_000, 40_000, 400_000), quick_every=4),
-                    search(quick=False),
-                ],
-            ),
-            "No bound on epsilon is stated; the constant 4 log(4/delta) lacks the factor 2 of the Gaussian mechanism, which the loose "
-            "composition covers only for moderate epsilon.",
-            {
-                "epsilon up to 9.5": Mutant(
-                    partial(_release, largest=9.5), {"epsilon": 9.5, "delta": 0.18}, severity=0.04
-                ),
-                "epsilon cut by 5 %": Mutant(
-                    partial(_release, largest=LARGEST, factor=0.95), {"epsilon": 9.0, "delta": 1e-12}, severity=0.05
-                ),
-            },
-        )
+    wrong="No bound on epsilon is stated; the constant 4 log(4/delta) lacks the factor 2 of the Gaussian mechanism, which the loose "
+    "composition covers only for moderate epsilon.",
+    mutants={
+        "epsilon up to 9.5": Mutant(_release, {"epsilon": 9.5, "delta": 0.18}, severity=0.04, largest=9.5),
+        "epsilon cut by 5 %": Mutant(
+            _release, {"epsilon": 9.0, "delta": 1e-12}, severity=0.05, largest=LARGEST, factor=0.95
+        ),
     },
     figures=figures,
 )

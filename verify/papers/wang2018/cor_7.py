@@ -4,8 +4,6 @@ The identity is true, ``X y`` being ``X^T y`` as in Algorithm 2; three of the li
 missing ``E_2``, an order turned round, the inverse of a metric); the rates hold with constants 12 and 6 (docs/derivations/wang2018_appendix_c.md, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,8 +12,6 @@ from functools import partial
 
 from flint import fmpq, fmpq_mat
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import (
     Matrix,
     at_most,
@@ -31,6 +27,7 @@ from ...methods.rational import (
     scalar,
     trace,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 @dataclass(frozen=True)
@@ -169,9 +166,9 @@ def _rate_display(title: str, left: str, power: int, *, of_F: bool, constant: in
         title,
         Form(typst, partial(check, constant=constant), [*AT_THE_EDGE, *kinds]),
         mutants={
-            "no ridge term": Mutant(partial(check, constant=constant, ridge=0), _named("large ridge")),
-            "no moment term": Mutant(partial(check, constant=constant, moment=0), _named("one record, y = 0")),
-            "constant half of the necessary one": Mutant(partial(check, constant=constant // 3), _named("half")),
+            "no ridge term": Mutant(check, _named("large ridge"), constant=constant, ridge=0),
+            "no moment term": Mutant(check, _named("one record, y = 0"), constant=constant, moment=0),
+            "constant half of the necessary one": Mutant(check, _named("half"), constant=constant // 3),
         },
     )
 
@@ -196,14 +193,10 @@ SPLIT = f"{LENGTH}_A^2 <= 3 norm({M} E_1 theta^*)_A^2 + 3 norm({M}{{last}})_A^2 
 STATEMENT = statement(
     "W18-C7",
     derivation="docs/derivations/wang2018_appendix_c.md, section 5",
-    domain=(
-        "X, y, lambda > 0, E_2 any, E_1 symmetric with M = X^T X + lambda I + E_1 invertible; the last four displays where |E_1| <= "
-        "(lambda_min + lambda)/2. Decided exactly for n <= 6, d <= 4"
-    ),
-    summary=(
-        "The identity and both rates are true, the rates with constants 12 and 6 (at least 8 and 4 are needed); X y is the paper's notation for "
-        "X^T y (Algorithm 2, step 5). Three lines on the way are misprinted: a missing E_2, an order turned round, an inverse metric."
-    ),
+    domain="X, y, lambda > 0, E_2 any, E_1 symmetric with M = X^T X + lambda I + E_1 invertible; the last four displays where |E_1| <= "
+    "(lambda_min + lambda)/2. Decided exactly for n <= 6, d <= 4",
+    summary="The identity and both rates are true, the rates with constants 12 and 6 (at least 8 and 4 are needed); X y is the paper's notation for "
+    "X^T y (Algorithm 2, step 5). Three lines on the way are misprinted: a missing E_2, an order turned round, an inverse metric.",
     displays={
         "#error": Display(
             "error identity, X y being X^T y",
@@ -213,15 +206,14 @@ STATEMENT = statement(
                 [At("X = [[1, 1], [0, 1]], y = (0, 1), no noise", _named("two by two")), *over("random", ANY)],
             ),
             mutants={
-                "ridge term 1 % larger": Mutant(partial(_error, ridge=fmpq(101, 100)), DRAWN, severity=0.01),
-                "no ridge term": Mutant(partial(_error, ridge=0), DRAWN),
-                "X y word for word": Mutant(partial(_error, transposed=False), _named("two by two")),
+                "ridge term 1 % larger": Mutant(_error, DRAWN, severity=0.01, ridge=fmpq(101, 100)),
+                "no ridge term": Mutant(_error, DRAWN, ridge=0),
+                "X y word for word": Mutant(_error, _named("two by two"), transposed=False),
             },
         ),
         ".p1": Display(
-            "",
-            Form(SPLIT.format(last=""), partial(_split, with_noise=False), [NO_RESPONSE]),
-            Form(
+            printed=Form(SPLIT.format(last=""), partial(_split, with_noise=False), [NO_RESPONSE]),
+            corrected=Form(
                 SPLIT.format(last=" E_2"),
                 _split,
                 [
@@ -230,32 +222,30 @@ STATEMENT = statement(
                     At("equality", EQUAL),
                 ],
             ),
-            "E_2 is missing in the second norm, so that the right side does not see the moment's noise.",
-            {
-                "constant cut by 5 %": Mutant(partial(_split, constant=Fraction(57, 20)), EQUAL, severity=0.05),
-                "no ridge term": Mutant(partial(_split, ridge=0), _named("large ridge", A="identity")),
+            wrong="E_2 is missing in the second norm, so that the right side does not see the moment's noise.",
+            mutants={
+                "constant cut by 5 %": Mutant(_split, EQUAL, severity=0.05, constant=Fraction(57, 20)),
+                "no ridge term": Mutant(_split, _named("large ridge", A="identity"), ridge=0),
             },
         ),
         ".p2": Display(
-            "",
-            Form("X^T X + lambda I + E_1 prec 0.5 (X^T X + lambda I)", partial(_order, sign=-1), [NO_NOISE]),
-            Form("X^T X + lambda I + E_1 succ.eq 0.5 (X^T X + lambda I)", _order, [NO_NOISE, *AT_THE_EDGE]),
-            "The order is turned round.",
-            {"0.55 in place of 0.5": Mutant(partial(_order, share=Fraction(11, 20)), _named("half"), severity=0.1)},
+            printed=Form("X^T X + lambda I + E_1 prec 0.5 (X^T X + lambda I)", partial(_order, sign=-1), [NO_NOISE]),
+            corrected=Form("X^T X + lambda I + E_1 succ.eq 0.5 (X^T X + lambda I)", _order, [NO_NOISE, *AT_THE_EDGE]),
+            wrong="The order is turned round.",
+            mutants={"0.55 in place of 0.5": Mutant(_order, _named("half"), severity=0.1, share=Fraction(11, 20))},
         ),
         "#rate": _rate_display("rate of the estimation error", f"{LENGTH}^2", 2, of_F=False, constant=12),
         ".p3": Display(
-            "",
-            Form(
+            printed=Form(
                 f"{EXCESS} = 1/2 {LENGTH}_((X^T X)^(-1))^2", partial(_excess, metric=lambda gram: gram.inv()), [RECORD]
             ),
-            Form(
+            corrected=Form(
                 f"{EXCESS} = 1/2 {LENGTH}_(X^T X)^2",
                 partial(_excess, metric=lambda gram: gram),
                 [RECORD, *over("random", ANY)],
             ),
-            "The metric of Lemma 5 is X^T X, not its inverse.",
-            {"1 % larger": Mutant(partial(_excess, metric=lambda gram: gram * fmpq(101, 100)), DRAWN, severity=0.01)},
+            wrong="The metric of Lemma 5 is X^T X, not its inverse.",
+            mutants={"1 % larger": Mutant(_excess, DRAWN, severity=0.01, metric=lambda gram: gram * fmpq(101, 100))},
         ),
         "#rate of F": _rate_display("rate of the excess of F", EXCESS, 1, of_F=True, constant=6),
     },

@@ -4,16 +4,12 @@ The printed ridge objective has its minimiser at half the ridge, and the printed
 record's loss (docs/derivations/wang2018_rates.md, section 1). Everything is decided in rational arithmetic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from flint import fmpq, fmpq_mat
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.rational import (
     SHAPES,
     Matrix,
@@ -27,6 +23,7 @@ from ...methods.rational import (
     scalar,
     trace,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, smallest, statement
 
 
 def _data(case: Case) -> tuple[Matrix, Matrix]:
@@ -85,10 +82,8 @@ STATEMENT = statement(
     "W18-D2",
     derivation="docs/derivations/wang2018_rates.md, section 1",
     domain="Any data with bounded rows; lambda > 0 for the ridge; n >= 1 for alpha. Rational designs, lambda in [1e-6, 1e6]",
-    summary=(
-        "Two slips: the ridge penalty lacks its half (the printed objective is minimised at ridge 2 lambda), and L* is the Lipschitz "
-        "constant of one record's loss, F having n times that. alpha is in [0, 1] as stated. Implemented in `mechanisms.linear.regression_scales`."
-    ),
+    summary="Two slips: the ridge penalty lacks its half (the printed objective is minimised at ridge 2 lambda), and L* is the Lipschitz "
+    "constant of one record's loss, F having n times that. alpha is in [0, 1] as stated. Implemented in `mechanisms.linear.regression_scales`.",
     displays={
         "#ridge": Display(
             "the ridge solution minimises the ridge objective",
@@ -111,8 +106,8 @@ STATEMENT = statement(
             ),
             "F carries a half and the penalty does not, so the gradient at theta*_lambda is lambda theta*_lambda.",
             {
-                "penalty 1 % heavier": Mutant(partial(_ridge, penalty=fmpq(101, 100)), RIDGE.params, severity=0.01),
-                "no penalty": Mutant(partial(_ridge, penalty=0), RIDGE.params),
+                "penalty 1 % heavier": Mutant(_ridge, RIDGE.params, severity=0.01, penalty=fmpq(101, 100)),
+                "no penalty": Mutant(_ridge, RIDGE.params, penalty=0),
             },
         ),
         "#alpha": Display(
@@ -127,10 +122,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "a tenth larger": Mutant(partial(_alpha, factor=lambda d: Fraction(11 * d, 10)), ONE, severity=0.1),
-                "no dimension": Mutant(
-                    partial(_alpha, factor=lambda d: Fraction(d**2)), {"n": 4, "dim": 4, "X": "identity"}
-                ),
+                "a tenth larger": Mutant(_alpha, ONE, severity=0.1, factor=lambda d: Fraction(11 * d, 10)),
+                "no dimension": Mutant(_alpha, {"n": 4, "dim": 4, "X": "identity"}, factor=lambda d: Fraction(d**2)),
             },
         ),
         "#lipschitz": Display(
@@ -154,8 +147,8 @@ STATEMENT = statement(
             ),
             "F is a sum over n records; the constant is that of one of them.",
             {
-                "constant cut by 10 %": Mutant(partial(_lipschitz, share=Fraction(9, 10)), TWO, severity=0.1),
-                "no responses": Mutant(partial(_lipschitz, responses=0), TWO),
+                "constant cut by 10 %": Mutant(_lipschitz, TWO, severity=0.1, share=Fraction(9, 10)),
+                "no responses": Mutant(_lipschitz, TWO, responses=0),
             },
         ),
     },

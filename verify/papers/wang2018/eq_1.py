@@ -1,19 +1,14 @@
 """W18, (1): minimax prediction risk of the linear Gaussian model.
 
-With F half the squared residuals of the *same* responses the left side is attained by least squares, for each
-parameter alone, and is negative; the right side belongs to the risk |X (theta_hat - theta_0)|^2/2
-(docs/derivations/wang2018_rates.md, section 2).
+With F half the squared residuals of the *same* responses the left side is attained by least squares, for each parameter
+alone, and is negative; the right side belongs to the risk |X (theta_hat - theta_0)|^2/2.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.minimax import FULL_RANK, REPEATED, design_of, prediction_risk, risk_evidence
 from ...methods.rational import Matrix
+from ..kit import Case, Evidence, Form, Mutant, over, smallest, statement
 
 
 def _risk(case: Case, *, constant: Fraction = Fraction(1), features: bool = False) -> Evidence:
@@ -44,34 +39,26 @@ STATEMENT = statement(
     "W18-E1",
     derivation="docs/derivations/wang2018_rates.md, section 2",
     domain="y = X theta_0 + N(0, sigma^2 I), X fixed (any rank), every measurable theta_hat(y), sup over all theta_0",
-    summary=(
-        "The number d sigma^2/2 is the minimax value of |X (theta_hat - theta_0)|^2/2 for full column rank. With F as defined in "
-        "section 2 (the same responses in it) the left side is -d sigma^2/2, attained by least squares. An equality, no slack."
+    summary="The number d sigma^2/2 is the minimax value of |X (theta_hat - theta_0)|^2/2 for full column rank. With F as defined in "
+    "section 2 (the same responses in it) the left side is -d sigma^2/2, attained by least squares. An equality, no slack.",
+    title="minimax prediction risk",
+    printed=Form(
+        "inf_hat(theta) sup_(theta_0 in RR^d) EE[F(hat(theta)) - F(theta_0) | X] = (d sigma^2)/2", _excess, [SMALLEST]
     ),
-    displays={
-        "": Display(
-            "minimax prediction risk",
-            Form(
-                "inf_hat(theta) sup_(theta_0 in RR^d) EE[F(hat(theta)) - F(theta_0) | X] = (d sigma^2)/2",
-                _excess,
-                [SMALLEST],
-            ),
-            Form(
-                'inf_hat(theta) sup_(theta_0 in RR^d) EE[1/2 norm(X (hat(theta) - theta_0))^2 | X] = (sigma^2 op("rank")(X))/2',
-                _risk,
-                [
-                    SMALLEST,
-                    *over("full column rank", FULL_RANK, quick_every=13),
-                    *over("rank-deficient", {"n": (2, 9), "dim": (2, 4), "X": (REPEATED,), "sigma": (1.0,)}),
-                ],
-            ),
-            "F contains the responses that theta_hat was fitted to, so its excess is negative; and d must be the rank of X.",
-            {
-                "number of features for the rank": Mutant(partial(_risk, features=True), DEFICIENT),
-                "no half": Mutant(partial(_risk, constant=Fraction(2)), DEFICIENT),
-                "constant 1 % larger": Mutant(partial(_risk, constant=Fraction(101, 100)), DEFICIENT, severity=0.01),
-                "constant 1 % smaller": Mutant(partial(_risk, constant=Fraction(99, 100)), DEFICIENT, severity=0.01),
-            },
-        )
+    corrected=Form(
+        'inf_hat(theta) sup_(theta_0 in RR^d) EE[1/2 norm(X (hat(theta) - theta_0))^2 | X] = (sigma^2 op("rank")(X))/2',
+        _risk,
+        [
+            SMALLEST,
+            *over("full column rank", FULL_RANK, quick_every=13),
+            *over("rank-deficient", {"n": (2, 9), "dim": (2, 4), "X": (REPEATED,), "sigma": (1.0,)}),
+        ],
+    ),
+    wrong="F contains the responses that theta_hat was fitted to, so its excess is negative; and d must be the rank of X.",
+    mutants={
+        "number of features for the rank": Mutant(_risk, DEFICIENT, features=True),
+        "no half": Mutant(_risk, DEFICIENT, constant=Fraction(2)),
+        "constant 1 % larger": Mutant(_risk, DEFICIENT, severity=0.01, constant=Fraction(101, 100)),
+        "constant 1 % smaller": Mutant(_risk, DEFICIENT, severity=0.01, constant=Fraction(99, 100)),
     },
 )

@@ -4,10 +4,7 @@ O(.) is decided with explicit constants: 2 for the moment's noise, 4 - 2/d (Lemm
 (docs/derivations/wang2018_appendix_c.md, section 3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +13,8 @@ from flint import arb, fmpq
 from audits import Budget
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import chi_square_tail, failing, normal_tail
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 DRAWS = (2_000, 8_000, 200_000)
 
@@ -66,14 +62,10 @@ BOUND = 'norm({noise})_((X^T X)^(-1))^2 = O(({scale} op("tr")[(X^T X)^(-1)] log(
 
 STATEMENT = statement(
     "W18-E11",
-    domain=(
-        "Noise of AdaSSP: variances B^4 log(6/delta)/(epsilon/3)^2 and B^2 Y^2 log(6/delta)/(epsilon/3)^2, X^T X invertible, "
-        "with probability 1 - rho (left out in print). Decided with constants, for d <= 200, rho in [1e-100, 0.999]"
-    ),
-    summary=(
-        "True with constant 2 for the moment and 4 - 2/d for the Gram matrix, the least possible as rho tends to 0. (The noise "
-        "of appendix C.1's SSP has 4 log(4/delta), which is smaller than 9 log(6/delta).)"
-    ),
+    domain="Noise of AdaSSP: variances B^4 log(6/delta)/(epsilon/3)^2 and B^2 Y^2 log(6/delta)/(epsilon/3)^2, X^T X invertible, "
+    "with probability 1 - rho (left out in print). Decided with constants, for d <= 200, rho in [1e-100, 0.999]",
+    summary="True with constant 2 for the moment and 4 - 2/d for the Gram matrix, the least possible as rho tends to 0. (The noise "
+    "of appendix C.1's SSP has 4 log(4/delta), which is smaller than 9 log(6/delta).)",
     displays={
         "#moment": Display(
             "noise of the moment, (11)",
@@ -94,8 +86,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "constant cut by 10 %": Mutant(partial(_moment, constant=fmpq(9, 5)), RARE, severity=0.1),
-                "no dependence on rho": Mutant(partial(_moment, argument=lambda d, rho: arb(d) + 2), RARE),
+                "constant cut by 10 %": Mutant(_moment, RARE, severity=0.1, constant=fmpq(9, 5)),
+                "no dependence on rho": Mutant(_moment, RARE, argument=lambda d, rho: arb(d) + 2),
             },
         ),
         "#Gram matrix": Display(
@@ -107,7 +99,7 @@ STATEMENT = statement(
             ),
             mutants={
                 "constant cut by 10 %": Mutant(
-                    partial(_gram_matrix, share=fmpq(9, 10)), RARE | {"spectrum": "rank one"}, severity=0.1
+                    _gram_matrix, RARE | {"spectrum": "rank one"}, severity=0.1, share=fmpq(9, 10)
                 )
             },
         ),

@@ -5,11 +5,8 @@ In the two ratios ``r = Y/(B |theta*|)`` and ``m = lambda_min/lambda_14`` everyt
 (docs/derivations/wang2018_appendix_c.md, section 7).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from flint import arb
@@ -17,11 +14,9 @@ from flint import arb
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
-from ...methods.enclosed import enclosed
-from ...methods.growth import decades_evidence
+from ...methods.enclosed import decades_evidence, enclosed
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def at_14(r: Ball) -> Ball:
@@ -70,14 +65,10 @@ EDGE = {"s": 2.0**-30, "m": 1.0, "t": 2.0**-10}
 
 STATEMENT = statement(
     "W18-E14",
-    domain=(
-        "The last form of (13) as a function of lambda, theta* not 0; Theta(.) with constant 1. Proved for "
-        "Y/(B |theta*|) in [1e-6, 1e6] (the threshold: [1e-3, 1e3], lambda_min up to 1000 times (14))"
-    ),
-    summary=(
-        "True with constant 1: at (14) the first term is between half of the second and all of it, the bound is at most twice "
-        "sqrt(d) (B Y |theta*| + B^2 |theta*|^2) sqrt(log log)/epsilon, and lambda = 0 minimises the bound once lambda_min is at least (14)."
-    ),
+    domain="The last form of (13) as a function of lambda, theta* not 0; Theta(.) with constant 1. Proved for "
+    "Y/(B |theta*|) in [1e-6, 1e6] (the threshold: [1e-3, 1e3], lambda_min up to 1000 times (14))",
+    summary="True with constant 1: at (14) the first term is between half of the second and all of it, the bound is at most twice "
+    "sqrt(d) (B Y |theta*| + B^2 |theta*|^2) sqrt(log log)/epsilon, and lambda = 0 minimises the bound once lambda_min is at least (14).",
     displays={
         "#balance": Display(
             "balance of the two terms at lambda_min = 0",
@@ -88,18 +79,16 @@ STATEMENT = statement(
                 [At("proved on the box"), *over("single ratios", {"r": (1.0, 2.0**-40, 2.0**40, 0.125, 3.0)})],
             ),
             mutants={
-                "no responses in (14)": Mutant(partial(_balance, ratio=lambda r: 1 + r * r), {"r": 8.0}),
-                "product for the sum in (14)": Mutant(
-                    partial(_balance, ratio=lambda r: (1 + r * r) / (r * r)), {"r": 0.125}
-                ),
+                "no responses in (14)": Mutant(_balance, {"r": 8.0}, ratio=lambda r: 1 + r * r),
+                "product for the sum in (14)": Mutant(_balance, {"r": 0.125}, ratio=lambda r: (1 + r * r) / (r * r)),
             },
         ),
         "#order": Display(
             "order of the balanced bound",
             Form("F(hat(theta)_lambda) - F(theta^*) = O(sqrt(d)\\/epsilon)", _order, [At("sequence in epsilon")]),
             mutants={
-                "bound of order 1/epsilon^2": Mutant(partial(_order, power=2.0), {}),
-                "bound of order epsilon^(-0.8)": Mutant(partial(_order, power=0.8), {}, severity=0.2),
+                "bound of order 1/epsilon^2": Mutant(_order, {}, power=2.0),
+                "bound of order epsilon^(-0.8)": Mutant(_order, {}, severity=0.2, power=0.8),
             },
         ),
         "#no ridge": Display(
@@ -109,7 +98,7 @@ STATEMENT = statement(
                 _none,
                 [At("proved on the box"), At("next to the threshold", EDGE)],
             ),
-            mutants={"threshold 5 % lower": Mutant(partial(_none, threshold=0.95), [EDGE, {}], severity=0.05)},
+            mutants={"threshold 5 % lower": Mutant(_none, [EDGE, {}], severity=0.05, threshold=0.95)},
         ),
     },
 )

@@ -5,8 +5,6 @@ and ``t = C_2``: the lower inequality is ``Z >= -sqrt(log(2/delta))``, the upper
 1 - delta, holds with probability below one half (docs/derivations/wang2018_appendix_d.md, section 4).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -16,10 +14,9 @@ from audits import Budget
 from mechanisms.numerics.balls import Ball, ndtr_ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.failure import failing
+from ..kit import At, Case, Evidence, Form, Mutant, over, smallest, statement
 
 DRAWS = (2_000, 20_000, 500_000)
 
@@ -63,35 +60,25 @@ CHAIN = "norm(cal(X)) (norm(cal(Y)) + norm(cal(X)) norm(theta_lambda^*)) = L <= 
 STATEMENT = statement(
     "W18-E19",
     derivation="docs/derivations/wang2018_appendix_d.md, section 4",
-    domain=(
-        "L_bar = B exp(Delta), Delta released as in step 6 of Algorithm 1 with epsilon, 2/delta for epsilon/4, 6/delta; C_2 = "
-        "log(2/delta)/epsilon; with probability 1 - delta. Decided for every delta in [1e-300, 0.999] (proved on the box)"
+    domain="L_bar = B exp(Delta), Delta released as in step 6 of Algorithm 1 with epsilon, 2/delta for epsilon/4, 6/delta; C_2 = "
+    "log(2/delta)/epsilon; with probability 1 - delta. Decided for every delta in [1e-300, 0.999] (proved on the box)",
+    summary="As printed the upper inequality holds with probability one half. With the shift sqrt(2) C_2 and the exponent 2 sqrt(2) C_2 "
+    "both hold with probability 1 - delta/2 at least.",
+    title="two-sided bound on the released constant",
+    printed=Form(
+        f'C_2 (epsilon, delta) := log(2\\/delta)\\/epsilon, quad {CHAIN.format(c="")} quad "with probability" 1 - delta',
+        partial(_bounds, lower=1.0, upper=0.0),
+        [CASE, *over("smaller delta", {"delta": (1e-3, 1e-9)})],
     ),
-    summary=(
-        "As printed the upper inequality holds with probability one half. With the shift sqrt(2) C_2 and the exponent 2 sqrt(2) C_2 "
-        "both hold with probability 1 - delta/2 at least."
+    corrected=Form(
+        f'{CHAIN.format(c="2 sqrt(2) ")}, quad "shift" sqrt(2) C_2 "in" Delta',
+        partial(_bounds, lower=2.0, upper=2.0),
+        [CASE, *over("exact law", {"delta": (0.9, 1e-3, 1e-9, 1e-100)}), At("proved on the box")],
     ),
-    displays={
-        "": Display(
-            "two-sided bound on the released constant",
-            Form(
-                f'C_2 (epsilon, delta) := log(2\\/delta)\\/epsilon, quad {CHAIN.format(c="")} quad "with probability" 1 - delta',
-                partial(_bounds, lower=1.0, upper=0.0),
-                [CASE, *over("smaller delta", {"delta": (1e-3, 1e-9)})],
-            ),
-            Form(
-                f'{CHAIN.format(c="2 sqrt(2) ")}, quad "shift" sqrt(2) C_2 "in" Delta',
-                partial(_bounds, lower=2.0, upper=2.0),
-                [CASE, *over("exact law", {"delta": (0.9, 1e-3, 1e-9, 1e-100)}), At("proved on the box")],
-            ),
-            "The exponent counts the shift but not the noise above it, and the shift lacks a factor 2 under the root.",
-            {
-                "lower threshold cut by 10 %": Mutant(
-                    partial(_bounds, lower=1.62, upper=2.0), {"delta": 1e-30}, severity=0.1
-                ),
-                "exponent C_2 only": Mutant(partial(_bounds, lower=2.0, upper=0.0), {"delta": 0.1}),
-                "no factor 2 under the root": Mutant(partial(_bounds, lower=1.0, upper=1.0), {"delta": 1e-3}),
-            },
-        )
+    wrong="The exponent counts the shift but not the noise above it, and the shift lacks a factor 2 under the root.",
+    mutants={
+        "lower threshold cut by 10 %": Mutant(_bounds, {"delta": 1e-30}, severity=0.1, lower=1.62, upper=2.0),
+        "exponent C_2 only": Mutant(_bounds, {"delta": 0.1}, lower=2.0, upper=0.0),
+        "no factor 2 under the root": Mutant(_bounds, {"delta": 1e-3}, lower=1.0, upper=1.0),
     },
 )

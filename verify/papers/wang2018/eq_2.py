@@ -1,15 +1,12 @@
 """W18, (2): minimax risk of the coefficients of the linear Gaussian model (rational arithmetic, both sides)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.minimax import FULL_RANK, design_of, estimation_risk, risk_evidence
 from ...methods.rational import Matrix, fraction, trace
+from ..kit import At, Case, Evidence, Form, Mutant, Role, over, statement
 
 
 def _risk(case: Case, *, stated: Callable[[Matrix], Fraction]) -> Evidence:
@@ -35,30 +32,24 @@ STATEMENT = statement(
     "W18-E2",
     domain="y = X theta_0 + N(0, sigma^2 I), X fixed with invertible X^T X, every measurable theta_hat(y), sup over all theta_0",
     summary="True, an equality: least squares has this risk at every theta_0, and wide normal priors come arbitrarily close from below.",
-    displays={
-        "": Display(
-            "minimax risk of the coefficients",
-            Form(
-                'inf_hat(theta) sup_(theta_0) EE[norm(hat(theta) - theta_0)_2^2 | X] = sigma^2 op("tr")[(X^T X)^(-1)]',
-                partial(_risk, stated=of_the_inverse),
-                [
-                    At("one record", {"n": 1, "dim": 1, "X": "identity", "sigma": 1.0}, Role.EDGE),
-                    At("n = d", {"n": 3, "dim": 3, "X": "generic", "sigma": 1.0}, Role.EDGE),
-                    *over("full column rank", FULL_RANK, quick_every=13),
-                ],
-            ),
-            mutants={
-                "constant 1 % larger": Mutant(
-                    partial(_risk, stated=lambda gram: of_the_inverse(gram) * Fraction(101, 100)), GENERIC, 0.01
-                ),
-                "constant 1 % smaller": Mutant(
-                    partial(_risk, stated=lambda gram: of_the_inverse(gram) * Fraction(99, 100)), GENERIC, 0.01
-                ),
-                "inverse of the trace": Mutant(
-                    partial(_risk, stated=lambda gram: gram.nrows() ** 2 / trace(gram)), GENERIC
-                ),
-                "inverse of the diagonal": Mutant(partial(_risk, stated=of_the_diagonal), GENERIC),
-            },
-        )
+    title="minimax risk of the coefficients",
+    printed=Form(
+        'inf_hat(theta) sup_(theta_0) EE[norm(hat(theta) - theta_0)_2^2 | X] = sigma^2 op("tr")[(X^T X)^(-1)]',
+        partial(_risk, stated=of_the_inverse),
+        [
+            At("one record", {"n": 1, "dim": 1, "X": "identity", "sigma": 1.0}, Role.EDGE),
+            At("n = d", {"n": 3, "dim": 3, "X": "generic", "sigma": 1.0}, Role.EDGE),
+            *over("full column rank", FULL_RANK, quick_every=13),
+        ],
+    ),
+    mutants={
+        "constant 1 % larger": Mutant(
+            _risk, GENERIC, 0.01, stated=lambda gram: of_the_inverse(gram) * Fraction(101, 100)
+        ),
+        "constant 1 % smaller": Mutant(
+            _risk, GENERIC, 0.01, stated=lambda gram: of_the_inverse(gram) * Fraction(99, 100)
+        ),
+        "inverse of the trace": Mutant(_risk, GENERIC, stated=lambda gram: gram.nrows() ** 2 / trace(gram)),
+        "inverse of the diagonal": Mutant(_risk, GENERIC, stated=of_the_diagonal),
     },
 )

@@ -5,8 +5,6 @@ first step then fails for very small rho. (20) uses the exponent of (19) and fai
 (docs/derivations/wang2018_appendix_d.md, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any
@@ -18,10 +16,9 @@ from audits import Budget, Estimate
 from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import chi_square_tail, counted, failing, failure_evidence, normal_tail
 from ...methods.rational import column, design, identity, quadratic, random_matrix, same, scalar
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 DRAWS = (1_000, 5_000, 200_000)
 BRACKETS = "sum of the first two brackets at most c/gamma"
@@ -182,38 +179,32 @@ _corrected_last = partial(_last, square=2.0, power=4.0 * math.sqrt(2.0))
 STATEMENT = statement(
     "W18-E20",
     derivation="docs/derivations/wang2018_appendix_d.md, section 5",
-    domain=(
-        "X^T X invertible, lambda >= 0, lambda_min~ <= lambda_min; with probability 1 - rho (first step) and 1 - delta - rho ((20), with "
-        "gamma from L_bar). Decided exactly for d <= 50, rho in [1e-30, 0.9]; (20) for rho in [0.01, 0.1]"
-    ),
-    summary=(
-        "The objective of the chain is not the one that is sampled, a term is dropped, and (20) inherits the exponent of (19). The "
-        "corrected bound is loose: its exponent covers the noise of the release at level delta, and lambda may be halved."
-    ),
+    domain="X^T X invertible, lambda >= 0, lambda_min~ <= lambda_min; with probability 1 - rho (first step) and 1 - delta - rho ((20), with "
+    "gamma from L_bar). Decided exactly for d <= 50, rho in [1e-30, 0.9]; (20) for rho in [0.01, 0.1]",
+    summary="The objective of the chain is not the one that is sampled, a term is dropped, and (20) inherits the exponent of (19). The "
+    "corrected bound is loose: its exponent covers the noise of the release at level delta, and lambda may be halved.",
     displays={
         ".p1": Display(
-            "",
-            Form(EQUALITY.format(w=""), partial(_chain, weight=fmpq(1), subtracted=0), [CHAIN]),
-            Form(
+            printed=Form(EQUALITY.format(w=""), partial(_chain, weight=fmpq(1), subtracted=0), [CHAIN]),
+            corrected=Form(
                 EQUALITY.format(w="1/2 ") + " - 1/2 lambda norm(tilde(theta))^2",
                 partial(_corrected_chain, subtracted=1),
                 [CHAIN, *over("random data", {"n": (4,), "dim": (1, 2, 3), "seed": (1, 2)})],
             ),
-            "The term -lambda |theta|^2 is missing (then it is an inequality), and the ridge of the density is lambda/2.",
-            {
+            wrong="The term -lambda |theta|^2 is missing (then it is an inequality), and the ridge of the density is lambda/2.",
+            mutants={
                 "subtracted penalty 1 % smaller": Mutant(
-                    partial(_corrected_chain, subtracted=fmpq(99, 100)), ONE | {"n": 4}, severity=0.01
+                    _corrected_chain, ONE | {"n": 4}, severity=0.01, subtracted=fmpq(99, 100)
                 )
             },
         ),
         ".p2": Display(
-            "",
-            Form(FIRST_STEP.format(w=""), _step_printed, [RARE]),
-            Form(FIRST_STEP.format(w="1/2 "), _step, [RARE, *over("exact law", STEPS, quick_every=7)]),
-            "theta*_lambda minimises F + lambda |theta|^2/2, not F + lambda |theta|^2, so a term linear in the noise is left.",
-            {
+            printed=Form(FIRST_STEP.format(w=""), _step_printed, [RARE]),
+            corrected=Form(FIRST_STEP.format(w="1/2 "), _step, [RARE, *over("exact law", STEPS, quick_every=7)]),
+            wrong="theta*_lambda minimises F + lambda |theta|^2/2, not F + lambda |theta|^2, so a term linear in the noise is left.",
+            mutants={
                 "no cross term": Mutant(
-                    partial(_step, cross=0), {"dim": 50, "rho": 0.1, "eigenvalue": 100.0, "lam": 2.0**-10, "gamma": 1.0}
+                    _step, {"dim": 50, "rho": 0.1, "eigenvalue": 100.0, "lam": 2.0**-10, "gamma": 1.0}, cross=0
                 )
             },
         ),
@@ -227,13 +218,14 @@ STATEMENT = statement(
             ),
             "The released L exceeds the bound of (19) half of the time, by a factor that is unbounded.",
             {
-                "exponent of the shift alone": Mutant(
-                    partial(_last, square=2.0, power=2.0 * math.sqrt(2.0)), ZERO, draws=DRAWS
-                ),
+                "exponent of the shift alone": Mutant(_last, ZERO, draws=DRAWS, square=2.0, power=2.0 * math.sqrt(2.0)),
                 "no chi-square tail": Mutant(
-                    partial(_last, square=2.0, power=0.0, tail=0),
+                    _last,
                     ZERO | {"data": "linear", "dim": 20, "eigenvalue": 1e12, "rho": 0.01},
                     draws=DRAWS,
+                    square=2.0,
+                    power=0.0,
+                    tail=0,
                 ),
             },
         ),

@@ -4,8 +4,6 @@
 one is below epsilon/4, not above (docs/derivations/wang2018_appendix_d.md, section 6).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,10 +16,9 @@ from mechanisms.linear.adaops_wang2018 import best_total
 from mechanisms.numerics.balls import Ball, enclose
 
 from ...kernel.box_search import Axis, Point, worst_point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, Role, over, search, smallest, statement
 
 LOG6 = math.log(6.0)
 #: c = d/2 + sqrt(d log(1/rho)) + log(1/rho); log = log(6/delta); the released eigenvalue in units of B^2.
@@ -154,14 +151,10 @@ CASE = smallest("log(6/delta) = 16, epsilon = 1", ONE)
 STATEMENT = statement(
     "W18-E21",
     derivation="docs/derivations/wang2018_appendix_d.md, section 6",
-    domain=(
-        "C_1, C_2 and the floor of Algorithm 1 (epsilon/4 and 6/delta in place of epsilon and 2/delta), epsilon < 2 log(6/delta)/(1 + "
-        "log(6/delta)) in the chain. Decided for d/2 + … in [0.5, 1e5], log(6/delta) up to 1e3, epsilon in [1e-3, 2], eigenvalues up to 1e9 B^2"
-    ),
-    summary=(
-        "(21) holds with the constant 2 for its '<~' (the largest ratio found is 1.78). In the lines after it epsilon bar is not the root of step 3: that root is below epsilon/4, "
-        "which moves the constant 16 to 19. The last displays carry log^2(6/delta), Theorem 2(ii) does not."
-    ),
+    domain="C_1, C_2 and the floor of Algorithm 1 (epsilon/4 and 6/delta in place of epsilon and 2/delta), epsilon < 2 log(6/delta)/(1 + "
+    "log(6/delta)) in the chain. Decided for d/2 + … in [0.5, 1e5], log(6/delta) up to 1e3, epsilon in [1e-3, 2], eigenvalues up to 1e9 B^2",
+    summary="(21) holds with the constant 2 for its '<~' (the largest ratio found is 1.78). In the lines after it epsilon bar is not the root of step 3: that root is below epsilon/4, "
+    "which moves the constant 16 to 19. The last displays carry log^2(6/delta), Theorem 2(ii) does not.",
     displays={
         "#21": Display(
             "(21)",
@@ -172,41 +165,38 @@ STATEMENT = statement(
                 [*over("budget, dimension and released eigenvalue", WIDE, quick_every=5), search()],
             ),
             mutants={
-                "constant 1.7": Mutant(partial(_minimum, bound=partial(_bound, constant=1.7)), severity=0.05),
+                "constant 1.7": Mutant(_minimum, severity=0.05, bound=partial(_bound, constant=1.7)),
                 "C_1 for its upper bound": Mutant(
-                    partial(_minimum, bound=partial(_bound, c1_alone=True)),
+                    _minimum,
                     {"c": 0.5, "log": 1e3, "epsilon": 1.0, "eigenvalue": 1e-6},
+                    bound=partial(_bound, c1_alone=True),
                 ),
                 "power 0.45 for the root": Mutant(
-                    partial(_minimum, bound=partial(_bound, twentieths=9)),
+                    _minimum,
                     {"c": 1e5, "log": 1e3, "epsilon": 1e-3, "eigenvalue": 1e-6},
                     severity=0.1,
+                    bound=partial(_bound, twentieths=9),
                 ),
             },
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 f"macron(epsilon) = epsilon/2 - epsilon^2/8 {SUM}",
                 partial(_bar, stated=lambda log, epsilon: epsilon / 2 - epsilon**2 / 8 * (2 + log) / log),
                 [CASE],
             ),
-            Form(
+            corrected=Form(
                 f"macron(epsilon) = epsilon/4 - macron(epsilon)^2/(2 {LOG})",
                 partial(_bar, stated=lambda log, epsilon: epsilon / 4 - _root(log, epsilon) ** 2 / (2 * log)),
                 [CASE, *over("budgets", {"log": (2.0, 50.0), "epsilon": (0.125, 2.0)})],
             ),
-            "Step 3 of Algorithm 1 defines epsilon bar as the root of another equation.",
-            {
+            wrong="Step 3 of Algorithm 1 defines epsilon bar as the root of another equation.",
+            mutants={
                 "1 % less of the square": Mutant(
-                    partial(
-                        _bar,
-                        stated=lambda log, epsilon: (
-                            epsilon / 4 - _root(log, epsilon) ** 2 / (2 * log * (arb(101) / 100))
-                        ),
-                    ),
+                    _bar,
                     ONE,
                     severity=0.01,
+                    stated=lambda log, epsilon: epsilon / 4 - _root(log, epsilon) ** 2 / (2 * log * (arb(101) / 100)),
                 )
             },
         ),
@@ -218,36 +208,32 @@ STATEMENT = statement(
                 over("proved on the box", {"inequality": ("first", "second")}),
             ),
             mutants={
-                "one tenth for one eighth": Mutant(partial(_chain, divisor=10), {"inequality": "first"}, severity=0.2),
-                "bracket 5 % below that of (8)": Mutant(
-                    partial(_chain, share=0.95), {"inequality": "second"}, severity=0.05
-                ),
+                "one tenth for one eighth": Mutant(_chain, {"inequality": "first"}, severity=0.2, divisor=10),
+                "bracket 5 % below that of (8)": Mutant(_chain, {"inequality": "second"}, severity=0.05, share=0.95),
             },
             proof=True,
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 f"macron(epsilon) > epsilon\\/4 {RANGE}",
                 partial(_quarter, constant=0.25),
                 [smallest("log(6/delta) = 16, epsilon = 1 < 2 log/(1 + log)", ONE)],
             ),
-            Form(
+            corrected=Form(
                 f"macron(epsilon) > 0.23 epsilon {RANGE}",
                 partial(_quarter, constant=0.23),
                 [CASE, At("proved on the box")],
             ),
-            "The root of step 3 is epsilon/4 minus a positive number.",
-            {"constant 5 % larger": Mutant(partial(_quarter, constant=0.2415), {}, severity=0.05)},
+            wrong="The root of step 3 is epsilon/4 minus a positive number.",
+            mutants={"constant 5 % larger": Mutant(_quarter, {}, severity=0.05, constant=0.2415)},
         ),
         ".p3": Display(
-            "",
-            Form(
+            printed=Form(
                 TILDE.format(constant=16),
                 partial(_tilde, constant=16.0),
                 [smallest("d/2 + … = 5, delta near 1, epsilon near its bound", LATE)],
             ),
-            Form(
+            corrected=Form(
                 TILDE.format(constant=19),
                 partial(_tilde, constant=19.0),
                 [
@@ -259,8 +245,8 @@ STATEMENT = statement(
                     ),
                 ],
             ),
-            "It uses epsilon bar > epsilon/4.",
-            {"constant 18": Mutant(partial(_tilde, constant=18.0), LATE, severity=0.04)},
+            wrong="It uses epsilon bar > epsilon/4.",
+            mutants={"constant 18": Mutant(_tilde, LATE, severity=0.04, constant=18.0)},
         ),
     },
 )

@@ -5,12 +5,9 @@ Decided under what the proof takes from the event E: ``lambda = 0``, ``lambda_mi
 docs/derivations/wang2018_appendix_d.md, section 7.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from flint import fmpq
@@ -18,10 +15,9 @@ from flint import fmpq
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.rational import SHAPES, Matrix, at_most, column, design, identity, quadratic, random_matrix, same, trace
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 LOG6 = math.log(6.0)
 
@@ -96,14 +92,10 @@ BOX = [At("proved on the box")]
 
 STATEMENT = statement(
     "W18-E22",
-    domain=(
-        "Given lambda = 0, lambda_min~ >= lambda_min/2, lambda_min >= 8 B^2 log(6/delta)/epsilon, which the proof reads off the event "
-        "E (not decided here), gamma of step 7 with (8) as printed, epsilon <= 9. Proved on the boxes named in the notes"
-    ),
-    summary=(
-        "True under the conditions that the proof takes from E. Loose: e^4 may be e^(2 + 2/log(6/delta)), and epsilon/4 nearly "
-        "epsilon/2. In between, e^(aZ) <= e^Z is written for all Z, which is wrong for Z < 0 and harmless for the mean."
-    ),
+    domain="Given lambda = 0, lambda_min~ >= lambda_min/2, lambda_min >= 8 B^2 log(6/delta)/epsilon, which the proof reads off the event "
+    "E (not decided here), gamma of step 7 with (8) as printed, epsilon <= 9. Proved on the boxes named in the notes",
+    summary="True under the conditions that the proof takes from E. Loose: e^4 may be e^(2 + 2/log(6/delta)), and epsilon/4 nearly "
+    "epsilon/2. In between, e^(aZ) <= e^Z is written for all Z, which is wrong for Z < 0 and harmless for the mean.",
     displays={
         "#covariance": Display(
             "total covariance",
@@ -114,14 +106,14 @@ STATEMENT = statement(
                 over("designs, three-point laws", DESIGNS),
             ),
             mutants={
-                "1 % larger": Mutant(partial(_covariance, factor=fmpq(101, 100)), PLAIN, severity=0.01),
-                "with a ridge": Mutant(partial(_covariance, ridge=fmpq(1, 10)), PLAIN),
+                "1 % larger": Mutant(_covariance, PLAIN, severity=0.01, factor=fmpq(101, 100)),
+                "with a ridge": Mutant(_covariance, PLAIN, ridge=fmpq(1, 10)),
             },
         ),
         "#order": Display(
             "order",
             Form("tilde(lambda)_min tilde(epsilon)^2 >= (lambda_min\\/2) (epsilon\\/4)^2", _order, BOX),
-            mutants={"epsilon over 2.2": Mutant(partial(_order, divisor=2.2), {})},
+            mutants={"epsilon over 2.2": Mutant(_order, {}, divisor=2.2)},
         ),
         "#factor": Display(
             "lognormal factor of the second moment",
@@ -129,10 +121,10 @@ STATEMENT = statement(
                 "EE[L^2 | X, E] <= e^4 norm(cal(X))^2 EE[(norm(cal(Y)) + norm(cal(X)) norm(theta^*))^2]", _factor, BOX
             ),
             mutants={
-                "half of the condition": Mutant(partial(_factor, least=0.5), {}),
-                "exponent 2": Mutant(partial(_factor, exponent=lambda log: 2.0), {}),
+                "half of the condition": Mutant(_factor, {}, least=0.5),
+                "exponent 2": Mutant(_factor, {}, exponent=lambda log: 2.0),
                 "sharp exponent 2 + 2/log(6/delta) cut by 5 %": Mutant(
-                    partial(_factor, exponent=lambda log: 1.9 + 1.9 / log), {}, severity=0.05
+                    _factor, {}, severity=0.05, exponent=lambda log: 1.9 + 1.9 / log
                 ),
             },
             proof=True,
@@ -144,7 +136,7 @@ STATEMENT = statement(
                 _norm,
                 over("designs", DESIGNS),
             ),
-            mutants={"trace 1 % larger": Mutant(partial(_norm, factor=Fraction(101, 100)), PLAIN, severity=0.01)},
+            mutants={"trace 1 % larger": Mutant(_norm, PLAIN, severity=0.01, factor=Fraction(101, 100))},
             proof=True,
         ),
         "#square": Display(
@@ -155,9 +147,7 @@ STATEMENT = statement(
                 over("whole numbers Y and B |theta*|", {"n": (0, 1, 3), "dim": (1,), "seed": (0, 1, 7)}),
             ),
             mutants={
-                "1.9 for 2": Mutant(
-                    partial(_square, factor=Fraction(19, 10)), {"n": 1, "dim": 1, "seed": 1}, severity=0.05
-                )
+                "1.9 for 2": Mutant(_square, {"n": 1, "dim": 1, "seed": 1}, severity=0.05, factor=Fraction(19, 10))
             },
             proof=True,
         ),

@@ -4,21 +4,17 @@ With ``v = s/sqrt(lambda)`` the norm of ``(X^T X + lambda I)^-1 X^T`` is ``v/(1 
 (docs/derivations/wang2018_appendix_ef.md, section 3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import arb, fmpq, fmpq_mat
 
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.rational import at_most, column, generator, identity, quadratic, scalar
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def _on_the_box(ratio: Callable[[Ball], Ball], edge: Callable[[], Ball]) -> Evidence:
@@ -78,18 +74,14 @@ NORM = "norm(theta_lambda^*) <= norm((X^T X + lambda I)^(-1) X^T)_2 sqrt(n) norm
 STATEMENT = statement(
     "W18-E23",
     domain="Any data within the bounds, n >= 1, lambda > 0. Proved on the box s/sqrt(lambda) in [1e-9, 1e9]; data sets with n <= 9, d <= 3",
-    summary=(
-        "True. The first member of the minimum is loose by sqrt(2): sqrt(n) Y/(2 sqrt(lambda)) is enough and attained; the second is sharp "
-        "as lambda grows. L(lambda) uses the first member only."
-    ),
+    summary="True. The first member of the minimum is loose by sqrt(2): sqrt(n) Y/(2 sqrt(lambda)) is enough and attained; the second is sharp "
+    "as lambda grows. L(lambda) uses the first member only.",
     displays={
         "#root": Display(
             "first member of the minimum",
             Form(NORM + "(sqrt(n) norm(cal(Y)))/sqrt(2 lambda)", _root, [BOX, *DATA]),
             mutants={
-                "root cut by 30 % (sharp: 1/sqrt(2))": Mutant(
-                    partial(_root, share=Fraction(7, 10)), [{}, EVEN], severity=0.01
-                )
+                "root cut by 30 % (sharp: 1/sqrt(2))": Mutant(_root, [{}, EVEN], severity=0.01, share=Fraction(7, 10))
             },
         ),
         "#linear": Display(
@@ -97,7 +89,7 @@ STATEMENT = statement(
             Form(NORM + "(n norm(cal(X)) norm(cal(Y)))/lambda", _linear, [BOX, *DATA]),
             mutants={
                 "linear bound cut by 5 %": Mutant(
-                    partial(_linear, share=Fraction(19, 20)), EVEN | {"lam": 1024.0}, severity=0.05
+                    _linear, EVEN | {"lam": 1024.0}, severity=0.05, share=Fraction(19, 20)
                 )
             },
         ),
@@ -109,9 +101,7 @@ STATEMENT = statement(
                 _lipschitz,
                 DATA,
             ),
-            mutants={
-                "Lipschitz constant without its 1": Mutant(partial(_lipschitz, with_one=False), EVEN | {"lam": 16.0})
-            },
+            mutants={"Lipschitz constant without its 1": Mutant(_lipschitz, EVEN | {"lam": 16.0}, with_one=False)},
         ),
     },
 )

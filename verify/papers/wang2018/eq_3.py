@@ -4,19 +4,15 @@ Decided for linear unbiased estimators (G^-1 X^T + N) y with N X = 0 in rational
 Lehmann-Scheffe argument of docs/derivations/wang2018_rates.md, section 2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import fmpq
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.minimax import FULL_RANK, TOLERANCE, design_of, estimation_risk, prediction_risk
 from ...methods.rational import Matrix, between, eigenvalue_bounds, fraction, identity, quadratic, random_matrix, trace
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, statement
 
 #: From a design to the matrix that maps responses to the estimate.
 Estimator = Callable[[Matrix], Matrix]
@@ -80,8 +76,8 @@ def _attained(case: Case, *, estimator: Estimator = least_squares) -> Evidence:
 
 def _mutants(check: Callable[..., Evidence]) -> dict[str, Mutant]:
     return {
-        "bound 1 % larger": Mutant(partial(check, share=fmpq(101, 100)), BEST, severity=0.01),
-        "a ridge estimator (not unbiased)": Mutant(partial(check, estimator=ridge), GENERIC),
+        "bound 1 % larger": Mutant(check, BEST, severity=0.01, share=fmpq(101, 100)),
+        "a ridge estimator (not unbiased)": Mutant(check, GENERIC, estimator=ridge),
     }
 
 
@@ -93,10 +89,8 @@ BOTH = over("linear unbiased estimators", AXES | {"estimator": ("least squares",
 STATEMENT = statement(
     "W18-E3",
     domain="y = X theta_0 + N(0, sigma^2 I), X fixed with invertible X^T X; unbiased estimators of finite variance (sigma divides out)",
-    summary=(
-        "True, with equality for least squares alone (the sign stands for the semidefinite order). Least squares attains the infimum "
-        "on the left of (1) too, whichever its right side is (W18-E1)."
-    ),
+    summary="True, with equality for least squares alone (the sign stands for the semidefinite order). Least squares attains the infimum "
+    "on the left of (1) too, whichever its right side is (W18-E1).",
     displays={
         "#covariance": Display(
             "covariance of an unbiased estimator",
@@ -119,8 +113,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "a ridge estimator (not unbiased)": Mutant(partial(_attained, estimator=ridge), GENERIC),
-                "another unbiased estimator": Mutant(partial(_attained, estimator=other), GENERIC),
+                "a ridge estimator (not unbiased)": Mutant(_attained, GENERIC, estimator=ridge),
+                "another unbiased estimator": Mutant(_attained, GENERIC, estimator=other),
             },
         ),
     },

@@ -1,9 +1,7 @@
 """W18, (4): the distribution-free lower bound, quoted; its units, and the ridge that is said to match it."""
 
-from __future__ import annotations
-
-from ...kernel.declare import Display, Form, statement
 from ...methods.scaling import EIGENVALUE, LOSS, rate
+from ..kit import Display, Form, statement
 
 MINIMUM = "min{n norm(cal(Y))^2, norm(Theta)^2 norm(cal(X))^2 + d norm(cal(Y))^2, sqrt(n) norm(Theta) norm(cal(X)) norm(cal(Y))}"
 
@@ -11,10 +9,8 @@ STATEMENT = statement(
     "W18-E4",
     derivation="docs/derivations/wang2018_rates.md, section 3",
     domain="n >= 1 i.i.d. records of any law on a ball, Theta a ball, every measurable theta_hat(X, y) in Theta",
-    summary=(
-        "Quoted: an infimum over all estimators and a supremum over all laws up to an unnamed constant has no finite test. Its units are "
-        "right, and it is the cited theorem with ||x|| <= ||X|| times n. The remark that lambda = 1 matches it can only be meant for ||X|| = 1."
-    ),
+    summary="Quoted: an infimum over all estimators and a supremum over all laws up to an unnamed constant has no finite test. Its units are "
+    "right, and it is the cited theorem with ||x|| <= ||X|| times n. The remark that lambda = 1 matches it can only be meant for ||X|| = 1.",
     displays={
         "#bound": Display(
             "the lower bound",

@@ -1,14 +1,10 @@
 """W18, (5): private lower bound for Lipschitz losses, quoted; its units and its agreement with the cited form."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import between
 from ...methods.scaling import LOSS, rate
+from ..kit import Case, Display, Evidence, Form, Mutant, over, statement
 
 MINIMUM = (
     "min{n norm(cal(Y))^2, sqrt(d) (norm(cal(X))^2 norm(Theta)^2 + norm(cal(X)) norm(Theta) norm(cal(Y)))/epsilon}"
@@ -30,10 +26,8 @@ TENTH = Fraction(11, 10)
 STATEMENT = statement(
     "W18-E5",
     domain="delta < 1/n, n large, some (X, Y, Theta), every (epsilon, delta)-DP theta_hat; a supremum over data sets is implied",
-    summary=(
-        "Quoted: an infimum over all private algorithms has no finite test. Units are right and the numerator is L* ||Theta|| of the cited "
-        "bound. Word for word it is empty, since 'some triplet' may be Theta = {0}, where both sides are 0."
-    ),
+    summary="Quoted: an infimum over all private algorithms has no finite test. Units are right and the numerator is L* ||Theta|| of the cited "
+    "bound. Word for word it is empty, since 'some triplet' may be Theta = {0}, where both sides are 0.",
     displays={
         "#bound": Display(
             "the lower bound",
@@ -58,8 +52,8 @@ STATEMENT = statement(
                 over("bounds", dict.fromkeys(ONES, SIZES), quick_every=9),
             ),
             mutants={
-                "a tenth more": Mutant(partial(_cited, factor=TENTH), ONES, severity=0.1),
-                "no term without the responses": Mutant(partial(_cited, factor=TENTH, without_responses=0), ONES),
+                "a tenth more": Mutant(_cited, ONES, severity=0.1, factor=TENTH),
+                "no term without the responses": Mutant(_cited, ONES, factor=TENTH, without_responses=0),
             },
         ),
     },

@@ -1,14 +1,11 @@
 """W18, (6): private lower bound for strongly convex losses, quoted; units, footnote 1, and how it meets (5)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import Decide, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import equal
 from ...methods.scaling import EIGENVALUE, LOSS, NUMBER, rate
+from ..kit import Case, Decide, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 def _terms(case: Case) -> tuple[Fraction, Fraction, Fraction, Fraction]:
@@ -70,7 +67,7 @@ def _footnote_display(reading: str, printed: str, check: Decide) -> Display:
         Form(f'"the condition requires" {printed}', check, [first]),
         Form(f'"the condition requires" {CORRECTED}', _footnote, [first, *over("substitution", AXES, quick_every=13)]),
         f"{RADIUS}; L is L* = ||X|| (||X|| ||Theta|| + ||Y||).",
-        {"a tenth more": Mutant(partial(_footnote, factor=TENTH), SMALLEST, severity=0.1)},
+        {"a tenth more": Mutant(_footnote, SMALLEST, severity=0.1, factor=TENTH)},
     )
 
 
@@ -78,10 +75,8 @@ STATEMENT = statement(
     "W18-E6",
     derivation="docs/derivations/wang2018_rates.md, section 3",
     domain="delta < 1/n, n large, some (X, Y, Theta), data sets with alpha >= alpha*, every (epsilon, delta)-DP theta_hat",
-    summary=(
-        "The bound is quoted and has no finite test; its units are right and at the least allowed alpha* it equals (5). In footnote 1 the root "
-        "covers L in our copy, where the condition gives sqrt(d) L; in either reading the radius of the parameter domain is missing. As (5), it is empty word for word at Theta = {0}."
-    ),
+    summary="The bound is quoted and has no finite test; its units are right and at the least allowed alpha* it equals (5). In footnote 1 the root "
+    "covers L in our copy, where the condition gives sqrt(d) L; in either reading the radius of the parameter domain is missing. As (5), it is empty word for word at Theta = {0}.",
     displays={
         "#bound": Display(
             "the lower bound",
@@ -116,7 +111,7 @@ STATEMENT = statement(
                 _meeting,
                 over("substitution", AXES, quick_every=13),
             ),
-            mutants={"a tenth more": Mutant(partial(_meeting, factor=TENTH), SMALLEST, severity=0.1)},
+            mutants={"a tenth more": Mutant(_meeting, SMALLEST, severity=0.1, factor=TENTH)},
         ),
     },
 )

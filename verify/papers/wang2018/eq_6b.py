@@ -4,16 +4,13 @@ The thresholds are compared with the epsilon at which (5) or (6), constants 1, e
 squares (docs/derivations/wang2018_rates.md, section 4). Case 2 has ||Y||^2 where ||Y|| belongs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import between, equal
 from ...methods.scaling import rate
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 def _first(root_n: Fraction, root_d: Fraction, alpha: Fraction) -> Fraction:
@@ -77,8 +74,8 @@ HUGE = {"root n": 2.0**60, "root d": 2.0**40, "alpha": 1.0, "Y": 1.0}
 def _slips(check: Callable[..., Evidence]) -> dict[str, Mutant]:
     """Return the mutants whose threshold is off by a tenth of a power of n or d, its square by a fifth."""
     return {
-        "n^0.1 too much": Mutant(partial(check, slip=Fraction(2**24)), HUGE, severity=0.1),
-        "d^0.1 too little": Mutant(partial(check, slip=Fraction(1, 2**16)), HUGE, severity=0.1),
+        "n^0.1 too much": Mutant(check, HUGE, severity=0.1, slip=Fraction(2**24)),
+        "d^0.1 too little": Mutant(check, HUGE, severity=0.1, slip=Fraction(1, 2**16)),
     }
 
 
@@ -100,10 +97,8 @@ STATEMENT = statement(
     "W18-E6b",
     derivation="docs/derivations/wang2018_rates.md, section 4",
     domain="n, d >= 1, alpha* in (0, 1], n > d in case 2; thresholds up to universal constants, (4) to (6) taken at constant 1",
-    summary=(
-        "The thresholds follow from (4) to (6): the epsilon that solves them is between the printed one and its double (case 1), "
-        "between half and double (case 2), up to n = 1e14, d = 1e12. Case 2 states ||X|| ||Theta|| = sqrt(d) ||Y||^2, one power of ||Y|| too many."
-    ),
+    summary="The thresholds follow from (4) to (6): the epsilon that solves them is between the printed one and its double (case 1), "
+    "between half and double (case 2), up to n = 1e14, d = 1e12. Case 2 states ||X|| ||Theta|| = sqrt(d) ||Y||^2, one power of ||Y|| too many.",
     displays={
         "#1": Display(
             "case 1: thresholds",
@@ -141,8 +136,8 @@ STATEMENT = statement(
                 over("d", {"root d": (2.0, 3.0, 100.0), "root n": (1.0,), "alpha": (1.0,)}),
             ),
             mutants={
-                "a tenth more": Mutant(partial(_size, stated=lambda d: Fraction(11, 10) * d**2), NINE, severity=0.1),
-                "d instead": Mutant(partial(_size, stated=lambda d: d), NINE),
+                "a tenth more": Mutant(_size, NINE, severity=0.1, stated=lambda d: Fraction(11, 10) * d**2),
+                "d instead": Mutant(_size, NINE, stated=lambda d: d),
             },
         ),
     },

@@ -4,10 +4,7 @@ X^T X is a Wishart matrix and the least-squares error is normal given it, so any
 bounds are taken as ones that hold with probability near 1 (docs/derivations/wang2018_appendix_ef.md, section 9).
 """
 
-from __future__ import annotations
-
 import math
-from functools import partial
 
 import numpy as np
 from flint import arb
@@ -19,11 +16,9 @@ from mechanisms.linear.adassp import AdaSSP
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.enclosed import enclosed
 from ...methods.failure import BoolArray, frequency, wigner
+from ..kit import Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, statement
 
 DIM, RHO, STEP = 10, 0.05, 100.0
 DRAWS = (300, 1_000, 20_000)
@@ -133,14 +128,10 @@ METHODS = ("AdaSSP", "AdaOPS")
 
 STATEMENT = statement(
     "W18-X2",
-    domain=(
-        "d = 10, theta_0 uniform, X Gaussian, unit noise, delta = 1/n^2, epsilon in {0.1, 1}. The paper names no sizes and no bounds: decided "
-        "for n from 1e6 to 1e10 with bounds that hold with probability near 1; AdaSSP on the released matrix, AdaOPS as printed"
-    ),
-    summary=(
-        "Both claims hold: n |theta - theta*|^2 falls with n for AdaSSP and AdaOPS, so the error due to privacy vanishes beside the statistical "
-        "one (at much larger n than usual data sets have), and SSP is better than AdaSSP, whose noise has at least 9/4 of the variance."
-    ),
+    domain="d = 10, theta_0 uniform, X Gaussian, unit noise, delta = 1/n^2, epsilon in {0.1, 1}. The paper names no sizes and no bounds: decided "
+    "for n from 1e6 to 1e10 with bounds that hold with probability near 1; AdaSSP on the released matrix, AdaOPS as printed",
+    summary="Both claims hold: n |theta - theta*|^2 falls with n for AdaSSP and AdaOPS, so the error due to privacy vanishes beside the statistical "
+    "one (at much larger n than usual data sets have), and SSP is better than AdaSSP, whose noise has at least 9/4 of the variance.",
     displays={
         "#faster": Display(
             "faster than the statistical rate",
@@ -160,7 +151,7 @@ STATEMENT = statement(
             ),
             mutants={
                 "a thousand for ten": Mutant(
-                    partial(_faster, factor=1000.0), {"method": "AdaSSP", "epsilon": 1.0, "n": 1e6}, draws=DRAWS
+                    _faster, {"method": "AdaSSP", "epsilon": 1.0, "n": 1e6}, draws=DRAWS, factor=1000.0
                 )
             },
         ),
@@ -171,9 +162,7 @@ STATEMENT = statement(
                 _closer,
                 over("large n", {"epsilon": (0.1, 1.0), "n": (1e8, 1e10)}, draws=DRAWS, quick_every=2),
             ),
-            mutants={
-                "AdaSSP is better": Mutant(partial(_closer, reverse=True), {"epsilon": 1.0, "n": 1e8}, draws=DRAWS)
-            },
+            mutants={"AdaSSP is better": Mutant(_closer, {"epsilon": 1.0, "n": 1e8}, draws=DRAWS, reverse=True)},
         ),
         "#share": Display(
             "cost of the released eigenvalue",
@@ -182,7 +171,7 @@ STATEMENT = statement(
                 _share,
                 over("delta = 1/n^2", {"n": (10.0, 1e3, 1e6, 1e12)}),
             ),
-            mutants={"two parts in AdaSSP": Mutant(partial(_share, parts=2), {"n": 1e6})},
+            mutants={"two parts in AdaSSP": Mutant(_share, {"n": 1e6}, parts=2)},
         ),
     },
 )

@@ -4,16 +4,13 @@ Figures 1 and 4 are drawn here from the printed bounds; a drawing with constants
 Figure 5 needs the data.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
 from reports.row import Figure
 
-from ...kernel.declare import At, Display, Form, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import curve_figure
+from ..kit import At, Case, Claim, Display, Evidence, Form, Observer, statement
 
 
 def _open(case: Case, *, reason: str) -> Evidence:
@@ -67,10 +64,8 @@ def figures(seed: int) -> tuple[Figure, ...]:
 STATEMENT = statement(
     "W18-X3",
     domain="Figures 1 and 4: delta = o(1/n), logarithms ignored; Figure 5: the four calibrations of appendix F on data sets",
-    summary=(
-        "Not decided: the figures show orders, or data that are not shipped. The formulas behind them are W18-E4 to E6b and W18-F1 to F4, and "
-        "Figure 4 is drawn here. With the data sets, `pdp-verify certify` on each with the classes of W18-F1 to F4 gives the numbers of Figure 5."
-    ),
+    summary="Not decided: the figures show orders, or data that are not shipped. The formulas behind them are W18-E4 to E6b and W18-F1 to F4, and "
+    "Figure 4 is drawn here. With the data sets, `pdp-verify certify` on each with the classes of W18-F1 to F4 gives the numbers of Figure 5.",
     displays={
         "#Figure 1": _figure(
             1,

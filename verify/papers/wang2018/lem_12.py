@@ -4,8 +4,6 @@ True for a record that joins, and then tight. For one that leaves the smallest e
 (docs/derivations/wang2018_appendix_d.md, section 3).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,8 +17,6 @@ from mechanisms import Relation
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis, Point, worst_point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.enclosed import enclosed
 from ...methods.rational import (
     Matrix,
@@ -33,6 +29,7 @@ from ...methods.rational import (
     same,
     scalar,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, search, smallest, statement
 from ..wang2019.shared.regressions import Regression
 
 #: Equality is attained; a ball around 1 is told from 1 to this relative tolerance.
@@ -154,27 +151,23 @@ _BOUND = (
 
 STATEMENT = statement(
     "W18-L12",
-    domain=(
-        "Any (X, y) and any record within the bounds, lambda fixed, lambda_min + lambda > 0; one record joins or leaves (Definition 1). "
-        "Decided exactly for n <= 20, d <= 4, lambda in [1/1024, 64], and by search over two records in d = 1"
-    ),
-    summary=(
-        "True and tight for a record that joins, as in its proof. Where a record may leave as well (Definition 1), lambda_min must be that "
-        "of the data without it: log 2 against log 1.5 for X = [1, 1], y = (1, -1), lambda near 0."
-    ),
+    domain="Any (X, y) and any record within the bounds, lambda fixed, lambda_min + lambda > 0; one record joins or leaves (Definition 1). "
+    "Decided exactly for n <= 20, d <= 4, lambda in [1/1024, 64], and by search over two records in d = 1",
+    summary="True and tight for a record that joins, as in its proof. Where a record may leave as well (Definition 1), lambda_min must be that "
+    "of the data without it: log 2 against log 1.5 for X = [1, 1], y = (1, -1), lambda near 0.",
     derivation="docs/derivations/wang2018_appendix_d.md, section 3",
     displays={
         "#add": Display(
             "a record joins",
             Form(_BOUND, _change, [EQUAL, *RANDOM, search()]),
-            mutants={"bound cut by 5 %": Mutant(partial(_change, scale=0.95), [SHARP, None], severity=0.05)},
+            mutants={"bound cut by 5 %": Mutant(_change, [SHARP, None], severity=0.05, scale=0.95)},
         ),
         "#remove": Display(
             "a record leaves",
             Form(_BOUND, partial(_leaving, joined=True), [LEAVES, search()]),
             Form(f'{_BOUND}, quad lambda_min "of the data without the record"', _leaving, [LEAVES, *RANDOM, search()]),
             "The proof adds a record; without one the smallest eigenvalue may be smaller than lambda_min.",
-            {"bound cut by 5 %": Mutant(partial(_leaving, scale=0.95), SHARP, severity=0.05)},
+            {"bound cut by 5 %": Mutant(_leaving, SHARP, severity=0.05, scale=0.95)},
         ),
         "#proof": Display(
             "bound of the proof, alpha = Y, beta = B",
@@ -183,7 +176,7 @@ STATEMENT = statement(
                 _step,
                 [EQUAL, *RANDOM],
             ),
-            mutants={"bound cut by 5 %": Mutant(partial(_step, scale=0.95), SHARP, severity=0.05)},
+            mutants={"bound cut by 5 %": Mutant(_step, SHARP, severity=0.05, scale=0.95)},
             proof=True,
         ),
         "#proof, equality": Display(
@@ -195,7 +188,7 @@ STATEMENT = statement(
             ),
             mutants={
                 "matrix without the target": Mutant(
-                    partial(_equality, joined=False), {"data": "random", "n": 3, "dim": 2, "seed": 3, "lam": 1.0}
+                    _equality, {"data": "random", "n": 3, "dim": 2, "seed": 3, "lam": 1.0}, joined=False
                 )
             },
             proof=True,

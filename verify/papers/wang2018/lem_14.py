@@ -1,7 +1,5 @@
 """W18, Lemma 14: chi-square tails (Laurent and Massart), proved on boxes in t for several numbers of degrees of freedom."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -11,10 +9,9 @@ from flint import arb
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import box_evidence, prove_nonnegative
 from ...methods.failure import chi_square_lower, chi_square_tail, failure_evidence, proved_probability
+from ..kit import Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def _upper(k: int, t: Ball, *, linear: float = 2.0) -> Ball:
@@ -55,19 +52,17 @@ CASES = [
 STATEMENT = statement(
     "W18-L14",
     domain="X chi-square with k degrees of freedom, t > 0. Proved for k in {1, 2, 5} and t in [1e-3, 20]; single values for k <= 1000, t <= 200",
-    summary=(
-        "True (Laurent and Massart). The coefficient of t above is the least possible as t grows, that of the root below as k and t "
-        "grow; for moderate t both are loose by a constant factor in probability."
-    ),
+    summary="True (Laurent and Massart). The coefficient of t above is the least possible as t grows, that of the root below as k and t "
+    "grow; for moderate t both are loose by a constant factor in probability.",
     displays={
         "#upper": Display(
             "upper tail",
             Form("PP(X - k >= 2 sqrt(k t) + 2 t) <= e^(-t)", partial(_bounded, tail=_upper), CASES),
             mutants={
                 "coefficient of t 5 % smaller": Mutant(
-                    partial(_bounded, tail=partial(_upper, linear=1.9)), {"k": 1, "t": 700.0}, severity=0.05
+                    _bounded, {"k": 1, "t": 700.0}, severity=0.05, tail=partial(_upper, linear=1.9)
                 ),
-                "no linear term": Mutant(partial(_bounded, tail=partial(_upper, linear=0.0)), {"k": 2, "t": 10.0}),
+                "no linear term": Mutant(_bounded, {"k": 2, "t": 10.0}, tail=partial(_upper, linear=0.0)),
             },
         ),
         "#lower": Display(
@@ -75,7 +70,7 @@ STATEMENT = statement(
             Form("PP(k - X > 2 sqrt(k t)) <= e^(-t)", partial(_bounded, tail=_lower), CASES),
             mutants={
                 "coefficient of the root 10 % smaller": Mutant(
-                    partial(_bounded, tail=partial(_lower, cross=1.8)), {"k": 20_000, "t": 20.0}, severity=0.1
+                    _bounded, {"k": 20_000, "t": 20.0}, severity=0.1, tail=partial(_lower, cross=1.8)
                 )
             },
         ),

@@ -4,8 +4,6 @@ The lemma does not say under which law the tail is taken. Under p alone only the
 the left of each inequality both do (docs/derivations/wang2018_appendix_ef.md, section 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -13,10 +11,9 @@ from itertools import product
 
 from mechanisms.laws.finite_laws import Law, check_law, hockey_stick
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.finite_mechanisms import random_law
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 #: What the two deltas are made of, from the tails under p and under p'.
 Deltas = Callable[[Fraction, Fraction], tuple[Fraction, Fraction]]
@@ -75,9 +72,9 @@ LAWS = [
 ]
 MUTANTS = {
     "delta cut by 5 %": Mutant(
-        partial(_inequalities, deltas=lambda p, q: (Fraction(19, 20) * p, Fraction(19, 20) * q)), SHARP, severity=0.05
+        _inequalities, SHARP, severity=0.05, deltas=lambda p, q: (Fraction(19, 20) * p, Fraction(19, 20) * q)
     ),
-    "smaller of the two tails": Mutant(partial(_inequalities, deltas=lambda p, q: (min(p, q), min(p, q))), SMALL),
+    "smaller of the two tails": Mutant(_inequalities, SMALL, deltas=lambda p, q: (min(p, q), min(p, q))),
 }
 _TWO = "PP_p (cal(S)) <= e^t PP_(p') (cal(S)) + delta, quad PP_(p') (cal(S)) <= e^t PP_p (cal(S)) + delta quad forall cal(S)"
 _LOG = "abs(log p(theta)/(p'(theta))) > t"
@@ -85,10 +82,8 @@ _LOG = "abs(log p(theta)/(p'(theta))) > t"
 STATEMENT = statement(
     "W18-L15",
     domain="Any two laws, t >= 0. Decided exactly on finite laws: all pairs on three points with denominator 6, random ones",
-    summary=(
-        "The law of theta in the hypothesis is not named. Under p alone the second inequality fails; under the law on each left side "
-        "the lemma is true, and tight where the other law vanishes. (Its proof has unions where intersections are meant.)"
-    ),
+    summary="The law of theta in the hypothesis is not named. Under p alone the second inequality fails; under the law on each left side "
+    "the lemma is true, and tight where the other law vanishes. (Its proof has unions where intersections are meant.)",
     derivation="docs/derivations/wang2018_appendix_ef.md, section 1",
     displays={
         "@a": Display(

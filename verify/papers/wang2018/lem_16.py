@@ -1,7 +1,5 @@
 """W18, Lemma 16: Weyl's bound for singular values, the same as Lemma B.4 of W19."""
 
-from __future__ import annotations
-
 from ...methods.carried import carry
 from ..wang2019 import lem_b_4
 

@@ -3,8 +3,6 @@
 The first equality is true, the second has the wrong sign (docs/derivations/wang2018_appendix_ef.md, section 2).
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -16,10 +14,8 @@ from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.objective.losses import LogisticLoss
 from mechanisms.objective.sensitivity import HuberLoss, SmoothProblem
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import identity_evidence
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import Matrix, column, generator, identity, random_matrix, same
+from ..kit import At, Case, Display, Evidence, Form, Mutant, identity_evidence, over, smallest, statement
 
 TOLERANCE = 1e-7
 
@@ -77,8 +73,8 @@ PLAIN = {"loss": "squared", "n": 6, "dim": 3, "seed": 3}
 
 def _mutants(first: bool) -> dict[str, Mutant]:
     return {
-        "Hessian of the other data": Mutant(partial(_change, first=first, swapped=True), PLAIN),
-        "1 % larger": Mutant(partial(_change, first=first, factor=fmpq(101, 100)), PLAIN, severity=0.01),
+        "Hessian of the other data": Mutant(_change, PLAIN, first=first, swapped=True),
+        "1 % larger": Mutant(_change, PLAIN, severity=0.01, first=first, factor=fmpq(101, 100)),
     }
 
 
@@ -88,10 +84,8 @@ def _display(sign: str, inner: str, at: str) -> str:
 
 STATEMENT = statement(
     "W18-L17",
-    domain=(
-        "Losses and regulariser with absolutely continuous gradients, stationary points with and without z, integrated Hessians invertible. "
-        "Decided exactly for the squared loss, to 1e-7 for logistic and Huber losses"
-    ),
+    domain="Losses and regulariser with absolutely continuous gradients, stationary points with and without z, integrated Hessians invertible. "
+    "Decided exactly for the squared loss, to 1e-7 for logistic and Huber losses",
     summary="The first equality is true. The second has a minus sign too much: the gradient already points the right way.",
     derivation="docs/derivations/wang2018_appendix_ef.md, section 2",
     displays={

@@ -4,16 +4,13 @@ It holds for any vector b in place of the moment, if the same stands in both est
 ``X^T y`` does no harm here (docs/derivations/wang2018_appendix_c.md, section 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
 from flint import fmpq
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, design, identity, random_matrix, same
+from ..kit import At, Case, Evidence, Form, Mutant, over, statement
 
 #: A right-hand side, from the Gram matrix, the moment and both noises.
 Right = Callable[[Matrix, Matrix, Matrix, Matrix], Matrix]
@@ -59,34 +56,24 @@ LITERAL = {"X": "generic", "n": 1, "dim": 1, "E1": "any", "moment": "X y", "seed
 
 STATEMENT = statement(
     "W18-L4",
-    domain=(
-        "Any X, y, E_1 (d x d, symmetric or not), E_2 for which X^T X and X^T X + E_1 are invertible; decided exactly for "
-        "n <= 6, d <= 5; the proof is two lines"
+    domain="Any X, y, E_1 (d x d, symmetric or not), E_2 for which X^T X and X^T X + E_1 are invertible; decided exactly for "
+    "n <= 6, d <= 5; the proof is two lines",
+    summary="True. X y is a misprint for X^T y (undefined unless n = d), harmless here because the same vector stands in both "
+    "estimates: the identity holds for any vector in its place.",
+    title="error identity",
+    printed=Form(
+        "hat(theta) - theta^* = -(X^T X + E_1)^(-1) E_1 theta^* + (X^T X + E_1)^(-1) E_2,"
+        " quad theta^* = (X^T X)^(-1) X y, quad hat(theta) = (X^T X + E_1)^(-1) (X y + E_2)",
+        _error,
+        [
+            *over("designs and perturbations", NOISES, quick_every=5),
+            *(At("X y taken literally, X square", LITERAL | {"n": d, "dim": d}) for d in (1, 2, 4)),
+        ],
     ),
-    summary=(
-        "True. X y is a misprint for X^T y (undefined unless n = d), harmless here because the same vector stands in both "
-        "estimates: the identity holds for any vector in its place."
-    ),
-    displays={
-        "": Display(
-            "error identity",
-            Form(
-                "hat(theta) - theta^* = -(X^T X + E_1)^(-1) E_1 theta^* + (X^T X + E_1)^(-1) E_2,"
-                " quad theta^* = (X^T X)^(-1) X y, quad hat(theta) = (X^T X + E_1)^(-1) (X y + E_2)",
-                _error,
-                [
-                    *over("designs and perturbations", NOISES, quick_every=5),
-                    *(At("X y taken literally, X square", LITERAL | {"n": d, "dim": d}) for d in (1, 2, 4)),
-                ],
-            ),
-            mutants={
-                "sign of the first term": Mutant(partial(_error, right=partial(_right, first=1)), PLAIN),
-                "first term 1 % larger": Mutant(
-                    partial(_error, right=partial(_right, first=fmpq(-101, 100))), PLAIN, severity=0.01
-                ),
-                "E1 applied to the noisy estimate": Mutant(partial(_error, right=_noisy_estimate), PLAIN),
-                "plain inverse": Mutant(partial(_error, right=_plain_inverse), PLAIN),
-            },
-        )
+    mutants={
+        "sign of the first term": Mutant(_error, PLAIN, right=partial(_right, first=1)),
+        "first term 1 % larger": Mutant(_error, PLAIN, severity=0.01, right=partial(_right, first=fmpq(-101, 100))),
+        "E1 applied to the noisy estimate": Mutant(_error, PLAIN, right=_noisy_estimate),
+        "plain inverse": Mutant(_error, PLAIN, right=_plain_inverse),
     },
 )

@@ -4,16 +4,12 @@ Minimisers may be many (a singular Gram matrix): the identity needs only ``X^T (
 (docs/derivations/wang2018_appendix_c.md, section 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from functools import partial
 
 from flint import fmpq, fmpq_mat
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, column, design, identity, quadratic, random_matrix, same
+from ..kit import Case, Evidence, Form, Mutant, over, statement
 
 DEFICIENT = "last feature repeats the first"
 
@@ -60,31 +56,25 @@ PLAIN = {"X": "generic", "n": 3, "dim": 3, "seed": 3}
 STATEMENT = statement(
     "W18-L5",
     domain="Any X, y and theta, theta* a least-squares solution (the paper's pseudo-inverse); decided exactly for n <= 8, d <= 4",
-    summary=(
-        "True for every least-squares solution. The paper's own line has X y for X^T y in theta*, with which the identity "
-        "would fail (a mutant); section 2 defines theta* rightly."
-    ),
-    displays={
-        "": Display(
-            "excess squared error",
-            Form(
-                "norm(y - X theta)^2 - norm(y - X theta^*)^2 = (theta - theta^*)^T X^T X (theta - theta^*)"
-                " = norm(theta - theta^*)_(X^T X)^2",
-                _excess,
-                [
-                    *over("designs", {"X": SHAPES, "n": (5, 8), "dim": (1, 2, 4), "seed": (1, 2)}, quick_every=5),
-                    *over(
-                        "singular Gram matrix, theta* of smallest norm",
-                        {"X": (DEFICIENT,), "n": (4, 7), "dim": (2, 4), "seed": (1,)},
-                    ),
-                ],
+    summary="True for every least-squares solution. The paper's own line has X y for X^T y in theta*, with which the identity "
+    "would fail (a mutant); section 2 defines theta* rightly.",
+    title="excess squared error",
+    printed=Form(
+        "norm(y - X theta)^2 - norm(y - X theta^*)^2 = (theta - theta^*)^T X^T X (theta - theta^*)"
+        " = norm(theta - theta^*)_(X^T X)^2",
+        _excess,
+        [
+            *over("designs", {"X": SHAPES, "n": (5, 8), "dim": (1, 2, 4), "seed": (1, 2)}, quick_every=5),
+            *over(
+                "singular Gram matrix, theta* of smallest norm",
+                {"X": (DEFICIENT,), "n": (4, 7), "dim": (2, 4), "seed": (1,)},
             ),
-            mutants={
-                "X y in place of X^T y": Mutant(partial(_excess, centre=_wrong_moment), PLAIN),
-                "one half on the right": Mutant(partial(_excess, factor=fmpq(1, 2)), PLAIN),
-                "1 % larger": Mutant(partial(_excess, factor=fmpq(101, 100)), PLAIN, severity=0.01),
-                "ridge estimate for the minimiser": Mutant(partial(_excess, centre=_ridge), PLAIN),
-            },
-        )
+        ],
+    ),
+    mutants={
+        "X y in place of X^T y": Mutant(_excess, PLAIN, centre=_wrong_moment),
+        "one half on the right": Mutant(_excess, PLAIN, factor=fmpq(1, 2)),
+        "1 % larger": Mutant(_excess, PLAIN, severity=0.01, factor=fmpq(101, 100)),
+        "ridge estimate for the minimiser": Mutant(_excess, PLAIN, centre=_ridge),
     },
 )

@@ -5,8 +5,6 @@ vectors: so rank-one metrics (and d = 1) have exact laws. The proof's (10) puts 
 step lacks a factor 2 under the root (docs/derivations/wang2018_appendix_c.md, section 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -17,10 +15,9 @@ from flint import arb, fmpq, fmpq_mat
 from audits import Budget
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import failing, normal_tail, wigner
 from ...methods.rational import Matrix, column, identity, matrix, quadratic, random_matrix, same, scalar
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 DRAWS = (2_000, 8_000, 200_000)
 
@@ -142,14 +139,10 @@ _SUM = "norm(E theta)_A^2 = sum_(i=1)^d lambda_i"
 
 STATEMENT = statement(
     "W18-L6",
-    domain=(
-        "theta fixed, E symmetric with independent N(0, w^2) entries on and above the diagonal, A psd, 0 < rho < 1 (rho and "
-        "varrho are one letter). Decided for d <= 50, rho in [1e-30, 0.9] (below 0.01 by exact laws: d = 1, rank-one A)"
-    ),
-    summary=(
-        "The printed bound fails from one dimension on (the paper uses it inside O(.) only). With the constant 4 - 2/d it is true; then log(d/rho) may stand for "
-        "log(2 d^2/rho), and the constant is the least possible as rho tends to 0."
-    ),
+    domain="theta fixed, E symmetric with independent N(0, w^2) entries on and above the diagonal, A psd, 0 < rho < 1 (rho and "
+    "varrho are one letter). Decided for d <= 50, rho in [1e-30, 0.9] (below 0.01 by exact laws: d = 1, rank-one A)",
+    summary="The printed bound fails from one dimension on (the paper uses it inside O(.) only). With the constant 4 - 2/d it is true; then log(d/rho) may stand for "
+    "log(2 d^2/rho), and the constant is the least possible as rho tends to 0.",
     derivation="docs/derivations/wang2018_appendix_c.md, section 2",
     displays={
         "": Display(
@@ -171,50 +164,46 @@ STATEMENT = statement(
             "The normal tail at sqrt(log(2 d^2/rho)) is of the order of sqrt(rho), and u^T E theta may have variance 2 - 1/d.",
             {
                 "constant cut by 10 %": Mutant(
-                    partial(_bound, constant=lambda d: Fraction(9, 10) * corrected(d)), FLAT, severity=0.1
+                    _bound, FLAT, severity=0.1, constant=lambda d: Fraction(9, 10) * corrected(d)
                 ),
                 "constant 2 in every dimension": Mutant(
-                    partial(_bound, constant=lambda d: Fraction(2)), FLAT | {"dim": 50, "rho": 1e-12}
+                    _bound, FLAT | {"dim": 50, "rho": 1e-12}, constant=lambda d: Fraction(2)
                 ),
             },
         ),
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 _SUM + " sum_(j=1)^d [U^T E]_(i,j)^2 [theta]_i^2",
                 partial(_ten, term=_printed_row),
                 [SWAP, At("random E and theta", TURNED)],
             ),
-            Form(
+            corrected=Form(
                 _SUM + " (sum_(j=1)^d [U^T E]_(i,j) [theta]_j)^2",
                 partial(_ten, term=_corrected_row),
                 [SWAP, *over("random E and theta", RANDOM)],
             ),
-            "The square stands inside the sum over j and theta carries the index i: E = [[0, 1], [1, 0]] gives 0 = 1.",
-            {
-                "squares summed": Mutant(partial(_ten, term=_squares_summed), TURNED),
-                "1 % larger": Mutant(
-                    partial(_ten, term=partial(_corrected_row, scale=fmpq(101, 100))), TURNED, severity=0.01
-                ),
+            wrong="The square stands inside the sum over j and theta carries the index i: E = [[0, 1], [1, 0]] gives 0 = 1.",
+            mutants={
+                "squares summed": Mutant(_ten, TURNED, term=_squares_summed),
+                "1 % larger": Mutant(_ten, TURNED, severity=0.01, term=partial(_corrected_row, scale=fmpq(101, 100))),
             },
         ),
         "#law of an entry": Display(
             "law of an entry of U^T E",
             Form("[U^T E]_(i,j) tilde cal(N)(0, w^2)", _law, over("3-4-5 rotation", {"dim": (1, 2, 3, 6)})),
             mutants={
-                "variance 2 on the diagonal": Mutant(partial(_law, diagonal=2), {"dim": 2}),
-                "variance 5 % smaller": Mutant(partial(_law, scale=fmpq(19, 20)), {"dim": 2}, severity=0.05),
+                "variance 2 on the diagonal": Mutant(_law, {"dim": 2}, diagonal=2),
+                "variance 5 % smaller": Mutant(_law, {"dim": 2}, severity=0.05, scale=fmpq(19, 20)),
             },
             proof=True,
         ),
         ".p2": Display(
-            "",
-            Form(
+            printed=Form(
                 "PP(max_((i,j) in [d]^2) abs([U^T E]_(i,j)) >= sqrt(w^2 log(2 d^2\\/rho))) <= rho",
                 partial(_largest, factor=Fraction(1)),
                 [ALONE],
             ),
-            Form(
+            corrected=Form(
                 "PP(max_((i,j) in [d]^2) abs([U^T E]_(i,j)) >= sqrt(2 w^2 log(2 d^2\\/rho))) <= rho",
                 partial(_largest, factor=Fraction(2)),
                 [
@@ -224,11 +213,9 @@ STATEMENT = statement(
                     *over("rare, exact law", {"dim": (1,), "rho": (0.9, 1e-6, 1e-30)}),
                 ],
             ),
-            "A factor 2 is missing under the root.",
-            {
-                "factor cut by 10 %": Mutant(
-                    partial(_largest, factor=Fraction(9, 5)), {"dim": 1, "rho": 1e-30}, severity=0.1
-                )
+            wrong="A factor 2 is missing under the root.",
+            mutants={
+                "factor cut by 10 %": Mutant(_largest, {"dim": 1, "rho": 1e-30}, severity=0.1, factor=Fraction(9, 5))
             },
         ),
     },

@@ -4,8 +4,6 @@ The squared distance times gamma is chi-square. The first bound is Laurent and M
 ``rho <= 1/e``, and fails where rho is near 1 (docs/derivations/wang2018_appendix_d.md, section 1).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from functools import partial
@@ -16,12 +14,11 @@ from flint import arb, fmpq
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.failure import chi_square_tail, failure_evidence, proved_probability
 from ...methods.rational import SHAPES, Matrix, column, design, identity, quadratic, random_matrix, same, scalar
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
 def _tail(case: Case, *, cross: float = 2.0, linear: float = 2.0) -> Evidence:
@@ -91,8 +88,8 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
                 ),
             ),
             mutants={
-                "coefficient 1.9": Mutant(partial(_tail, linear=1.9), {"dim": 1, "rho": 1e-300}, severity=0.05),
-                "no cross term": Mutant(partial(_tail, cross=0.0), {"dim": 50, "rho": 0.1}),
+                "coefficient 1.9": Mutant(_tail, {"dim": 1, "rho": 1e-300}, severity=0.05, linear=1.9),
+                "no cross term": Mutant(_tail, {"dim": 50, "rho": 0.1}, cross=0.0),
             },
         ),
         "#short": Display(
@@ -113,18 +110,17 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
             "As rho tends to 1 the bound tends to 0. It fails at confidences 1 - rho below 0.19 only, in many dimensions.",
             {
                 "any rho": Mutant(_short_bound, LOOSE),
-                "constant 0.9 for 5": Mutant(partial(_short_bound, constant=0.9), {"dim": 1000, "rho": 0.3678}),
+                "constant 0.9 for 5": Mutant(_short_bound, {"dim": 1000, "rho": 0.3678}, constant=0.9),
             },
             "docs/derivations/wang2018_appendix_d.md, section 1",
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 f"{bound} <= ({short})/gamma, quad 0 < rho < 1",
                 partial(_short, least=0.01),
                 [smallest("d = 1, rho = 1/2: 4.05 > 3.47", HALF), At("box")],
             ),
-            Form(
+            corrected=Form(
                 f"{bound} <= ({short})/gamma, quad 0 < rho <= 1\\/e",
                 partial(_short, least=1.0 + 1e-9, up_to=math.exp(-1)),
                 [
@@ -133,12 +129,12 @@ def chi_square_bounds(title: str, left: str, scale: str, short: str) -> dict[str
                     *over("single values", {"dim": (1, 7, 1000), "rho": (0.3678, 0.1, 1e-12)}),
                 ],
             ),
-            "As rho tends to 1 the right side tends to 0 and the left side to d; it needs log(1/rho) >= 1.",
-            {
-                "rho up to exp(-0.95)": Mutant(partial(_short, least=0.95**0.5), {}, severity=0.05),
-                "constant 4.9": Mutant(partial(_short, least=1.0, constant=4.9), {}, severity=0.02),
+            wrong="As rho tends to 1 the right side tends to 0 and the left side to d; it needs log(1/rho) >= 1.",
+            mutants={
+                "rho up to exp(-0.95)": Mutant(_short, {}, severity=0.05, least=0.95**0.5),
+                "constant 4.9": Mutant(_short, {}, severity=0.02, least=1.0, constant=4.9),
             },
-            "docs/derivations/wang2018_appendix_d.md, section 1",
+            derivation="docs/derivations/wang2018_appendix_d.md, section 1",
         ),
     }
 
@@ -187,14 +183,10 @@ PLAIN = {"X": "generic", "n": 6, "dim": 3, "seed": 3}
 
 STATEMENT = statement(
     "W18-L8",
-    domain=(
-        "Any X, y, gamma > 0 and lambda >= 0 with X^T X + lambda I invertible (lambda = 0 and gamma free of y in the last part), "
-        "0 < rho < 1. Bounds decided exactly for d <= 1000, rho in [1e-30, 0.999]; proved for sqrt(d) <= 100 in the second"
-    ),
-    summary=(
-        "True, but for the short bound 5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions (d = 1000, rho = 0.9); the "
-        "inequality that leads to it needs rho <= 1/e, and is an equality at d = 1, rho = 1/e."
-    ),
+    domain="Any X, y, gamma > 0 and lambda >= 0 with X^T X + lambda I invertible (lambda = 0 and gamma free of y in the last part), "
+    "0 < rho < 1. Bounds decided exactly for d <= 1000, rho in [1e-30, 0.999]; proved for sqrt(d) <= 100 in the second",
+    summary="True, but for the short bound 5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions (d = 1000, rho = 0.9); the "
+    "inequality that leads to it needs rho <= 1/e, and is an equality at d = 1, rho = 1/e.",
     displays={
         **chi_square_bounds(
             "distance with probability 1 - rho",
@@ -210,8 +202,8 @@ STATEMENT = statement(
                 DESIGNS,
             ),
             mutants={
-                "precision 1 % larger": Mutant(partial(_posterior, share=fmpq(101, 100)), PLAIN, severity=0.01),
-                "centre of F + lambda |theta|^2": Mutant(partial(_posterior, damped=2), PLAIN),
+                "precision 1 % larger": Mutant(_posterior, PLAIN, severity=0.01, share=fmpq(101, 100)),
+                "centre of F + lambda |theta|^2": Mutant(_posterior, PLAIN, damped=2),
             },
         ),
         "#model": Display(
@@ -222,8 +214,8 @@ STATEMENT = statement(
                 DESIGNS,
             ),
             mutants={
-                "covariance 1 % larger": Mutant(partial(_model, share=fmpq(101, 100)), PLAIN, severity=0.01),
-                "with a ridge": Mutant(partial(_model, ridge=fmpq(1, 100)), PLAIN),
+                "covariance 1 % larger": Mutant(_model, PLAIN, severity=0.01, share=fmpq(101, 100)),
+                "with a ridge": Mutant(_model, PLAIN, ridge=fmpq(1, 100)),
             },
         ),
     },

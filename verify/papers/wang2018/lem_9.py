@@ -4,14 +4,10 @@ The same two bounds as in Lemma 8, halved, and the same mistake in the second (d
 section 1).
 """
 
-from __future__ import annotations
-
-from functools import partial
 from typing import Any
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import Matrix, column, design, quadratic, random_matrix, same, scalar
+from ..kit import Case, Display, Evidence, Form, Mutant, over, statement
 from .lem_8 import chi_square_bounds
 
 
@@ -33,14 +29,10 @@ _LEFT = "F(tilde(theta)) - F(theta^*)"
 
 STATEMENT = statement(
     "W18-L9",
-    domain=(
-        "F a convex quadratic with invertible Hessian, gamma > 0, 0 < rho < 1. Bounds decided exactly for d <= 1000, rho in "
-        "[1e-30, 0.999]; proved for sqrt(d) <= 100 in the second"
-    ),
-    summary=(
-        "True, but for the short bound 2.5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions, as in Lemma 8; the "
-        "inequality that leads to it needs rho <= 1/e."
-    ),
+    domain="F a convex quadratic with invertible Hessian, gamma > 0, 0 < rho < 1. Bounds decided exactly for d <= 1000, rho in "
+    "[1e-30, 0.999]; proved for sqrt(d) <= 100 in the second",
+    summary="True, but for the short bound 2.5 d log(1/rho)/gamma at confidences 1 - rho below 0.19 in many dimensions, as in Lemma 8; the "
+    "inequality that leads to it needs rho <= 1/e.",
     displays={
         **chi_square_bounds("error with probability 1 - rho", _LEFT, "(2 gamma)", "2.5 d log(1\\/rho)"),
         "#excess": Display(
@@ -50,7 +42,7 @@ STATEMENT = statement(
                 _excess,
                 over("quadratics", {"dim": (1, 2, 4), "seed": (1, 2)}),
             ),
-            mutants={"inverse Hessian for the metric": Mutant(partial(_excess, inverse=True), {"dim": 3, "seed": 4})},
+            mutants={"inverse Hessian for the metric": Mutant(_excess, {"dim": 3, "seed": 4}, inverse=True)},
         ),
     },
 )

@@ -4,8 +4,6 @@ Nothing bounds the last term of the calibration rule: where the ridge is small t
 true (docs/derivations/wang2018_appendix_ef.md, section 7).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -18,10 +16,8 @@ from mechanisms.data.neighbours import NeighbouringPair, Relation
 from mechanisms.linear.ops_calibrations import PublishedOPSCalibration, proposition_18
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence
-from ...kernel.statement import Case, Evidence, Observer
 from ...methods.failure import counted, failure_evidence
+from ..kit import Case, Display, Evidence, Form, Mutant, Observer, hockey_stick_evidence, over, smallest, statement
 from .shared.ops_rules import structured, worst_of
 
 RHO, CONSTANT = 0.05, 25.0
@@ -105,24 +101,16 @@ _LAMBDA = "((C_1 (epsilon, delta, rho, d) norm(cal(X))^4 norm(cal(Y))^2 n)/B^2)^
 
 STATEMENT = statement(
     "W18-P18",
-    domain=(
-        "|theta*| of the order of B, n public (for n of the set at hand see W18-F3), rho = 0.05 in C_1 and in the error. Decided for epsilon in "
-        "[0.1, 10], delta in [1e-12, 1e-2], n <= 1000 (privacy) and n <= 1e7, d <= 30, O(.) with constant 25 (error)"
-    ),
-    summary=(
-        "The promise fails where lambda is small: it tends to 0 as B grows or n falls, and the loss then grows without bound; for one record (0.01, 1), "
-        "with |theta*| = B = 100, delta is 0.298 where 1e-6 is promised. A floor on lambda mends it and adds "
-        "log(2/delta) B_x^2 |theta*|^2/epsilon to the error. The error bound holds for the printed lambda, and covers both regimes of L(lambda)."
-    ),
+    domain="|theta*| of the order of B, n public (for n of the set at hand see W18-F3), rho = 0.05 in C_1 and in the error. Decided for epsilon in "
+    "[0.1, 10], delta in [1e-12, 1e-2], n <= 1000 (privacy) and n <= 1e7, d <= 30, O(.) with constant 25 (error)",
+    summary="The promise fails where lambda is small: it tends to 0 as B grows or n falls, and the loss then grows without bound; for one record (0.01, 1), "
+    "with |theta*| = B = 100, delta is 0.298 where 1e-6 is promised. A floor on lambda mends it and adds "
+    "log(2/delta) B_x^2 |theta*|^2/epsilon to the error. The error bound holds for the printed lambda, and covers both regimes of L(lambda).",
     derivation="docs/derivations/wang2018_appendix_ef.md, section 7",
     displays={
         "#privacy": Display(
             "differential privacy",
-            Form(
-                f"{_GAMMA}, quad lambda = {_LAMBDA}",
-                partial(_privacy, floor=0.0),
-                [FIRST, SECOND],
-            ),
+            Form(f"{_GAMMA}, quad lambda = {_LAMBDA}", partial(_privacy, floor=0.0), [FIRST, SECOND]),
             Form(
                 f"{_GAMMA}, quad lambda = max{{{_LAMBDA}, (3 (1 + 2 log(2\\/delta)) norm(cal(X))^2)/epsilon}}, quad epsilon <= log(2\\/delta),"
                 ' quad n "a public bound"',
@@ -136,11 +124,9 @@ STATEMENT = statement(
             ),
             "The choice spends epsilon/2 on the first term of the rule and leaves the last, (1 + log(2/delta)) B_x^2/(2 lambda), unbounded.",
             {
-                "floor 10 times smaller": Mutant(
-                    partial(_privacy, floor=0.3), ZERO | {"delta": 1e-12, "epsilon": 20.0}
-                ),
+                "floor 10 times smaller": Mutant(_privacy, ZERO | {"delta": 1e-12, "epsilon": 20.0}, floor=0.3),
                 "epsilon halved": Mutant(
-                    partial(_privacy, factor=0.5), ZERO | {"target y": 1.0, "norm": 1e-6, "n": 1, "delta": 1e-12}
+                    _privacy, ZERO | {"target y": 1.0, "norm": 1e-6, "n": 1, "delta": 1e-12}, factor=0.5
                 ),
             },
         ),
@@ -153,9 +139,9 @@ STATEMENT = statement(
                 over("budgets, sizes and bounds", ERRORS, draws=DRAWS, quick_every=9),
             ),
             mutants={
-                "power 1/5 of n": Mutant(partial(_error, power=0.2), PLAIN, draws=DRAWS, severity=0.4),
+                "power 1/5 of n": Mutant(_error, PLAIN, draws=DRAWS, severity=0.4, power=0.2),
                 "no dimension": Mutant(
-                    partial(_error, no_dimension=True), PLAIN | {"n": 1e15, "dim": 100_000}, draws=(100, 100, 1_000)
+                    _error, PLAIN | {"n": 1e15, "dim": 100_000}, draws=(100, 100, 1_000), no_dimension=True
                 ),
             },
         ),

@@ -5,8 +5,6 @@ at all (d = 1) attain both. The tail lacks a factor 2 as in Theorem 10. Used for
 must be those of the data without it (docs/derivations/wang2018_appendix_d.md, section 2).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -22,10 +20,9 @@ from mechanisms.linear.ridge import ridge_fit
 from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Evidence
 from ...kernel.statement_plots import profile_figure
+from ..kit import Case, Display, Evidence, Form, Mutant, over, search, smallest, statement
 from .shared.ops_rules import structured, worst_of
 
 
@@ -105,73 +102,56 @@ def _formula(tail: str) -> str:
 
 #: The remark used for a record that leaves, as in appendix D.5: a line of W18-TH2i's proof.
 LEAVING = Display(
-    "",
-    Form(_formula(""), partial(_leaves, bound=PRINTED, own=True), [LEAVES]),
-    Form(
+    printed=Form(_formula(""), partial(_leaves, bound=PRINTED, own=True), [LEAVES]),
+    corrected=Form(
         _formula("2 ") + ' quad "with" lambda_min, L "of the data without the target"',
         partial(_leaves, bound=CORRECTED),
         [LEAVES, *DATA],
     ),
-    "A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
-    {
+    wrong="A record may hold up the smallest eigenvalue alone: out of sample its leverage is larger than B^2/(lambda + lambda_min).",
+    mutants={
         "no residual": Mutant(
-            partial(_leaves, bound=partial(CORRECTED, residual=0.0)),
+            _leaves,
             {"n": 4, "dim": 3, "B": 1.0, "Y": 0.5, "gamma": 10.0, "lam": 1.0, "delta": 1e-2},
+            bound=partial(CORRECTED, residual=0.0),
         ),
         "epsilon cut by 10 %": Mutant(
-            partial(_leaves, bound=partial(CORRECTED, factor=0.9)),
-            {"gamma": 1e8, "lam": 1.0, "delta": 1e-6},
-            severity=0.1,
+            _leaves, {"gamma": 1e8, "lam": 1.0, "delta": 1e-6}, severity=0.1, bound=partial(CORRECTED, factor=0.9)
         ),
     },
-    "docs/derivations/wang2018_appendix_d.md, section 2",
+    derivation="docs/derivations/wang2018_appendix_d.md, section 2",
 )
 
 STATEMENT = statement(
     "W18-R11",
-    domain=(
-        "Every (X, y) and every target within the bounds, which joins, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
-        "and fixed. Decided for leverages in [1e-6, 1e4], scaled residuals in [1e-4, 1e4] (and 0), delta in [1e-12, 0.999], and on "
-        "structured data sets (n <= 20, d = 2)"
-    ),
-    summary=(
-        "As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. The "
-        "corrected epsilon has no slack where the residual is large. It speaks of a target that joins (X, y); its use in appendix D.5 for one "
-        "that leaves is decided in W18-TH2i.p5."
-    ),
+    domain="Every (X, y) and every target within the bounds, which joins, gamma > 0, lambda + lambda_min > 0; both directions; gamma and lambda public "
+    "and fixed. Decided for leverages in [1e-6, 1e4], scaled residuals in [1e-4, 1e4] (and 0), delta in [1e-12, 0.999], and on "
+    "structured data sets (n <= 20, d = 2)",
+    summary="As printed epsilon is too small, by a factor of up to sqrt(2) where the residual decides and of up to 2 where the leverage does. The "
+    "corrected epsilon has no slack where the residual is large. It speaks of a target that joins (X, y); its use in appendix D.5 for one "
+    "that leaves is decided in W18-TH2i.p5.",
     derivation="docs/derivations/wang2018_appendix_d.md, section 2",
-    displays={
-        "": Display(
-            "",
-            Form(
-                _formula(""),
-                partial(_joins, bound=PRINTED),
-                [
-                    smallest("no data, d = 1, B = Y = 1, lambda = gamma = 100, target (1, 1)", SMALLEST),
-                    search(quick=False),
-                ],
-            ),
-            Form(
-                _formula("2 "),
-                partial(_joins, bound=CORRECTED),
-                [
-                    smallest("the case that refutes the printed form", SMALLEST),
-                    *over("leverage, residual and delta", SCALES, quick_every=7),
-                    *DATA,
-                    search(quick=False),
-                ],
-            ),
-            "The normal quantile of Theorem 10 lacks a factor 2 under the root.",
-            {
-                "epsilon cut by 10 %": Mutant(
-                    partial(_joins, bound=partial(CORRECTED, factor=0.9)), severity=0.1, quick=False
-                ),
-                "tail factor 1.7": Mutant(partial(_joins, bound=partial(epsilon, tail=1.7)), severity=0.15),
-                "no residual": Mutant(
-                    partial(_joins, bound=partial(CORRECTED, residual=0.0)),
-                    {"leverage": 1.0, "residual": 30.0, "delta": 1e-3},
-                ),
-            },
+    printed=Form(
+        _formula(""),
+        partial(_joins, bound=PRINTED),
+        [smallest("no data, d = 1, B = Y = 1, lambda = gamma = 100, target (1, 1)", SMALLEST), search(quick=False)],
+    ),
+    corrected=Form(
+        _formula("2 "),
+        partial(_joins, bound=CORRECTED),
+        [
+            smallest("the case that refutes the printed form", SMALLEST),
+            *over("leverage, residual and delta", SCALES, quick_every=7),
+            *DATA,
+            search(quick=False),
+        ],
+    ),
+    wrong="The normal quantile of Theorem 10 lacks a factor 2 under the root.",
+    mutants={
+        "epsilon cut by 10 %": Mutant(_joins, severity=0.1, quick=False, bound=partial(CORRECTED, factor=0.9)),
+        "tail factor 1.7": Mutant(_joins, severity=0.15, bound=partial(epsilon, tail=1.7)),
+        "no residual": Mutant(
+            _joins, {"leverage": 1.0, "residual": 30.0, "delta": 1e-3}, bound=partial(CORRECTED, residual=0.0)
         ),
     },
     figures=figures,

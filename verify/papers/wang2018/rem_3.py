@@ -4,15 +4,11 @@ Decided on the formulas: the printed rates against (5) and (6) under a change of
 against both, up to its logarithms, in rational arithmetic (docs/derivations/wang2018_rates.md, section 10).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import between
 from ...methods.scaling import NUMBER, rate
+from ..kit import Case, Display, Evidence, Form, Mutant, over, statement
 
 
 def _logarithms(case: Case, *, square: bool = True, factor: Fraction = Fraction(1)) -> Evidence:
@@ -32,24 +28,17 @@ def _logarithms(case: Case, *, square: bool = True, factor: Fraction = Fraction(
 
 
 SIZES = {
-    "root d": (1.0, 5.0, 1000.0),
-    "n": (1, 10**4, 10**9),
-    "alpha": (1.0, 2.0**-20),
-    "share": (0.0, 1.0),
-    "epsilon": (0.0078125, 1.0),
-    "log": (1.8125, 30.0),
-    "tail": (0.0, 10.0),
-}
+    "root d": (1.0, 5.0, 1000.0), "n": (1, 10**4, 10**9), "alpha": (1.0, 2.0**-20), "share": (0.0, 1.0),
+    "epsilon": (0.0078125, 1.0), "log": (1.8125, 30.0), "tail": (0.0, 10.0),
+}  # fmt: skip
 FLAT = {"root d": 1.0, "n": 100, "alpha": 1.0, "share": 0.0, "epsilon": 1.0, "log": 2.0, "tail": 1.0}
 
 STATEMENT = statement(
     "W18-REM3",
     domain="||Y|| <= ||X|| ||theta*||, (5) and (6) at Theta = ||theta*||, alpha* = alpha and constant 1; rates as in theorems 2(ii) and 3(ii)",
-    summary=(
-        "The printed rate of AdaOPS lacks ||X||^2 and cannot match (6); the corrected one is at most (1 + log(1/rho)) log(6/delta) + "
-        "log(6/delta)^2 times the smaller of (5) and (6) (its root for (5)). The printed second term of AdaSSP is false (W18-TH3ii). That the "
-        "bounds are optimal for every single instance, and that AdaSSP does not depend on the smallest eigenvalue (its ridge does), has no finite test."
-    ),
+    summary="The printed rate of AdaOPS lacks ||X||^2 and cannot match (6); the corrected one is at most (1 + log(1/rho)) log(6/delta) + "
+    "log(6/delta)^2 times the smaller of (5) and (6) (its root for (5)). The printed second term of AdaSSP is false (W18-TH3ii). That the "
+    "bounds are optimal for every single instance, and that AdaSSP does not depend on the smallest eigenvalue (its ridge does), has no finite test.",
     derivation="docs/derivations/wang2018_rates.md, section 10",
     displays={
         "#AdaOPS": rate(
@@ -80,8 +69,8 @@ STATEMENT = statement(
                 over("d, n, alpha, epsilon, delta, rho", SIZES, quick_every=29),
             ),
             mutants={
-                "a tenth less": Mutant(partial(_logarithms, factor=Fraction(9, 10)), FLAT, severity=0.1),
-                "no square of the logarithm": Mutant(partial(_logarithms, square=False), FLAT),
+                "a tenth less": Mutant(_logarithms, FLAT, severity=0.1, factor=Fraction(9, 10)),
+                "no square of the logarithm": Mutant(_logarithms, FLAT, square=False),
             },
         ),
         "#instance": Display(

@@ -4,8 +4,6 @@ The rate of the estimation error lacks log(4/delta), the norm's ``log 12 delta``
 sandwich and (9) hold, (9) with the least possible constant (docs/derivations/wang2018_appendix_c.md, section 4).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -19,12 +17,9 @@ from audits import Budget
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.boxes import on_box
+from ...methods.enclosed import decades_evidence
 from ...methods.failure import failing, normal_tail, spectral_norm, wigner
-from ...methods.growth import decades_evidence
 from ...methods.rational import (
     Matrix,
     at_most,
@@ -36,6 +31,7 @@ from ...methods.rational import (
     random_matrix,
     scalar,
 )
+from ..kit import At, Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, smallest, statement
 
 DRAWS = (500, 2_000, 50_000)
 HALF, TWO = fmpq(1, 2), fmpq(2)
@@ -177,14 +173,10 @@ _NORM = 'norm(E_1) <= tilde(O)((sqrt(d) norm(cal(X))^2 sqrt({log}))/epsilon) qua
 
 STATEMENT = statement(
     "W18-C1a",
-    domain=(
-        "SSP with variances 4 B^4 log(4/delta)/epsilon^2 and alike, Y = O(B |theta*|), |E_1| <= lambda_min/2, "
-        "lambda_min = alpha n B^2/d. Probabilities decided at 0.9 for d <= 60; (9) and the order for d <= 4 and on a box for d = 1"
-    ),
-    summary=(
-        "Two displays are misprinted: the squared error lacks a factor log(4/delta), and log 12 delta stands for log(12/delta). "
-        "(9) is true with the least possible constant; the order is true with 3/2 in place of 2."
-    ),
+    domain="SSP with variances 4 B^4 log(4/delta)/epsilon^2 and alike, Y = O(B |theta*|), |E_1| <= lambda_min/2, "
+    "lambda_min = alpha n B^2/d. Probabilities decided at 0.9 for d <= 60; (9) and the order for d <= 4 and on a box for d = 1",
+    summary="Two displays are misprinted: the squared error lacks a factor log(4/delta), and log 12 delta stands for log(12/delta). "
+    "(9) is true with the least possible constant; the order is true with 3/2 in place of 2.",
     derivation="docs/derivations/wang2018_appendix_c.md, section 4",
     displays={
         "#rate": Display(
@@ -197,16 +189,16 @@ STATEMENT = statement(
             ),
             "The variance of the noise has the factor log(4/delta), and O(.) does not hide it.",
             {
-                "power 0.8 of the logarithm": Mutant(partial(_rate, power=0.8), ONE, severity=0.2),
-                "d^2 in place of d^3": Mutant(partial(_rate_sampled, power=2), {"dim": 60}, draws=DRAWS),
+                "power 0.8 of the logarithm": Mutant(_rate, ONE, severity=0.2, power=0.8),
+                "d^2 in place of d^3": Mutant(_rate_sampled, {"dim": 60}, draws=DRAWS, power=2),
             },
         ),
         "#n": Display(
             "size of n from which the condition holds",
             Form("n = tilde(Omega)((d^1.5 sqrt(log(4\\/delta)))/(alpha epsilon))", _size, DIMS),
             mutants={
-                "power 1 of d": Mutant(partial(_size, power=1.0), THIRTY, draws=DRAWS),
-                "constant 5 % below the critical one": Mutant(partial(_size, constant=6.2496), ONE, severity=0.05),
+                "power 1 of d": Mutant(_size, THIRTY, draws=DRAWS, power=1.0),
+                "constant 5 % below the critical one": Mutant(_size, ONE, severity=0.05, constant=6.2496),
             },
         ),
         "#norm": Display(
@@ -215,17 +207,17 @@ STATEMENT = statement(
             Form(_NORM.format(log="log(4\\/delta)"), _norm, DIMS),
             "log 12 delta is not positive for delta <= 1/12, and tends to 0 where the noise does not.",
             {
-                "no dimension": Mutant(partial(_norm, power=0.0), THIRTY, draws=DRAWS),
-                "constant 5 % below the critical one": Mutant(partial(_norm, constant=3.1248), ONE, severity=0.05),
+                "no dimension": Mutant(_norm, THIRTY, draws=DRAWS, power=0.0),
+                "constant 5 % below the critical one": Mutant(_norm, ONE, severity=0.05, constant=3.1248),
             },
         ),
         "#order": Display(
             "order of the matrices",
             Form("0.5 X^T X prec X^T X + E_1 prec 2 X^T X", _order, EDGE),
             mutants={
-                "lower edge 0.55": Mutant(partial(_order, low=fmpq(11, 20)), EQUAL, severity=0.1),
+                "lower edge 0.55": Mutant(_order, EQUAL, severity=0.1, low=fmpq(11, 20)),
                 "upper edge 1.45": Mutant(
-                    partial(_order, high=fmpq(29, 20)), {"E1": "any", "dim": 1, "seed": 5}, severity=0.033
+                    _order, {"E1": "any", "dim": 1, "seed": 5}, severity=0.033, high=fmpq(29, 20)
                 ),
             },
         ),
@@ -236,7 +228,7 @@ STATEMENT = statement(
                 _nine,
                 [At("proved on the box, d = 1"), *EDGE],
             ),
-            mutants={"constant cut by 5 %": Mutant(partial(_nine, factor=Fraction(38, 5)), EQUAL, severity=0.05)},
+            mutants={"constant cut by 5 %": Mutant(_nine, EQUAL, severity=0.05, factor=Fraction(38, 5))},
         ),
     },
 )

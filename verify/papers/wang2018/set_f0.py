@@ -5,8 +5,6 @@ reaches any (epsilon, delta)" is too small too: a target with residual 0 is ther
 (docs/derivations/wang2018_appendix_ef.md, section 4).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -17,9 +15,8 @@ from mechanisms.linear.ops_calibrations import PublishedOPSCalibration
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Evidence
+from ..kit import Case, Display, Evidence, Form, Mutant, over, search, smallest, statement
 from .rem_11 import CLAIM, CORRECTED, PRINTED
 from .shared.ops_rules import structured, worst_of
 
@@ -78,15 +75,11 @@ def _ridge(factor: str) -> str:
 
 STATEMENT = statement(
     "W18-F0",
-    domain=(
-        "OPS on any data within the bounds, lambda and gamma fixed and public, n a public bound on the records of the smaller set; one "
-        "record joins or leaves. Decided for B^2/lambda in [1e-6, 1e4], delta in [1e-12, 0.999], and on structured data with n <= 10"
-    ),
-    summary=(
-        "The rule's <= is a misprint for >= (a prescribed epsilon is to be reached; the authors' code solves for equality). Read so, it lacks the factor 2 "
-        "of Theorem 10, and so does the least ridge. The corrected rule is loose by sqrt(2) in |theta*_lambda| (23) and takes residual and "
-        "leverage at their worst together."
-    ),
+    domain="OPS on any data within the bounds, lambda and gamma fixed and public, n a public bound on the records of the smaller set; one "
+    "record joins or leaves. Decided for B^2/lambda in [1e-6, 1e4], delta in [1e-12, 0.999], and on structured data with n <= 10",
+    summary="The rule's <= is a misprint for >= (a prescribed epsilon is to be reached; the authors' code solves for equality). Read so, it lacks the factor 2 "
+    "of Theorem 10, and so does the least ridge. The corrected rule is loose by sqrt(2) in |theta*_lambda| (23) and takes residual and "
+    "leverage at their worst together.",
     derivation="docs/derivations/wang2018_appendix_ef.md, section 4",
     displays={
         "#rule": Display(
@@ -108,15 +101,12 @@ STATEMENT = statement(
             ),
             "The normal quantile lacks a factor 2 under the root.",
             {
-                "no factor 2": Mutant(partial(_rule, bound=PRINTED), SHORT),
-                "epsilon cut by 10 %": Mutant(
-                    partial(_rule, bound=partial(CORRECTED, factor=0.9)), severity=0.1, quick=False
-                ),
+                "no factor 2": Mutant(_rule, SHORT, bound=PRINTED),
+                "epsilon cut by 10 %": Mutant(_rule, severity=0.1, quick=False, bound=partial(CORRECTED, factor=0.9)),
             },
         ),
         ".sign": Display(
-            "",
-            Form(
+            printed=Form(
                 "epsilon <= " + _right(""),
                 partial(_rule, bound=partial(PRINTED, factor=0.01)),  # any epsilon below the right side is allowed
                 [
@@ -126,7 +116,7 @@ STATEMENT = statement(
                     )
                 ],
             ),
-            Form(
+            corrected=Form(
                 "epsilon >= " + _right("2 "),
                 partial(_rule, bound=CORRECTED),
                 [
@@ -134,8 +124,8 @@ STATEMENT = statement(
                     *over("ridge and temperature", SCALES | {"delta": (1e-6,)}, quick_every=9),
                 ],
             ),
-            "A misprint: a prescribed epsilon is to be reached, so it is to be at least the right side; the authors' code solves for equality.",
-            {"a hundredth of epsilon": Mutant(partial(_rule, bound=partial(CORRECTED, factor=0.01)), SMALLEST)},
+            wrong="A misprint: a prescribed epsilon is to be reached, so it is to be at least the right side; the authors' code solves for equality.",
+            mutants={"a hundredth of epsilon": Mutant(_rule, SMALLEST, bound=partial(CORRECTED, factor=0.01))},
         ),
         "#reach": Display(
             "the ridge from which some gamma is enough",
@@ -154,7 +144,7 @@ STATEMENT = statement(
                 ],
             ),
             "For a target with residual 0 the loss does not depend on gamma, and its tail needs the factor 2.",
-            {"factor 1.7 of the logarithm": Mutant(partial(_reach, tail=1.7), severity=0.15)},
+            {"factor 1.7 of the logarithm": Mutant(_reach, severity=0.15, tail=1.7)},
         ),
     },
 )

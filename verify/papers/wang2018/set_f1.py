@@ -1,7 +1,5 @@
 """W18, appendix F: OPS-Diffuse; privacy in two readings (``shared.ops_rules``)."""
 
-from __future__ import annotations
-
 from .shared.ops_rules import calibration
 
 STATEMENT = calibration(

@@ -4,8 +4,6 @@
 the ridge is at its floor (docs/derivations/wang2018_appendix_ef.md, section 6).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -15,9 +13,8 @@ from flint import arb
 from mechanisms.linear.ops_calibrations import OPSParameters, PublishedOPSCalibration
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest
-from ...kernel.statement import Case, Evidence
 from ...methods.failure import chi_square_tail, failure_evidence, proved_probability
+from ..kit import Case, Display, Evidence, Form, Mutant, over, smallest
 from .shared.ops_rules import calibration
 
 RHO = 0.05
@@ -58,25 +55,24 @@ HARD = {"epsilon": 0.1, "delta": 1e-3, "n": 1e7, "dim": 1000, "Y": 4e-4}
 SIZES = {"epsilon": (0.1, 1.0, 10.0), "delta": (1e-3, 1e-9), "n": (1e3, 1e7), "dim": (1, 30, 1000), "Y": (1e-3, 1.0)}
 FIRST = smallest("d = 1000, n = 1e7, X^T X = (n/d) I, y = 0, Y = 4e-4", HARD)
 BOUND = Display(
-    "",
-    Form(
+    printed=Form(
         'F(hat(theta)) - F(theta^*) <= (C_1 (min(epsilon, sqrt(epsilon)), delta, rho, d) L(lambda)^2)/lambda + lambda B^2 quad "with probability" 1 - rho',
         partial(_error, bound=printed_bound),
         [FIRST],
     ),
-    Form(
+    corrected=Form(
         'F(hat(theta)) - F(theta^*) <= (d\\/2 + sqrt(d log(1\\/rho)) + log(1\\/rho))/gamma + 1/2 lambda B^2 quad "with probability" 1 - rho',
         partial(_error, bound=corrected_bound),
         [FIRST, *over("budgets, sizes and bounds, exact law", SIZES, quick_every=7)],
     ),
-    "It is derived for a gamma that spends all of epsilon on one term of the rule; the calibrated gamma is smaller.",
-    {
+    wrong="It is derived for a gamma that spends all of epsilon on one term of the rule; the calibrated gamma is smaller.",
+    mutants={
         "no cross term, no ridge term": Mutant(
-            partial(_error, bound=partial(corrected_bound, cross=0.0, ridge=0.0)), HARD | {"dim": 30}
+            _error, HARD | {"dim": 30}, bound=partial(corrected_bound, cross=0.0, ridge=0.0)
         ),
-        "a tenth of the bound": Mutant(partial(_error, bound=partial(corrected_bound, factor=0.1)), HARD | {"Y": 0.1}),
+        "a tenth of the bound": Mutant(_error, HARD | {"Y": 0.1}, bound=partial(corrected_bound, factor=0.1)),
     },
-    "docs/derivations/wang2018_appendix_ef.md, section 6",
+    derivation="docs/derivations/wang2018_appendix_ef.md, section 6",
 )
 
 STATEMENT = calibration(

@@ -4,14 +4,10 @@ The paper gives no formula. Read here: with ``|theta*_lambda| <= |theta*|`` the 
 ``(Y/B + |theta*|)^2 (B^4 C_1/lambda + lambda)``, least at ``lambda = B^2 sqrt(C_1)`` whatever ``|theta*|`` is.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over
 from .shared.ops_rules import calibration
 
 
@@ -42,8 +38,8 @@ LEAST = Display(
         [At("next to the minimiser", NEAR), *over("other ridges", OTHERS)],
     ),
     mutants={
-        "minimiser 5 % larger": Mutant(partial(_least, stretched=Fraction(21, 20)), NEAR, severity=0.05),
-        "ridge term with |theta*| alone": Mutant(partial(_least, alone=True), NEAR | {"multiple": 1.5}),
+        "minimiser 5 % larger": Mutant(_least, NEAR, severity=0.05, stretched=Fraction(21, 20)),
+        "ridge term with |theta*| alone": Mutant(_least, NEAR | {"multiple": 1.5}, alone=True),
     },
 )
 
@@ -53,9 +49,7 @@ STATEMENT = calibration(
     '"our reading, no formula is printed:" quad lambda = max{norm(cal(X))^2 sqrt(C_1), (1 + log(2\\/delta)) norm(cal(X))^2\\/epsilon}, quad gamma "calibrated"',
     'lambda "as read, with the corrected floor", quad gamma "the largest with" quad ',
     lead="With the ridge as we read it (no formula is printed)",
-    summary=(
-        " Our reading is B^2 sqrt(C_1), the minimiser that does not depend on |theta*|; the authors' Matlab has it where the features are "
-        "bounded by 1. What fails is Remark 11's bound, on which F1 to F3 rest as well."
-    ),
+    summary=" Our reading is B^2 sqrt(C_1), the minimiser that does not depend on |theta*|; the authors' Matlab has it where the features are "
+    "bounded by 1. What fails is Remark 11's bound, on which F1 to F3 rest as well.",
     more={"#minimiser": LEAST},
 )

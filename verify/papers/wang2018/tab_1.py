@@ -1,9 +1,7 @@
 """W18, Table 1: optimisation error of the surveyed algorithms; units of every row, exactly."""
 
-from __future__ import annotations
-
-from ...kernel.declare import Display, Form, statement
 from ...methods.scaling import LOSS, NUMBER, rate
+from ..kit import Display, Form, statement
 
 
 def _entry(algorithm: str, printed: tuple[str, ...], corrected: tuple[str, ...] = ()) -> Display:
@@ -27,15 +25,11 @@ _ROOT = "d^1/2 log^1/2 X^2 theta^2 epsilon^-1"
 
 STATEMENT = statement(
     "W18-T1",
-    domain=(
-        "F(theta_hat) - F(theta*) up to constants, in expectation for NoisySGD, else with probability 1 - rho; ||Y|| <= ||X|| ||Theta||, "
-        "||Y|| <= C ||X|| ||theta*||; assumptions as in the rows"
-    ),
-    summary=(
-        "Three entries (NoisySGD and ObjPert under A.3, the second term of AdaOPS and AdaSSP) lack ||X||^2 and are wrong for every constant "
-        "as ||X|| grows. With it all units are right; that the surveyed rates hold at all is quoted and has no finite test here. "
-        "AdaOPS and AdaSSP are decided in W18-TH2ii and W18-TH3ii."
-    ),
+    domain="F(theta_hat) - F(theta*) up to constants, in expectation for NoisySGD, else with probability 1 - rho; ||Y|| <= ||X|| ||Theta||, "
+    "||Y|| <= C ||X|| ||theta*||; assumptions as in the rows",
+    summary="Three entries (NoisySGD and ObjPert under A.3, the second term of AdaOPS and AdaSSP) lack ||X||^2 and are wrong for every constant "
+    "as ||X|| grows. With it all units are right; that the surveyed rates hold at all is quoted and has no finite test here. "
+    "AdaOPS and AdaSSP are decided in W18-TH2ii and W18-TH3ii.",
     derivation="docs/derivations/wang2018_rates.md, section 3",
     displays={
         "#NoisySGD": _entry(

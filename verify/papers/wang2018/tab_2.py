@@ -4,8 +4,6 @@ The mean squared error of SSP is infinite, since its noisy Gram matrix comes arb
 finite given that the noise stays below half the spectrum (docs/derivations/wang2018_rates.md, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import partial
@@ -16,11 +14,10 @@ from audits import Budget, Estimate
 from mechanisms.linear.sufficient_statistics import SufficientStatistics
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import between
 from ...methods.scaling import ERROR, NUMBER, rate
 from ...methods.truncated import NoisyMoments, conditional_error
+from ..kit import Case, Claim, Display, Evidence, Form, Mutant, Observer, over, smallest, statement
 
 
 def _infinite(case: Case) -> Evidence:
@@ -76,15 +73,11 @@ FLAT = {"dim": 30, "n": 100, "spectrum": "flat"}
 
 STATEMENT = statement(
     "W18-T2",
-    domain=(
-        "y = X theta_0 + N(0, sigma^2 I), X fixed, constants dropped; first column in mean square, second relative to least squares at "
-        "alpha = Omega(1). The corrected mean is decided for probability of the event at least 1/2 (all, in one dimension)"
-    ),
-    summary=(
-        "Units are right and the caption's traces are right with constant 1/alpha. But the mean squared error of SSP is infinite for every "
-        "X, so neither of its entries holds in mean; given a noise matrix below half the spectrum the rate holds with constant 96 (9.4 in "
-        "one dimension), with log(4/delta). Entries of Sub-Agg and OPS are quoted; AdaOPS and AdaSSP are decided in TH2iii, TH3iii."
-    ),
+    domain="y = X theta_0 + N(0, sigma^2 I), X fixed, constants dropped; first column in mean square, second relative to least squares at "
+    "alpha = Omega(1). The corrected mean is decided for probability of the event at least 1/2 (all, in one dimension)",
+    summary="Units are right and the caption's traces are right with constant 1/alpha. But the mean squared error of SSP is infinite for every "
+    "X, so neither of its entries holds in mean; given a noise matrix below half the spectrum the rate holds with constant 96 (9.4 in "
+    "one dimension), with log(4/delta). Entries of Sub-Agg and OPS are quoted; AdaOPS and AdaSSP are decided in TH2iii, TH3iii.",
     derivation="docs/derivations/wang2018_rates.md, section 5",
     displays={
         "#OPS": rate(
@@ -126,9 +119,9 @@ STATEMENT = statement(
                 over("spectra with alpha = 1/4", SPECTRA, quick_every=4),
             ),
             mutants={
-                "constants cut by 10 %": Mutant(partial(_caption, factor=Fraction(9, 10)), FLAT, severity=0.1),
-                "d for d^2": Mutant(partial(_caption, power=1), FLAT),
-                "no d in the second": Mutant(partial(_caption, second_power=0), FLAT),
+                "constants cut by 10 %": Mutant(_caption, FLAT, severity=0.1, factor=Fraction(9, 10)),
+                "d for d^2": Mutant(_caption, FLAT, power=1),
+                "no d in the second": Mutant(_caption, FLAT, second_power=0),
             },
         ),
         "#SSP mean": Display(
@@ -154,7 +147,7 @@ STATEMENT = statement(
             "X^T X plus Gaussian noise has a density near singular matrices, so the mean of the squared error is infinite.",
             {
                 "constant 9.2 (least possible in one dimension: 9.42)": Mutant(
-                    partial(_conditional, constant=9.2), {"lambda_min": 27.5, "dim": 1}, severity=0.025
+                    _conditional, {"lambda_min": 27.5, "dim": 1}, severity=0.025, constant=9.2
                 )
             },
         ),

@@ -4,8 +4,6 @@ Each step is one normal law or one quadratic in a normal variable, so everything
 by the sum of its five proved shares (docs/derivations/wang2018_adaops.md, section 3).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -25,11 +23,10 @@ from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point, excess, worst_point
 from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence, sampled_delta
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer, Role
+from ...kernel.evidence import sampled_delta
 from ...kernel.statement_plots import profile_figure
 from ...methods.enclosed import enclosed
+from ..kit import Case, Claim, Evidence, Measure, Observer, Role, hockey_stick_evidence
 from .rem_11 import LEAVING
 from .shared.adaptive_ssp import PAIRS, small_pair
 
@@ -168,7 +165,7 @@ def _event(title: str, printed: str, check: Callable[[Case], Evidence], correcte
         Form(printed, check, [smallest("any epsilon", {"delta": 0.1})]),
         Form(corrected, _quantile, over("delta", {"delta": (0.5, 0.1, 1e-3, 1e-6, 1e-12)})),
         "The interval is one-sided about a noise of mean 0: it holds for about half of the draws.",
-        {"quantile cut by 10 %": Mutant(partial(_quantile, short=0.9), {"delta": 1e-6}, severity=0.1)},
+        {"quantile cut by 10 %": Mutant(_quantile, {"delta": 1e-6}, severity=0.1, short=0.9)},
     )
 
 
@@ -176,21 +173,16 @@ _BELOW = "norm(cal(Y)) + norm(cal(X)) norm(theta^*_lambda) <= e^Delta"
 
 STATEMENT = statement(
     "W18-TH2i",
-    domain=(
-        "Algorithm 1, one row added or removed, bounds public, every epsilon > 0 and delta in (0, 1); the observer sees eigenvalue, Delta "
-        "and sample. Decided for epsilon in [0.01, 8], delta in [1e-12, 0.5], features bounded by 0.1 to 100"
-    ),
-    summary=(
-        "For ||X|| = 4, epsilon = 1, delta = 1e-5 the released eigenvalue alone exceeds the whole budget 16,205 times in delta, since its "
-        "noise lacks ||X||^2. At ||X|| = 1 the four steps of the proof do not hold either, though no failure of the whole was found there for "
-        "epsilon up to 8. With analytic noise, events at their normal quantiles on both members of a pair, and a proved bound on the sample's "
-        "loss, five shares of delta/5 give the theorem; the sample's epsilon is loose by 7 % at its closest."
-    ),
+    domain="Algorithm 1, one row added or removed, bounds public, every epsilon > 0 and delta in (0, 1); the observer sees eigenvalue, Delta "
+    "and sample. Decided for epsilon in [0.01, 8], delta in [1e-12, 0.5], features bounded by 0.1 to 100",
+    summary="For ||X|| = 4, epsilon = 1, delta = 1e-5 the released eigenvalue alone exceeds the whole budget 16,205 times in delta, since its "
+    "noise lacks ||X||^2. At ||X|| = 1 the four steps of the proof do not hold either, though no failure of the whole was found there for "
+    "epsilon up to 8. With analytic noise, events at their normal quantiles on both members of a pair, and a proved bound on the sample's "
+    "loss, five shares of delta/5 give the theorem; the sample's epsilon is loose by 7 % at its closest.",
     derivation=f"{NOTES}, section 3",
     displays={
         ".p1": Display(
-            "",
-            Form(
+            printed=Form(
                 'lambda_min + sqrt(log(6/delta))/(epsilon/4) Z "is an" (epsilon/4, delta/3)"-DP release"',
                 partial(_promise, law=_published_eigenvalue, box=PRINTED_BOX, share=0.25, shares=3.0),
                 [
@@ -199,13 +191,13 @@ STATEMENT = statement(
                     search(quick=False),
                 ],
             ),
-            Form(
+            corrected=Form(
                 'lambda_min + norm(cal(X))^2 s Z "is an" (epsilon/4, delta/5)"-DP release,  " s "the analytic noise at" (epsilon/4, delta/5)',
                 partial(_eigenvalue, share=SOLVED * 0.25),
                 [*over("epsilon and delta", BUDGETS, quick_every=5), search(quick=False)],
             ),
-            "The sensitivity ||X||^2 and the 2 under the root are missing.",
-            {"epsilon cut by 5 percent": Mutant(partial(_eigenvalue, share=0.95 * 0.25), SMALL, severity=0.05)},
+            wrong="The sensitivity ||X||^2 and the 2 under the root are missing.",
+            mutants={"epsilon cut by 5 percent": Mutant(_eigenvalue, SMALL, severity=0.05, share=0.95 * 0.25)},
         ),
         ".p2": _event(
             "",
@@ -220,15 +212,14 @@ STATEMENT = statement(
             f'{_BELOW} "with probability" 1 - delta/5, quad "the shift one sensitivity more than the quantile"',
         ),
         ".p4": Display(
-            "",
-            Form(
+            printed=Form(
                 'gamma = ((tilde(lambda)_min + lambda) tilde(epsilon)^2)/(log(6/delta) tilde(L)^2): quad tilde(theta) "is" (epsilon/2, delta/3)"-pDP"',
                 partial(
                     _promise, law=_published_sample, box={**EPSILON, "delta": Axis(1e-12, 0.5)}, share=0.5, shares=3.0
                 ),
                 [smallest("no record, features bounded by 1", SMALL), search(quick=False)],
             ),
-            Form(
+            corrected=Form(
                 'gamma "the largest with" e(norm(cal(X))^2/(tilde(lambda)_min + lambda), e^Delta) <= epsilon/2 "at" delta/5, quad e "the loss bound"',
                 partial(_sample, share=0.5),
                 [
@@ -236,13 +227,13 @@ STATEMENT = statement(
                     search(quick=False),
                 ],
             ),
-            "It rests on Remark 11, whose tail lacks a 2 under the root; loose as corrected by 7 % in epsilon at the closest.",
-            {
+            wrong="It rests on Remark 11, whose tail lacks a 2 under the root; loose as corrected by 7 % in epsilon at the closest.",
+            mutants={
                 "epsilon cut by 10 percent": Mutant(
-                    partial(_sample, share=0.9 * 0.5), {"epsilon": 8.0, "delta": 1e-12, **ONE}, severity=0.03
+                    _sample, {"epsilon": 8.0, "delta": 1e-12, **ONE}, severity=0.03, share=0.9 * 0.5
                 )
             },
-            f"{NOTES}, section 2",
+            derivation=f"{NOTES}, section 2",
         ),
         ".p5": LEAVING,
         "#all": Display(
@@ -263,11 +254,10 @@ STATEMENT = statement(
             "The noise of the released eigenvalue does not grow with the features' bound.",
             {
                 "eigenvalue noise divided by more than all budget allows": Mutant(
-                    partial(_eigenvalue_alone, distance=1.1, parts=(1.0, 1.0)), SMALL, severity=0.1
+                    _eigenvalue_alone, SMALL, severity=0.1, distance=1.1, parts=(1.0, 1.0)
                 ),
                 "eigenvalue noise without the square of the bound": Mutant(
-                    partial(_eigenvalue_alone, distance=16.0, parts=(4.0, 5.0)),
-                    SMALL,  # bound 4
+                    _eigenvalue_alone, SMALL, distance=16.0, parts=(4.0, 5.0)
                 ),
             },
         ),

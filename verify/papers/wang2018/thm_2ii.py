@@ -1,11 +1,8 @@
 """W18, Theorem 2(ii): optimisation error of AdaOPS.
 
-The second term lacks ||X||^2, and both lack a power of log(6/delta) that the proof's last displays have: for one feature
-and n = log(6/delta) records the bias of the least possible ridge alone exceeds the printed rate without bound
-(docs/derivations/wang2018_rates.md, section 8).
+The second term lacks ||X||^2, and both lack a power of log(6/delta) that the proof's last displays have: for one
+feature and n = log(6/delta) records the bias of the least possible ridge alone exceeds the printed rate without bound.
 """
-
-from __future__ import annotations
 
 import math
 from functools import partial
@@ -20,10 +17,8 @@ from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018
 from mechanisms.numerics.balls import enclose, ndtr_ball
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.scaling import LOSS, rate
+from ..kit import Case, Claim, Evidence, Measure, Observer, coverage_evidence
 
 RHO = 0.1
 NOTES = "docs/derivations/wang2018_rates.md"
@@ -87,30 +82,21 @@ def _coverage(case: Case, budget: Budget, *, constant: float, square: bool = Tru
 SEQUENCE = ((100.0, 1.0), (1e3, 10.0), (1e4, 100.0), (1e5, 1e3), (1e6, 1e4))
 DRAWS = (1_500, 3_000, 20_000)
 SPECTRA = {
-    "dim": (1, 3),
-    "copies": (1, 30, 200, 2_000),
-    "bound": (1.0,),
-    "epsilon": (1.0,),
-    "delta": (0.1, 1e-12),
-    "rho": (0.3, 0.02),
-    "spectrum": ("flat", "one small", "deficient"),
-}
+    "dim": (1, 3), "copies": (1, 30, 200, 2_000), "bound": (1.0,), "epsilon": (1.0,), "delta": (0.1, 1e-12),
+    "rho": (0.3, 0.02), "spectrum": ("flat", "one small", "deficient"),
+}  # fmt: skip
 TIGHT = {"dim": 3, "copies": 200, "bound": 1.0, "epsilon": 1.0, "delta": 1e-6, "rho": 0.1, "spectrum": "flat"}
 SCALED = {name: (value,) for name, value in TIGHT.items()} | {"bound": (0.01, 4.0, 100.0), "epsilon": (0.1, 1.0)}
 _ROOT = "d^1/2 X^2 theta^2 epsilon^-1 log^1/2"
 
 STATEMENT = statement(
     "W18-TH2ii",
-    domain=(
-        "||Y|| <= C ||X|| ||theta*||; every epsilon > 0, delta, rho in (0, 1). Corrected: epsilon <= 1, the corrected AdaOPS; decided for "
-        "d in {1, 3}, up to 6,000 records, delta in [1e-12, 0.1], rho in [0.02, 0.3]"
-    ),
-    summary=(
-        "Two slips: the second term lacks ||X||^2, and log(1/delta) must be joined by log(6/delta)^2 under both terms, as at the end of the proof; "
-        "without it the ratio grows like log(1/delta) (one feature, n = log(6/delta)). The corrected rate is decided with the "
-        "constant 100; 32 is too small. The probability is 1 - rho - delta: the released quantities fail with probability of order delta, whatever rho. For epsilon above 1 the "
-        "temperature grows like epsilon, not its square."
-    ),
+    domain="||Y|| <= C ||X|| ||theta*||; every epsilon > 0, delta, rho in (0, 1). Corrected: epsilon <= 1, the corrected AdaOPS; decided for "
+    "d in {1, 3}, up to 6,000 records, delta in [1e-12, 0.1], rho in [0.02, 0.3]",
+    summary="Two slips: the second term lacks ||X||^2, and log(1/delta) must be joined by log(6/delta)^2 under both terms, as at the end of the proof; "
+    "without it the ratio grows like log(1/delta) (one feature, n = log(6/delta)). The corrected rate is decided with the "
+    "constant 100; 32 is too small. The probability is 1 - rho - delta: the released quantities fail with probability of order delta, whatever rho. For epsilon above 1 the "
+    "temperature grows like epsilon, not its square.",
     derivation=f"{NOTES}, section 8",
     displays={
         "#units": rate(
@@ -146,11 +132,9 @@ STATEMENT = statement(
             ),
             "The square of log(6/delta) that the proof arrives at is lost in the theorem; t_min alone makes the bias of that order.",
             {
-                "constant 32": Mutant(
-                    partial(_coverage, constant=32.0), TIGHT, severity=0.11, draws=(10_000, 20_000, 60_000)
-                ),
+                "constant 32": Mutant(_coverage, TIGHT, severity=0.11, draws=(10_000, 20_000, 60_000), constant=32.0),
                 "no square of the logarithm": Mutant(
-                    partial(_coverage, constant=100.0, square=False), TIGHT | {"dim": 1, "delta": 1e-12}, draws=DRAWS
+                    _coverage, TIGHT | {"dim": 1, "delta": 1e-12}, draws=DRAWS, constant=100.0, square=False
                 ),
             },
         ),

@@ -4,8 +4,6 @@ A full-rank design is not enough: with a small spectrum the ridge is on with ove
 the spectrum above a threshold everything is explicit (docs/derivations/wang2018_rates.md, section 9).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -16,9 +14,7 @@ from mechanisms.laws.gaussian_calibration import upper_quantile
 from mechanisms.linear.adaops_wang2018 import CorrectedRule2018, PublishedRule2018, Settings2018, positive_root
 from mechanisms.linear.ops_calibrations import largest_gamma
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ..kit import Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, smallest, statement
 from .thm_2i import settings
 
 #: Relative room for closed forms of some dozen operations in float64.
@@ -124,15 +120,11 @@ _LOSS = "l = norm(cal(X))^2 (s Phi^(-1)(1-delta/5) + 1 + s Phi^(-1)(1 - delta/3)
 
 STATEMENT = statement(
     "W18-TH2iii",
-    domain=(
-        "y = X theta_0 + N(0, sigma^2 I), X of full rank, every epsilon > 0 and delta in (0, 1); E independent of y given X, of probability at "
-        "least 1 - delta/3. Corrected: lambda_min above a stated threshold, epsilon <= 1, the corrected AdaOPS; decided for delta in [1e-12, 0.3]"
-    ),
-    summary=(
-        "Full rank is not enough: for one record x = 1 the ridge shrinks theta by more than 95 % with probability near 1, and no event E can mend that. "
-        "The proof's own E has probability one half, and its order fails as epsilon grows (the temperature then grows like epsilon). With "
-        "lambda_min above the threshold and epsilon <= 1 it is true; the largest excess is between 20.8 and 124 times its order, so the proof's 64 e^4 = 3,494 is loose by at least 28."
-    ),
+    domain="y = X theta_0 + N(0, sigma^2 I), X of full rank, every epsilon > 0 and delta in (0, 1); E independent of y given X, of probability at "
+    "least 1 - delta/3. Corrected: lambda_min above a stated threshold, epsilon <= 1, the corrected AdaOPS; decided for delta in [1e-12, 0.3]",
+    summary="Full rank is not enough: for one record x = 1 the ridge shrinks theta by more than 95 % with probability near 1, and no event E can mend that. "
+    "The proof's own E has probability one half, and its order fails as epsilon grows (the temperature then grows like epsilon). With "
+    "lambda_min above the threshold and epsilon <= 1 it is true; the largest excess is between 20.8 and 124 times its order, so the proof's 64 e^4 = 3,494 is loose by at least 28.",
     derivation="docs/derivations/wang2018_rates.md, section 9",
     displays={
         "#mean": Display(
@@ -152,11 +144,7 @@ STATEMENT = statement(
                 SPECTRA,
             ),
             "A small spectrum of full rank leaves the ridge on; lambda = 0 needs alpha n/d large, which only the proof assumes.",
-            {
-                "spectrum 10 % below the threshold": Mutant(
-                    partial(_unbiased, share=0.9), SHARP | {"delta": 0.1}, severity=0.1
-                )
-            },
+            {"spectrum 10 % below the threshold": Mutant(_unbiased, SHARP | {"delta": 0.1}, severity=0.1, share=0.9)},
         ),
         "#covariance": Display(
             "covariance on that event",
@@ -171,22 +159,21 @@ STATEMENT = statement(
                 SPECTRA,
             ),
             "1/gamma falls like 1/epsilon for large epsilon, the stated order like 1/epsilon^2.",
-            {"constant 19": Mutant(partial(_covariance, constant=19.0), SHARP, severity=0.08)},
+            {"constant 19": Mutant(_covariance, SHARP, severity=0.08, constant=19.0)},
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 "PP[tilde(lambda)_min >= lambda_min - norm(cal(X))^2 (4 log(6/delta))/epsilon] >= 1 - delta/3",
                 partial(_event, share=0.0),
                 [smallest("any epsilon", {"delta": 1e-3})],
             ),
-            Form(
+            corrected=Form(
                 f"PP[tilde(lambda)_min >= lambda_min - l] >= 1 - delta/3, quad {_LOSS}",
                 _event,
                 over("delta", {"delta": (0.3, 1e-3, 1e-6, 1e-12)}),
             ),
-            "The shift alone uses up the allowance, so the event is that a normal variable is positive: probability one half.",
-            {"quantile cut by 10 %": Mutant(partial(_event, share=0.9), {"delta": 1e-6}, severity=0.1)},
+            wrong="The shift alone uses up the allowance, so the event is that a normal variable is positive: probability one half.",
+            mutants={"quantile cut by 10 %": Mutant(_event, {"delta": 1e-6}, severity=0.1, share=0.9)},
         ),
     },
 )

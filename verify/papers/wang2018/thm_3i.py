@@ -3,17 +3,15 @@
 Our copy of the algorithm's last line is damaged: decided with the released matrix (``@hat``), and with the raw one.
 """
 
-from __future__ import annotations
-
 import math
 
 from mechanisms import GaussianProfile
 from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
 from ...kernel.statement_plots import profile_figure
+from ..kit import Display, Form, Mutant, over, search, smallest, statement
 from .shared.adaptive_ssp import CORRECTED as TOGETHER
 from .shared.adaptive_ssp import DRAWN, LARGE, LARGEST, MUTANTS, WORST, last_line, releases
 
@@ -54,15 +52,11 @@ def figures(seed: int) -> tuple[Figure, ...]:
 
 STATEMENT = statement(
     "W18-TH3i",
-    domain=(
-        "Algorithm 2, one row added or removed, bounds public; every epsilon > 0 and delta in (0, 1). The observer sees the three "
-        "releases and the output. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        f"With the released matrix in the last line, as step 4 and the proof have it, the theorem is true up to epsilon = {LARGEST:g} and false "
-        "beyond 15.8. Its proof does not carry it: each release alone exceeds (epsilon/3, delta/3), by 31 times in delta at epsilon = 1, "
-        "delta/3 = 1e-9, though not for large delta. Our copy prints the raw matrix in that line, most likely for a lost hat; read so, the output would give X^T X away."
-    ),
+    domain="Algorithm 2, one row added or removed, bounds public; every epsilon > 0 and delta in (0, 1). The observer sees the three "
+    "releases and the output. Decided for epsilon in [1e-3, 100], delta in [1e-12, 0.99]",
+    summary=f"With the released matrix in the last line, as step 4 and the proof have it, the theorem is true up to epsilon = {LARGEST:g} and false "
+    "beyond 15.8. Its proof does not carry it: each release alone exceeds (epsilon/3, delta/3), by 31 times in delta at epsilon = 1, "
+    "delta/3 = 1e-9, though not for large delta. Our copy prints the raw matrix in that line, most likely for a lost hat; read so, the output would give X^T X away.",
     displays={
         "@hat": Display(
             "AdaSSP is (epsilon, delta)-DP; last line with the released matrix",
@@ -84,19 +78,18 @@ STATEMENT = statement(
             "docs/derivations/wang2018_ssp.md, section 3",
         ),
         ".p": Display(
-            "",
-            Form(
+            printed=Form(
                 '"noise" sqrt(log(6/delta))/(epsilon/3) times "sensitivity is" (epsilon/3, delta/3)"-DP"',
                 PRINTED.of(third),
                 [ONE, search(quick=False)],
             ),
-            Form(
+            corrected=Form(
                 '"noise" sqrt(2 log(3.75/delta))/(epsilon/3) times "sensitivity is" (epsilon/3, delta/3)"-DP for" epsilon <= 3',
                 CORRECTED.of(third, lambda p, epsilon: epsilon <= 1.0),
                 [ONE, *over("epsilon and delta", BUDGETS, quick_every=5), search(quick=False)],
             ),
-            "The 2 under the root of the Gaussian mechanism is missing, and its hypothesis epsilon/3 <= 1. Loose by 12 % at the closest.",
-            {
+            wrong="The 2 under the root of the Gaussian mechanism is missing, and its hypothesis epsilon/3 <= 1. Loose by 12 % at the closest.",
+            mutants={
                 "epsilon 2 % below the least possible": Mutant(
                     CORRECTED.of(lambda p: 0.98 * CRITICAL * third(p), lambda p, _: third(p) <= 1.0),
                     {"epsilon": 3.0, "delta": 1e-12},
@@ -104,7 +97,7 @@ STATEMENT = statement(
                 ),
                 "any epsilon": Mutant(CORRECTED.of(third), {"epsilon": 30.0, "delta": 0.04}),
             },
-            "docs/derivations/wang2019.md, Lemma 2.4",
+            derivation="docs/derivations/wang2019.md, Lemma 2.4",
         ),
     },
     figures=figures,

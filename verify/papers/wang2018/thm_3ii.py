@@ -5,10 +5,7 @@ trace already promises an error d times smaller (docs/derivations/wang2018_rates
 takes a ridge of twice a bound on the noise matrix and is explicit.
 """
 
-from __future__ import annotations
-
 import math
-from functools import partial
 
 import numpy as np
 from flint import arb
@@ -19,11 +16,9 @@ from mechanisms.data.dataset import FloatArray
 from mechanisms.numerics.balls import enclose, ndtr_ball
 
 from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import coverage_evidence
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import generator
 from ...methods.scaling import LOSS, rate
+from ..kit import Case, Claim, Evidence, Measure, Observer, coverage_evidence
 
 RHO = 0.1
 
@@ -87,25 +82,18 @@ def _coverage(case: Case, budget: Budget, *, divisor: float = 1.0) -> Evidence:
 
 SEQUENCE = ((10, 1.0), (100, 10.0), (1_000, 100.0), (10_000, 1e3), (100_000, 1e4))
 SPECTRA = {
-    "dim": (1, 2, 5),
-    "lambda_min": (0.0, 0.01, 2.0, 100.0),
-    "rho": (0.3, 0.1, 0.02),
-    "delta": (1e-6,),
+    "dim": (1, 2, 5), "lambda_min": (0.0, 0.01, 2.0, 100.0), "rho": (0.3, 0.1, 0.02), "delta": (1e-6,),
     "spectrum": ("flat", "one small"),
-}
+}  # fmt: skip
 BIASED = {"dim": 1, "lambda_min": 2.0, "rho": 0.1, "delta": 1e-6, "spectrum": "flat"}
 
 STATEMENT = statement(
     "W18-TH3ii",
-    domain=(
-        "Algorithm 2 (the last line with the raw or the released matrix), rho the same in the algorithm and the claim, "
-        "||Y|| <= C ||X|| ||theta*||. Corrected form decided for d <= 5, rho in [0.02, 0.3], delta = 1e-6, epsilon = 1"
-    ),
-    summary=(
-        "The second term fails by a factor 9 d/32 where one eigenvalue is half the ridge's threshold and all others are large: the trace "
-        "counts one direction, the ridge is set for d. Its units are right. For d = 1 log(d^2/rho) should be log(2 d^2/rho). The explicit "
-        "corrected bound holds on every case tried; a 36th of it does not."
-    ),
+    domain="Algorithm 2 (the last line with the raw or the released matrix), rho the same in the algorithm and the claim, "
+    "||Y|| <= C ||X|| ||theta*||. Corrected form decided for d <= 5, rho in [0.02, 0.3], delta = 1e-6, epsilon = 1",
+    summary="The second term fails by a factor 9 d/32 where one eigenvalue is half the ridge's threshold and all others are large: the trace "
+    "counts one direction, the ridge is set for d. Its units are right. For d = 1 log(d^2/rho) should be log(2 d^2/rho). The explicit "
+    "corrected bound holds on every case tried; a 36th of it does not.",
     derivation="docs/derivations/wang2018_rates.md, section 6",
     displays={
         "#units": rate(
@@ -137,7 +125,7 @@ STATEMENT = statement(
             "the noise matrix's bound for the proof's event (W18-E15).",
             {
                 "bound divided by 36": Mutant(
-                    partial(_coverage, divisor=36.0), BIASED, severity=0.1, draws=(8_000, 20_000, 100_000)
+                    _coverage, BIASED, severity=0.1, draws=(8_000, 20_000, 100_000), divisor=36.0
                 )
             },
         ),

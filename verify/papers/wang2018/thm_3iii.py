@@ -4,8 +4,6 @@ With the raw matrix of our copy the error is an exact sum; with the released mat
 privacy needs, neither the mean nor the mean square exists (docs/derivations/wang2018_rates.md, section 7).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -15,10 +13,8 @@ from scipy.special import ndtri
 from audits import Budget, Estimate
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
-from ...kernel.declare import Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import FORMULA_ERROR
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.truncated import NoisyMoments, conditional_error
+from ..kit import FORMULA_ERROR, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, smallest, statement
 
 RHO, EPSILON = 0.05, 1.0
 
@@ -108,15 +104,11 @@ _PRINTED = (
 
 STATEMENT = statement(
     "W18-TH3iii",
-    domain=(
-        "y = X theta_0 + N(0, sigma^2 I), lambda_min large enough that lambda = 0 on an event of the released eigenvalue of probability "
-        "1 - delta/3; ||Y|| is only used as a public constant. Decided at epsilon = 1, delta in [1e-12, 0.3]"
-    ),
-    summary=(
-        "The last line of Algorithm 2 is damaged in our copy. With the released matrix, as in the proof, the mean does not exist on an event of the "
-        "eigenvalue alone; with the raw matrix, which no private version uses, the claim is true, the constant being 9 at most. With "
-        "||E1|| <= lambda_min/2 in the event the error bound holds with constant 180 (26 is too small), and theta is slightly biased."
-    ),
+    domain="y = X theta_0 + N(0, sigma^2 I), lambda_min large enough that lambda = 0 on an event of the released eigenvalue of probability "
+    "1 - delta/3; ||Y|| is only used as a public constant. Decided at epsilon = 1, delta in [1e-12, 0.3]",
+    summary="The last line of Algorithm 2 is damaged in our copy. With the released matrix, as in the proof, the mean does not exist on an event of the "
+    "eigenvalue alone; with the raw matrix, which no private version uses, the claim is true, the constant being 9 at most. With "
+    "||E1|| <= lambda_min/2 in the event the error bound holds with constant 180 (26 is too small), and theta is slightly biased.",
     derivation="docs/derivations/wang2018_rates.md, section 7",
     displays={
         "@hat": Display(
@@ -137,7 +129,7 @@ STATEMENT = statement(
                 ],
             ),
             "(X^T X + E1)^-1 has neither mean nor mean square; with the noise bounded it is biased, since inversion is convex.",
-            {"constant 26 (27 is reached)": Mutant(partial(_conditional, constant=26.0), PURE, severity=0.04)},
+            {"constant 26 (27 is reached)": Mutant(_conditional, PURE, severity=0.04, constant=26.0)},
         ),
         "@raw": Display(
             "last line with the raw matrix of our copy",
@@ -150,8 +142,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "constant 8.1 (9 is reached)": Mutant(partial(_raw, constant=8.1), NOISY, severity=0.1),
-                "any alpha": Mutant(partial(_raw, any_alpha=True), BELOW),
+                "constant 8.1 (9 is reached)": Mutant(_raw, NOISY, severity=0.1, constant=8.1),
+                "any alpha": Mutant(_raw, BELOW, any_alpha=True),
             },
         ),
     },

@@ -5,10 +5,7 @@ With ``h = n/(d kappa)``, a released eigenvalue ``lambda_min + sigma Z`` and a s
 variable decides. Privacy is W19-P4.4.1, error W19-P4.4.2, the proof's events W19-EA.4.
 """
 
-from __future__ import annotations
-
 import math
-from functools import partial
 
 from flint import arb
 
@@ -16,9 +13,8 @@ from mechanisms.laws.gaussian_calibration import upper_quantile
 from mechanisms.linear.adaops_wang2019 import CorrectedRule2019, Rule2019
 from mechanisms.numerics.balls import Ball, ndtr_ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence, Observer
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 
 
@@ -62,12 +58,9 @@ def _corrected(case: Case, *, maximum: bool = True, share: float | None = None) 
 
 ZERO = {"n": 40, "kappa": 1.0, "epsilon": 1.0, "delta": 0.01, "lambda_min": 0.0}
 AXES = {
-    "n": (1000,),
-    "kappa": (0.1, 1.0, 4.0),
-    "epsilon": (0.2, 1.0, 8.0),
-    "delta": (1e-1, 1e-3, 1e-9),
+    "n": (1000,), "kappa": (0.1, 1.0, 4.0), "epsilon": (0.2, 1.0, 8.0), "delta": (1e-1, 1e-3, 1e-9),
     "lambda_min": (0.0, 0.5, 900.0),
-}
+}  # fmt: skip
 
 
 def _inside(at: At) -> bool:
@@ -81,39 +74,26 @@ PROPER = 'quad X^T X + lambda_n I succ 0 "with probability" 1 - delta/2'
 
 STATEMENT = statement(
     "W19-ALG1",
-    domain=(
-        "||x|| <= 1, |y| <= 1, one record added or removed, kappa > 0 (the printed 0 divides by zero), delta in (0, 0.6]; implemented as "
-        "printed and corrected in mechanisms.linear.adaops_wang2019. Decided in one dimension, where only lambda_min matters"
-    ),
-    summary=(
-        "A misprint: min for max. The step is there to add what the smallest eigenvalue lacks, and the proof of Proposition 4.4 uses the "
-        "maximum; word for word lambda_n is never positive, and for X^T X singular there is no posterior. With the maximum, and constants that "
-        "follow from proved bounds (W19-EA.4, W19-P4.4.1), there is one with probability at least 1 - delta/2. n must be public."
-    ),
+    domain="||x|| <= 1, |y| <= 1, one record added or removed, kappa > 0 (the printed 0 divides by zero), delta in (0, 0.6]; implemented as "
+    "printed and corrected in mechanisms.linear.adaops_wang2019. Decided in one dimension, where only lambda_min matters",
+    summary="A misprint: min for max. The step is there to add what the smallest eigenvalue lacks, and the proof of Proposition 4.4 uses the "
+    "maximum; word for word lambda_n is never positive, and for X^T X singular there is no posterior. With the maximum, and constants that "
+    "follow from proved bounds (W19-EA.4, W19-P4.4.1), there is one with probability at least 1 - delta/2. n must be public.",
     derivation="docs/derivations/wang2018_adaops.md, section 4",
-    displays={
-        "": Display(
-            "step 3 has a law to sample from",
-            printed=Form(
-                RIDGE.format(cut="min", shift="(log(4/delta))/(epsilon/2)") + PROPER,
-                _printed,
-                [
-                    smallest("40 records x = 0: never a posterior", ZERO),
-                    At("40 records x = 1", ZERO | {"lambda_min": 40.0}),
-                ],
-            ),
-            corrected=Form(
-                RIDGE.format(cut="max", shift="sigma Phi^(-1)(1 - delta/4) + 1") + PROPER,
-                _corrected,
-                [refuting(ZERO), *filter(_inside, over("budget, kappa, smallest eigenvalue", AXES, quick_every=7))],
-            ),
-            wrong="A misprint: the minimum should be a maximum, as the proof has it; the step is meant to add what the smallest eigenvalue lacks.",
-            mutants={
-                "minimum for maximum": Mutant(partial(_corrected, maximum=False), ZERO),
-                "shift of 0.9 times the quantile at delta/2": Mutant(
-                    partial(_corrected, share=0.9), ZERO, severity=0.1
-                ),
-            },
-        )
+    title="step 3 has a law to sample from",
+    printed=Form(
+        RIDGE.format(cut="min", shift="(log(4/delta))/(epsilon/2)") + PROPER,
+        _printed,
+        [smallest("40 records x = 0: never a posterior", ZERO), At("40 records x = 1", ZERO | {"lambda_min": 40.0})],
+    ),
+    corrected=Form(
+        RIDGE.format(cut="max", shift="sigma Phi^(-1)(1 - delta/4) + 1") + PROPER,
+        _corrected,
+        [refuting(ZERO), *filter(_inside, over("budget, kappa, smallest eigenvalue", AXES, quick_every=7))],
+    ),
+    wrong="A misprint: the minimum should be a maximum, as the proof has it; the step is meant to add what the smallest eigenvalue lacks.",
+    mutants={
+        "minimum for maximum": Mutant(_corrected, ZERO, maximum=False),
+        "shift of 0.9 times the quantile at delta/2": Mutant(_corrected, ZERO, severity=0.1, share=0.9),
     },
 )

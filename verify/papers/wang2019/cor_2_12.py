@@ -4,8 +4,6 @@ The hypothesis ``E_D exp(2 epsilon) <= 1`` forces epsilon = 0 on D; the bound is
 expansion printed beside it lacks a pair of brackets (docs/derivations/wang2019_sections_2_3.md, Corollary 2.12).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,11 +15,10 @@ from mechanisms import Relation
 from mechanisms.laws.finite_laws import worst_gap
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
 from ...methods.finite_mechanisms import NAMED, expectations, largest_delta, of_case, shifted
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 TERMS = 120
 
@@ -91,37 +88,26 @@ def _proof(case: Case, *, deltas: str = "2", hypothesis: bool = True) -> Evidenc
 
 
 FINITE = {
-    "mechanism": (*NAMED, "random"),
-    "symbols": (2,),
-    "n": (1, 2),
-    "base": (0, 1, 2),
-    "population": ("uniform", "rare last"),
-    "rule": ("1", "5/4"),
-    "seed": (1,),
-}
+    "mechanism": (*NAMED, "random"), "symbols": (2,), "n": (1, 2), "base": (0, 1, 2),
+    "population": ("uniform", "rare last"), "rule": ("1", "5/4"), "seed": (1,),
+}  # fmt: skip
 # one record, half the time told: without it the outputs are (1/2, 1/2), delta is 1/4 on both symbols
 SHARP = {"mechanism": NAMED[2], "symbols": 2, "n": 1, "base": 0, "population": "rare last", "rule": "1"}
 EQUAL = {"epsilon under D": 0.0, "epsilon under D'": 0.5, "probability": 1.0}
 PAIRS = {"epsilon under D": (0.0, 0.25, 3.0), "epsilon under D'": (0.0, 0.75, 2.0), "probability": (0.25, 1.0)}
 CONSTANT = {"exp(epsilon) under D": 1.0, "first under D'": 1.0, "second under D'": 1.0, "delta": 0.25}
 PROOFS = {
-    "exp(epsilon) under D": (1.0, 2.0),
-    "first under D'": (1.0, 2.0),
-    "second under D'": (1.0, 8.0),
+    "exp(epsilon) under D": (1.0, 2.0), "first under D'": (1.0, 2.0), "second under D'": (1.0, 8.0),
     "delta": (0.0, 1e-6, 0.25),
-}
+}  # fmt: skip
 LEFT = "1/2 [EE_(cal(D)) e^(2 epsilon) + EE_(cal(D)') e^(2 epsilon)] - 1 + 2 delta"
 
 STATEMENT = statement(
     "W19-C2.12",
-    domain=(
-        "As W19-P2.11, delta at least every delta(Z, z), and E_D exp(2 epsilon) <= 1, which with epsilon >= 0 means epsilon = 0 on D. "
-        "Bound decided exactly for 2 symbols, n <= 2, base data sets of n and n - 1 records; equality as an identity"
-    ),
-    summary=(
-        "The bound is true (its hypothesis leaves only epsilon = 0, where it reads 2 delta, and is not needed when Z has n - 1 records). "
-        "The expansion written after it, its Taylor series, lacks a pair of brackets: the weights 2^i/i! belong to both expectations."
-    ),
+    domain="As W19-P2.11, delta at least every delta(Z, z), and E_D exp(2 epsilon) <= 1, which with epsilon >= 0 means epsilon = 0 on D. "
+    "Bound decided exactly for 2 symbols, n <= 2, base data sets of n and n - 1 records; equality as an identity",
+    summary="The bound is true (its hypothesis leaves only epsilon = 0, where it reads 2 delta, and is not needed when Z has n - 1 records). "
+    "The expansion written after it, its Taylor series, lacks a pair of brackets: the weights 2^i/i! belong to both expectations.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Corollary 2.12",
     displays={
         "#bound": Display(
@@ -138,10 +124,9 @@ STATEMENT = statement(
                     ),
                 ],
             ),
-            mutants={"2 delta cut by 5 %": Mutant(partial(_bound, share=Fraction(19, 20)), SHARP, severity=0.05)},
+            mutants={"2 delta cut by 5 %": Mutant(_bound, SHARP, severity=0.05, share=Fraction(19, 20))},
         ),
         ".p": Display(
-            "",
             printed=Form(
                 LEFT + " = 1/2 [sum_(i=1)^infinity 2^i/i! EE_(cal(D)) epsilon^i + EE_(cal(D)') epsilon^i] + 2 delta",
                 partial(_equality, target=unweighted),
@@ -158,9 +143,9 @@ STATEMENT = statement(
             wrong="The brackets that make the weights 2^i/i! belong to both expectations are missing.",
             mutants={
                 "sum from i = 0": Mutant(
-                    partial(_equality, source=partial(weighted, first=0), target=partial(weighted, first=0)), EQUAL
+                    _equality, EQUAL, source=partial(weighted, first=0), target=partial(weighted, first=0)
                 ),
-                "half of the target's part": Mutant(partial(_equality, target=lambda x: weighted(x) / 2), EQUAL),
+                "half of the target's part": Mutant(_equality, EQUAL, target=lambda x: weighted(x) / 2),
             },
         ),
         "#proof": Display(
@@ -172,9 +157,9 @@ STATEMENT = statement(
             ),
             mutants={
                 "hypothesis dropped": Mutant(
-                    partial(_proof, hypothesis=False), CONSTANT | {"exp(epsilon) under D": 2.0, "second under D'": 2.0}
+                    _proof, CONSTANT | {"exp(epsilon) under D": 2.0, "second under D'": 2.0}, hypothesis=False
                 ),
-                "1.9 delta": Mutant(partial(_proof, deltas="1.9"), CONSTANT, severity=0.05),
+                "1.9 delta": Mutant(_proof, CONSTANT, severity=0.05, deltas="1.9"),
             },
             proof=True,
         ),

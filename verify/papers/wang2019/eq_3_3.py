@@ -4,8 +4,6 @@ The quadratic form is the squared per-instance sensitivity (Lemma 3.1), so the e
 ``mu = sqrt(gamma) Delta``. As printed gamma and a 2 are missing (docs/derivations/wang2019_sections_2_3.md, equation 3.3).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -16,9 +14,8 @@ from mechanisms.linear.gaussian_output import GaussianOutput
 from mechanisms.linear.ridge import ridge_fit
 
 from ...kernel.box_search import Point
-from ...kernel.declare import Display, Form, over, refuting, search, smallest, statement
 from ...kernel.formal import PairAtPoint, on_data, pair_of
-from ...kernel.statement import Case
+from ..kit import Case, Form, over, refuting, search, smallest, statement
 from .lem_2_4 import CLAIM as GAUSSIAN
 from .lem_2_4 import MUTANTS, SCALES, at_most_one, epsilon_corrected
 
@@ -51,35 +48,27 @@ FORM = "nabla ell(hat(theta)', z)^T H^(-1) A H^(-1) nabla ell(hat(theta)', z)"
 
 STATEMENT = statement(
     "W19-E3.3",
-    domain=(
-        "Smooth regularised problems (W19-L3.1), A positive definite and gamma > 0 that do not depend on the data, every delta > 0; H the "
-        "integrated Hessian without the target. Decided for gamma in [1e-6, 1e6], Delta in [1e-4, 100], delta in [1e-12, 0.99]"
-    ),
+    domain="Smooth regularised problems (W19-L3.1), A positive definite and gamma > 0 that do not depend on the data, every delta > 0; H the "
+    "integrated Hessian without the target. Decided for gamma in [1e-6, 1e6], Delta in [1e-4, 100], delta in [1e-12, 0.99]",
     summary="gamma does not appear in the printed epsilon at all, so that privacy fails by any factor as gamma grows; see W19-L2.4.",
     derivation="docs/derivations/wang2019_sections_2_3.md, equation 3.3",
-    displays={
-        "": Display(
-            "epsilon of output perturbation",
-            printed=Form(
-                f"epsilon(Z, z) = sqrt({FORM} log(1.25/delta))",
-                CLAIM.of(epsilon_published),
-                [smallest("one number released, Gaussian DP with mu = 0.1", SMALLEST), search()],
-            ),
-            corrected=Form(
-                f'epsilon(Z, z) = sqrt(2 gamma {FORM} log(1.25/delta)) quad "if this is at most 1"',
-                CLAIM.of(epsilon_corrected, at_most_one),
-                [
-                    refuting(SMALLEST),
-                    *over("scales and delta", SCALES, quick_every=9),
-                    search(),
-                    on_data("fair", 0, RECORD, draws=(20_000, 100_000, 2_000_000)),
-                ],
-            ),
-            wrong=(
-                "The factor 2 gamma is missing under the root, and the hypothesis epsilon <= 1 of the classical constant. Loose by 12 % at "
-                "epsilon = 1, delta = 1e-12, more elsewhere: the exact epsilon is the root of the Gaussian profile."
-            ),
-            mutants=MUTANTS,
-        )
-    },
+    title="epsilon of output perturbation",
+    printed=Form(
+        f"epsilon(Z, z) = sqrt({FORM} log(1.25/delta))",
+        CLAIM.of(epsilon_published),
+        [smallest("one number released, Gaussian DP with mu = 0.1", SMALLEST), search()],
+    ),
+    corrected=Form(
+        f'epsilon(Z, z) = sqrt(2 gamma {FORM} log(1.25/delta)) quad "if this is at most 1"',
+        CLAIM.of(epsilon_corrected, at_most_one),
+        [
+            refuting(SMALLEST),
+            *over("scales and delta", SCALES, quick_every=9),
+            search(),
+            on_data("fair", 0, RECORD, draws=(20_000, 100_000, 2_000_000)),
+        ],
+    ),
+    wrong="The factor 2 gamma is missing under the root, and the hypothesis epsilon <= 1 of the classical constant. Loose by 12 % at "
+    "epsilon = 1, delta = 1e-12, more elsewhere: the exact epsilon is the root of the Gaussian profile.",
+    mutants=MUTANTS,
 )

@@ -4,16 +4,13 @@ With the residual at the estimate that has seen the target, the Hessian must be 
 (docs/derivations/wang2019_sections_2_3.md, equation 3.4).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 from mechanisms import Relation
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, equal, identity, matrix, quadratic, random_matrix
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 from .shared.regressions import Regression, regression
 
 
@@ -57,12 +54,9 @@ def _leverage(case: Case, *, root: bool, scale: Fraction = Fraction(1)) -> Evide
 
 
 DESIGNS = {
-    "A": ("identity", "Gram matrix", "its square", "random"),
-    "shape": SHAPES,
-    "n": (5,),
-    "dim": (1, 2, 4),
+    "A": ("identity", "Gram matrix", "its square", "random"), "shape": SHAPES, "n": (5,), "dim": (1, 2, 4),
     "seed": (1,),
-}
+}  # fmt: skip
 LEVERAGES = {"design": ("X", "[X, x]"), "shape": SHAPES, "n": (5,), "dim": (1, 3), "seed": (1,)}
 SMALLEST = {"A": "identity"}
 PLAIN = {"A": "random", "shape": "generic", "n": 5, "dim": 3, "seed": 3}
@@ -72,14 +66,10 @@ FACTOR = "sqrt(x^T (X^T X)^(-1) A (X^T X)^(-1) x) = "
 
 STATEMENT = statement(
     "W19-E3.4",
-    domain=(
-        "Squared loss, no regulariser, X^T X invertible, A positive definite; theta_hat' is the estimate with the target, X' the "
-        "design with its row (Lemma 3.1). Decided exactly for n = 5, d <= 4"
-    ),
-    summary=(
-        "The second expression is right, the first is not, so neither is the equality between them. With X' for the design without a "
-        "record the same holds with the parts exchanged. For A = X^T X the factor is the root of the leverage."
-    ),
+    domain="Squared loss, no regulariser, X^T X invertible, A positive definite; theta_hat' is the estimate with the target, X' the "
+    "design with its row (Lemma 3.1). Decided exactly for n = 5, d <= 4",
+    summary="The second expression is right, the first is not, so neither is the equality between them. With X' for the design without a "
+    "record the same holds with the parts exchanged. For A = X^T X the factor is the root of the leverage.",
     derivation="docs/derivations/wang2019_sections_2_3.md, equation 3.4",
     displays={
         "#first": Display(
@@ -97,9 +87,9 @@ STATEMENT = statement(
             wrong="The Hessian with the target belongs to the residual at the estimate without it; the printed value is too small by the factor 1 + mu.",
             mutants={
                 "residual scaled by 1.01": Mutant(
-                    partial(_sensitivity, joined=True, inside=False, scale=SCALE), PLAIN, severity=0.01
+                    _sensitivity, PLAIN, severity=0.01, joined=True, inside=False, scale=SCALE
                 ),
-                "the other residual": Mutant(partial(_sensitivity, joined=True, inside=True), PLAIN),
+                "the other residual": Mutant(_sensitivity, PLAIN, joined=True, inside=True),
             },
         ),
         "#second": Display(
@@ -111,9 +101,9 @@ STATEMENT = statement(
             ),
             mutants={
                 "residual scaled by 1.01": Mutant(
-                    partial(_sensitivity, joined=False, inside=True, scale=SCALE), PLAIN, severity=0.01
+                    _sensitivity, PLAIN, severity=0.01, joined=False, inside=True, scale=SCALE
                 ),
-                "the other residual": Mutant(partial(_sensitivity, joined=False, inside=False), PLAIN),
+                "the other residual": Mutant(_sensitivity, PLAIN, joined=False, inside=False),
             },
         ),
         "#leverage": Display(
@@ -129,9 +119,7 @@ STATEMENT = statement(
                 [*(refuting({"design": d}) for d in LEVERAGES["design"]), *over("designs", LEVERAGES, quick_every=5)],
             ),
             wrong="The leverage stands for its square root.",
-            mutants={
-                "scaled by 1.01": Mutant(partial(_leverage, root=True, scale=SCALE), {"design": "X"}, severity=0.01)
-            },
+            mutants={"scaled by 1.01": Mutant(_leverage, {"design": "X"}, severity=0.01, root=True, scale=SCALE)},
         ),
     },
 )

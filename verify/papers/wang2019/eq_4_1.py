@@ -1,10 +1,7 @@
 """W19, equation 4.1: the choice A = (X^T X)^2 and objective perturbation, in rational arithmetic.
 
-The output is affine in the linear term, so its covariance is exact. As printed the wrong variable is drawn
-(docs/derivations/wang2019_sections_2_3.md, equations 4.1 and 4.2).
+The output is affine in the linear term, so its covariance is exact. As printed the wrong variable is drawn.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,9 +9,8 @@ from functools import partial
 
 from flint import fmpq_mat
 
-from ...kernel.declare import Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, column, identity, matrix, same, scalar
+from ..kit import Case, Evidence, Form, Mutant, over, refuting, smallest, statement
 from .shared.regressions import records
 
 
@@ -57,23 +53,19 @@ STATEMENT = statement(
     domain="Linear regression, X^T X invertible, Theta the whole space. Decided exactly for n = 6, d <= 4",
     summary="A misprint: the linear term z is what is drawn. With it, gamma of (3.2) is 4/sigma^2; the implementation is `DemocraticOutput`.",
     derivation="docs/derivations/wang2019_sections_2_3.md, equations 4.1 and 4.2",
-    displays={
-        "": Display(
-            "the law of the output",
-            printed=Form(
-                FORMULA.format(drawn="theta"), partial(_covariance, drawn=False), [smallest("X = 1, y = 1", SMALLEST)]
-            ),
-            corrected=Form(
-                FORMULA.format(drawn="z") + ", quad gamma = 4\\/sigma^2",
-                _covariance,
-                [refuting(SMALLEST), *over("designs", DESIGNS, quick_every=5)],
-            ),
-            wrong="theta stands for z in front of the normal law: as printed the minimised variable is drawn and the output is not random.",
-            mutants={
-                "the Fisher choice": Mutant(partial(_covariance, choice=lambda gram: gram), PLAIN),
-                "the identity": Mutant(partial(_covariance, choice=lambda gram: identity(gram.nrows())), PLAIN),
-                "gamma = 4.04/sigma^2": Mutant(partial(_covariance, scale=Fraction(404, 100)), PLAIN, severity=0.01),
-            },
-        )
+    title="the law of the output",
+    printed=Form(
+        FORMULA.format(drawn="theta"), partial(_covariance, drawn=False), [smallest("X = 1, y = 1", SMALLEST)]
+    ),
+    corrected=Form(
+        FORMULA.format(drawn="z") + ", quad gamma = 4\\/sigma^2",
+        _covariance,
+        [refuting(SMALLEST), *over("designs", DESIGNS, quick_every=5)],
+    ),
+    wrong="theta stands for z in front of the normal law: as printed the minimised variable is drawn and the output is not random.",
+    mutants={
+        "the Fisher choice": Mutant(_covariance, PLAIN, choice=lambda gram: gram),
+        "the identity": Mutant(_covariance, PLAIN, choice=lambda gram: identity(gram.nrows())),
+        "gamma = 4.04/sigma^2": Mutant(_covariance, PLAIN, severity=0.01, scale=Fraction(404, 100)),
     },
 )

@@ -4,15 +4,12 @@ The precision of the printed posterior is twice ``gamma X^T X``; with the half t
 of (3.2) (docs/derivations/wang2019_sections_2_3.md, equations 4.1 and 4.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, column, fraction, hessian, identity, matrix, same, scalar
+from ..kit import At, Case, Evidence, Form, Mutant, over, refuting, smallest, statement
 from .shared.regressions import records
 
 
@@ -43,30 +40,22 @@ FORMULA = (
 STATEMENT = statement(
     "W19-E4.2",
     domain="Linear regression, X^T X invertible, the same gamma as in (3.2) and W19-T4.1. Decided exactly for n = 6, d <= 4",
-    summary=(
-        "A factor 2: A = X^T X does give this family of posteriors, but with the paper's gamma its noise is half as large (in variance) as "
-        "that of (3.2) and of W19-T4.1. Up to a relabelling of gamma the statement is right."
-    ),
+    summary="A factor 2: A = X^T X does give this family of posteriors, but with the paper's gamma its noise is half as large (in variance) as "
+    "that of (3.2) and of W19-T4.1. Up to a relabelling of gamma the statement is right.",
     derivation="docs/derivations/wang2019_sections_2_3.md, equations 4.1 and 4.2",
-    displays={
-        "": Display(
-            "the law of the output",
-            printed=Form(
-                FORMULA.format(factor="gamma"),
-                partial(_precision, factor=Fraction(1)),
-                [smallest("X = 1, gamma = 1: variance 1/2 against 1", SMALLEST), At("random design", PLAIN)],
-            ),
-            corrected=Form(
-                FORMULA.format(factor="gamma/2"),
-                _precision,
-                [refuting(SMALLEST), *over("designs", DESIGNS, quick_every=5)],
-            ),
-            wrong="The 1/2 in the exponent, which W19-T4.1 has, is missing: the covariance is A^-1/(2 gamma), not the A^-1/gamma of (3.2).",
-            mutants={
-                "the democratic choice": Mutant(partial(_precision, choice=lambda gram: gram * gram), PLAIN),
-                "the identity": Mutant(partial(_precision, choice=lambda gram: identity(gram.nrows())), PLAIN),
-                "factor 0.505": Mutant(partial(_precision, factor=Fraction(505, 1000)), PLAIN, severity=0.01),
-            },
-        )
+    title="the law of the output",
+    printed=Form(
+        FORMULA.format(factor="gamma"),
+        partial(_precision, factor=Fraction(1)),
+        [smallest("X = 1, gamma = 1: variance 1/2 against 1", SMALLEST), At("random design", PLAIN)],
+    ),
+    corrected=Form(
+        FORMULA.format(factor="gamma/2"), _precision, [refuting(SMALLEST), *over("designs", DESIGNS, quick_every=5)]
+    ),
+    wrong="The 1/2 in the exponent, which W19-T4.1 has, is missing: the covariance is A^-1/(2 gamma), not the A^-1/gamma of (3.2).",
+    mutants={
+        "the democratic choice": Mutant(_precision, PLAIN, choice=lambda gram: gram * gram),
+        "the identity": Mutant(_precision, PLAIN, choice=lambda gram: identity(gram.nrows())),
+        "factor 0.505": Mutant(_precision, PLAIN, severity=0.01, factor=Fraction(505, 1000)),
     },
 )

@@ -4,8 +4,6 @@ The noise and its event are one normal variable; the bounds on the spectrum and 
 interval and are decided in rational arithmetic at its ends (docs/derivations/wang2018_adaops.md, section 4).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -20,11 +18,10 @@ from mechanisms.numerics.balls import Ball, ndtr_ball
 
 from ...kernel.box_search import Axis, Point, excess, worst_point
 from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, search, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence
 from ...kernel.formal import numbers
-from ...kernel.statement import Case, Evidence, Observer, Role
 from ...methods.enclosed import enclosed
 from ...methods.rational import at_most
+from ..kit import Case, Evidence, Observer, Role, hockey_stick_evidence
 
 #: Relative room for quantities that are solved for in float64.
 SOLVED = 1.0 + 1e-11
@@ -117,12 +114,9 @@ BUDGETS = {"epsilon": (1e-2, 0.3, 1.0, 8.0), "delta": (0.5, 1e-2, 1e-6, 1e-12)}
 ZERO = {"floor": "20", "t": "4", "lambda_min": "1/100", "noise": "0", "moved": "0"}
 LOW, HIGH = ZERO | {"noise": "1", "moved": "1"}, ZERO | {"noise": "-1"}
 RANGES = {
-    "floor": ("20", "7/2", "1000"),
-    "t": ("4", "1/3", "60"),
-    "lambda_min": ("0", "1/100", "19", "25", "5000"),
-    "noise": ("-1", "-1/2", "0", "1"),
-    "moved": ("0", "1/2", "1"),
-}
+    "floor": ("20", "7/2", "1000"), "t": ("4", "1/3", "60"), "lambda_min": ("0", "1/100", "19", "25", "5000"),
+    "noise": ("-1", "-1/2", "0", "1"), "moved": ("0", "1/2", "1"),
+}  # fmt: skip
 PRINTED = [smallest("X = [1/10], no noise drawn: lambda_n = 0", ZERO)]
 SPECTRA = [
     refuting(ZERO),
@@ -135,15 +129,11 @@ RIDGE = "quad lambda_n = max{0, n/(d kappa) - tilde(lambda)_min + t + 1}"
 
 STATEMENT = statement(
     "W19-EA.4",
-    domain=(
-        "||x|| <= 1, one record added or removed, epsilon > 0, delta in (0, 1). Release and event: epsilon in [0.01, 8], delta in [1e-12, 0.5]; "
-        "spectrum: every noise inside the event, lambda_min from 0"
-    ),
-    summary=(
-        "None of the four holds as printed. The noise lacks the 2 under the root; the event has 0.49 of the needed width at delta = 0.1 and 0.37 at "
-        "1e-12 (its failure is of order delta^(1/8)); the minimum in lambda_n leaves small eigenvalues as they are. With analytic noise, the normal quantile, and max for min they hold, and the lower "
-        "bound is met with equality."
-    ),
+    domain="||x|| <= 1, one record added or removed, epsilon > 0, delta in (0, 1). Release and event: epsilon in [0.01, 8], delta in [1e-12, 0.5]; "
+    "spectrum: every noise inside the event, lambda_min from 0",
+    summary="None of the four holds as printed. The noise lacks the 2 under the root; the event has 0.49 of the needed width at delta = 0.1 and 0.37 at "
+    "1e-12 (its failure is of order delta^(1/8)); the minimum in lambda_n leaves small eigenvalues as they are. With analytic noise, the normal quantile, and max for min they hold, and the lower "
+    "bound is met with equality.",
     derivation="docs/derivations/wang2018_adaops.md, section 4",
     displays={
         "#release": Display(
@@ -187,24 +177,18 @@ STATEMENT = statement(
         ),
         "#spectrum": Display(
             "bounds on the regularised spectrum",
-            printed=Form(
-                BETWEEN.format(width="(log(4/delta))/epsilon"),
-                partial(_spectrum, printed=True),
-                PRINTED,
-            ),
+            printed=Form(BETWEEN.format(width="(log(4/delta))/epsilon"), partial(_spectrum, printed=True), PRINTED),
             corrected=Form(f"{BETWEEN.format(width='2 t + 1')}, {RIDGE}", _spectrum, SPECTRA),
             wrong="lambda_n is never positive as printed; and its shift exceeds the upper bound's by more than the event allows.",
             mutants={
-                "shift cut by 10 %": Mutant(partial(_spectrum, share=CUT), LOW, severity=0.1),
-                "no 1 in the upper bound": Mutant(partial(_spectrum, room=0), HIGH),
+                "shift cut by 10 %": Mutant(_spectrum, LOW, severity=0.1, share=CUT),
+                "no 1 in the upper bound": Mutant(_spectrum, HIGH, room=0),
             },
         ),
         "#A.4": Display(
             "(A.4)",
             printed=Form(
-                "mu = x^T (X^T X + lambda_n I)^(-1) x <= (kappa d)/n",
-                partial(_leverage, printed=True),
-                PRINTED,
+                "mu = x^T (X^T X + lambda_n I)^(-1) x <= (kappa d)/n", partial(_leverage, printed=True), PRINTED
             ),
             corrected=Form(
                 f'mu = x^T (X^T X + lambda_n I)^(-1) x <= (kappa d)/n, {RIDGE} "from either member\'s release"',
@@ -212,7 +196,7 @@ STATEMENT = statement(
                 SPECTRA,
             ),
             wrong="It rests on the lower bound above, which the printed minimum does not give.",
-            mutants={"shift cut by 10 %": Mutant(partial(_leverage, share=CUT), LOW, severity=0.1)},
+            mutants={"shift cut by 10 %": Mutant(_leverage, LOW, severity=0.1, share=CUT)},
         ),
     },
 )

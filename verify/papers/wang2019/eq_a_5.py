@@ -4,8 +4,6 @@ With ``K = d kappa`` and ``lambda_min(X^T X + lambda I) >= n/K`` the largest res
 dimension together with the largest leverage K/n (docs/derivations/wang2019_section_4.md, A.5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -17,10 +15,9 @@ from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, refuting, search, smallest, statement
 
 #: Room for equality, which balls cannot decide.
 EQUAL = 1.0 + 1e-12
@@ -99,19 +96,13 @@ SPECTRA = {"K": (1e-3, 0.125, 0.9, 1.0, 4.0, 1e4), "fill": (0.0, 0.01, 0.5, 1.0)
 STEP = {"mu": 0.01, "K": 8.0, "gamma": 1.0, "leverage": 1.0, "r": 1.0, "delta": 1e-6}
 LARGE = {"mu": 1e-6, "K": 1e4, "gamma": 1e6, "leverage": 1.0, "r": 1.0, "delta": 1e-12}
 STEPS = {
-    "mu": (1e-4, 0.01, 0.25),
-    "K": (0.01, 1.0, 100.0),
-    "gamma": (1e-3, 100.0),
-    "leverage": (1.0, 0.3),
-    "r": (1.0, 0.3),
-    "delta": (0.1, 1e-9),
-}
+    "mu": (1e-4, 0.01, 0.25), "K": (0.01, 1.0, 100.0), "gamma": (1e-3, 100.0), "leverage": (1.0, 0.3),
+    "r": (1.0, 0.3), "delta": (0.1, 1e-9),
+}  # fmt: skip
 SHARES = {
-    "epsilon": (0.01, 1.0, 4.0, 30.0),
-    "delta": (0.5, 1e-3, 1e-12),
-    "kappa share": (1.0, 0.3),
+    "epsilon": (0.01, 1.0, 4.0, 30.0), "delta": (0.5, 1e-3, 1e-12), "kappa share": (1.0, 0.3),
     "gamma share": (1.0, 0.3),
-}
+}  # fmt: skip
 # epsilon = 2 log(4/delta), where all three terms are at their shares at once
 ALL_THREE = {"epsilon": 2.0 * math.log(400.0), "delta": 0.01, "kappa share": 1.0, "gamma share": 1.0}
 RESIDUAL = "abs(y - x^T hat(theta)) <= 1 + norm(hat(theta)) <= "
@@ -120,14 +111,10 @@ LINE = "(kappa d (1 + log(4/delta)))/(2 n) + (gamma_n kappa d)/(2 n) 2 kappa d +
 
 STATEMENT = statement(
     "W19-EA.5",
-    domain=(
-        "||x|| <= 1, |y| <= 1, n records, lambda_min(X^T X + lambda_n I) >= n/(d kappa). Decided for d kappa in [1e-3, 1e4], leverage bound kappa d/n in "
-        "[1e-6, 1/4], gamma in [1e-6, 1e6], delta in [1e-12, 0.5]"
-    ),
-    summary=(
-        "(A.5) loses its 1 and fails for d kappa < 5.83 (it holds beyond, loosely); the largest residual is 1 + min(sqrt(d kappa), d kappa). The next "
-        "line halves the leverage under its root and rests on Theorem 4.1's tail. The sum of shares is right, with equality at epsilon = 2 log(4/delta)."
-    ),
+    domain="||x|| <= 1, |y| <= 1, n records, lambda_min(X^T X + lambda_n I) >= n/(d kappa). Decided for d kappa in [1e-3, 1e4], leverage bound kappa d/n in "
+    "[1e-6, 1/4], gamma in [1e-6, 1e6], delta in [1e-12, 0.5]",
+    summary="(A.5) loses its 1 and fails for d kappa < 5.83 (it holds beyond, loosely); the largest residual is 1 + min(sqrt(d kappa), d kappa). The next "
+    "line halves the leverage under its root and rests on Theorem 4.1's tail. The sum of shares is right, with equality at epsilon = 2 log(4/delta).",
     derivation="docs/derivations/wang2019_section_4.md, A.5",
     displays={
         "#residual": Display(
@@ -144,9 +131,7 @@ STATEMENT = statement(
             corrected=Form(RESIDUAL + SUPREMUM, _residual, over("spectra above the floor", SPECTRA)),
             wrong="The 1 is dropped in the last step (and a minimum of one thing is taken).",
             mutants={
-                "bound cut by 10 %": Mutant(
-                    partial(_residual, bound=lambda k: supremum(k) * arb(0.9)), FULL, severity=0.1
-                )
+                "bound cut by 10 %": Mutant(_residual, FULL, severity=0.1, bound=lambda k: supremum(k) * arb(0.9))
             },
         ),
         "#step": Display(

@@ -4,8 +4,6 @@ The printed condition names the same probability twice. With both probabilities 
 true; as printed the log ratio has no bound at all (docs/derivations/wang2019_sections_2_3.md, Fact 2.5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -18,12 +16,11 @@ from mechanisms.laws.finite_laws import Law, check_law, smallest_delta
 from mechanisms.numerics.balls import Ball, enclose
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.finite_mechanisms import random_law, two_outputs
 from ...methods.rational import ball
+from ..kit import At, Case, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 BOX = {"epsilon": Axis(1e-3, 100.0)}
 
@@ -95,44 +92,32 @@ FORMULA = (
 
 STATEMENT = statement(
     "W19-F2.5",
-    domain=(
-        "One pair (Z, z), any event S that is possible with and without z, any side information independent of the output given "
-        "the data (so that conditioning on it changes nothing). epsilon > 0; the algebra proved for epsilon in [1e-3, 100] (below, every term of the power series is positive)"
-    ),
-    summary=(
-        "The condition names one data set twice. With both it is true; the ratio can come up to log(exp(epsilon) + epsilon), "
-        "which is 2 epsilon to first order for small epsilon and tends to epsilon for large."
-    ),
+    domain="One pair (Z, z), any event S that is possible with and without z, any side information independent of the output given "
+    "the data (so that conditioning on it changes nothing). epsilon > 0; the algebra proved for epsilon in [1e-3, 100] (below, every term of the power series is positive)",
+    summary="The condition names one data set twice. With both it is true; the ratio can come up to log(exp(epsilon) + epsilon), "
+    "which is 2 epsilon to first order for small epsilon and tends to epsilon for large.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Fact 2.5",
-    displays={
-        "": Display(
-            "log ratio of an event",
-            printed=Form(
-                FORMULA.format(second="Z"),
-                partial(_ratio, condition=lambda p, q: p),
-                [smallest("two outputs, delta = 7/20", SMALLEST)],
-            ),
-            corrected=Form(
-                FORMULA.format(second="[Z, z]"),
-                _ratio,
-                [
-                    refuting(SMALLEST),
-                    At("proved on the box"),
-                    *over("every event of random laws", RANDOM, quick_every=5),
-                    *over("events at the edge of the condition", SHARP),
-                ],
-            ),
-            wrong="Both entries of the minimum name the data set without the target; the upper bound needs the probability with it.",
-            mutants={
-                "1.8 epsilon": Mutant(
-                    partial(_ratio, multiple=Fraction(9, 5)),
-                    [{"laws": "sharpest", "exp(epsilon)": 1.0625}, {}],
-                    severity=0.1,
-                ),
-                "no condition": Mutant(
-                    partial(_ratio, condition=lambda p, q: Fraction(1)), SMALLEST | {"exp(epsilon)": 2.0}
-                ),
-            },
-        )
+    title="log ratio of an event",
+    printed=Form(
+        FORMULA.format(second="Z"),
+        partial(_ratio, condition=lambda p, q: p),
+        [smallest("two outputs, delta = 7/20", SMALLEST)],
+    ),
+    corrected=Form(
+        FORMULA.format(second="[Z, z]"),
+        _ratio,
+        [
+            refuting(SMALLEST),
+            At("proved on the box"),
+            *over("every event of random laws", RANDOM, quick_every=5),
+            *over("events at the edge of the condition", SHARP),
+        ],
+    ),
+    wrong="Both entries of the minimum name the data set without the target; the upper bound needs the probability with it.",
+    mutants={
+        "1.8 epsilon": Mutant(
+            _ratio, [{"laws": "sharpest", "exp(epsilon)": 1.0625}, {}], severity=0.1, multiple=Fraction(9, 5)
+        ),
+        "no condition": Mutant(_ratio, SMALLEST | {"exp(epsilon)": 2.0}, condition=lambda p, q: Fraction(1)),
     },
 )

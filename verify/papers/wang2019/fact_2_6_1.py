@@ -1,20 +1,16 @@
 """W19, Fact 2.6 (1): simple composition of two mechanisms, exact on finite laws in rational arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 from audits import Budget
 from mechanisms.laws.finite_laws import Law, check_law, product, smallest_delta
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.finite_mechanisms import random_law, rational, two_outputs, worst_ratio
 from ...methods.rational import at_most
+from ..kit import Case, Evidence, Form, Mutant, Role, over, search, statement
 
 Laws = tuple[Law, Law]
 CUT = Fraction(19, 20)
@@ -93,46 +89,35 @@ def _composed(
 
 
 RANDOM = {
-    "laws": ("random",),
-    "outputs": (2, 3, 6),
-    "seed": (1, 2, 3),
-    "exp(epsilon_1)": (1.0, 1.5, 4.0),
+    "laws": ("random",), "outputs": (2, 3, 6), "seed": (1, 2, 3), "exp(epsilon_1)": (1.0, 1.5, 4.0),
     "exp(epsilon_2)": (1.0, 2.0),
-}
+}  # fmt: skip
 SHARP = {
-    "laws": ("randomised response",),
-    "delta": (0.0, 2.0**-40, 2.0**-10, 0.125),
-    "exp(epsilon_1)": (1.0, 1.5, 16.0),
-    "exp(epsilon_2)": (1.0, 2.0),
-}
+    "laws": ("randomised response",), "delta": (0.0, 2.0**-40, 2.0**-10, 0.125),
+    "exp(epsilon_1)": (1.0, 1.5, 16.0), "exp(epsilon_2)": (1.0, 2.0),
+}  # fmt: skip
 SMALL = {"laws": "randomised response", "delta": 2.0**-10, "exp(epsilon_1)": 1.5, "exp(epsilon_2)": 2.0}
 
 STATEMENT = statement(
     "W19-F2.6.1",
     domain="One pair (Z, z); A and B run with independent randomness; both directions. Counted where the summed delta is below 1",
     summary="True and tight: some pairs of laws with two outputs attain the sum; randomised response attains delta_1 + delta_2 - delta_1 delta_2.",
-    displays={
-        "": Display(
-            "joint output of two mechanisms",
-            printed=Form(
-                '(cal(A), cal(B)) "is" (epsilon_1 + epsilon_2, delta_1 + delta_2)"-pDP"',
-                _composed,
-                [
-                    *over("random finite laws", RANDOM, quick_every=7),
-                    *over("randomised response, the sharpest laws", SHARP, quick_every=3),
-                    search(quick=False),
-                ],
-            ),
-            mutants={
-                "larger delta only": Mutant(partial(_composed, total=max), SMALL),
-                "delta cut by 5 %": Mutant(
-                    partial(_composed, total=lambda deltas: added(deltas) * CUT), SMALL, severity=0.05
-                ),
-                "one epsilon": Mutant(partial(_composed, factor=max), SMALL),
-                "exp(epsilon) cut by 5 %": Mutant(
-                    partial(_composed, factor=lambda one, two: one * two * CUT), SMALL | {"delta": 0.0}, severity=0.05
-                ),
-            },
-        )
+    title="joint output of two mechanisms",
+    printed=Form(
+        '(cal(A), cal(B)) "is" (epsilon_1 + epsilon_2, delta_1 + delta_2)"-pDP"',
+        _composed,
+        [
+            *over("random finite laws", RANDOM, quick_every=7),
+            *over("randomised response, the sharpest laws", SHARP, quick_every=3),
+            search(quick=False),
+        ],
+    ),
+    mutants={
+        "larger delta only": Mutant(_composed, SMALL, total=max),
+        "delta cut by 5 %": Mutant(_composed, SMALL, severity=0.05, total=lambda deltas: added(deltas) * CUT),
+        "one epsilon": Mutant(_composed, SMALL, factor=max),
+        "exp(epsilon) cut by 5 %": Mutant(
+            _composed, SMALL | {"delta": 0.0}, severity=0.05, factor=lambda one, two: one * two * CUT
+        ),
     },
 )

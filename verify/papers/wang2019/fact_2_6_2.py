@@ -1,11 +1,8 @@
 """W19, Fact 2.6 (2): advanced composition, decided on the exact worst case of k mechanisms.
 
 As printed the order is ``sqrt(k log(1/delta)) epsilon``. Randomised response with a fixed epsilon needs an epsilon of
-order ``k``: the second term ``k epsilon (exp(epsilon) - 1)`` is no lower order unless epsilon is small
-(docs/derivations/wang2019_sections_2_3.md, Fact 2.6.2).
+order ``k``: the second term ``k epsilon (exp(epsilon) - 1)`` is no lower order unless epsilon is small.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -20,12 +17,10 @@ from mechanisms.releases.composition import advanced_composition, optimal_compos
 from reports.row import Figure
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.evidence import FORMULA_ERROR
+from ...kernel.declare import At, Decide, Form, Mutant, over, refuting, smallest, statement
 from ...kernel.formal import numbers
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import curve_figure
+from ..kit import FORMULA_ERROR, Case, Claim, Evidence, Measure, Observer
 
 #: Range of k of the derived sequence, in decades.
 FIRST, LAST = 2, 14
@@ -101,11 +96,9 @@ def _corrected(case: Case) -> Evidence:
 
 SEQUENCE = {"epsilon": 1.0}
 AXES = {
-    "epsilon": (1e-3, 0.1, 1.0, 3.0),
-    "delta": (0.0, 1e-9, 1e-4),
-    "k": (1, 2, 10, 100),
+    "epsilon": (1e-3, 0.1, 1.0, 3.0), "delta": (0.0, 1e-9, 1e-4), "k": (1, 2, 10, 100),
     "slack": (0.5, 1e-2, 1e-6, 1e-12),
-}
+}  # fmt: skip
 TIGHT = {"epsilon": 0.01, "delta": 0.0, "k": 1000, "slack": 1e-12}
 MANY = {"epsilon": 1.0, "delta": 0.0, "k": 100, "slack": 0.01}
 
@@ -147,46 +140,38 @@ def figures(seed: int) -> tuple[Figure, ...]:
 
 STATEMENT = statement(
     "W19-F2.6.2",
-    domain=(
-        "k adaptive mechanisms, each (epsilon, delta)-pDP for the pair, whatever came before; epsilon not bounded in the text. "
-        "Explicit form decided for k <= 1000, epsilon in [1e-3, 3], slack in [1e-12, 0.5]. The claims for concentrated and Renyi DP are not checked"
-    ),
-    summary=(
-        "The printed order holds only where epsilon is at most of order sqrt(log(1/delta)/k). With the second term it is true; the "
-        "explicit form is 15 % above the exact worst case (Kairouz, Oh and Viswanath 2015) at its tightest on the grid."
-    ),
+    domain="k adaptive mechanisms, each (epsilon, delta)-pDP for the pair, whatever came before; epsilon not bounded in the text. "
+    "Explicit form decided for k <= 1000, epsilon in [1e-3, 3], slack in [1e-12, 0.5]. The claims for concentrated and Renyi DP are not checked",
+    summary="The printed order holds only where epsilon is at most of order sqrt(log(1/delta)/k). With the second term it is true; the "
+    "explicit form is 15 % above the exact worst case (Kairouz, Oh and Viswanath 2015) at its tightest on the grid.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Fact 2.6.2",
-    displays={
-        "": Display(
-            "joint output of k mechanisms",
-            printed=Form(
-                'cal(A)_(1:k) "is" (O(sqrt(k log(1/delta)) epsilon), O(k delta))"-pDP"',
-                _order(0.5),
-                [
-                    smallest("randomised response, epsilon = 1, delta = 1/k^2", SEQUENCE),
-                    At("randomised response, epsilon = 1/4", {"epsilon": 0.25}),
-                ],
-            ),
-            corrected=Form(
-                'cal(A)_(1:k) "is" (sqrt(2 k log(1/delta\')) epsilon + k epsilon (e^epsilon - 1), k delta + delta\')"-pDP" quad forall delta\' > 0',
-                _corrected,
-                [
-                    refuting(SEQUENCE),
-                    *over("worst case, explicit form", AXES, quick_every=13),
-                    At("where the explicit form is tightest", TIGHT),
-                ],
-            ),
-            wrong="The term k epsilon (exp(epsilon) - 1) is dropped, which dominates once epsilon exceeds sqrt(log(1/delta)/k).",
-            mutants={
-                "no second term": Mutant(
-                    _explicit(lambda p: math.sqrt(2 * p["k"] * math.log(1 / p["slack"])) * p["epsilon"]), MANY
-                ),
-                "no 2 under the root": Mutant(
-                    _explicit(lambda p: epsilon_corrected(p | {"slack": math.sqrt(p["slack"])})), TIGHT
-                ),
-                "epsilon cut by 17 %": Mutant(_explicit(lambda p: 0.83 * epsilon_corrected(p)), TIGHT, severity=0.042),
-            },
-        )
+    title="joint output of k mechanisms",
+    printed=Form(
+        'cal(A)_(1:k) "is" (O(sqrt(k log(1/delta)) epsilon), O(k delta))"-pDP"',
+        _order(0.5),
+        [
+            smallest("randomised response, epsilon = 1, delta = 1/k^2", SEQUENCE),
+            At("randomised response, epsilon = 1/4", {"epsilon": 0.25}),
+        ],
+    ),
+    corrected=Form(
+        'cal(A)_(1:k) "is" (sqrt(2 k log(1/delta\')) epsilon + k epsilon (e^epsilon - 1), k delta + delta\')"-pDP" quad forall delta\' > 0',
+        _corrected,
+        [
+            refuting(SEQUENCE),
+            *over("worst case, explicit form", AXES, quick_every=13),
+            At("where the explicit form is tightest", TIGHT),
+        ],
+    ),
+    wrong="The term k epsilon (exp(epsilon) - 1) is dropped, which dominates once epsilon exceeds sqrt(log(1/delta)/k).",
+    mutants={
+        "no second term": Mutant(
+            _explicit(lambda p: math.sqrt(2 * p["k"] * math.log(1 / p["slack"])) * p["epsilon"]), MANY
+        ),
+        "no 2 under the root": Mutant(
+            _explicit(lambda p: epsilon_corrected(p | {"slack": math.sqrt(p["slack"])})), TIGHT
+        ),
+        "epsilon cut by 17 %": Mutant(_explicit(lambda p: 0.83 * epsilon_corrected(p)), TIGHT, severity=0.042),
     },
     figures=figures,
 )

@@ -1,16 +1,12 @@
 """W19, Fact 2.6 (3): post-processing, exact on finite laws; every function is a (deterministic or random) channel."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 
 from mechanisms.laws.finite_laws import Law, processed, smallest_delta
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.finite_mechanisms import random_law
 from ...methods.rational import at_most, generator
+from ..kit import Case, Evidence, Form, Mutant, over, statement
 
 
 def channel(kind: str, n_outputs: int, seed: int) -> tuple[Law, ...]:
@@ -36,31 +32,23 @@ def _processed(case: Case, *, sees_data: bool = False, share: Fraction = Fractio
 
 
 AXES = {
-    "function": ("identity", "constant", "merging", "random"),
-    "outputs": (2, 4, 9),
-    "seed": (1, 2, 3),
+    "function": ("identity", "constant", "merging", "random"), "outputs": (2, 4, 9), "seed": (1, 2, 3),
     "exp(epsilon)": (1.0, 1.5, 4.0),
-}
+}  # fmt: skip
 PLAIN = {"function": "identity", "outputs": 4, "seed": 1, "exp(epsilon)": 1.5}
 
 STATEMENT = statement(
     "W19-F2.6.3",
     domain="One pair (Z, z); a function (with its own randomness, if any) that does not look at the data; both directions",
     summary="True, with equality for a one-to-one function.",
-    displays={
-        "": Display(
-            "a function of the output",
-            printed=Form(
-                'cal(A) "is" (epsilon_1, delta_1)"-pDP" ==> f(cal(A)(dot)) "is" (epsilon_1, delta_1)"-pDP"',
-                _processed,
-                over("random finite laws, deterministic and random functions", AXES, quick_every=7),
-            ),
-            mutants={
-                "delta cut by 5 %": Mutant(partial(_processed, share=Fraction(19, 20)), PLAIN, severity=0.05),
-                "a function that sees the data": Mutant(
-                    partial(_processed, sees_data=True), PLAIN | {"function": "constant"}
-                ),
-            },
-        )
+    title="a function of the output",
+    printed=Form(
+        'cal(A) "is" (epsilon_1, delta_1)"-pDP" ==> f(cal(A)(dot)) "is" (epsilon_1, delta_1)"-pDP"',
+        _processed,
+        over("random finite laws, deterministic and random functions", AXES, quick_every=7),
+    ),
+    mutants={
+        "delta cut by 5 %": Mutant(_processed, PLAIN, severity=0.05, share=Fraction(19, 20)),
+        "a function that sees the data": Mutant(_processed, PLAIN | {"function": "constant"}, sees_data=True),
     },
 )

@@ -1,10 +1,7 @@
 """W19, Fact 2.6 (4): group privacy along a chain of data sets, exact on finite laws, each direction by itself.
 
-Backwards the steps come in the other order, so that the printed delta is wrong there
-(docs/derivations/wang2019_facts.md, section 1).
+Backwards the steps come in the other order, so that the printed delta is wrong there.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -15,10 +12,9 @@ from audits import Budget
 from mechanisms.laws.finite_laws import Law, check_law, hockey_stick, smallest_delta
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.finite_mechanisms import random_law, rational, two_outputs, worst_ratio
 from ...methods.rational import at_most
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, search, smallest, statement
 
 #: The laws along a chain, and ``exp(epsilon)`` of every step.
 Chain = tuple[list[Law], list[Fraction]]
@@ -99,9 +95,7 @@ SMALLER, LARGER = "Z", "[Z, z_(1:k)]"
 
 STATEMENT = statement(
     "W19-F2.6.4",
-    domain=(
-        "epsilon_i, delta_i hold in both directions between [Z, z_(1:i-1)] and [Z, z_(1:i)]. Counted where the summed delta is below 1"
-    ),
+    domain="epsilon_i, delta_i hold in both directions between [Z, z_(1:i-1)] and [Z, z_(1:i)]. Counted where the summed delta is below 1",
     summary="The way out is right and tight; on the way back the products must run over the later steps.",
     derivation="docs/derivations/wang2019_facts.md, section 1",
     displays={
@@ -113,8 +107,8 @@ STATEMENT = statement(
                 [At("equality", SCALE), At("the chain that refutes the way back", TELL), *RANDOM, search(quick=False)],
             ),
             mutants={
-                "deltas added without factors": Mutant(partial(_ends, total=plain), SCALE),
-                "delta cut by 5 %": Mutant(partial(_ends, total=before, share=CUT), SCALE, severity=0.05),
+                "deltas added without factors": Mutant(_ends, SCALE, total=plain),
+                "delta cut by 5 %": Mutant(_ends, SCALE, severity=0.05, total=before, share=CUT),
             },
         ),
         "#back": Display(
@@ -136,8 +130,8 @@ STATEMENT = statement(
             ),
             wrong="The delta of the way out is printed for the way back too, where the steps come in the other order.",
             mutants={
-                "deltas added without factors": Mutant(partial(_ends, total=plain, back=True), TELL),
-                "delta cut by 5 %": Mutant(partial(_ends, total=after, back=True, share=CUT), TELL, severity=0.05),
+                "deltas added without factors": Mutant(_ends, TELL, total=plain, back=True),
+                "delta cut by 5 %": Mutant(_ends, TELL, severity=0.05, total=after, back=True, share=CUT),
             },
         ),
     },

@@ -3,16 +3,11 @@
 The paper gives sigma, delta, the ridge and the scaling, but neither ``n`` nor ``d``, on which both gains depend.
 """
 
-from __future__ import annotations
-
 import math
 
-from reports.row import Figure
-
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.evidence import data_missing, float_evidence
-from ...kernel.statement import Case, Evidence, Value
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Value, over, statement
 from .figures import w19_fig_1
 
 ID = "W19-FIG1"
@@ -38,22 +33,13 @@ def _universe(case: Case) -> Evidence:
     return data_missing("DP over pDP for all", "n and d of the figure are not stated, and they set the gain", gains)
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return the figure made again."""
-    return w19_fig_1.page(seed).figures
-
-
 STATEMENT = statement(
     ID,
-    domain=(
-        "Rows of norm 1, |y| <= 1, ridge 1, sigma = 4, delta = 1e-6; n, d, noise and coefficients not stated. Decided for "
-        "n = 100 to 1000, d = 2 to 20, noise 0.3; DP from below"
-    ),
-    summary=(
-        "Every record of the data set loses more than ten times less than under DP in all sizes tried with n >= 5 d. The "
-        "six of pDP for all is a number of the figure's unstated n and d: the gain is 6.6 at n = 100, d = 20, and "
-        "grows without limit with n."
-    ),
+    domain="Rows of norm 1, |y| <= 1, ridge 1, sigma = 4, delta = 1e-6; n, d, noise and coefficients not stated. Decided for "
+    "n = 100 to 1000, d = 2 to 20, noise 0.3; DP from below",
+    summary="Every record of the data set loses more than ten times less than under DP in all sizes tried with n >= 5 d. The "
+    "six of pDP for all is a number of the figure's unstated n and d: the gain is 6.6 at n = 100, d = 20, and "
+    "grows without limit with n.",
     displays={
         "#in the data set": Display(
             "all users in the data set",
@@ -69,5 +55,5 @@ STATEMENT = statement(
             printed=Form('epsilon_"DP" / (sup_z epsilon(Z, z)) approx 6', _universe, [At("sizes not stated")]),
         ),
     },
-    figures=figures,
+    figures=lambda seed: w19_fig_1.page(seed).figures,
 )

@@ -3,16 +3,11 @@
 "Several orders of magnitude" is read as a factor of at least 100. No size, noise level or temperature is stated.
 """
 
-from __future__ import annotations
-
 import math
 
-from reports.row import Figure
-
 from ...figures.figure_page import stream
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
 from ...kernel.evidence import data_missing, float_evidence
-from ...kernel.statement import Case, Evidence, Value
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Value, over, statement
 from .figures import w19_fig_2
 
 ID = "W19-FIG2"
@@ -41,25 +36,16 @@ def _posterior(case: Case) -> Evidence:
     return data_missing("pure DP of the exponential mechanism over the average pDP", missing, gains)
 
 
-def figures(seed: int) -> tuple[Figure, ...]:
-    """Return both panes made again."""
-    return w19_fig_2.page(seed).figures
-
-
 SIZES = {"n": (300, 1000, 3000), "d": (2, 10, 20), "sigma": (0.05, 1.0, 50.0), "data": (1,)}
 RATIO = 'epsilon_"{worst}" / (1/n sum_i epsilon(z_i, Z_(-i))) >= 10^2'
 
 STATEMENT = statement(
     ID,
-    domain=(
-        "Linear regression, delta = 1e-6; data, sizes, noise, ridge and gamma not stated. Decided (left) for the data of "
-        "Figure 1 with n = 300 to 3000, d = 2 to 20, ridge 1, sigma = 0.05 to 50; DP from below; 'several orders' at least 100"
-    ),
-    summary=(
-        "Left: supported, by factors of 300 and more. Right: the gain over the exponential mechanism (domain |theta| <= 1) "
-        "runs from below 1 at small gamma, where leverages put a floor under pDP, to hundreds at large gamma; the "
-        "temperatures of the figure are not stated."
-    ),
+    domain="Linear regression, delta = 1e-6; data, sizes, noise, ridge and gamma not stated. Decided (left) for the data of "
+    "Figure 1 with n = 300 to 3000, d = 2 to 20, ridge 1, sigma = 0.05 to 50; DP from below; 'several orders' at least 100",
+    summary="Left: supported, by factors of 300 and more. Right: the gain over the exponential mechanism (domain |theta| <= 1) "
+    "runs from below 1 at small gamma, where leverages put a floor under pDP, to hundreds at large gamma; the "
+    "temperatures of the figure are not stated.",
     displays={
         "#left": Display(
             "isotropic Gaussian noise",
@@ -73,5 +59,5 @@ STATEMENT = statement(
             printed=Form(RATIO.format(worst="exponential mechanism"), _posterior, [At("temperatures not stated")]),
         ),
     },
-    figures=figures,
+    figures=lambda seed: w19_fig_2.page(seed).figures,
 )

@@ -1,12 +1,9 @@
 """W19, Lemma 2.4: the multivariate Gaussian mechanism.
 
 Noise of covariance ``A^{-1}/gamma`` on a map with per-instance sensitivity ``Delta`` in the A-norm shifts a standard
-normal by ``mu = sqrt(gamma) Delta``, so the exact profile is Gaussian DP with parameter ``mu``. The printed formula
-has ``gamma`` for its root and lacks a 2 under the root; with both mended it still needs ``epsilon <= 1``
-(docs/derivations/wang2019.md, Lemma 2.4).
+normal by ``mu = sqrt(gamma) Delta``, so the exact profile is Gaussian DP with parameter ``mu``. The printed formula has
+``gamma`` for its root and lacks a 2 under the root; with both mended it still needs ``epsilon <= 1``.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -17,10 +14,9 @@ from mechanisms.linear.gaussian_output import GaussianOutput
 from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim, PairAtPoint, on_data, pair_of
-from ...kernel.statement import Case
 from ...kernel.statement_plots import profile_figure
+from ..kit import Case, Form, Mutant, over, refuting, search, smallest, statement
 
 
 def epsilon_published(p: Point) -> float:
@@ -82,45 +78,31 @@ def figures(seed: int) -> tuple[Figure, ...]:
 
 STATEMENT = statement(
     "W19-L2.4",
-    domain=(
-        "Any deterministic map, A positive definite and gamma > 0 that do not depend on the data, every delta > 0; both "
-        "directions; A and gamma public. Decided for gamma in [1e-6, 1e6], Delta in [1e-4, 100], delta in [1e-12, 0.99]"
-    ),
-    summary=(
-        "The printed epsilon scales with gamma where the privacy loss scales with its root, so privacy fails by any "
-        "factor for small gamma."
-    ),
+    domain="Any deterministic map, A positive definite and gamma > 0 that do not depend on the data, every delta > 0; both "
+    "directions; A and gamma public. Decided for gamma in [1e-6, 1e6], Delta in [1e-4, 100], delta in [1e-12, 0.99]",
+    summary="The printed epsilon scales with gamma where the privacy loss scales with its root, so privacy fails by any "
+    "factor for small gamma.",
     derivation="docs/derivations/wang2019.md, Lemma 2.4",
-    displays={
-        "": Display(
-            "epsilon of the multivariate Gaussian mechanism",
-            printed=Form(
-                "epsilon(Z, z) = gamma Delta_A (Z, z) sqrt(log(1.25/delta))",
-                CLAIM.of(epsilon_published),
-                [
-                    smallest("one number released", SMALLEST),
-                    search(),
-                    on_data("fair", 0, {"gamma": 100.0, "delta": 1e-2}),
-                ],
-            ),
-            corrected=Form(
-                'epsilon(Z, z) = sqrt(gamma) Delta_A (Z, z) sqrt(2 log(1.25/delta)) quad "if this is at most 1"',
-                CLAIM.of(epsilon_corrected, at_most_one),
-                [
-                    refuting(SMALLEST),
-                    *over("scales and delta", SCALES, quick_every=7),
-                    search(),
-                    on_data("fair", 0, {"gamma": 100.0, "delta": 1e-2}, quick=True),
-                    on_data("randhie", 7, {"gamma": 1e4, "delta": 1e-2}),
-                ],
-            ),
-            wrong=(
-                "gamma stands for sqrt(gamma), a factor 2 is missing under the root, and the hypothesis epsilon <= 1 of "
-                "the classical constant is missing. Loose by 12 % at epsilon = 1, delta = 1e-12, more elsewhere: the exact "
-                "epsilon is the root of the Gaussian profile."
-            ),
-            mutants=MUTANTS,
-        )
-    },
+    title="epsilon of the multivariate Gaussian mechanism",
+    printed=Form(
+        "epsilon(Z, z) = gamma Delta_A (Z, z) sqrt(log(1.25/delta))",
+        CLAIM.of(epsilon_published),
+        [smallest("one number released", SMALLEST), search(), on_data("fair", 0, {"gamma": 100.0, "delta": 1e-2})],
+    ),
+    corrected=Form(
+        'epsilon(Z, z) = sqrt(gamma) Delta_A (Z, z) sqrt(2 log(1.25/delta)) quad "if this is at most 1"',
+        CLAIM.of(epsilon_corrected, at_most_one),
+        [
+            refuting(SMALLEST),
+            *over("scales and delta", SCALES, quick_every=7),
+            search(),
+            on_data("fair", 0, {"gamma": 100.0, "delta": 1e-2}, quick=True),
+            on_data("randhie", 7, {"gamma": 1e4, "delta": 1e-2}),
+        ],
+    ),
+    wrong="gamma stands for sqrt(gamma), a factor 2 is missing under the root, and the hypothesis epsilon <= 1 of "
+    "the classical constant is missing. Loose by 12 % at epsilon = 1, delta = 1e-12, more elsewhere: the exact "
+    "epsilon is the root of the Gaussian profile.",
+    mutants=MUTANTS,
     figures=figures,
 )

@@ -5,8 +5,6 @@ a linear and a diagonal quadratic regulariser make them stationary exactly, and 
 rigorous quadrature. The second display has the wrong sign (docs/derivations/wang2019_facts.md, section 2).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +18,8 @@ from audits import Estimate
 from mechanisms import Relation
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import SHAPES, generator, matrix, same, scalar
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 from .shared.regressions import Regression, regression
 
 TOLERANCE = 1e-12
@@ -128,14 +125,9 @@ WITH, WITHOUT = Identity(joined=True, moved=False), Identity(joined=False, moved
 SMALLEST = {"loss": "squared"}
 CURVED = {"loss": "logistic", "dim": 2, "n": 6, "seed": 3}
 QUADRATIC = {
-    "loss": ("squared",),
-    "shape": SHAPES,
-    "target": ("any", "zero"),
-    "n": (5,),
-    "dim": (1, 3),
-    "lam": (0, 2),
+    "loss": ("squared",), "shape": SHAPES, "target": ("any", "zero"), "n": (5,), "dim": (1, 3), "lam": (0, 2),
     "seed": (1,),
-}
+}  # fmt: skip
 SMOOTH = {"loss": tuple(SLOPES), "dim": (1, 2, 4), "n": (0, 1, 6), "seed": (1, 2)}
 CASES = [
     *over("squared loss, exact", QUADRATIC, quick_every=5),
@@ -162,14 +154,10 @@ def _formula(sign: str, extra: str, at: str) -> str:
 
 STATEMENT = statement(
     "W19-L3.1",
-    domain=(
-        "Loss and regulariser with absolutely continuous gradients, theta_hat and theta_hat' stationary without and with the target, "
-        "invertible integrated Hessian; eta_t on the segment between them. Decided for squared, logistic, Poisson and quartic losses, d <= 4"
-    ),
-    summary=(
-        "The first display is right. The second has the wrong sign; the sensitivity, which is a norm, is not affected. The proof's "
-        "remark that one t makes the integrand equal to the integral is false for vectors, and is not needed."
-    ),
+    domain="Loss and regulariser with absolutely continuous gradients, theta_hat and theta_hat' stationary without and with the target, "
+    "invertible integrated Hessian; eta_t on the segment between them. Decided for squared, logistic, Poisson and quartic losses, d <= 4",
+    summary="The first display is right. The second has the wrong sign; the sensitivity, which is a norm, is not affected. The proof's "
+    "remark that one t makes the integrand equal to the integral is false for vectors, and is not needed.",
     derivation="docs/derivations/wang2019_facts.md, section 2",
     displays={
         "#with": Display(

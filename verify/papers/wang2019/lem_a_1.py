@@ -4,19 +4,15 @@ Everything depends on one singular value s and lambda: ``s/(s^2 + lambda) <= sqr
 Proved on a box in (s, lambda); rational designs beside it (docs/derivations/wang2019_sections_2_3.md, Lemma A.1).
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
-from functools import partial
 
 from flint import arb
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.rational import SHAPES, between, design, eigenvalue_bounds, identity, largest_eigenvalue, scalar
+from ..kit import At, Case, Evidence, Form, Mutant, over, statement
 
 BOX = {"s": Axis(1e-6, 1e6), "lambda": Axis(1e-9, 1e9)}
 
@@ -47,23 +43,19 @@ STATEMENT = statement(
     "W19-LA.1",
     domain="Any X and lambda >= 0 with h > 0. Proved for singular values in [1e-6, 1e6] and lambda in [1e-9, 1e9]",
     summary="True. Loose by a factor sqrt(2): the bound is 1/sqrt(h), attained at lambda = 0.",
-    displays={
-        "": Display(
-            "norm of the smoother",
-            printed=Form(
-                "lambda_min (X^T X + lambda I) >= h ==> norm((X^T X + lambda I)^(-1) X^T) <= sqrt(2\\/h)",
-                _norm,
-                [
-                    At("proved on the box"),
-                    At("X = 1, lambda = 0", TIGHT),
-                    *over("designs and lambda", TALL, quick_every=5),
-                    *over("more columns than rows", WIDE),
-                ],
-            ),
-            mutants={
-                "numerator 0.95": Mutant(partial(_norm, numerator=Fraction(19, 20)), TIGHT, severity=0.05),
-                "numerator 1/2, as in (A.6)": Mutant(partial(_norm, numerator=Fraction(1, 2)), {}),
-            },
-        )
+    title="norm of the smoother",
+    printed=Form(
+        "lambda_min (X^T X + lambda I) >= h ==> norm((X^T X + lambda I)^(-1) X^T) <= sqrt(2\\/h)",
+        _norm,
+        [
+            At("proved on the box"),
+            At("X = 1, lambda = 0", TIGHT),
+            *over("designs and lambda", TALL, quick_every=5),
+            *over("more columns than rows", WIDE),
+        ],
+    ),
+    mutants={
+        "numerator 0.95": Mutant(_norm, TIGHT, severity=0.05, numerator=Fraction(19, 20)),
+        "numerator 1/2, as in (A.6)": Mutant(_norm, {}, numerator=Fraction(1, 2)),
     },
 )

@@ -4,13 +4,10 @@ An identity of rational matrices. As printed ``X y`` stands for ``X^T y``: where
 identity fails (docs/derivations/wang2019_sections_2_3.md, Lemma B.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import SHAPES, Matrix, design, identity, matrix, random_matrix, same
+from ..kit import At, Case, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 
 def _data(case: Case) -> tuple[Matrix, Matrix, Matrix, Matrix]:
@@ -59,37 +56,29 @@ STATEMENT = statement(
     domain="Any X, y, E_1 (d x d), E_2 (d) for which X^T X and X^T X + E_1 are invertible; decided exactly for n <= 6, d <= 5",
     summary="A misprint: a transpose is missing. The identity is right with it.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Lemma B.1",
-    displays={
-        "": Display(
-            "the moved estimate",
-            printed=Form(
-                FORMULA.format(moment="X bold(y)"),
-                _identity(transposed=False),
-                [smallest("X = [[1, 1], [0, 1]], y = (0, 1), E1 = E2 = 0", SMALLEST), SQUARE],
-            ),
-            corrected=Form(
-                FORMULA.format(moment="X^T bold(y)"),
-                _identity(),
-                [
-                    refuting(SMALLEST),
-                    SQUARE,
-                    *over("designs and perturbations, E1 not symmetric", DESIGNS, quick_every=5),
-                ],
-            ),
-            wrong="The transpose of X is missing in front of y; for a rectangular X the product is not even defined.",
-            mutants={
-                "E1 applied to the moved estimate": Mutant(
-                    _identity(lambda gram, E1, E2, theta, moved: _right(gram, E1, E2, moved, moved)), PLAIN
-                ),
-                "perturbation left out of the inverse": Mutant(
-                    _identity(lambda gram, E1, E2, theta, moved: gram.inv() * (E2 - E1 * theta)), PLAIN
-                ),
-                "E1 scaled by 1.01": Mutant(
-                    _identity(lambda gram, E1, E2, theta, moved: _right(gram, E1, E2, theta * 101 / 100, moved)),
-                    PLAIN,
-                    severity=0.01,
-                ),
-            },
-        )
+    title="the moved estimate",
+    printed=Form(
+        FORMULA.format(moment="X bold(y)"),
+        _identity(transposed=False),
+        [smallest("X = [[1, 1], [0, 1]], y = (0, 1), E1 = E2 = 0", SMALLEST), SQUARE],
+    ),
+    corrected=Form(
+        FORMULA.format(moment="X^T bold(y)"),
+        _identity(),
+        [refuting(SMALLEST), SQUARE, *over("designs and perturbations, E1 not symmetric", DESIGNS, quick_every=5)],
+    ),
+    wrong="The transpose of X is missing in front of y; for a rectangular X the product is not even defined.",
+    mutants={
+        "E1 applied to the moved estimate": Mutant(
+            _identity(lambda gram, E1, E2, theta, moved: _right(gram, E1, E2, moved, moved)), PLAIN
+        ),
+        "perturbation left out of the inverse": Mutant(
+            _identity(lambda gram, E1, E2, theta, moved: gram.inv() * (E2 - E1 * theta)), PLAIN
+        ),
+        "E1 scaled by 1.01": Mutant(
+            _identity(lambda gram, E1, E2, theta, moved: _right(gram, E1, E2, theta * 101 / 100, moved)),
+            PLAIN,
+            severity=0.01,
+        ),
     },
 )

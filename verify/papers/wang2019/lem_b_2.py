@@ -4,14 +4,11 @@ As printed the factor ``V`` is missing in front of the last inverse, so that the
 ``U`` is square (docs/derivations/wang2019_sections_2_3.md, Lemma B.2).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import matrix, random_matrix, same, scalar
+from ..kit import At, Case, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 
 def _inverse(case: Case, *, last: bool = True, inner: bool = True, scale: Fraction = Fraction(1)) -> Evidence:
@@ -40,32 +37,23 @@ STATEMENT = statement(
     domain="A, C and C^-1 + V A^-1 U invertible, compatible sizes; decided exactly for sizes up to 5",
     summary="A misprint: the factor V is missing. Where the paper uses the lemma (A.2), it uses the right form.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Lemma B.2",
-    displays={
-        "": Display(
-            "inverse of a perturbed matrix",
-            printed=Form(
-                FORMULA.format(last=""),
-                partial(_inverse, last=False),
-                [
-                    smallest("A = U = C = 1, V = 2: 1/3 against 2/3", SMALLEST),
-                    At("square U", {"dim": 3, "rank": 3, "seed": 5}),
-                ],
-            ),
-            corrected=Form(
-                FORMULA.format(last="V "),
-                _inverse,
-                [
-                    refuting(SMALLEST),
-                    *over(
-                        "random integers over 8", {"dim": (1, 2, 5), "rank": (1, 2, 5), "seed": (1, 2)}, quick_every=4
-                    ),
-                ],
-            ),
-            wrong="The factor V in front of the last inverse of A is missing.",
-            mutants={
-                "C in place of its inverse": Mutant(partial(_inverse, inner=False), THIN),
-                "correction scaled by 1.01": Mutant(partial(_inverse, scale=Fraction(101, 100)), THIN, severity=0.01),
-            },
-        )
+    title="inverse of a perturbed matrix",
+    printed=Form(
+        FORMULA.format(last=""),
+        partial(_inverse, last=False),
+        [smallest("A = U = C = 1, V = 2: 1/3 against 2/3", SMALLEST), At("square U", {"dim": 3, "rank": 3, "seed": 5})],
+    ),
+    corrected=Form(
+        FORMULA.format(last="V "),
+        _inverse,
+        [
+            refuting(SMALLEST),
+            *over("random integers over 8", {"dim": (1, 2, 5), "rank": (1, 2, 5), "seed": (1, 2)}, quick_every=4),
+        ],
+    ),
+    wrong="The factor V in front of the last inverse of A is missing.",
+    mutants={
+        "C in place of its inverse": Mutant(_inverse, THIN, inner=False),
+        "correction scaled by 1.01": Mutant(_inverse, THIN, severity=0.01, scale=Fraction(101, 100)),
     },
 )

@@ -1,15 +1,12 @@
 """W19, Lemma B.3: the determinant of a rank-one perturbation, an identity of rational numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flint import fmpq_mat
 
-from ...kernel.declare import Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence, Params, Value
 from ...methods.rational import random_matrix, same
+from ..kit import Case, Display, Evidence, Form, Mutant, Params, Value, over, statement
 
 PERTURBATIONS = ("any", "zero", "singular result")
 #: What multiplies det(A), from ``d^T A^-1 c`` and ``d^T c``.

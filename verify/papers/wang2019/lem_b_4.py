@@ -1,15 +1,11 @@
 """W19, Lemma B.4 (Weyl): singular values move by at most the norm of the perturbation; proved by exact inertia."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence, Params, Value
 from ...methods.rational import Matrix, between, eigenvalue_bounds, fraction, matrix, random_matrix
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Params, Value, over, statement
 
 Range = tuple[Fraction, Fraction]
 
@@ -75,9 +71,9 @@ def weyl(formula: str, sizes: Mapping[str, Sequence[Value]], plain: Params, *, q
             formula, _move, [At("equality, exact", equal), *over("random matrices", sizes, quick_every=quick_every)]
         ),
         mutants={
-            "bound cut by 5 %": Mutant(partial(_move, share=Fraction(19, 20)), equal, severity=0.05),
-            "paired in opposite order": Mutant(partial(_move, reverse=True), plain),
-            "eigenvalues of the Gram matrices": Mutant(partial(_move, squared=True), plain),
+            "bound cut by 5 %": Mutant(_move, equal, severity=0.05, share=Fraction(19, 20)),
+            "paired in opposite order": Mutant(_move, plain, reverse=True),
+            "eigenvalues of the Gram matrices": Mutant(_move, plain, squared=True),
         },
     )
 

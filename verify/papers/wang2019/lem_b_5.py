@@ -4,19 +4,14 @@ Proved on the box [1e-9, 40] by branch and bound; above 40 it is Mills' bound, b
 (docs/derivations/wang2019_sections_2_3.md, Lemma B.5).
 """
 
-from __future__ import annotations
-
-from functools import partial
-
 from flint import arb
 
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
+from ..kit import At, Case, Evidence, Form, Mutant, over, statement
 
 BOX = {"epsilon": Axis(1e-9, 40.0)}
 
@@ -40,22 +35,16 @@ POINTS = {"epsilon": (1e-300, 1e-9, 1e-3, 0.5, 1.0, 3.0, 8.0, 37.0, 100.0, 1e4)}
 STATEMENT = statement(
     "W19-LB.5",
     domain="X standard normal, epsilon > 0. Proved for epsilon in [1e-9, 40] by branch and bound, outside by Mills' bound",
-    summary=(
-        "True. Loose by a factor sqrt(2 pi) = 2.51: the coefficient sqrt(2/pi) = 0.798 is enough, and the least possible. "
-        "The proof of W19-T4.1 applies the lemma with the wrong argument (W19-T4.1p)."
+    summary="True. Loose by a factor sqrt(2 pi) = 2.51: the coefficient sqrt(2/pi) = 0.798 is enough, and the least possible. "
+    "The proof of W19-T4.1 applies the lemma with the wrong argument (W19-T4.1p).",
+    title="two-sided normal tail",
+    printed=Form(
+        "Pr(abs(X) > epsilon) <= (2 e^(-epsilon^2\\/2))/epsilon",
+        _tail,
+        [At("proved on the box"), *over("inside and outside the box", POINTS)],
     ),
-    displays={
-        "": Display(
-            "two-sided normal tail",
-            printed=Form(
-                "Pr(abs(X) > epsilon) <= (2 e^(-epsilon^2\\/2))/epsilon",
-                _tail,
-                [At("proved on the box"), *over("inside and outside the box", POINTS)],
-            ),
-            mutants={
-                "coefficient 0.77": Mutant(partial(_tail, coefficient=0.77), {}, severity=0.035),
-                "exponent -0.525 t^2": Mutant(partial(_tail, exponent=0.525), {"epsilon": 10.0}, severity=0.05),
-            },
-        )
+    mutants={
+        "coefficient 0.77": Mutant(_tail, {}, severity=0.035, coefficient=0.77),
+        "exponent -0.525 t^2": Mutant(_tail, {"epsilon": 10.0}, severity=0.05, exponent=0.525),
     },
 )

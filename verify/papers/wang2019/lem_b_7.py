@@ -4,11 +4,8 @@ As printed ``sigma^2`` may be any number at most the norm of ``sum A_i^2``, whic
 likes; the theorem that is quoted has equality (docs/derivations/wang2019_sections_2_3.md, Lemma B.7).
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -17,9 +14,8 @@ from flint import arb, fmpq_mat
 from audits import Estimate
 from mechanisms.numerics.balls import Ball, enclose
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import Matrix, ball, identity, largest_eigenvalue, negative_pivots, random_matrix, scalar
+from ..kit import At, Case, Claim, Evidence, Form, Mutant, Observer, over, smallest, statement
 
 
 class Tail(NamedTuple):
@@ -95,62 +91,48 @@ def _symmetric(dim: int, seed: int, index: int, kind: str) -> Matrix:
 ONE = {"sum": "scalar", "dim": 1, "n": 1, "t": 1.0, "share": 1.0}
 FAR = At("eight standard deviations", {"sum": "scalar", "dim": 1, "n": 2000, "t": 358.0, "share": 1.0})
 SCALAR = {
-    "sum": ("scalar",),
-    "dim": (1, 5, 100),
-    "n": (1, 2, 10, 400),
-    "t": (1.5, 3.0, 9.0, 40.0, 120.0),
+    "sum": ("scalar",), "dim": (1, 5, 100), "n": (1, 2, 10, 400), "t": (1.5, 3.0, 9.0, 40.0, 120.0),
     "share": (1.0,),
-}
+}  # fmt: skip
 MATRICES = {
-    "sum": ("signs", "lazy signs", "commuting"),
-    "dim": (2, 3),
-    "n": (5,),
-    "seed": (1, 2),
-    "t over sigma": (1.5, 2.0),
-    "share": (1.0,),
-}
+    "sum": ("signs", "lazy signs", "commuting"), "dim": (2, 3), "n": (5,), "seed": (1, 2),
+    "t over sigma": (1.5, 2.0), "share": (1.0,),
+}  # fmt: skip
 FORMULA = (
     "Pr(lambda_max (sum_(i=1)^n X_i) >= t) <= d e^(-t^2\\/(2 sigma^2)), quad sigma^2 {sign} norm(sum_(i=1)^n A_i^2)"
 )
 
 STATEMENT = statement(
     "W19-LB.7",
-    domain=(
-        "Independent self-adjoint X_i of size d, mean 0, X_i^2 at most A_i^2, t >= 0; no claim is counted where the bound is 1 or "
-        "more. Quoted from Mackey et al. 2014; decided for real symmetric signs, d <= 3, n = 5, and sums of up to 2000 scalar signs"
-    ),
+    domain="Independent self-adjoint X_i of size d, mean 0, X_i^2 at most A_i^2, t >= 0; no claim is counted where the bound is 1 or "
+    "more. Quoted from Mackey et al. 2014; decided for real symmetric signs, d <= 3, n = 5, and sums of up to 2000 scalar signs",
     summary="A misprint: sigma^2 is the norm of the sum of the A_i^2, not any number below it. With equality the cases hold.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Lemma B.7",
-    displays={
-        "": Display(
-            "tail of the largest eigenvalue",
-            printed=Form(
-                FORMULA.format(sign="<="),
-                _ratio,
-                [
-                    smallest("one fair sign, A = 1, sigma^2 = 1/4 <= 1", ONE | {"share": 0.25}),
-                    At("one fair sign, sigma^2 = 1", ONE),
-                    FAR,
-                ],
-            ),
-            corrected=Form(
-                FORMULA.format(sign="="),
-                _ratio,
-                [
-                    smallest("the case that refutes the printed form, with equality", ONE),
-                    *over("independent copies of a sum of signs", SCALAR, quick_every=7),
-                    *over("all sign patterns of random symmetric matrices", MATRICES, quick_every=5),
-                    FAR,
-                ],
-            ),
-            wrong="The sign <= stands for an equals sign (or >=): a smaller sigma^2 claims a smaller tail than there is.",
-            mutants={
-                "sigma^2 cut by 10 %": Mutant(_ratio, {**FAR.params, "share": 0.9}, severity=0.1),
-                "no factor d": Mutant(
-                    partial(_ratio, dimension_factor=False),
-                    {"sum": "scalar", "dim": 100, "n": 100, "t": 20.0, "share": 1.0},
-                ),
-            },
-        )
+    title="tail of the largest eigenvalue",
+    printed=Form(
+        FORMULA.format(sign="<="),
+        _ratio,
+        [
+            smallest("one fair sign, A = 1, sigma^2 = 1/4 <= 1", ONE | {"share": 0.25}),
+            At("one fair sign, sigma^2 = 1", ONE),
+            FAR,
+        ],
+    ),
+    corrected=Form(
+        FORMULA.format(sign="="),
+        _ratio,
+        [
+            smallest("the case that refutes the printed form, with equality", ONE),
+            *over("independent copies of a sum of signs", SCALAR, quick_every=7),
+            *over("all sign patterns of random symmetric matrices", MATRICES, quick_every=5),
+            FAR,
+        ],
+    ),
+    wrong="The sign <= stands for an equals sign (or >=): a smaller sigma^2 claims a smaller tail than there is.",
+    mutants={
+        "sigma^2 cut by 10 %": Mutant(_ratio, {**FAR.params, "share": 0.9}, severity=0.1),
+        "no factor d": Mutant(
+            _ratio, {"sum": "scalar", "dim": 100, "n": 100, "t": 20.0, "share": 1.0}, dimension_factor=False
+        ),
     },
 )

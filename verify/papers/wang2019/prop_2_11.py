@@ -1,10 +1,7 @@
 """W19, Proposition 2.11: a cross-domain generalisation bound, by exact enumeration.
 
-Printed as an equality, introduced as a bound: decided in the weaker reading, as a bound, in which it is already false
-(docs/derivations/wang2019_sections_2_3.md, Proposition 2.11).
+Printed as an equality, introduced as a bound: decided in the weaker reading, as a bound, in which it is already false.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -16,8 +13,6 @@ from mechanisms.laws.finite_laws import Law, SymbolMechanism, data_sets, worst_g
 from mechanisms.numerics.balls import enclose
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.finite_mechanisms import (
     NAMED,
     SEARCH_BOX,
@@ -30,6 +25,7 @@ from ...methods.finite_mechanisms import (
     worst_ratio,
 )
 from ...methods.rational import at_most, ball
+from ..kit import At, Case, Evidence, Form, Mutant, Role, over, refuting, search, smallest, statement
 
 WORDS = "cross-domain generalisation error, worst loss in [0, 1]"
 #: Name of the axis that the search has beside the family's own.
@@ -91,23 +87,15 @@ def _error(
 
 
 SMALLEST = {
-    "mechanism": NAMED[1],
-    "symbols": 2,
-    "n": 1,
-    "population": "quarter last",
-    "target": "the population",
+    "mechanism": NAMED[1], "symbols": 2, "n": 1, "population": "quarter last", "target": "the population",
     "rule": "1",
-}
+}  # fmt: skip
 SHARP = SMALLEST | {"mechanism": NAMED[2], "population": "rare last", "target": "mostly the last symbol"}
 TARGETS = {"population": ("uniform", "rare last"), "target": ("the population", "mostly the last symbol")}
 NAMED_AND_RANDOM = {
-    "mechanism": (*NAMED, "random", "random with zeros"),
-    "symbols": (2, 3),
-    "n": (1, 3),
-    **TARGETS,
-    "rule": ("1", "5/4"),
-    "seed": (1,),
-}
+    "mechanism": (*NAMED, "random", "random with zeros"), "symbols": (2, 3), "n": (1, 3), **TARGETS,
+    "rule": ("1", "5/4"), "seed": (1,),
+}  # fmt: skip
 PURE = {
     "mechanism": ("random", "tells a record half of the time"),
     "symbols": (2,),
@@ -123,48 +111,36 @@ FORMULA = (
 
 STATEMENT = statement(
     "W19-P2.11",
-    domain=(
-        "As W19-P2.9, and D' absolutely continuous with respect to D (else the importance weights do not exist and the bound fails). "
-        "Decided exactly for 2 and 3 symbols, up to 3 outputs, n <= 4"
-    ),
-    summary=(
-        "As printed it is neither an equality nor a bound. With the exponential restored it is a bound, attained in the limit of a "
-        "rare symbol that the target domain is made of. The proof's steps give exp(epsilon' + epsilon'') - 1 for the first bracket, "
-        "which W19-C2.12 uses and which is larger; the printed sum suffices."
-    ),
+    domain="As W19-P2.9, and D' absolutely continuous with respect to D (else the importance weights do not exist and the bound fails). "
+    "Decided exactly for 2 and 3 symbols, up to 3 outputs, n <= 4",
+    summary="As printed it is neither an equality nor a bound. With the exponential restored it is a bound, attained in the limit of a "
+    "rare symbol that the target domain is made of. The proof's steps give exp(epsilon' + epsilon'') - 1 for the first bracket, "
+    "which W19-C2.12 uses and which is larger; the printed sum suffices.",
     derivation="docs/derivations/wang2019_sections_2_3.md, Proposition 2.11",
-    displays={
-        "": Display(
-            "cross-domain generalisation",
-            printed=Form(
-                FORMULA.format(sign="=", weight="epsilon(Z, z')"),
-                partial(_error, weight=lambda factor, logarithm: logarithm),
-                [
-                    smallest("one record of a 3:1 coin, told as it is, epsilon = 0", SMALLEST),
-                    At("a rare symbol that the target domain is made of", SHARP),
-                ],
-            ),
-            corrected=Form(
-                FORMULA.format(sign="<=", weight="e^(epsilon(Z, z'))"),
-                partial(_error, upper=False),
-                [
-                    refuting(SMALLEST),
-                    At("where the bound is tightest", SHARP),
-                    *over("named and random mechanisms", NAMED_AND_RANDOM, quick_every=23),
-                    search(quick=False),
-                    *over("delta = 0", PURE, quick_every=5),
-                ],
-            ),
-            wrong=(
-                "The last term lost its exponential (in the proof as well), so that the delta of the target drops out where epsilon = 0; "
-                "the sign is = for <=."
-            ),
-            mutants={
-                "delta of the target left out": Mutant(
-                    partial(_error, weight=lambda factor, logarithm: Fraction(0)), SHARP
-                ),
-                "bound cut by 5 %": Mutant(partial(_error, share=Fraction(19, 20)), SHARP, severity=0.05),
-            },
-        )
+    title="cross-domain generalisation",
+    printed=Form(
+        FORMULA.format(sign="=", weight="epsilon(Z, z')"),
+        partial(_error, weight=lambda factor, logarithm: logarithm),
+        [
+            smallest("one record of a 3:1 coin, told as it is, epsilon = 0", SMALLEST),
+            At("a rare symbol that the target domain is made of", SHARP),
+        ],
+    ),
+    corrected=Form(
+        FORMULA.format(sign="<=", weight="e^(epsilon(Z, z'))"),
+        partial(_error, upper=False),
+        [
+            refuting(SMALLEST),
+            At("where the bound is tightest", SHARP),
+            *over("named and random mechanisms", NAMED_AND_RANDOM, quick_every=23),
+            search(quick=False),
+            *over("delta = 0", PURE, quick_every=5),
+        ],
+    ),
+    wrong="The last term lost its exponential (in the proof as well), so that the delta of the target drops out where epsilon = 0; "
+    "the sign is = for <=.",
+    mutants={
+        "delta of the target left out": Mutant(_error, SHARP, weight=lambda factor, logarithm: Fraction(0)),
+        "bound cut by 5 %": Mutant(_error, SHARP, severity=0.05, share=Fraction(19, 20)),
     },
 )

@@ -5,8 +5,6 @@ once. The text takes Z of n records, its proof of n - 1: both are true (docs/der
 Proposition 2.9).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
@@ -16,10 +14,9 @@ from mechanisms import Relation
 from mechanisms.laws.finite_laws import Law, SymbolMechanism, worst_gap
 
 from ...kernel.box_search import Point
-from ...kernel.declare import At, Decide, Display, Form, Mutant, Numbers, over, search, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.finite_mechanisms import NAMED, SEARCH_BOX, expectations, of_case, searched_mechanism, worst_ratio
 from ...methods.rational import at_most
+from ..kit import At, Case, Decide, Display, Evidence, Form, Mutant, Numbers, Role, over, search, statement
 
 
 class Moments(NamedTuple):
@@ -66,13 +63,9 @@ def _error(bound: Callable[[Moments], Fraction], *, fewer: int) -> Decide:
 POPULATIONS = ("uniform", "rare last")
 TOLD = {"mechanism": NAMED, "symbols": (2, 3), "n": (1, 3), "population": POPULATIONS, "rule": ("1", "5/4")}
 DRAWN = {
-    "mechanism": ("random", "random with zeros"),
-    "symbols": (2, 3),
-    "n": (1, 2),
-    "population": POPULATIONS,
-    "rule": ("1", "21/20"),
-    "seed": (1,),
-}
+    "mechanism": ("random", "random with zeros"), "symbols": (2, 3), "n": (1, 2), "population": POPULATIONS,
+    "rule": ("1", "21/20"), "seed": (1,),
+}  # fmt: skip
 PURE = {
     "mechanism": ("random", "tells a record half of the time"),
     "symbols": (2,),
@@ -113,15 +106,11 @@ def _reading(title: str, size: str, cases: list[At], sharp: Numbers, *, fewer: i
 
 STATEMENT = statement(
     "W19-P2.9",
-    domain=(
-        "Independent, identically distributed records; data sets without order (a record is added to or removed from a set); losses "
-        "in [0, 1]. No claim is counted where the bound is 1 or more. Decided exactly for 2 and 3 symbols, up to 3 outputs, n <= 6"
-    ),
-    summary=(
-        "True in both readings, with equality for Z ~ D^n (one fair coin, told as it is) and in the limit of a rare symbol for "
-        "Z ~ D^(n-1). For delta = 0 it is loose by a factor 2 or more: 2 E[(exp(epsilon) - 1 + 2 delta)/(exp(epsilon) + 1)] is a "
-        "bound too, and a smaller one. For a mechanism that looks at the order of records the proposition would be false."
-    ),
+    domain="Independent, identically distributed records; data sets without order (a record is added to or removed from a set); losses "
+    "in [0, 1]. No claim is counted where the bound is 1 or more. Decided exactly for 2 and 3 symbols, up to 3 outputs, n <= 6",
+    summary="True in both readings, with equality for Z ~ D^n (one fair coin, told as it is) and in the limit of a rare symbol for "
+    "Z ~ D^(n-1). For delta = 0 it is loose by a factor 2 or more: 2 E[(exp(epsilon) - 1 + 2 delta)/(exp(epsilon) + 1)] is a "
+    "bound too, and a smaller one. For a mechanism that looks at the order of records the proposition would be false.",
     displays={
         "@a": _reading(
             "Z of n records, as in the text", "n", [At("equality", TEXT | {"seed": 0}), *GRIDS], TEXT, fewer=0

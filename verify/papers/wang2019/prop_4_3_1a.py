@@ -1,10 +1,7 @@
 """W19, Proposition 4.3(1), pDP part: (4.3) with the leverage replaced by 1/(lambda_n + lambda_min).
 
-The worst direction of x attains that leverage, so the exact law of the loss there decides
-(docs/derivations/wang2019_section_4.md, Proposition 4.3(1), pDP and DP).
+The worst direction of x attains that leverage, so the exact law of the loss there decides.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -12,9 +9,9 @@ from mechanisms.laws.quadratic_profile import QuadraticProfile
 from reports.row import Figure
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
 from ...kernel.statement_plots import profile_figure
+from ..kit import Form, Mutant, over, search, smallest, statement
 
 
 def bound(p: Point, *, tail: float = 2.0, misprint: bool = False) -> float:
@@ -44,12 +41,9 @@ TAIL = {"ridge": 100.0, "gamma": 1.0, "residual": 10.0, "share": 1.0, "delta": 1
 LAST = {"ridge": 1.0, "gamma": 0.01, "residual": 0.0, "share": 1.0, "delta": 0.01}
 EDGE = {"ridge": 1e-4, "gamma": 1e-6, "residual": 0.0, "share": 1.0, "delta": 1e-12}
 AXES = {
-    "ridge": (1e-3, 0.5, 1.0, 100.0, 1e6),
-    "gamma": (1e-4, 100.0),
-    "residual": (0.0, 1.0, 30.0),
-    "share": (1.0, 0.1),
-    "delta": (1e-1, 1e-12),
-}
+    "ridge": (1e-3, 0.5, 1.0, 100.0, 1e6), "gamma": (1e-4, 100.0), "residual": (0.0, 1.0, 30.0),
+    "share": (1.0, 0.1), "delta": (1e-1, 1e-12),
+}  # fmt: skip
 
 
 def figures(seed: int) -> tuple[Figure, ...]:
@@ -68,46 +62,38 @@ FORMULA = (
 
 STATEMENT = statement(
     "W19-P4.3.1a",
-    domain=(
-        "||x|| <= 1, lambda_n + lambda_min > 0, gamma_n > 0, any data set and target outside it, both directions. Decided for "
-        "lambda_n + lambda_min in [1e-4, 1e6], gamma in [1e-6, 1e4], residual in [1e-3, 1e3] (and 0), leverage down to 1/1000 of its bound, "
-        "delta in [1e-12, 0.999]"
-    ),
-    summary=(
-        "Two faults: the tail of Theorem 4.1, and a gamma_n in the last term, which does not depend on gamma_n: for small gamma_n the printed "
-        "epsilon tends to 0 while the loss does not. Corrected it is tight within 5 %."
-    ),
+    domain="||x|| <= 1, lambda_n + lambda_min > 0, gamma_n > 0, any data set and target outside it, both directions. Decided for "
+    "lambda_n + lambda_min in [1e-4, 1e6], gamma in [1e-6, 1e4], residual in [1e-3, 1e3] (and 0), leverage down to 1/1000 of its bound, "
+    "delta in [1e-12, 0.999]",
+    summary="Two faults: the tail of Theorem 4.1, and a gamma_n in the last term, which does not depend on gamma_n: for small gamma_n the printed "
+    "epsilon tends to 0 while the loss does not. Corrected it is tight within 5 %.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(1), pDP and DP",
-    displays={
-        "": Display(
-            "every data set, every target",
-            printed=Form(
-                FORMULA.format(factor="", last="(gamma_n (1 + log(2/delta)))"),
-                CLAIM.of(published),
-                [
-                    smallest("X'X = 100, X'y = 0, lambda = 0, target (1, 10): the tail", TAIL),
-                    smallest("X = [1], y = 0, lambda = 0, target (1, 0), gamma = 1/100: the last term", LAST),
-                    search(quick=False),
-                ],
-            ),
-            corrected=Form(
-                FORMULA.format(factor="2 ", last="(1 + 2 log(2/delta))"),
-                CLAIM.of(bound),
-                [
-                    *(smallest("a case that refutes the printed form", params) for params in (TAIL, LAST)),
-                    *over("ridge, gamma, residual, leverage share, delta", AXES, quick_every=23),
-                    search(quick=False),
-                ],
-            ),
-            wrong="The normal tail lacks its factor 2, and the last term has a gamma_n that Theorem 4.1 does not have.",
-            mutants={
-                "epsilon cut by 5 %": Mutant(
-                    CLAIM.of(lambda p: 0.95 * bound(p)), EDGE | {"residual": 1000.0, "gamma": 1e4}, severity=0.05
-                ),
-                "tail factor 1.6": Mutant(CLAIM.of(lambda p: bound(p, tail=1.6)), EDGE),
-                "gamma in the last term": Mutant(CLAIM.of(lambda p: bound(p, misprint=True)), LAST),
-            },
-        )
+    title="every data set, every target",
+    printed=Form(
+        FORMULA.format(factor="", last="(gamma_n (1 + log(2/delta)))"),
+        CLAIM.of(published),
+        [
+            smallest("X'X = 100, X'y = 0, lambda = 0, target (1, 10): the tail", TAIL),
+            smallest("X = [1], y = 0, lambda = 0, target (1, 0), gamma = 1/100: the last term", LAST),
+            search(quick=False),
+        ],
+    ),
+    corrected=Form(
+        FORMULA.format(factor="2 ", last="(1 + 2 log(2/delta))"),
+        CLAIM.of(bound),
+        [
+            *(smallest("a case that refutes the printed form", params) for params in (TAIL, LAST)),
+            *over("ridge, gamma, residual, leverage share, delta", AXES, quick_every=23),
+            search(quick=False),
+        ],
+    ),
+    wrong="The normal tail lacks its factor 2, and the last term has a gamma_n that Theorem 4.1 does not have.",
+    mutants={
+        "epsilon cut by 5 %": Mutant(
+            CLAIM.of(lambda p: 0.95 * bound(p)), EDGE | {"residual": 1000.0, "gamma": 1e4}, severity=0.05
+        ),
+        "tail factor 1.6": Mutant(CLAIM.of(lambda p: bound(p, tail=1.6)), EDGE),
+        "gamma in the last term": Mutant(CLAIM.of(lambda p: bound(p, misprint=True)), LAST),
     },
     figures=figures,
 )

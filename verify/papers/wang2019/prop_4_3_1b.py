@@ -4,8 +4,6 @@
 supremum is known in closed form (docs/derivations/wang2019_section_4.md, Proposition 4.3(1)).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -15,8 +13,8 @@ from audits import Budget, Estimate
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.declare import Decide, Display, Form, Mutant, over, refuting, search, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer, Role
 from ...methods.enclosed import enclosed
+from ..kit import Case, Claim, Evidence, Observer, Role
 
 
 def supremum(n: int, lam: Ball) -> Ball:
@@ -114,7 +112,6 @@ STATEMENT = statement(
             mutants={"scaled by 1.05": SCALED, "half without the cap": Mutant(_stated(half), LARGE)},
         ),
         ".p": Display(
-            "",
             printed=Form(
                 LEFT + "1 + sqrt(n)/(2 sqrt(lambda_n))",
                 _stated(half),

@@ -5,8 +5,6 @@ epsilon diverge over them along sequences inside the stated range. The corrected
 (docs/derivations/wang2019_section_4.md, Proposition 4.3(2)).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
@@ -19,12 +17,10 @@ from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.numerics.balls import Ball, ndtr_ball
 
 from ...kernel.box_search import Axis, Point
-from ...kernel.declare import At, Display, Form, Mutant, over, search, smallest, statement
 from ...kernel.formal import FormalClaim
-from ...kernel.statement import Case, Claim, Evidence, Observer
-from ...methods.enclosed import enclosed
-from ...methods.growth import growth_evidence
+from ...methods.enclosed import enclosed, growth_evidence
 from ...methods.rational import generator
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, search, smallest, statement
 
 
 def bound(p: Point, *, leverage_term: bool = True) -> float:
@@ -135,12 +131,9 @@ def _records(n: int, dim: int, weak: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 CLAIMS = {
-    "nu": (1e-6, 0.01, 1.0),
-    "gamma": (1.0, 100.0),
-    "R": (0.1, 1.0, 30.0),
-    "share": (1.0, 0.1),
+    "nu": (1e-6, 0.01, 1.0), "gamma": (1.0, 100.0), "R": (0.1, 1.0, 30.0), "share": (1.0, 0.1),
     "delta": (1e-2, 1e-12),
-}
+}  # fmt: skip
 STILL = {"nu": 1.0, "gamma": 1.0, "R": 1e-3, "share": 1.0, "delta": 1e-12}
 LOUD = {"nu": 1e-8, "gamma": 1e8, "R": 1e3, "share": 1.0, "delta": 1e-12}
 SIGNS = {"n": (12,), "dim": (1, 3), "gamma": (1.0, 100.0), "delta": (1e-2,), "weak": (1.0,)}
@@ -151,16 +144,12 @@ EPSILON = "epsilon_n <= sqrt((4 d gamma_n)/(alpha n) log(2/delta)) R + d/(alpha 
 
 STATEMENT = statement(
     "W19-P4.3.2",
-    domain=(
-        "(a)-(d), gamma_n = omega(1), lambda_n = o(sqrt(n)), gamma_n <= 4 n log(2/delta)/max(d, (1 + log(2/delta))^2); d and delta may move with n, the orders "
-        "are read as uniform in d, delta and, for the average, in alpha. Sequences from n = 1e4 to 1e20 with lambda_n = 0; corrected: any data with "
-        "lambda_min + lambda_n >= alpha n/(2d), decided on the exact law"
-    ),
-    summary=(
-        "At fixed d, delta and alpha all three have the printed order (the average with a constant that depends on alpha). Uniformly they have not: for d = n/11 and log(2/delta) = sqrt(n) the term d log(2/delta)/(alpha n), "
-        "which carries no gamma_n, dominates by n^(1/4)/sqrt(log n). The average does depend on alpha at the largest gamma_n: with alpha = n^(-1/2) it "
-        "exceeds its order by sqrt(n)/log(n). The corrected average is loose by a factor of 10 or more on the data tried, since it takes the largest residual for all."
-    ),
+    domain="(a)-(d), gamma_n = omega(1), lambda_n = o(sqrt(n)), gamma_n <= 4 n log(2/delta)/max(d, (1 + log(2/delta))^2); d and delta may move with n, the orders "
+    "are read as uniform in d, delta and, for the average, in alpha. Sequences from n = 1e4 to 1e20 with lambda_n = 0; corrected: any data with "
+    "lambda_min + lambda_n >= alpha n/(2d), decided on the exact law",
+    summary="At fixed d, delta and alpha all three have the printed order (the average with a constant that depends on alpha). Uniformly they have not: for d = n/11 and log(2/delta) = sqrt(n) the term d log(2/delta)/(alpha n), "
+    "which carries no gamma_n, dominates by n^(1/4)/sqrt(log n). The average does depend on alpha at the largest gamma_n: with alpha = n^(-1/2) it "
+    "exceeds its order by sqrt(n)/log(n). The corrected average is loose by a factor of 10 or more on the data tried, since it takes the largest residual for all.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(2)",
     displays={
         "#all": Display(
@@ -194,9 +183,7 @@ STATEMENT = statement(
             ),
             wrong="As above; and the error of the estimate adds to the residual.",
             mutants={
-                "deviation cut by 10 %": Mutant(
-                    partial(_residual, share=arb(0.9)), {"delta'": 1e-12, "off": 5.0}, severity=0.1
-                )
+                "deviation cut by 10 %": Mutant(_residual, {"delta'": 1e-12, "off": 5.0}, severity=0.1, share=arb(0.9))
             },
         ),
         "#average": Display(
@@ -217,7 +204,7 @@ STATEMENT = statement(
             wrong="Only the term in sqrt(gamma) sums to d; the squares of the others sum to d times the largest leverage, which is of order d/(alpha n).",
             mutants={
                 "no term in gamma^2": Mutant(
-                    partial(_average, square_term=False), {"n": 12, "dim": 1, "gamma": 1e6, "delta": 0.01, "weak": 1.0}
+                    _average, {"n": 12, "dim": 1, "gamma": 1e6, "delta": 0.01, "weak": 1.0}, square_term=False
                 )
             },
         ),

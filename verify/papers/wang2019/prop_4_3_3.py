@@ -1,7 +1,5 @@
 """W19, Proposition 4.3(3): the mean squared error of one-posterior sampling given the design, in rational arithmetic."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +9,8 @@ from functools import partial
 from audits import Estimate
 
 from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...methods.rational import Matrix, column, design, equal, identity, matrix, quadratic, trace
+from ..kit import Case, Claim, Evidence, Measure, Observer
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Risk:
     sandwich_trace: Fraction
 
     @classmethod
-    def of(cls, case: Case) -> Risk:
+    def of(cls, case: Case) -> "Risk":
         """Return the terms of a case."""
         X, theta = _data(case)
         lam, gamma, variance = case.whole("lambda"), case.whole("gamma"), case.whole("sigma^2")
@@ -96,13 +93,9 @@ def _order(case: Case, *, power: float) -> Evidence:
 
 
 AXES = {
-    "shape": ("generic", "nearly collinear", "one long row"),
-    "n": (4, 9),
-    "dim": (1, 3),
-    "lambda": (1, 50),
-    "gamma": (1, 20),
-    "sigma^2": (1, 9),
-}
+    "shape": ("generic", "nearly collinear", "one long row"), "n": (4, 9), "dim": (1, 3), "lambda": (1, 50),
+    "gamma": (1, 20), "sigma^2": (1, 9),
+}  # fmt: skip
 SMALLEST = {"shape": "one record", "lambda": 1, "gamma": 1, "sigma^2": 1}
 PRINTED = [smallest("X = [1], lambda = gamma = sigma = 1, theta_0 = 0", SMALLEST)]
 CORRECTED = [refuting(SMALLEST), *over("rational designs", AXES, quick_every=17)]
@@ -113,10 +106,8 @@ ORDER = "lambda_min = Omega({power}) ==> lambda_n^2 norm(H^(-1) theta_0)^2 = O((
 STATEMENT = statement(
     "W19-P4.3.3",
     domain="y ~ N(X theta_0, sigma^2 I), X fixed, theta_tilde the posterior sample, lambda_n >= 0, gamma_n > 0. Exact on rational designs, n up to 9, d up to 3",
-    summary=(
-        "The printed error scales the posterior noise with sigma^2 and uses the variance of least squares for that of ridge; it is right "
-        "only for lambda = 0 and sigma = 1. The asymptotic efficiency it is used for survives the correction."
-    ),
+    summary="The printed error scales the posterior noise with sigma^2 and uses the variance of least squares for that of ridge; it is right "
+    "only for lambda = 0 and sigma = 1. The asymptotic efficiency it is used for survives the correction.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(3)",
     displays={
         "#risk": Display(
@@ -144,7 +135,6 @@ STATEMENT = statement(
             },
         ),
         ".p": Display(
-            "",
             printed=Form(
                 "(X^T X + lambda_n I)^(-1) X^T X (X^T X + lambda_n I)^(-1) \\/ gamma_n",
                 _covariance(lambda risk: risk.sandwich_trace / risk.gamma),
@@ -161,7 +151,7 @@ STATEMENT = statement(
             ),
             corrected=Form(ORDER.format(power="n\\/d"), partial(_order, power=1.0), [At("lambda_min of order n/d")]),
             wrong="d and n have changed places: conditions (b) and (d) give a smallest eigenvalue of order n/d.",
-            mutants={"lambda_min = n^0.9": Mutant(partial(_order, power=0.9), {}, severity=0.1)},
+            mutants={"lambda_min = n^0.9": Mutant(_order, {}, severity=0.1, power=0.9)},
         ),
     },
 )

@@ -4,21 +4,17 @@ Where the objective is the one the posterior is made from, the excess is ``chi^2
 objective carries ``lambda`` for ``lambda/2``, so that the posterior is not centred at its minimiser.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from flint import arb
 
 from mechanisms.numerics.balls import Ball, outward
 
-from ...kernel.declare import Decide, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
 from ...methods.failure import chi_square_tail
 from ...methods.rational import Matrix, ball, column, design, equal, identity, matrix, quadratic, trace
+from ..kit import Case, Decide, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 
 def data(case: Case) -> tuple[Matrix, Matrix]:
@@ -94,13 +90,9 @@ ONE = {"shape": "one record", "y": 0, "lambda": 0, "gamma": 1}
 FAR = {"shape": "one record", "y": 30, "lambda": 1, "gamma": 1, "delta": "1/10"}
 AXES = {"shape": ("generic", "nearly collinear"), "n": (4, 7), "dim": (1, 3), "lambda": (0, 1, 40), "gamma": (1, 25)}
 TAILS = {
-    "shape": ("generic",),
-    "n": (60,),
-    "dim": (1, 2, 5, 50),
-    "lambda": (1,),
-    "gamma": (1, 25),
+    "shape": ("generic",), "n": (60,), "dim": (1, 2, 5, 50), "lambda": (1,), "gamma": (1, 25),
     "delta": ("9/10", "1/2", "1/100", "1/1000000", "1e-12"),
-}
+}  # fmt: skip
 DEEP = {"shape": "generic", "n": 4, "dim": 1, "lambda": 1, "gamma": 1, "delta": "1e-12"}
 WIDE = {"shape": "generic", "n": 60, "dim": 50, "lambda": 1, "gamma": 1, "delta": "9/10"}
 OBJECTIVE = "F(theta) = 1/2 norm(bold(y) - X theta)^2 + {ridge} norm(theta)^2: quad "
@@ -110,10 +102,8 @@ TAIL = OBJECTIVE + "F(tilde(theta)) - F(hat(theta)) <= d log(d\\/delta)\\/gamma_
 STATEMENT = statement(
     "W19-P4.3.4",
     domain="F and its minimiser as printed, the posterior of W19-T4.1, any data with X^T X + lambda I invertible; delta in (0, 1). Exact on rational data; tails for d up to 50, delta in [1e-12, 0.9]",
-    summary=(
-        "With the objective that the posterior is made from, the mean excess is d/(2 gamma), half of what is printed, and (b) is true. The "
-        "printed F has lambda for lambda/2, so that both fail when the data pull the two minimisers apart. (c), a match with a quoted lower bound up to constants, is not decided."
-    ),
+    summary="With the objective that the posterior is made from, the mean excess is d/(2 gamma), half of what is printed, and (b) is true. The "
+    "printed F has lambda for lambda/2, so that both fail when the data pull the two minimisers apart. (c), a match with a quoted lower bound up to constants, is not decided.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.3(4)",
     displays={
         "#a": Display(
@@ -152,8 +142,8 @@ STATEMENT = statement(
             ),
             wrong="The printed ridge term is twice the one of the posterior, which adds a term that grows with the data.",
             mutants={
-                "bound cut by 10 %": Mutant(partial(_chi_square, scale=0.9), DEEP, severity=0.1),
-                "d log(1/delta)": Mutant(partial(_chi_square, union=False), WIDE),
+                "bound cut by 10 %": Mutant(_chi_square, DEEP, severity=0.1, scale=0.9),
+                "d log(1/delta)": Mutant(_chi_square, WIDE, union=False),
             },
         ),
     },

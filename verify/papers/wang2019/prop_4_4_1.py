@@ -5,8 +5,6 @@ the probability of that. Corrected, the whole is the sum of three proved shares,
 (docs/derivations/wang2018_adaops.md, section 4).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -23,10 +21,9 @@ from mechanisms.linear.adaops_wang2019 import AdaOPS2019, Settings2019
 from mechanisms.linear.ops_calibrations import ridge_norm_bound
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
-from ...kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ...kernel.evidence import hockey_stick_evidence, sampled_delta
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
+from ...kernel.declare import At, Form, Mutant, over, smallest, statement
+from ...kernel.evidence import sampled_delta
+from ..kit import Case, Claim, Evidence, Measure, Observer, hockey_stick_evidence
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 
 #: Relative room for quantities that are solved for in float64.
@@ -134,77 +131,51 @@ ZERO = {"n": 40, "kappa": 1.0, "epsilon": 1.0, "delta": 0.01}
 OWN = {"n": 1, "kappa": 1e-4, "epsilon": 1.0, "delta": 0.01}
 OWN_TEN = {"n": 10, "kappa": 1e-5, "epsilon": 1.0, "delta": 1e-6}
 LARGEST = {
-    "n": (10, 100_000),
-    "dim": (1, 20),
-    "kappa share": (0.99, 0.3, 1e-3),
-    "epsilon": (0.05, 1.0, 8.0),
-    "delta": (0.5, 1e-3, 1e-12),
-    "leverage share": (1.0,),
-    "residual share": (1.0,),
-}
+    "n": (10, 100_000), "dim": (1, 20), "kappa share": (0.99, 0.3, 1e-3), "epsilon": (0.05, 1.0, 8.0),
+    "delta": (0.5, 1e-3, 1e-12), "leverage share": (1.0,), "residual share": (1.0,),
+}  # fmt: skip
 BELOW = {
-    "n": (1000,),
-    "dim": (3,),
-    "kappa share": (0.5,),
-    "epsilon": (1.0,),
-    "delta": (1e-6,),
-    "leverage share": (1.0, 0.5, 0.01),
-    "residual share": (1.0, 0.5, 0.01),
-}
+    "n": (1000,), "dim": (3,), "kappa share": (0.5,), "epsilon": (1.0,), "delta": (1e-6,),
+    "leverage share": (1.0, 0.5, 0.01), "residual share": (1.0, 0.5, 0.01),
+}  # fmt: skip
 PAIRS = {"pair": ("no record", "39 records"), "dim": (1, 2), "kappa share": (0.5,), "epsilon": (1.0,), "delta": (0.1,)}
 DRAWN = over("small data, drawn", PAIRS, draws=(4_000, 20_000, 200_000))
 TIGHT = {
-    "n": 1000,
-    "dim": 1,
-    "kappa share": 1e-3,
-    "epsilon": 8.0,
-    "delta": 1e-12,
-    "leverage share": 1.0,
+    "n": 1000, "dim": 1, "kappa share": 1e-3, "epsilon": 8.0, "delta": 1e-12, "leverage share": 1.0,
     "residual share": 1.0,
-}
+}  # fmt: skip
 
 STATEMENT = statement(
     "W19-P4.4.1",
-    domain=(
-        "||x|| <= 1, |y| <= 1, one record added or removed, the observer sees the released eigenvalue and the sample; epsilon > 0, delta in (0, 1), kappa "
-        "in the algorithm's range. Corrected: delta <= 0.6, n a public bound; decided for epsilon in [0.05, 8], delta in [1e-12, 0.5], n up to 1e5, d up to 20"
-    ),
-    summary=(
-        "Decided on the algorithm that is meant, with max for the min of Algorithm 1 (a misprint, W19-ALG1). It fails where kappa is far below 1: gamma_n "
-        "and the threshold move with the data set's own n; no failure is known for kappa at least 1. With public n, analytic noise and a "
-        "proved bound on the sample's loss, the shares delta/4, delta/4 and delta/2 give the proposition; the sample's epsilon is loose by 6.3 % at the closest."
-    ),
+    domain="||x|| <= 1, |y| <= 1, one record added or removed, the observer sees the released eigenvalue and the sample; epsilon > 0, delta in (0, 1), kappa "
+    "in the algorithm's range. Corrected: delta <= 0.6, n a public bound; decided for epsilon in [0.05, 8], delta in [1e-12, 0.5], n up to 1e5, d up to 20",
+    summary="Decided on the algorithm that is meant, with max for the min of Algorithm 1 (a misprint, W19-ALG1). It fails where kappa is far below 1: gamma_n "
+    "and the threshold move with the data set's own n; no failure is known for kappa at least 1. With public n, analytic noise and a "
+    "proved bound on the sample's loss, the shares delta/4, delta/4 and delta/2 give the proposition; the sample's epsilon is loose by 6.3 % at the closest.",
     derivation="docs/derivations/wang2018_adaops.md, section 4",
-    displays={
-        "": Display(
-            "AdaOPS is (epsilon, delta)-DP",
-            printed=Form(
-                '"Algorithm 1 (max read for min) satisfies" (epsilon, delta)"-DP"',
-                _own_n,
-                [
-                    smallest("1 record x = 0, another one added", OWN),
-                    At("10 records x = 0, another one added", OWN_TEN),
-                ],
-            ),
-            corrected=Form(
-                'sigma, b, gamma_n "from proved bounds", quad lambda_n = max{0, n/(d kappa) + b - tilde(lambda)_min}, quad n "public": quad (epsilon, delta)"-DP"',
-                _corrected,
-                [
-                    *over("three shares, any data", LARGEST, quick_every=11),
-                    *over("leverage and residual below their bounds", BELOW, quick_every=4),
-                    *(replace(at, quick=False) for at in DRAWN),
-                ],
-            ),
-            wrong="gamma_n and the threshold n/(d kappa) are those of the data set's own n, and so tell n records from n + 1.",
-            mutants={
-                "noise 10 % below what the whole budget needs": Mutant(
-                    _small_noise, {"epsilon": 1.0, "delta": 1e-6}, severity=0.1
-                ),
-                "the sample's epsilon cut by 10 %": Mutant(_cut_sample, TIGHT, severity=0.04),
-                "each data set's own n": Mutant(_own_n, OWN),
-                "min word for word, 40 records x = 0, x = 1 added": Mutant(_improper, ZERO),
-                "min word for word, 1000 records": Mutant(_improper, ZERO | {"n": 1000, "kappa": 10.0, "delta": 1e-6}),
-            },
-        )
+    title="AdaOPS is (epsilon, delta)-DP",
+    printed=Form(
+        '"Algorithm 1 (max read for min) satisfies" (epsilon, delta)"-DP"',
+        _own_n,
+        [smallest("1 record x = 0, another one added", OWN), At("10 records x = 0, another one added", OWN_TEN)],
+    ),
+    corrected=Form(
+        'sigma, b, gamma_n "from proved bounds", quad lambda_n = max{0, n/(d kappa) + b - tilde(lambda)_min}, quad n "public": quad (epsilon, delta)"-DP"',
+        _corrected,
+        [
+            *over("three shares, any data", LARGEST, quick_every=11),
+            *over("leverage and residual below their bounds", BELOW, quick_every=4),
+            *(replace(at, quick=False) for at in DRAWN),
+        ],
+    ),
+    wrong="gamma_n and the threshold n/(d kappa) are those of the data set's own n, and so tell n records from n + 1.",
+    mutants={
+        "noise 10 % below what the whole budget needs": Mutant(
+            _small_noise, {"epsilon": 1.0, "delta": 1e-6}, severity=0.1
+        ),
+        "the sample's epsilon cut by 10 %": Mutant(_cut_sample, TIGHT, severity=0.04),
+        "each data set's own n": Mutant(_own_n, OWN),
+        "min word for word, 40 records x = 0, x = 1 added": Mutant(_improper, ZERO),
+        "min word for word, 1000 records": Mutant(_improper, ZERO | {"n": 1000, "kappa": 10.0, "delta": 1e-6}),
     },
 )

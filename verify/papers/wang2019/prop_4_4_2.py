@@ -1,11 +1,8 @@
 """W19, Proposition 4.4(2): the error of AdaOPS on well-conditioned data.
 
-Given the released eigenvalue the mean squared error has a closed form in the ridge; the expectation over the release differs
-from its value at ridge 0 by an integral over the far tail of one normal variable, enclosed by balls
-(docs/derivations/wang2019_section_4.md, Proposition 4.4(2)).
+Given the released eigenvalue the mean squared error has a closed form in the ridge; the expectation over the release
+differs from its value at ridge 0 by an integral over the far tail of one normal variable, enclosed by balls.
 """
-
-from __future__ import annotations
 
 import math
 from functools import partial
@@ -16,10 +13,8 @@ from audits import Estimate
 from mechanisms.linear.adaops_wang2019 import Settings2019
 from mechanisms.numerics.balls import Ball, ndtr_ball, outward
 
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Claim, Evidence, Observer
-from ...methods.enclosed import enclosed
-from ...methods.growth import SETTLING, growth_evidence
+from ...methods.enclosed import SETTLING, enclosed, growth_evidence
+from ..kit import At, Case, Claim, Display, Evidence, Form, Mutant, Observer, over, refuting, smallest, statement
 from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 
 #: How many normal deviates of the release below the edge are followed, and in how many bins.
@@ -115,13 +110,9 @@ def _gamma(case: Case, *, printed: bool = False, factor: float = 1.0) -> Evidenc
 
 #: Powers of n in epsilon and kappa along sequences that meet the stated condition (d = sigma = 1, log(4/delta) = 6).
 SEQUENCES = {
-    "printed": (2.0, 2.75),
-    "kappa = n^0.5": (0.0, 0.5),
-    "kappa = n^0.52": (0.0, 0.52),
-    "fixed": (0.0, 0.0),
-    "epsilon = n^-0.25": (-0.25, 0.0),
-    "kappa = n^0.25": (0.0, 0.25),
-}
+    "printed": (2.0, 2.75), "kappa = n^0.5": (0.0, 0.5), "kappa = n^0.52": (0.0, 0.52), "fixed": (0.0, 0.0),
+    "epsilon = n^-0.25": (-0.25, 0.0), "kappa = n^0.25": (0.0, 0.25),
+}  # fmt: skip
 
 
 def _when(case: Case) -> Evidence:
@@ -149,15 +140,11 @@ GAMMAS = {"n": (100, 10_000), "dim": (1, 4), "kappa": (1.0, 3.0), "epsilon": (0.
 
 STATEMENT = statement(
     "W19-P4.4.2",
-    domain=(
-        "y ~ N(X theta_0, sigma^2 I), X fixed and well-conditioned as stated. Corrected: AdaOPS with the corrected constants, lambda_min at least n/(d kappa) + b + "
-        "noise sqrt(20 log n); one small eigenvalue and others twice as large, theta_0 along the small one; d up to 3, n from 100 to 1e6"
-    ),
-    summary=(
-        "Five slips: 1 + gamma_n for 1 + 1/gamma_n (and sigma^2 on the posterior's own noise), an event of probability 1 - n^-5 for 1 - n^-10, a ridge that is not 0 where "
-        "it is said to be, a bound on 1/gamma_n printed for gamma_n, and with it an efficiency condition upside down (empty for epsilon <= 1, as kappa is bounded). "
-        "The corrected error is exact up to n^-10; that remainder is loose, being a squared bias on an event of that probability."
-    ),
+    domain="y ~ N(X theta_0, sigma^2 I), X fixed and well-conditioned as stated. Corrected: AdaOPS with the corrected constants, lambda_min at least n/(d kappa) + b + "
+    "noise sqrt(20 log n); one small eigenvalue and others twice as large, theta_0 along the small one; d up to 3, n from 100 to 1e6",
+    summary="Five slips: 1 + gamma_n for 1 + 1/gamma_n (and sigma^2 on the posterior's own noise), an event of probability 1 - n^-5 for 1 - n^-10, a ridge that is not 0 where "
+    "it is said to be, a bound on 1/gamma_n printed for gamma_n, and with it an efficiency condition upside down (empty for epsilon <= 1, as kappa is bounded). "
+    "The corrected error is exact up to n^-10; that remainder is loose, being a squared bias on an event of that probability.",
     derivation="docs/derivations/wang2019_section_4.md, Proposition 4.4(2)",
     displays={
         "#risk": Display(
@@ -174,17 +161,16 @@ STATEMENT = statement(
             ),
             wrong="gamma_n stands for its inverse, and the posterior's own noise does not scale with sigma^2.",
             mutants={
-                "10 log n for 20 log n": Mutant(partial(_risk, factor=10.0), WIDE | {"sigma^2": 1.0, "theta^2": 1e4}),
+                "10 log n for 20 log n": Mutant(_risk, WIDE | {"sigma^2": 1.0, "theta^2": 1e4}, factor=10.0),
                 "deviation cut by 10 %": Mutant(
-                    partial(_risk, factor=20.0 * 0.81), WIDE | {"sigma^2": 1.0, "theta^2": 1e6}, severity=0.1
+                    _risk, WIDE | {"sigma^2": 1.0, "theta^2": 1e6}, severity=0.1, factor=20.0 * 0.81
                 ),
                 "posterior noise scaled by sigma^2": Mutant(
-                    partial(_risk, scaled=True), WIDE | {"sigma^2": 9.0, "theta^2": 1.0}
+                    _risk, WIDE | {"sigma^2": 9.0, "theta^2": 1.0}, scaled=True
                 ),
             },
         ),
         ".p1": Display(
-            "",
             printed=Form(
                 "PP[tilde(lambda)_min > lambda_min - (sqrt(10 log n) sqrt(log(4/delta)))/(epsilon/2)] = 1 - n^(-10)",
                 partial(_event, factor=10.0),
@@ -196,10 +182,9 @@ STATEMENT = statement(
                 over("n", {"n": (2, 10, 1000, 1_000_000)}),
             ),
             wrong="The normal tail at sqrt(10 log n) is of order n^-5.",
-            mutants={"deviation cut by 10 %": Mutant(partial(_event, factor=20.0 * 0.81), {"n": 1000}, severity=0.1)},
+            mutants={"deviation cut by 10 %": Mutant(_event, {"n": 1000}, severity=0.1, factor=20.0 * 0.81)},
         ),
         ".p2": Display(
-            "",
             printed=Form(
                 "lambda_min > n/(kappa d) + sqrt(log(10 n) log(4/delta))/(epsilon/2) ==> PP[lambda_n = 0] >= 1 - n^(-10)",
                 _printed_ridge,
@@ -212,9 +197,7 @@ STATEMENT = statement(
             ),
             wrong="The printed minimum is negative exactly where lambda_min is large; and the condition leaves out the shift inside lambda_n.",
             mutants={
-                "maximum with the printed condition": Mutant(
-                    partial(_printed_ridge, maximum=True), PLAIN | {"beyond": 0.0}
-                )
+                "maximum with the printed condition": Mutant(_printed_ridge, PLAIN | {"beyond": 0.0}, maximum=True)
             },
         ),
         "#gamma": Display(
@@ -230,7 +213,7 @@ STATEMENT = statement(
                 [refuting(PLAIN), *over("n, d, kappa, budget", GAMMAS, quick_every=9)],
             ),
             wrong="It is the inverse of gamma_n that has this order, and the maximum of the two.",
-            mutants={"constants cut by 10 %": Mutant(partial(_gamma, factor=0.9), PLAIN, severity=0.1)},
+            mutants={"constants cut by 10 %": Mutant(_gamma, PLAIN, severity=0.1, factor=0.9)},
         ),
         "#efficient": Display(
             "when it is efficient",

@@ -4,8 +4,6 @@ The relative error is exact in one dimension, the privacy loss of a target outsi
 both are followed along n (docs/derivations/wang2019_section_4.md, U1 and U2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from flint import arb
@@ -14,9 +12,8 @@ from mechanisms import BOTH
 from mechanisms.laws.quadratic_profile import QuadraticProfile
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Decide, Display, Form, Mutant, over, smallest, statement
-from ...kernel.statement import Case, Evidence
-from ...methods.growth import SETTLING, growth_evidence
+from ...methods.enclosed import SETTLING, growth_evidence
+from ..kit import At, Case, Decide, Display, Evidence, Form, Mutant, over, smallest, statement
 
 DELTA = 1e-3
 
@@ -68,14 +65,10 @@ def _loss(loss: Callable[[Ball, float], Ball]) -> Decide:
 
 STATEMENT = statement(
     "W19-U1",
-    domain=(
-        "gamma_n = n^(alpha/2), lambda_n = n^(1/2 - alpha/2), residuals O(1), delta fixed (1e-3), any alpha > 0 as printed. Along n from 1e4 "
-        "to 1e40; the error in one dimension with X^T X = n"
-    ),
-    summary=(
-        "The relative error is 1 + n^(-alpha/2), as gamma_n enters by 1/gamma_n; the printed n^(-alpha) is its bias alone. The loss is as "
-        "printed for alpha <= 1/2 (ratio at most 5.3 at delta = 1e-3, residual 1 and n from 1e4), and of order n^(alpha - 1/2) beyond."
-    ),
+    domain="gamma_n = n^(alpha/2), lambda_n = n^(1/2 - alpha/2), residuals O(1), delta fixed (1e-3), any alpha > 0 as printed. Along n from 1e4 "
+    "to 1e40; the error in one dimension with X^T X = n",
+    summary="The relative error is 1 + n^(-alpha/2), as gamma_n enters by 1/gamma_n; the printed n^(-alpha) is its bias alone. The loss is as "
+    "printed for alpha <= 1/2 (ratio at most 5.3 at delta = 1e-3, residual 1 and n from 1e4), and of order n^(alpha - 1/2) beyond.",
     derivation="docs/derivations/wang2019_section_4.md, U1 and U2",
     displays={
         "#efficiency": Display(

@@ -4,17 +4,14 @@ The excess is ``tr[(X^T X)^-1]/gamma_n`` with gamma_n as Algorithm 1 sets it; bo
 the algorithm's domain (docs/derivations/wang2019_section_4.md, U1 and U2).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from flint import arb
 
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Display, Form, Mutant, smallest, statement
-from ...kernel.statement import Case, Evidence
-from ...methods.growth import SETTLING, growth_evidence
+from ...methods.enclosed import SETTLING, growth_evidence
+from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 
 KAPPA, LOG = 2, 6  # kappa and log(4/delta) of every sequence
 
@@ -44,14 +41,10 @@ def _condition(case: Case, *, power: Ball) -> Evidence:
 
 STATEMENT = statement(
     "W19-U2",
-    domain=(
-        "The setting of Proposition 4.4(2), X^T X = (n/d) I. Along d from 1 to 1e6 with n = 1000 d^2, and n from 1e12 to 1e24; "
-        "kappa = 2 (it must exceed 1 there), log(4/delta) = 6"
-    ),
-    summary=(
-        "Neither holds as printed: gamma_n leaves an excess of order kappa^2 d^4 log(4/delta)/(n^2 epsilon^2), one power of d more than printed, and "
-        "efficiency needs n epsilon^2 to grow; where it vanishes the relative excess tends to infinity."
-    ),
+    domain="The setting of Proposition 4.4(2), X^T X = (n/d) I. Along d from 1 to 1e6 with n = 1000 d^2, and n from 1e12 to 1e24; "
+    "kappa = 2 (it must exceed 1 there), log(4/delta) = 6",
+    summary="Neither holds as printed: gamma_n leaves an excess of order kappa^2 d^4 log(4/delta)/(n^2 epsilon^2), one power of d more than printed, and "
+    "efficiency needs n epsilon^2 to grow; where it vanishes the relative excess tends to infinity.",
     derivation="docs/derivations/wang2019_section_4.md, U1 and U2",
     displays={
         "#excess": Display(
@@ -67,9 +60,7 @@ STATEMENT = statement(
                 [smallest("the sequence that refutes the printed form", {})],
             ),
             wrong="1/gamma_n carries kappa^2 d^2 log(4/delta)/(n epsilon^2), and the trace it multiplies is of order d^2/n, not d/n.",
-            mutants={
-                "power 3.7": Mutant(partial(_excess, power=arb(37) / 10), {"sequence": "n = 1000 d^2"}, severity=0.075)
-            },
+            mutants={"power 3.7": Mutant(_excess, {"sequence": "n = 1000 d^2"}, severity=0.075, power=arb(37) / 10)},
         ),
         "#condition": Display(
             "what efficiency needs",
@@ -85,9 +76,9 @@ STATEMENT = statement(
             ),
             wrong="The ratio is upside down: the relative excess is proportional to 1/(n epsilon^2).",
             mutants={
-                "n epsilon^2 constant": Mutant(partial(_condition, power=arb(-1) / 2), {"epsilon": "n^(-1/2)"}),
+                "n epsilon^2 constant": Mutant(_condition, {"epsilon": "n^(-1/2)"}, power=arb(-1) / 2),
                 "n epsilon^2 = n^-0.04": Mutant(
-                    partial(_condition, power=arb(-52) / 100), {"epsilon": "n^(-0.52)"}, severity=0.04
+                    _condition, {"epsilon": "n^(-0.52)"}, severity=0.04, power=arb(-52) / 100
                 ),
             },
         ),

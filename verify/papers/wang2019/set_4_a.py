@@ -5,14 +5,9 @@ A3: the noise covariance is proportional to the inverse Fisher information, read
 differences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
-from ...kernel.declare import At, Display, Form, Mutant, over, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.rational import (
     SHAPES,
     Matrix,
@@ -28,6 +23,7 @@ from ...methods.rational import (
     same,
     scalar,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 #: Relative width granted to eigenvalues that are proved by inertia.
 TOLERANCE = 1e-9
@@ -85,32 +81,28 @@ CASES = [
 STATEMENT = statement(
     "W19-S4.A",
     domain="X^T X invertible, unit x, A set to the named matrix (the paper writes approximately). Decided exactly for n = 6, d <= 4",
-    summary=(
-        "True: the supremum in A1 is attained (eigenvectors proved to 1e-9), A2 and A3 are identities. The residual part of the "
-        "sensitivity still depends on the record, so the democratic choice equalises the leverage part only, as the text says."
-    ),
+    summary="True: the supremum in A1 is attained (eigenvectors proved to 1e-9), A2 and A3 are identities. The residual part of the "
+    "sensitivity still depends on the record, so the democratic choice equalises the leverage part only, as the text says.",
     displays={
         "1": Display(
             "isotropic: A = lambda_min I",
             printed=Form("sup_(norm(x) = 1) sqrt(x^T (X^T X)^(-2) x) <= 1/lambda_min", _isotropic, CASES),
-            mutants={"bound cut by 5 %": Mutant(partial(_isotropic, share=Fraction(19, 20)), PLAIN, severity=0.05)},
+            mutants={"bound cut by 5 %": Mutant(_isotropic, PLAIN, severity=0.05, share=Fraction(19, 20))},
         ),
         "2": Display(
             "democratic: A = (X^T X)^2",
             printed=Form("A = (X^T X)^2 ==> sqrt(x^T (X^T X)^(-1) A (X^T X)^(-1) x) = norm(x)", _democratic, CASES),
             mutants={
-                "the Fisher choice": Mutant(partial(_democratic, choice=lambda H: H), PLAIN),
-                "scaled by 1.01": Mutant(
-                    partial(_democratic, choice=lambda H: H * H * 101 / 100), PLAIN, severity=0.01
-                ),
+                "the Fisher choice": Mutant(_democratic, PLAIN, choice=lambda H: H),
+                "scaled by 1.01": Mutant(_democratic, PLAIN, severity=0.01, choice=lambda H: H * H * 101 / 100),
             },
         ),
         "3": Display(
             "Fisher: A = X^T X",
             printed=Form("A = X^T X ==> A^(-1)/gamma prop (X^T X/sigma^2)^(-1)", _fisher, CASES),
             mutants={
-                "identity for A": Mutant(partial(_fisher, choice=lambda H: identity(H.nrows())), PLAIN),
-                "the democratic choice": Mutant(partial(_fisher, choice=lambda H: H * H), PLAIN),
+                "identity for A": Mutant(_fisher, PLAIN, choice=lambda H: identity(H.nrows())),
+                "the democratic choice": Mutant(_fisher, PLAIN, choice=lambda H: H * H),
             },
         ),
     },

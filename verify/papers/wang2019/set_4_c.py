@@ -4,8 +4,6 @@ Rows of two random signs over sqrt(2) meet (a) and (b) with m = M = 1; their Gra
 corrected sample size is the matrix Chernoff bound, decided on binomial laws (docs/derivations/wang2019_section_4.md, condition (d)).
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import partial
@@ -14,10 +12,9 @@ from flint import arb, fmpq_mat
 
 from mechanisms.numerics.balls import Ball
 
-from ...kernel.declare import At, Decide, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence
 from ...methods.enclosed import enclosed
 from ...methods.rational import Matrix, between, design, eigenvalue_bounds
+from ..kit import At, Case, Decide, Display, Evidence, Form, Mutant, over, refuting, smallest, statement
 
 #: -1/2 + log(2)/2 of the Chernoff bound, with the sign changed.
 RATE = 0.5 * (1.0 - math.log(2.0))
@@ -97,15 +94,11 @@ SIGNS = {"law": "two signs", "dim": 2, "m": 1.0}
 
 STATEMENT = statement(
     "W19-S4.C",
-    domain=(
-        "(a)-(c) are assumptions, nothing to check; n records in rows of X (as everywhere else in the section), alpha = m in (b). Sample size: rows of two "
-        "signs, one feature in {-1, 0, 1} with m from 1e-4 to 0.9, one normal feature"
-    ),
-    summary=(
-        "X X^T has rank d and cannot exceed a multiple of the identity for n > d: X^T X is meant. The stated sample size is far too small: at n = 21 rows of two signs "
-        "are collinear with probability 2^-20, against 21^-10 = 6e-14, so that no alpha > 0 saves it. The matrix Chernoff bound asks for n m/d of order log n + log d; "
-        "its sample size cannot be cut by 10 % for n around 1e7."
-    ),
+    domain="(a)-(c) are assumptions, nothing to check; n records in rows of X (as everywhere else in the section), alpha = m in (b). Sample size: rows of two "
+    "signs, one feature in {-1, 0, 1} with m from 1e-4 to 0.9, one normal feature",
+    summary="X X^T has rank d and cannot exceed a multiple of the identity for n > d: X^T X is meant. The stated sample size is far too small: at n = 21 rows of two signs "
+    "are collinear with probability 2^-20, against 21^-10 = 6e-14, so that no alpha > 0 saves it. The matrix Chernoff bound asks for n m/d of order log n + log d; "
+    "its sample size cannot be cut by 10 % for n around 1e7.",
     derivation="docs/derivations/wang2019_section_4.md, condition (d)",
     displays={
         "#d": Display(
@@ -121,7 +114,7 @@ STATEMENT = statement(
                 [refuting(PLAIN), *over("designs of full rank", SHAPES, quick_every=5)],
             ),
             wrong="The transpose is on the wrong factor.",
-            mutants={"one column repeated": Mutant(partial(_matrix, repeated=True), PLAIN)},
+            mutants={"one column repeated": Mutant(_matrix, PLAIN, repeated=True)},
         ),
         "#size": Display(
             "how soon it holds",

@@ -5,8 +5,6 @@ scaled residual ``a = sqrt(gamma) |y - x' theta_hat|``. The tail step of the pro
 the in-sample form (4.4) is not equal to (4.3) (docs/derivations/wang2019.md, Theorem 4.1).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial
@@ -23,9 +21,8 @@ from reports.row import Figure
 from ...kernel.box_search import Axis, Point
 from ...kernel.declare import At, Display, Form, Mutant, over, refuting, search, smallest, statement
 from ...kernel.formal import FormalClaim, PairAtPoint, on_data, pair_of
-from ...kernel.measure import Measure
-from ...kernel.statement import Case, Claim, Evidence, Observer
 from ...kernel.statement_plots import loss_figure, profile_figure, roc_figure
+from ..kit import Case, Claim, Evidence, Measure, Observer
 from .shared.tail_box import tail_box_evidence
 
 
@@ -138,15 +135,11 @@ OUT = (
 
 STATEMENT = statement(
     "W19-T4.1",
-    domain=(
-        "X^T X + lambda I invertible, gamma > 0, any data set and target, every delta > 0; both directions; "
-        "gamma and lambda public. Decided for leverage in [1e-6, 1e4], scaled residual in [1e-4, 1e4] (and 0), "
-        "delta in [1e-12, 0.999]; proved for leverage and scaled residual in [1/4, 4], delta in [0.0019, 0.99]"
-    ),
-    summary=(
-        "The printed bounds understate epsilon: the normal quantile behind them lacks a factor 2 under the root, so that with (4.3) the real "
-        "delta exceeds the promised one, at worst by the order of its square root; (4.4) has a wrong sign besides, and can fail altogether."
-    ),
+    domain="X^T X + lambda I invertible, gamma > 0, any data set and target, every delta > 0; both directions; "
+    "gamma and lambda public. Decided for leverage in [1e-6, 1e4], scaled residual in [1e-4, 1e4] (and 0), "
+    "delta in [1e-12, 0.999]; proved for leverage and scaled residual in [1/4, 4], delta in [0.0019, 0.99]",
+    summary="The printed bounds understate epsilon: the normal quantile behind them lacks a factor 2 under the root, so that with (4.3) the real "
+    "delta exceeds the promised one, at worst by the order of its square root; (4.4) has a wrong sign besides, and can fail altogether.",
     derivation="docs/derivations/wang2019.md, Theorem 4.1",
     displays={
         "#4.3": Display(
@@ -166,10 +159,8 @@ STATEMENT = statement(
                     ON_DATA[1],
                 ],
             ),
-            wrong=(
-                "The tail step uses P(|Z| > sqrt(log(2/delta))) <= delta; the normal tail gives this for "
-                "sqrt(2 log(2/delta))."
-            ),
+            wrong="The tail step uses P(|Z| > sqrt(log(2/delta))) <= delta; the normal tail gives this for "
+            "sqrt(2 log(2/delta)).",
             mutants={
                 "epsilon cut by 5 percent": Mutant(CLAIM.of(lambda p: 0.95 * out_of_sample(p)), severity=0.05),
                 "tail factor lower": Mutant(CLAIM.of(partial(out_of_sample, tail=1.6))),
@@ -190,10 +181,8 @@ STATEMENT = statement(
                 CLAIM.of(in_sample_corrected),
                 CORRECTED,
             ),
-            wrong=(
-                "The same tail step, the sign of the logarithm, and in-sample leverage and residual where the "
-                "out-of-sample ones stand in (4.3)."
-            ),
+            wrong="The same tail step, the sign of the logarithm, and in-sample leverage and residual where the "
+            "out-of-sample ones stand in (4.3).",
             mutants={
                 "epsilon cut by 5 percent": Mutant(CLAIM.of(lambda p: 0.95 * in_sample_corrected(p)), severity=0.05),
                 "printed signs with both tails doubled": Mutant(
@@ -206,7 +195,7 @@ STATEMENT = statement(
             printed=Form('"right side of (4.3)" = "right side of (4.4)"', partial(_equality, printed=True), EQUALITIES),
             corrected=Form('"right side of corrected (4.3)" = "right side of corrected (4.4)"', _equality, EQUALITIES),
             wrong="With mu = mu'/(1-mu') and r = r'/(1-mu') the two printed sides differ already in the first term.",
-            mutants={"sign of the logarithm": Mutant(partial(_equality, sign=-1), EQUAL)},
+            mutants={"sign of the logarithm": Mutant(_equality, EQUAL, sign=-1)},
         ),
     },
     figures=figures,

@@ -4,8 +4,6 @@ Matrix identities are decided in rational arithmetic, log density ratios at rati
 step in one variable by branch and bound (docs/derivations/wang2019_sections_2_3.md, proof of Theorem 4.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,8 +16,6 @@ from mechanisms import Relation
 from mechanisms.numerics.balls import Ball
 
 from ...kernel.box_search import Axis
-from ...kernel.declare import At, Display, Form, Mutant, over, refuting, smallest, statement
-from ...kernel.statement import Case, Evidence, Role
 from ...methods.boxes import on_box
 from ...methods.enclosed import enclosed
 from ...methods.rational import (
@@ -36,6 +32,7 @@ from ...methods.rational import (
     scalar,
     stack,
 )
+from ..kit import At, Case, Display, Evidence, Form, Mutant, Role, over, refuting, smallest, statement
 from .shared.regressions import Regression, regression
 
 TOLERANCE = 1e-12
@@ -182,14 +179,9 @@ def _last(case: Case, *, edge: float = 2 * 0.36787944117144233) -> Evidence:
 
 SMALL = {"gamma": 1.0}
 AXES = {
-    "shape": SHAPES,
-    "target": ("any", "short"),
-    "n": (5,),
-    "dim": (1, 3),
-    "lam": (0, 2),
-    "gamma": (0.25,),
+    "shape": SHAPES, "target": ("any", "short"), "n": (5,), "dim": (1, 3), "lam": (0, 2), "gamma": (0.25,),
     "seed": (1,),
-}
+}  # fmt: skip
 DENSITIES = AXES | {"gamma": (0.25, 64.0)}
 DELTAS = (0.99, 0.7, 0.1, 1e-3, 1e-12, 1e-300)
 REFUTED = "X = (1), y = 0, lambda = 1, target (1, 2)"
@@ -208,14 +200,10 @@ THRESHOLD = "Pr(abs(x^T theta - x^T hat(theta)) > sqrt({factor} log(2/delta))) <
 
 STATEMENT = statement(
     "W19-T4.1p",
-    domain=(
-        "As W19-T4.1; identities decided exactly for n = 5, d <= 3, lambda in {0, 2}, gamma in {1/4, 64}; the tail step for delta in "
-        "(0, 1), proved for log(2/delta) in [0.69, 700]"
-    ),
-    summary=(
-        "Three of eight displays are wrong: the sign of the logarithm in the second density ratio, the tail step (which is where Theorem 4.1 "
-        "loses its factor 2), and the covariances, which are printed as their inverses. The matrix identities are right."
-    ),
+    domain="As W19-T4.1; identities decided exactly for n = 5, d <= 3, lambda in {0, 2}, gamma in {1/4, 64}; the tail step for delta in "
+    "(0, 1), proved for log(2/delta) in [0.69, 700]",
+    summary="Three of eight displays are wrong: the sign of the logarithm in the second density ratio, the tail step (which is where Theorem 4.1 "
+    "loses its factor 2), and the covariances, which are printed as their inverses. The matrix identities are right.",
     derivation="docs/derivations/wang2019_sections_2_3.md, proof of Theorem 4.1",
     displays={
         "#out": Display(
@@ -226,10 +214,8 @@ STATEMENT = statement(
                 _on_designs(DENSITIES),
             ),
             mutants={
-                "sign of the logarithm": Mutant(partial(_ratio, inside=False, sign=-1), SMALL),
-                "residual term scaled by 1.01": Mutant(
-                    partial(_ratio, inside=False, factor=HUNDREDTH), SMALL, severity=0.01
-                ),
+                "sign of the logarithm": Mutant(_ratio, SMALL, inside=False, sign=-1),
+                "residual term scaled by 1.01": Mutant(_ratio, SMALL, severity=0.01, inside=False, factor=HUNDREDTH),
             },
         ),
         "#in": Display(
@@ -238,9 +224,7 @@ STATEMENT = statement(
             corrected=Form(LOG + INSIDE, partial(_ratio, inside=True), _on_designs(DENSITIES, corrected=True)),
             wrong="The sign of the logarithm: |H|/|H'| = 1 - mu', so its root enters with a plus.",
             mutants={
-                "residual term scaled by 1.01": Mutant(
-                    partial(_ratio, inside=True, factor=HUNDREDTH), SMALL, severity=0.01
-                )
+                "residual term scaled by 1.01": Mutant(_ratio, SMALL, severity=0.01, inside=True, factor=HUNDREDTH)
             },
         ),
         "#tail": Display(
@@ -257,9 +241,7 @@ STATEMENT = statement(
                 [refuting({"delta": 0.01}), BOX, *over("delta", {"delta": DELTAS})],
             ),
             wrong="Lemma B.5 is applied at log(2/delta) in place of its root, and without the 1/2 of the exponent.",
-            mutants={
-                "quantile 1.9 log(2/delta)": Mutant(partial(_tail, quantile=1.9), [{"delta": 1e-12}, {}], severity=0.05)
-            },
+            mutants={"quantile 1.9 log(2/delta)": Mutant(_tail, [{"delta": 1e-12}, {}], severity=0.05, quantile=1.9)},
         ),
         "#last": Display(
             "the last step of the tail",
@@ -268,7 +250,7 @@ STATEMENT = statement(
                 _last,
                 [BOX, *over("delta", {"delta": (*DELTAS, 1e-6)})],
             ),
-            mutants={"delta < 0.8": Mutant(partial(_last, edge=0.8), {"delta": 0.79}, severity=0.08)},
+            mutants={"delta < 0.8": Mutant(_last, {"delta": 0.79}, severity=0.08, edge=0.8)},
         ),
         "#det": Display(
             "determinants",
@@ -276,9 +258,9 @@ STATEMENT = statement(
                 "abs(H') = abs(H) (1 + mu), quad abs(H) = abs(H') (1 - mu')", _determinants, _on_designs(AXES)
             ),
             mutants={
-                "leverages exchanged": Mutant(partial(_determinants, leverages=lambda mu, inside: (inside, mu)), SMALL),
+                "leverages exchanged": Mutant(_determinants, SMALL, leverages=lambda mu, inside: (inside, mu)),
                 "leverage scaled by 1.01": Mutant(
-                    partial(_determinants, leverages=lambda mu, inside: (mu * HUNDREDTH, inside)), SMALL, severity=0.01
+                    _determinants, SMALL, severity=0.01, leverages=lambda mu, inside: (mu * HUNDREDTH, inside)
                 ),
             },
         ),
@@ -286,9 +268,9 @@ STATEMENT = statement(
             "(A.2), the inverse without the target",
             printed=Form("H^(-1) = [H']^(-1) + [H']^(-1) x (1 - mu')^(-1) x^T [H']^(-1)", _inverse, _on_designs(AXES)),
             mutants={
-                "1 + mu'": Mutant(partial(_inverse, weight=lambda inside: 1 / (1 + inside)), SMALL),
+                "1 + mu'": Mutant(_inverse, SMALL, weight=lambda inside: 1 / (1 + inside)),
                 "weight scaled by 1.01": Mutant(
-                    partial(_inverse, weight=lambda inside: HUNDREDTH / (1 - inside)), SMALL, severity=0.01
+                    _inverse, SMALL, severity=0.01, weight=lambda inside: HUNDREDTH / (1 - inside)
                 ),
             },
         ),
@@ -301,8 +283,8 @@ STATEMENT = statement(
                 _on_designs(AXES),
             ),
             mutants={
-                "sign of the cross term": Mutant(partial(_centred, factor=Fraction(-1)), SMALL),
-                "cross term scaled by 1.01": Mutant(partial(_centred, factor=HUNDREDTH), SMALL, severity=0.01),
+                "sign of the cross term": Mutant(_centred, SMALL, factor=Fraction(-1)),
+                "cross term scaled by 1.01": Mutant(_centred, SMALL, severity=0.01, factor=HUNDREDTH),
             },
         ),
         "#covariance": Display(
@@ -316,7 +298,7 @@ STATEMENT = statement(
                 '"covariances" H^(-1)\\/gamma, [H\']^(-1)\\/gamma', _covariances, _on_designs(AXES, corrected=True)
             ),
             wrong="The precision matrices are named for the covariances.",
-            mutants={"scaled by 1.01": Mutant(partial(_covariances, factor=HUNDREDTH), SMALL, severity=0.01)},
+            mutants={"scaled by 1.01": Mutant(_covariances, SMALL, severity=0.01, factor=HUNDREDTH)},
         ),
     },
 )

@@ -1,7 +1,5 @@
 """RW21, Figure 1: ex-post losses of logistic regression when the output is rotated away from the minimiser."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

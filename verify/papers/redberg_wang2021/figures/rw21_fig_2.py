@@ -1,7 +1,5 @@
 """RW21, Figure 2: 0-1 loss of objective perturbation when lambda is inflated."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """RW21, Figure 4: worst-case ex-post loss and bounds against the number of records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RW21, Figure 5: worst-case ex-post loss and bounds against the dimension."""
 
-from __future__ import annotations
-
 from ....figures.figure_page import Page, listed
 from .rw21_fig_4 import CHOSEN_LABELS, chosen_scales, spread, worst_case_figures
 from .rw21_worst_case import ceiling, scales, worst

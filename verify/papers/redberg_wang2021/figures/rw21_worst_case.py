@@ -1,7 +1,5 @@
 """The worst case over a data set of ex-post loss and of both bounds on it: what RW21's Figures 4 and 5 draw."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 Derivations: docs/derivations/privacy_report.md, docs/derivations/redberg_wang2021.md (Theorem 13).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -51,7 +49,7 @@ class AdaptiveDraws:
     smallest: FloatArray  # lambda_min(H) at each output
 
     @classmethod
-    def of(cls, setting: ReportSetting, sigma4: float, n_draws: int, rng: np.random.Generator) -> AdaptiveDraws:
+    def of(cls, setting: ReportSetting, sigma4: float, n_draws: int, rng: np.random.Generator) -> "AdaptiveDraws":
         """Draw the batch."""
         mechanism, pair, scales = setting.mechanism, setting.pair, setting.scales
         releases = draw_releases(mechanism, pair.first, scales, n_draws, rng=rng)

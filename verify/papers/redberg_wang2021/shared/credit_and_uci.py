@@ -5,8 +5,6 @@ it must exceed one half. Preparation of the data and the form of the report are 
 every one of them says the same.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,9 +23,8 @@ from mechanisms.objective.losses import GlmLoss
 from mechanisms.objective.objective_calibration import variance_t5
 from mechanisms.releases.report_terms import Releases, ReportScales, draw_releases
 
-from ....kernel.declare import At, Decide, Display, Draws, Form, Numbers
-from ....kernel.evidence import coverage_evidence, given_or_missing
-from ....kernel.statement import Case, Evidence, Value
+from ....kernel.evidence import given_or_missing
+from ...kit import At, Case, Decide, Display, Draws, Evidence, Form, Numbers, Value, coverage_evidence
 from ..figures.rw21_worst_case import bounds
 
 #: Both failure probabilities of the figures (section 4.2).
@@ -239,7 +236,7 @@ class RunCount:
     silent: int = 0
 
     @classmethod
-    def of(cls, said: Iterable[bool | None]) -> RunCount:
+    def of(cls, said: Iterable[bool | None]) -> "RunCount":
         """Count what the runs say."""
         each = list(said)
         return cls(each.count(True), each.count(None))

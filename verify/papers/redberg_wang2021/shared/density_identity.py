@@ -4,8 +4,6 @@ The ratio is enclosed in ball arithmetic, built from the values of the loss alon
 of the exact distribution functions. On real data a change of measure with drawn outputs is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,11 +17,10 @@ from mechanisms.data.embedded import load
 from mechanisms.objective.losses import GlmLoss, LogisticLoss, PoissonLoss, SquaredLoss
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 
-from ....kernel.declare import At, Display, Form, Mutant, Numbers, over
-from ....kernel.evidence import identity_evidence, tail_identity_gap
+from ....kernel.evidence import tail_identity_gap
 from ....kernel.formal import pair_of
-from ....kernel.statement import Case, Claim, Evidence, Observer
 from ....methods.ball_density import Rows, as_rows, cdf_log_ratio, deviation, log_ratio
+from ...kit import At, Case, Claim, Display, Evidence, Form, Mutant, Numbers, Observer, identity_evidence, over
 
 TOLERANCE = 1e-9
 #: Largest gap of a change-of-measure identity that the sampled cases allow (a printed band, in probability).
@@ -34,11 +31,9 @@ RESPONSES = (-1.0, 1.0)
 Weights = tuple[float, float, float]
 #: Wrong versions of the sum.
 WRONG: dict[str, Weights] = {
-    "sign of the determinant term": (-1.0, 1.0, 1.0),
-    "sign of the gradient term": (1.0, 1.0, -1.0),
-    "no half in the quadratic term": (1.0, 2.0, 1.0),
-    "gradient term 1e-6 larger": (1.0, 1.0, 1.0 + 1e-6),
-}
+    "sign of the determinant term": (-1.0, 1.0, 1.0), "sign of the gradient term": (1.0, 1.0, -1.0),
+    "no half in the quadratic term": (1.0, 2.0, 1.0), "gradient term 1e-6 larger": (1.0, 1.0, 1.0 + 1e-6),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +137,7 @@ def identity_display(
             ],
         ),
         mutants={
-            name: Mutant(partial(check, weights=weights), shape, severity=1e-6 if "1e-6" in name else None)
+            name: Mutant(check, shape, severity=1e-6 if "1e-6" in name else None, weights=weights)
             for name, weights in wrong.items()
         },
     )

@@ -4,8 +4,6 @@ The loss of releasing a statistic whose change has norm ``r`` under noise ``s`` 
 standard deviation ``mu = r/s``, in both directions. ``P(L > mu^2/2 + mu t) = Phi(-t) <= exp(-t^2/2)/2``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,10 +12,8 @@ from audits import Estimate
 from mechanisms import Direction, GaussianProfile
 
 from ....kernel.box_search import Axis, Point
-from ....kernel.declare import At, Display, Form, Mutant
-from ....kernel.evidence import FORMULA_ERROR, coverage_evidence
 from ....kernel.formal import FormalClaim, numbers
-from ....kernel.statement import Case, Evidence, Observer
+from ...kit import FORMULA_ERROR, At, Case, Display, Evidence, Form, Mutant, Observer, coverage_evidence
 
 RELEASED = "the released parameter"
 #: Absolute allowance for the final float64 subtraction of two proved brackets.

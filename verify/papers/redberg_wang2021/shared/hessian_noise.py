@@ -1,7 +1,5 @@
 """What RW21's Propositions 12, 15 and 21 share: test Hessians, and the two independent events that imply an event."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from audits import Estimate

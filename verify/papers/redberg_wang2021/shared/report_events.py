@@ -3,8 +3,6 @@
 An event is an array of booleans, one row a draw of (parameter, gradient, Hessian); a column for each of several inequalities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,10 +18,8 @@ from mechanisms.objective.objective_loss_terms import LossTerms
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation
 from mechanisms.releases.report_terms import OwnRecord, ReportForm, ReportScales, ReportTerms, draw_releases
 
-from ....kernel.declare import At, Draws, Numbers
-from ....kernel.evidence import coverage_evidence
 from ....kernel.formal import pair_of
-from ....kernel.statement import Case, Evidence
+from ...kit import At, Case, Draws, Evidence, Numbers, coverage_evidence
 
 BoolArray = NDArray[np.bool_]
 #: One unit record (or none) and a unit target in one dimension; then sigma_2 = sigma/10, where the one-sided bound fails.
@@ -40,7 +36,7 @@ class ReportSetting:
     scales: ReportScales
 
     @classmethod
-    def of(cls, case: Case, *, required: bool = True) -> ReportSetting:
+    def of(cls, case: Case, *, required: bool = True) -> "ReportSetting":
         """Return the setting that a case names; Algorithm 2 has a requirement on lambda, Algorithm 4 has none."""
         scales = ReportScales(
             SquaredLoss() if case.text("loss") == "squared" else LogisticLoss(),

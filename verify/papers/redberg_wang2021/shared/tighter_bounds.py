@@ -1,14 +1,11 @@
 """RW21's figures in which the data-dependent bound is the tighter one, record by record: F7 to F10, and the ratio of F3."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 
 from audits import Budget
 
-from ....kernel.declare import Decide, Display, Draws, Numbers
-from ....kernel.statement import Case, Evidence
+from ...kit import Case, Decide, Display, Draws, Evidence, Numbers
 from .credit_and_uci import MANY, SOME, Seen, budget, by_lambda, closer, closer_for_small, seen_again
 
 #: What of a loss of 1 is small: a tenth of the budget.

@@ -1,7 +1,5 @@
 """How RW21-F4 and F5 are decided: medians over data sets of the worst case, and the ceiling of the bounds."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -14,7 +12,7 @@ from mechanisms.data.synthetic import sphere_labels
 from mechanisms.releases.report_terms import Releases
 
 from ....kernel.evidence import float_evidence
-from ....kernel.statement import Case, Claim, Evidence, Observer
+from ...kit import Case, Claim, Evidence, Observer
 from ..figures import rw21_worst_case as drawn
 from ..figures.rw21_fig_4 import DIM
 

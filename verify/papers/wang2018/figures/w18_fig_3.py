@@ -1,7 +1,5 @@
 """W18, Figure 3: estimation error and relative efficiency in the linear Gaussian model as the data grow."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

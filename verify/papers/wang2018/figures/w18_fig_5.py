@@ -1,7 +1,5 @@
 """W18, Figure 5: one-posterior sampling under its four calibrations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

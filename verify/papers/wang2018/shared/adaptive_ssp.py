@@ -3,8 +3,6 @@
 Our copy prints the raw Gram matrix in the last line, where a hat is likely to be lost: both readings are decided.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from functools import partial
@@ -20,12 +18,10 @@ from mechanisms.data.dataset import Dataset
 from mechanisms.linear.adassp import AdaSSP
 
 from ....kernel.box_search import Axis, Point
-from ....kernel.declare import At, Display, Form, Mutant, over, search, smallest
 from ....kernel.evidence import sampled_delta
 from ....kernel.formal import FormalClaim
-from ....kernel.measure import Measure
-from ....kernel.statement import Case, Claim, Evidence, Observer
 from ....methods.rational import Matrix, column, generator, identity, random_matrix, same
+from ...kit import At, Case, Claim, Display, Evidence, Form, Measure, Mutant, Observer, over, search, smallest
 
 #: Largest epsilon up to which the printed noise is enough for every delta searched; from 15.8 on it is not.
 LARGEST = 15.5
@@ -78,9 +74,9 @@ DRAWN = over(
     quick_every=4,
 )
 MUTANTS = {
-    "epsilon up to 16.5": Mutant(partial(releases, largest=16.5), {"epsilon": 16.5, "delta": 0.35}, severity=0.05),
+    "epsilon up to 16.5": Mutant(releases, {"epsilon": 16.5, "delta": 0.35}, severity=0.05, largest=16.5),
     "epsilon cut by 5 %": Mutant(
-        partial(releases, largest=LARGEST, factor=0.95), {"epsilon": 15.5, "delta": 0.3163}, severity=0.05
+        releases, {"epsilon": 15.5, "delta": 0.3163}, severity=0.05, largest=LARGEST, factor=0.95
     ),
 }
 

@@ -5,8 +5,6 @@ The variants are those of ``mechanisms.as_run``. One family of pairs serves: ``n
 gives a proved lower bound of the divergence (docs/derivations/wang2018_experiments.md).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,9 +16,7 @@ from scipy.special import ndtr
 
 from audits import Estimate
 from mechanisms import BOTH, GaussianProfile, Relation
-from mechanisms.as_run.code_objective import AsRunObjPert
-from mechanisms.as_run.code_sampling import AsRunAdaOPS, AsRunOPS
-from mechanisms.as_run.code_statistics import CODE_DELTA, AsRunAdaSSP, AsRunSSP
+from mechanisms.as_run.code_variants import CODE_DELTA, AsRunAdaOPS, AsRunAdaSSP, AsRunObjPert, AsRunOPS, AsRunSSP
 from mechanisms.capabilities import Domain
 from mechanisms.data.dataset import Dataset, FloatArray
 from mechanisms.data.neighbours import NeighbouringPair
@@ -31,9 +27,7 @@ from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.balls import Ball, enclose, ndtr_ball
 
 from ....kernel.declare import At, Display, Form, Mutant, over, refuting, smallest
-from ....kernel.evidence import hockey_stick_evidence
-from ....kernel.measure import Measure
-from ....kernel.statement import Case, Claim, Evidence, Observer
+from ...kit import Case, Claim, Evidence, Measure, Observer, hockey_stick_evidence
 
 QUANTITY = "hockey-stick delta at the promised epsilon, worse direction"
 DIRECTIONS = {"axis": (1.0, 0.0), "tilted": (math.sqrt(0.5), -math.sqrt(0.5))}
@@ -350,7 +344,7 @@ CODE = {
             [refuting({"n": 1_001}), *over("numbers of records", {"n": (1, 500, 1_000)})],
         ),
         "The code runs everything at delta = 1e-6, whatever the number of records.",
-        {"up to 1,001 records": Mutant(partial(one_delta, largest=1_001), {"n": 1_001}, severity=0.002)},
+        {"up to 1,001 records": Mutant(one_delta, {"n": 1_001}, severity=0.002, largest=1_001)},
         f"{DERIVATION}, section 1",
     ),
     "#code SSP": Display(
@@ -372,7 +366,7 @@ CODE = {
             ],
         ),
         "The noise is half of appendix C.1's; a matrix of noise that is not symmetric costs nothing.",
-        {"1.5 times the noise": Mutant(partial(ssp_code, factor=1.5), SSP, severity=0.02)},
+        {"1.5 times the noise": Mutant(ssp_code, SSP, severity=0.02, factor=1.5)},
         f"{DERIVATION}, section 2",
     ),
     "#code ObjPert": Display(
@@ -393,7 +387,7 @@ CODE = {
         ),
         "The solver returns half of the minimiser over the ball of radius 2, where a record's gradient is as long as 3; the noise is made for 2. "
         "At epsilon = 0.1 the second division by epsilon makes up for it.",
-        {"gradient 2.1": Mutant(partial(objpert_code, lipschitz=2.1), _at(OBJPERT, t=0.00066), severity=0.03)},
+        {"gradient 2.1": Mutant(objpert_code, _at(OBJPERT, t=0.00066), severity=0.03, lipschitz=2.1)},
         f"{DERIVATION}, section 3",
     ),
     "#code OPS": Display(
@@ -411,10 +405,8 @@ CODE = {
         "The covariance of the noise is that of the other triangular order, (R R^T)^(-1): it is small where H is large for other data. "
         "With H^(-1) the code's own gamma is still too large for few records.",
         {
-            "the code's covariance": Mutant(partial(ops_code, corrected=True), OPS),
-            "the code's gamma": Mutant(
-                partial(ops_symmetric, corrected=False), {"epsilon": 1.0, "n": 0, "delta": CODE_DELTA}
-            ),
+            "the code's covariance": Mutant(ops_code, OPS, corrected=True),
+            "the code's gamma": Mutant(ops_symmetric, {"epsilon": 1.0, "n": 0, "delta": CODE_DELTA}, corrected=False),
         },
         f"{DERIVATION}, section 4",
     ),
@@ -432,7 +424,7 @@ CODE = {
             [refuting(ADAOPS), *over("both budgets, at the delta of the captions", BOTH_EPSILONS)],
         ),
         "The covariance of the noise is (R R^T)^(-1), and the Lipschitz constant is cut at a number that grows as the root of the root of n, where residuals grow as the root.",
-        {"the code's covariance": Mutant(partial(adaops_code, corrected=True), _at(ADAOPS, n=1_000_000, t=0.002))},
+        {"the code's covariance": Mutant(adaops_code, _at(ADAOPS, n=1_000_000, t=0.002), corrected=True)},
         f"{DERIVATION}, section 5",
     ),
     "#code AdaSSP": Display(
@@ -443,9 +435,7 @@ CODE = {
             over("numbers of records", {"epsilon": (0.1, 1.0), "n": (1_000, MANY, 2_700_000)}),
         ),
         mutants={
-            "0.6 of the noise": Mutant(
-                partial(adassp_code, factor=0.6), {"epsilon": 1.0, "delta": CODE_DELTA}, severity=0.03
-            ),
+            "0.6 of the noise": Mutant(adassp_code, {"epsilon": 1.0, "delta": CODE_DELTA}, severity=0.03, factor=0.6),
             "up to 3,000,000 records": Mutant(adassp_code, {"epsilon": 1.0, "n": 3_000_000}, severity=0.09),
         },
     ),

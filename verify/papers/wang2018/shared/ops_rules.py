@@ -5,8 +5,6 @@ n; then two sets that differ by a record x = 0 already have a different gamma la
 (docs/derivations/wang2018_appendix_ef.md, section 5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -26,10 +24,8 @@ from mechanisms.numerics.balls import Ball, enclose
 
 from ....kernel.box_search import excess
 from ....kernel.declare import At, Display, Form, Mutant, over, smallest, statement
-from ....kernel.evidence import hockey_stick_evidence
-from ....kernel.measure import Measure
-from ....kernel.statement import Case, Claim, Evidence, Observer, Statement
 from ....methods.failure import chi_square_lower, chi_square_tail
+from ...kit import Case, Claim, Evidence, Measure, Observer, Statement, hockey_stick_evidence
 
 
 def structured(case: Case, x_bound: float, y_bound: float) -> list[NeighbouringPair]:
@@ -161,7 +157,7 @@ def calibration(
     first, form = partial(wrong, grows=1), corrected + _CORRECTED
     mutants = {
         "epsilon cut by 5 %": Mutant(
-            partial(right, factor=0.95), ZERO | {"n": 0, "epsilon": 30.0, "delta": 1e-12}, severity=0.05
+            right, ZERO | {"n": 0, "epsilon": 30.0, "delta": 1e-12}, severity=0.05, factor=0.95
         ),
         "no factor 2 under the root": Mutant(wrong, ZERO),
     }

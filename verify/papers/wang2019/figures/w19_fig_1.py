@@ -1,7 +1,5 @@
 """W19, Figure 1: one output perturbation of ridge regression under DP, pDP for all, and pDP of a data set."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

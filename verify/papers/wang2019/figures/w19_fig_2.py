@@ -1,7 +1,5 @@
 """W19, Figure 2: worst-case DP against the spread of pDP, for Gaussian noise and for posterior sampling."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,13 +1,11 @@
 """The printed and the corrected constants of AdaOPS at the numbers of a case."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mechanisms.data.dataset import Dataset
 from mechanisms.linear.adaops_wang2019 import CorrectedRule2019, PublishedRule2019
 
-from ....kernel.statement import Case
+from ...kit import Case
 
 
 def zero_records(n: int, dim: int) -> Dataset:

@@ -1,14 +1,12 @@
 """Rational regression problems with one more record: what the identities of sections 3 and 4 are about."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq
 
-from ....kernel.statement import Case
 from ....methods.rational import Matrix, design, fraction, identity, random_matrix, stack
+from ...kit import Case
 
 
 @dataclass(frozen=True)

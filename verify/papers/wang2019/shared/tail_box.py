@@ -6,8 +6,6 @@ the loss exceeds epsilon without the target where ``|W| > w``, ``w^2 = a^2 + e``
 ``e = 2 epsilon + g - q = 2 max(g - q, 0) + 2 mu L + 2 a sqrt(2 mu L)``, which cancels nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -17,8 +15,8 @@ from mechanisms import Relation
 from mechanisms.numerics.balls import Ball
 
 from ....kernel.box_search import Axis
-from ....kernel.statement import Evidence
 from ....methods.boxes import BoxProof, box_evidence, prove_nonnegative
+from ...kit import Evidence
 
 #: Leverage, scaled residual, log(2/delta): delta from 0.99 down to 0.0019.
 BOX: Final = {"leverage": Axis(0.25, 4.0), "residual": Axis(0.25, 4.0), "log(2/delta)": Axis(0.7, 7.0)}
