@@ -25,21 +25,18 @@ from . import (
     curves,
     densities,
     digits,
+    formulas,
     honest,
     nothing_drawn,
     pure,
+    read_off,
     sensitivity,
     state,
     structured,
     wrong_composition,
     wrong_noise,
     wrong_outputs,
-    wrong_positions,
-    wrong_scales,
-    wrong_sensitivity,
-    wrong_shapes,
     wrong_state,
-    wrong_statistics,
     wrong_training,
     zoo_answers,
     zoo_discrete,
@@ -180,13 +177,14 @@ class Entry:
 
 def _entries(module: ModuleType) -> list[Entry]:
     found = []
-    for name, kind, parameters, changes, why in module.ROWS:
+    rows = module.ROWS if isinstance(module.ROWS, dict) else {module.KLASS: module.ROWS}
+    for klass, (name, kind, parameters, changes, why) in ((k, row) for k in rows for row in rows[k]):
         own = {key: value for key, value in changes.items() if key in Claim.__dataclass_fields__}
         rest = {key: value for key, value in changes.items() if key not in own}
         rest.setdefault("relation", "add-remove")
         file = f"{Path(module.__file__ or '').name}:{kind.__name__}"
         made = partial(kind, **parameters)
-        found.append(Entry(name, module.KLASS, made, file, parameters, Claim(**own), why=why, **rest))
+        found.append(Entry(name, klass, made, file, parameters, Claim(**own), why=why, **rest))
     return found
 
 
@@ -194,7 +192,7 @@ BROKEN = tuple(
     entry
     for module in (
         *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
-        *(wrong_sensitivity, wrong_statistics, wrong_scales, wrong_shapes, wrong_positions),
+        *(formulas, read_off),
         *(wrong_state, wrong_noise, wrong_composition, wrong_training, wrong_outputs),
     )
     for entry in _entries(module)

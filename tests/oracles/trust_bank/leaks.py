@@ -205,23 +205,18 @@ def leak_of(name: str) -> Leak:
         leaks_answers,
         leaks_composition,
         leaks_drawn,
+        leaks_formulas,
         leaks_noise,
         leaks_outputs,
         leaks_sensitivity,
         leaks_state,
         leaks_training,
-        leaks_wrong_positions,
-        leaks_wrong_scales,
-        leaks_wrong_sensitivity,
-        leaks_wrong_shapes,
-        leaks_wrong_statistics,
     )
 
     entry = ENTRIES[name]
     for module in (
         *(leaks_drawn, leaks_sensitivity, leaks_outputs),
-        *(leaks_wrong_sensitivity, leaks_wrong_statistics, leaks_wrong_scales, leaks_wrong_shapes),
-        leaks_wrong_positions,
+        leaks_formulas,
         *(leaks_state, leaks_noise, leaks_composition, leaks_training, leaks_answers),
     ):
         if name in module.LEAKS:
