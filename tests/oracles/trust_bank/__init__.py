@@ -21,13 +21,11 @@ from scipy.stats import norm
 from mechanisms import DataError, Dataset
 
 from . import (
-    believed,
     curves,
-    densities,
     digits,
     formulas,
     honest,
-    nothing_drawn,
+    moments,
     pure,
     read_off,
     sensitivity,
@@ -191,7 +189,7 @@ def _entries(module: ModuleType) -> list[Entry]:
 BROKEN = tuple(
     entry
     for module in (
-        *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
+        *(moments, pure, sensitivity, state, structured, curves, digits),
         *(formulas, read_off),
         *(wrong_state, wrong_noise, wrong_composition, wrong_training, wrong_outputs),
     )
