@@ -9,12 +9,12 @@ import numpy as np
 
 from mechanisms import Dataset
 
-from . import Entry, state
+from . import Entry, remembered
 from .leaks import Leak, alike, centre, certain, column, each, gaussian, is_error, known, less, more, near, raw
 
 
 def first_of_module(entry: Entry) -> Leak:
-    state.CALLS[0] = 0
+    remembered.CALLS[0] = 0
     return raw(entry, how="fresh", n=40)
 
 

@@ -13,19 +13,19 @@ from scipy.stats import norm
 
 from mechanisms import Dataset
 
-from . import Entry, wrong_state
+from . import Entry, remembered
 from .leaks import Leak, Pair, alike, axis, centre, column, gaussian, known, more, near
 
 
 @contextmanager
 def process() -> Iterator[None]:
     """What the module remembers is forgotten; the working folder is empty."""
-    for kind in vars(wrong_state).values():
+    for kind in vars(remembered).values():
         if isinstance(getattr(kind, "memory", None), dict):
             kind.memory.clear()
-    wrong_state.SCALE.clear()
-    wrong_state.thresholds.cache_clear()
-    (wrong_state.StreamTotal.draw.__kwdefaults__ or {})["seen"].clear()
+    remembered.SCALE.clear()
+    remembered.thresholds.cache_clear()
+    (remembered.StreamTotal.draw.__kwdefaults__ or {})["seen"].clear()
     with TemporaryDirectory() as folder, chdir(folder):
         yield
 
