@@ -30,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, ZOO, Entry, state  # noqa: E402
+from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, ZOO, Entry, remembered  # noqa: E402
 from oracles.trust_bank.doors import DOORS, PROFILES, configuration, write_data  # noqa: E402
 
 from audits.subject.fresh_process import close_own_server  # noqa: E402
@@ -58,7 +58,7 @@ class Line:
 
 def one(name: str, door: str, seed: int, profile: str) -> Line:
     """Return one row; an error is a row, since none may leave the table."""
-    state.CALLS[0] = 0  # the module's own memory would depend on the order of the table
+    remembered.CALLS[0] = 0  # the module's own memory would depend on the order of the table
     start = processor_seconds()
     try:
         outcome, reason, draws = DOORS[door](ENTRIES[name], seed, profile)

@@ -19,17 +19,9 @@ from typing import Any
 FAIL, KILL = "fail", "kill"
 #: Audit events of operations that change something, and where in their arguments the path is.
 EVENTS = {
-    "open": 0,
-    "os.mkdir": 0,
-    "os.rename": 1,
-    "os.remove": 0,
-    "os.rmdir": 0,
-    "os.chmod": 0,
-    "os.truncate": 0,
-    "os.link": 1,
-    "os.symlink": 1,
-    "fcntl.flock": 0,
-}
+    "open": 0, "os.mkdir": 0, "os.rename": 1, "os.remove": 0, "os.rmdir": 0, "os.chmod": 0, "os.truncate": 0,
+    "os.link": 1, "os.symlink": 1, "fcntl.flock": 0,
+}  # fmt: skip
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 

@@ -1,4 +1,4 @@
-"""Docstrings of public names say what goes in and out, and every example in them gives what it shows."""
+"""Docstrings of public names say what goes in and out; every example in them and in the README gives what it shows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 #: Rooms whose functions are documented in full.
 FULL = ("mechanisms", "audits", "verify", "reports")
+README = Path(__file__).resolve().parent.parent / "README.md"  # the tests are run against an installed wheel too
 ROOT = Path(str(importlib.import_module("audits").__file__)).parent.parent
 SOURCES = [path for room in FULL for path in sorted((ROOT / room).rglob("*.py"))]
 EXAMPLES = [path for path in SOURCES if re.search(r"^\s*>>> ", path.read_text("utf-8"), re.MULTILINE)]
@@ -33,6 +34,15 @@ def test_the_examples_of_a_module_give_what_they_show(path: Path) -> None:
     result = doctest.testmod(importlib.import_module(module_name(path)))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@pytest.mark.quick
+def test_readme_examples() -> None:
+    """Every example in the README gives the output that it shows."""
+    examples = "\n".join(line for line in README.read_text(encoding="utf-8").splitlines() if not line.startswith("```"))
+    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", str(README), 0)
+    assert len(test.examples) >= 8
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
 @pytest.mark.quick

@@ -33,15 +33,9 @@ MAY_IMPORT = {
 }
 #: Places of the machine that something was written on; spelt in pieces so that this file passes.
 MACHINE = [
-    "/wo" + "rk/",
-    "../sha" + "red",
-    "sha" + "red/st",
-    "/.lib" + "rary",
-    "`.lib" + "rary",
-    "/tmp" + "/v/",
-    "/ro" + "ot/",
-    "/ho" + "me/",
-]
+    "/wo" + "rk/", "../sha" + "red", "sha" + "red/st", "/.lib" + "rary", "`.lib" + "rary", "/tmp" + "/v/",
+    "/ro" + "ot/", "/ho" + "me/",
+]  # fmt: skip
 UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|NotImplemented" + r"Error)\b")
 
 

@@ -16,9 +16,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms import Dataset, Relation
-from mechanisms.data.dataset import Dataset, FloatArray, row_norms  # noqa: F811
-from mechanisms.data.neighbours import NeighbouringPair, Relation  # noqa: F811
+from mechanisms.data.dataset import Dataset, FloatArray, row_norms
+from mechanisms.data.neighbours import NeighbouringPair, Relation
 
 from .pair_designs import INWARDS, DesignRecord, PairDesign, listed
 from .worst_case import NamedPair

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from fuzz.bases import N_RECORDS
 from fuzz.promise import Case
-from fuzz.toml import written
-from fuzz.trees import changed
+from fuzz.trees import changed, written
 from verify.certificates.claims.types import BY_TYPE
 from verify.certificates.config.config_mechanisms import BY_TAG, mechanism_tag
 
@@ -153,95 +152,39 @@ WORDS: dict[str, tuple[Any, ...]] = {
 
 PAIR = {"name": "ours", "X": [[0.5, 0.1]], "y": [1.0], "target_x": [0.1, -0.5], "target_y": -1.0}
 #: Keys that the configurations lack, each with a value that is allowed.
+KEYS: dict[tuple[Any, ...], tuple[tuple[str, Any], ...]] = {
+    ("data",): (
+        ("n_public", N_RECORDS), ("n_public", 10**6), ("n_min", 0), ("n_min", N_RECORDS), ("n_min", N_RECORDS + 1),
+        ("ranges", {"a": [-1, 1], "b": [-2.0, 2.0]}), ("ranges", {"a": [-1e-300, 1e300]}), ("intercept", 0.5),
+        ("intercept", -0.0), ("log", "log"), ("log", "log1p"), ("threshold", 0.0), ("threshold", 1e308),
+        ("response_scale", 2.0), ("response_scale", 1e-300), ("rows", "clip"), ("rows", "unit"),
+        ("response", "clip"), ("missing", "drop"), ("standardise", True), ("public", True),
+        ("chosen_from_data", ["mechanism.sigma"]), ("delimiter", ";"), ("delimiter", "é"), ("header", False),
+        ("encoding", "latin-1"), ("encoding", "utf-16"), ("encoding", "klingon"), ("encoding", "rot13"),
+        ("encoding", "utf-8-sig"), ("categories", {"a": ["x"]}), ("categories", {"w": ["red"]}),
+        ("labels", {"red": 1.0, "blue": -1.0}),
+    ),
+    ("mechanism",): (
+        ("width", 0.5), ("width", 1e-300), ("form", "printed"), ("calibrated", True), ("rho", 0.1), ("salt", 3),
+        ("lam", 0.0), ("views", ["mine.py:view"]), ("n_public", 12),
+        ("vouched_by", {"who": "us", "proof": "proof.txt"}), ("concurrency", 3), ("concurrency", 10**6),
+        ("timeout", 1e-3), ("timeout", 1e300), ("timeouts", "output"), ("batch", 1), ("batch", 7), ("data", "csv"),
+        ("reproducible", False), ("version", "2026-11"), ("version", "two\nlines"),
+    ),
+    ("claims", 0): (
+        ("relation", "replace"), ("group", 2), ("group", 1000), ("name", "named"), ("public", True),
+        ("probability", 0.5),
+    ),
+    ("budget",): (
+        ("max_draws", 400), ("max_draws", 10**30), ("max_seconds", 1.0), ("max_seconds", 1e-300),
+        ("max_seconds", 1e300), ("sequential", True), ("jobs", 1),
+    ),
+    ("report",): (
+        ("sigma2", 8.0), ("sigma3", 0.25),
+    ),
+}  # fmt: skip
 FURTHER: tuple[tuple[tuple[Any, ...], Any], ...] = (
-    *(
-        (("data", key), value)
-        for key, value in (
-            ("n_public", N_RECORDS),
-            ("n_public", 10**6),
-            ("n_min", 0),
-            ("n_min", N_RECORDS),
-            ("n_min", N_RECORDS + 1),
-            ("ranges", {"a": [-1, 1], "b": [-2.0, 2.0]}),
-            ("ranges", {"a": [-1e-300, 1e300]}),
-            ("intercept", 0.5),
-            ("intercept", -0.0),
-            ("log", "log"),
-            ("log", "log1p"),
-            ("threshold", 0.0),
-            ("threshold", 1e308),
-            ("response_scale", 2.0),
-            ("response_scale", 1e-300),
-            ("rows", "clip"),
-            ("rows", "unit"),
-            ("response", "clip"),
-            ("missing", "drop"),
-            ("standardise", True),
-            ("public", True),
-            ("chosen_from_data", ["mechanism.sigma"]),
-            ("delimiter", ";"),
-            ("delimiter", "é"),
-            ("header", False),
-            ("encoding", "latin-1"),
-            ("encoding", "utf-16"),
-            ("encoding", "klingon"),
-            ("encoding", "rot13"),
-            ("encoding", "utf-8-sig"),
-            ("categories", {"a": ["x"]}),
-            ("categories", {"w": ["red"]}),
-            ("labels", {"red": 1.0, "blue": -1.0}),
-        )
-    ),
-    *(
-        (("mechanism", key), value)
-        for key, value in (
-            ("width", 0.5),
-            ("width", 1e-300),
-            ("form", "printed"),
-            ("calibrated", True),
-            ("rho", 0.1),
-            ("salt", 3),
-            ("lam", 0.0),
-            ("views", ["mine.py:view"]),
-            ("n_public", 12),
-            ("vouched_by", {"who": "us", "proof": "proof.txt"}),
-            ("concurrency", 3),
-            ("concurrency", 10**6),
-            ("timeout", 1e-3),
-            ("timeout", 1e300),
-            ("timeouts", "output"),
-            ("batch", 1),
-            ("batch", 7),
-            ("data", "csv"),
-            ("reproducible", False),
-            ("version", "2026-11"),
-            ("version", "two\nlines"),
-        )
-    ),
-    *(
-        (("claims", 0, key), value)
-        for key, value in (
-            ("relation", "replace"),
-            ("group", 2),
-            ("group", 1000),
-            ("name", "named"),
-            ("public", True),
-            ("probability", 0.5),
-        )
-    ),
-    *(
-        (("budget", key), value)
-        for key, value in (
-            ("max_draws", 400),
-            ("max_draws", 10**30),
-            ("max_seconds", 1.0),
-            ("max_seconds", 1e-300),
-            ("max_seconds", 1e300),
-            ("sequential", True),
-            ("jobs", 1),
-        )
-    ),
-    *((("report", key), value) for key, value in (("sigma2", 8.0), ("sigma3", 0.25))),
+    *(((*place, key), value) for place, pairs in KEYS.items() for key, value in pairs),
     (("paper",), "us-letter"),
     (("artefact",), {"file": "out.json"}),
     (("artefact",), {"file": "none.onnx"}),
@@ -252,16 +195,9 @@ FURTHER: tuple[tuple[tuple[Any, ...], Any], ...] = (
     (("report",), {"rho": 0.01}),
 )
 RAW_TEXTS = (
-    b"",
-    b"\xef\xbb\xbf",
-    b"\xff\xfe",
-    b"\x00",
-    b"= 1",
-    b"x = " + b"[" * 5000,
-    b"x = " + b"{a=" * 5000,
-    b"x = 1" + b"0" * 5000,
-    b"[data]\n[data]\n",
-)
+    b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\x00", b"= 1", b"x = " + b"[" * 5000, b"x = " + b"{a=" * 5000,
+    b"x = 1" + b"0" * 5000, b"[data]\n[data]\n",
+)  # fmt: skip
 
 
 @st.composite

@@ -13,85 +13,25 @@ from hypothesis import strategies as st
 from fuzz.bases import SECRET, table
 from fuzz.edits import KINDS, Edit
 from fuzz.promise import Case
-from fuzz.toml import written
+from fuzz.trees import written
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".parquet", ".npy", ".npz")
 WRONG = (".CSV", ".xlsx", ".gz", ".npy.gz", "", ".zip", ".csv.bz2", ".json")
 DELIMITERS = (",", ";", "\t", "|", " ", ":", '"', "\n", "é", "a", "0", "\\", "")
 ENCODINGS = (
-    "utf-8",
-    "utf-8-sig",
-    "latin-1",
-    "utf-16",
-    "cp1252",
-    "ascii",
-    "utf-32",
-    "klingon",
-    "rot13",
-    "idna",
-    "base64",
+    "utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252", "ascii", "utf-32", "klingon", "rot13", "idna", "base64",
     "",
-)
+)  # fmt: skip
 HEADERS = (
-    *(
-        "a",
-        " a",
-        "b ",
-        "",
-        "A",
-        "é",
-        "数",
-        "\u202ea",
-        "#{1+1}",
-        "$x$",
-        "@ref",
-        "<lbl>",
-        "a|b",
-        "=1+1",
-        "../x",
-        "a" * 5000,
-    ),
-    *("y", "0", "nan", "Unnamed: 0", "a.1", "a\tb", "'", "`", "\\", "#panic()", "{}", "[a]", "\ufeffa", "🙂"),
-)
+    "a", " a", "b ", "", "A", "é", "数", "\u202ea", "#{1+1}", "$x$", "@ref", "<lbl>", "a|b", "=1+1", "../x",
+    "a" * 5000, "y", "0", "nan", "Unnamed: 0", "a.1", "a\tb", "'", "`", "\\", "#panic()", "{}", "[a]", "\ufeffa",
+    "🙂",
+)  # fmt: skip
 CELLS = (
-    *(
-        "",
-        "NA",
-        "nan",
-        "inf",
-        "-inf",
-        "1e999",
-        "1" + "0" * 25,
-        "9" * 400,
-        "0,5",
-        "1 000",
-        "0x10",
-        "1_000",
-        "True",
-        "red",
-        " 0.5 ",
-        "+0.5",
-    ),
-    *(
-        "-0.0",
-        "5e-324",
-        "1e308",
-        "1e-320",
-        "1+2j",
-        "2026-01-01",
-        "\x00",
-        "\x1b[31m",
-        "\r",
-        '"',
-        '"a,b"',
-        "\u00a0",
-        "١",
-        "½",
-        "#",
-        "NULL",
-        "🙂",
-    ),
-)
+    "", "NA", "nan", "inf", "-inf", "1e999", "1" + "0" * 25, "9" * 400, "0,5", "1 000", "0x10", "1_000", "True",
+    "red", " 0.5 ", "+0.5", "-0.0", "5e-324", "1e308", "1e-320", "1+2j", "2026-01-01", "\x00", "\x1b[31m", "\r",
+    '"', '"a,b"', "\u00a0", "١", "½", "#", "NULL", "🙂",
+)  # fmt: skip
 CLAIM = '[[claims]]\ntype = "pdp"\nscope = "records"\nepsilon = 1.0\ndelta = 1e-6\n[budget]\nprofile = "quick"\n'
 MECHANISM = '[mechanism]\nname = "gaussian-output"\nsigma = 8.0\nlam = 1.0\n'
 
@@ -257,31 +197,11 @@ def data_files(draw: st.DrawFn, *, rendered: st.SearchStrategy[bool]) -> Case:
 
 
 OPTIONS: tuple[tuple[str, Any], ...] = (
-    *(("delimiter", each) for each in DELIMITERS),
-    *(("encoding", each) for each in ENCODINGS),
-    *(
-        ("header", False),
-        ("missing", "drop"),
-        ("rows", "clip"),
-        ("rows", "unit"),
-        ("response", "clip"),
-        ("standardise", True),
-    ),
-    *(
-        ("features", ["0", "1"]),
-        ("features", ["a", "w"]),
-        ("features", []),
-        ("target", "w"),
-        ("target", "2"),
-        ("intercept", 1.0),
-    ),
-    *(
-        ("categories", {"a": ["red"]}),
-        ("labels", {"1": 1.0, "-1": -1.0}),
-        ("threshold", 0.0),
-        ("public", True),
-        ("n_min", 5),
-    ),
-    *(("ranges", {"a": [-1, 1]}), ("ranges", {"a": [0, 1e-320]}), ("x_bound", 1e-300), ("response_scale", 1e-320)),
-)
+    *(("delimiter", each) for each in DELIMITERS), *(("encoding", each) for each in ENCODINGS), ("header", False),
+    ("missing", "drop"), ("rows", "clip"), ("rows", "unit"), ("response", "clip"), ("standardise", True),
+    ("features", ["0", "1"]), ("features", ["a", "w"]), ("features", []), ("target", "w"), ("target", "2"),
+    ("intercept", 1.0), ("categories", {"a": ["red"]}), ("labels", {"1": 1.0, "-1": -1.0}), ("threshold", 0.0),
+    ("public", True), ("n_min", 5), ("ranges", {"a": [-1, 1]}), ("ranges", {"a": [0, 1e-320]}), ("x_bound", 1e-300),
+    ("response_scale", 1e-320),
+)  # fmt: skip
 assert SECRET in table()

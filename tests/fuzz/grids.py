@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from fuzz.promise import Case
-from fuzz.toml import written
-from fuzz.trees import changed
+from fuzz.trees import changed, written
 from verify.sweeps.grid import AXES
 from verify.sweeps.mechanism_axis import ALL_LOSSES, RECIPES
 

@@ -1,82 +1,39 @@
-"""One change of a tree of tables: a value, a key that is added, renamed, moved or removed."""
+"""A tree of tables as TOML, and one change of it: a value, a key that is added, renamed, moved or removed.
+
+What TOML cannot say is not made.
+"""
 
 from __future__ import annotations
 
 import copy
 import datetime
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
-from fuzz.toml import Raw
-
 Place = tuple[Any, ...]
+#: A value that stands in the text as it is (a date, a number too long for Python's float).
+Raw = type("Raw", (str,), {"__doc__": "Text that stands as it is."})
 
 #: Numbers that a rule may allow and a computation may not stand.
 FLOATS = (1e-300, 1e-12, 1e-11, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 2.0, 3, 20.0, 1e3, 1e6, 1e9, 1e11, 1e12, 1e300)
 SHARES = (5e-324, 1e-100, 1e-50, 1e-20, 1e-9, 1e-3, 0.1, 0.5, 0.9, 0.999999, 0.999999999, 0.9999999999999999)
 WHOLE = (0, 1, 2, 3, 5, 11, 12, 13, 20, 40)
 ODD_NUMBERS = (
-    0,
-    0.0,
-    -0.0,
-    -1,
-    -1e-300,
-    1,
-    1.0,
-    1.5,
-    float("inf"),
-    float("-inf"),
-    float("nan"),
-    2**31,
-    2**63,
-    2**64,
-    10**30,
-    Raw("1" + "0" * 400),
-    Raw("1" + "0" * 5000),
-)
+    0, 0.0, -0.0, -1, -1e-300, 1, 1.0, 1.5, float("inf"), float("-inf"), float("nan"), 2**31, 2**63, 2**64, 10**30,
+    Raw("1" + "0" * 400), Raw("1" + "0" * 5000),
+)  # fmt: skip
 TEXTS = (
-    "",
-    " ",
-    "text",
-    "0",
-    "nan",
-    "REQUIRED",
-    "é",
-    "数",
-    "\u202eabc",
-    "a\nb",
-    "\x00",
-    "\x7f",
-    "x" * 3000,
-    "../out.json",
-    "/",
-    ".",
-    "mine.py",
-    "mine.py:Draws",
-    "#{1+1}",
-    "$x$",
-    "\\",
-    "<b>",
-    "|",
-    "@a",
-    "🙂",
-)
+    "", " ", "text", "0", "nan", "REQUIRED", "é", "数", "\u202eabc", "a\nb", "\x00", "\x7f", "x" * 3000,
+    "../out.json", "/", ".", "mine.py", "mine.py:Draws", "#{1+1}", "$x$", "\\", "<b>", "|", "@a", "🙂",
+)  # fmt: skip
 ODD_VALUES = (
-    True,
-    False,
-    [],
-    {},
-    [1.0],
-    ["a"],
-    {"a": 1},
-    [[1.0]],
-    [{"a": 1}],
-    datetime.date(2026, 1, 1),
-    *ODD_NUMBERS,
+    True, False, [], {}, [1.0], ["a"], {"a": 1}, [[1.0]], [{"a": 1}], datetime.date(2026, 1, 1), *ODD_NUMBERS,
     *TEXTS,
-)
+)  # fmt: skip
 #: Keys whose number is how much is done: what is large there costs time, and is no mistake.
 SIZES = ("n_steps", "draws", "pairs", "n_draws", "imported_draws", "n", "dim", "jobs", "max_draws", "group")
 SMALL = (0, -1, 1, 2, 3, 1.0, 1.5, True, "1", 10)
@@ -206,3 +163,49 @@ def _fits(tree: Any, place: Place) -> bool:
         else:
             return False
     return isinstance(tree, dict) and place[-1] not in tree
+
+
+# --- as text ----------------------------------------------------------------------------------------------------------
+
+
+def written(tree: dict[str, Any]) -> str:
+    """Return the text of a configuration or grid."""
+    plain = [f"{_key(key)} = {_value(value)}" for key, value in tree.items() if not _is_table(value)]
+    for key, value in tree.items():
+        if _is_table(value):
+            head = f"[{_key(key)}]" if isinstance(value, dict) else f"[[{_key(key)}]]"
+            for each in [value] if isinstance(value, dict) else value:
+                plain += [head, *(f"{_key(name)} = {_value(inner)}" for name, inner in each.items())]
+    return "\n".join(plain) + "\n"
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+    )
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    match value:
+        case Raw():
+            return str(value)
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+        case datetime.date():
+            return value.isoformat()
+        case list() | tuple():
+            return "[" + ", ".join(_value(each) for each in value) + "]"
+        case dict():
+            return "{" + ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items()) + "}"
+        case _:
+            return repr(value)

@@ -23,7 +23,7 @@ from mechanisms import BOTH, Direction, GaussianProfile, LogisticLoss, PrivacyPr
 from mechanisms.base import ExactLaw
 from mechanisms.broken.broken_linear import ops_in_sample_leverage, ops_no_determinant, ops_wrong_gamma
 from mechanisms.broken.broken_objective import objective_early_stop, objective_half_noise
-from mechanisms.broken.broken_reports import one_sided_terms, short_quantile_form, smallest_lam
+from mechanisms.broken.broken_releases import one_sided_terms, short_quantile_form, smallest_lam
 from mechanisms.catalogue import Example, broken_twins, example_pair
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.objective.objective_perturbation import ObjectivePerturbation

@@ -7,7 +7,7 @@ import pytest
 from oracles.mechanisms.reports import algorithm_2, algorithm_4
 from scipy.stats import beta
 
-from mechanisms.broken.broken_reports import one_sided_terms, short_quantile_form, smallest_lam, wrong_tau
+from mechanisms.broken.broken_releases import one_sided_terms, short_quantile_form, smallest_lam, wrong_tau
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.numerics.goe import goe_tau

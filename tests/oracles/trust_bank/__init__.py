@@ -21,26 +21,15 @@ from scipy.stats import norm
 from mechanisms import DataError, Dataset
 
 from . import (
-    believed,
-    curves,
-    densities,
-    digits,
-    honest,
-    nothing_drawn,
-    pure,
-    sensitivity,
-    state,
-    structured,
-    wrong_composition,
-    wrong_noise,
-    wrong_outputs,
-    wrong_positions,
-    wrong_scales,
-    wrong_sensitivity,
-    wrong_shapes,
-    wrong_state,
-    wrong_statistics,
-    wrong_training,
+    answers,
+    composition,
+    few_states,
+    formulas,
+    moments,
+    named,
+    read_off,
+    remembered,
+    training,
     zoo_answers,
     zoo_discrete,
     zoo_mixed,
@@ -178,28 +167,28 @@ class Entry:
         return Dataset(rows, np.asarray(y, dtype=float), self.x_bound, self.y_bound)
 
 
-def _entries(module: ModuleType) -> list[Entry]:
+def _entries(module: ModuleType, rows: Mapping[int, Any]) -> list[Entry]:
     found = []
-    for name, kind, parameters, changes, why in module.ROWS:
+    for klass, (name, kind, parameters, changes, why) in ((k, row) for k in rows for row in rows[k]):
         own = {key: value for key, value in changes.items() if key in Claim.__dataclass_fields__}
         rest = {key: value for key, value in changes.items() if key not in own}
         rest.setdefault("relation", "add-remove")
         file = f"{Path(module.__file__ or '').name}:{kind.__name__}"
         made = partial(kind, **parameters)
-        found.append(Entry(name, module.KLASS, made, file, parameters, Claim(**own), why=why, **rest))
+        found.append(Entry(name, klass, made, file, parameters, Claim(**own), why=why, **rest))
     return found
 
 
-BROKEN = tuple(
-    entry
-    for module in (
-        *(nothing_drawn, densities, believed, pure, sensitivity, state, structured, curves, digits),
-        *(wrong_sensitivity, wrong_statistics, wrong_scales, wrong_shapes, wrong_positions),
-        *(wrong_state, wrong_noise, wrong_composition, wrong_training, wrong_outputs),
-    )
-    for entry in _entries(module)
+_MODULES = (moments, named, training, remembered, answers, few_states, formulas, read_off, composition)
+_ENTRIES = sorted(
+    (entry for module in _MODULES for entry in _entries(module, module.ROWS)), key=lambda entry: entry.klass
 )
-HONEST = tuple(_entries(honest))
+BROKEN = tuple(entry for entry in _ENTRIES if entry.klass)
+HONEST = tuple(entry for entry in _ENTRIES if not entry.klass)
 #: Honest laws of every kind, kept apart: ``test_trust_zoo`` proves each.
-ZOO = tuple(entry for module in (zoo_answers, zoo_discrete, zoo_mixed, zoo_vectors) for entry in _entries(module))
+ZOO = tuple(
+    entry
+    for module in (zoo_answers, zoo_discrete, zoo_mixed, zoo_vectors)
+    for entry in _entries(module, {0: module.ROWS})
+)
 ENTRIES = {entry.name: entry for entry in (*BROKEN, *HONEST, *ZOO)}

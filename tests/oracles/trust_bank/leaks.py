@@ -201,30 +201,8 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
 
 def leak_of(name: str) -> Leak:
     """Return the leak of a broken mechanism."""
-    from . import (
-        leaks_answers,
-        leaks_composition,
-        leaks_drawn,
-        leaks_noise,
-        leaks_outputs,
-        leaks_sensitivity,
-        leaks_state,
-        leaks_training,
-        leaks_wrong_positions,
-        leaks_wrong_scales,
-        leaks_wrong_sensitivity,
-        leaks_wrong_shapes,
-        leaks_wrong_statistics,
-    )
+    from . import leaks_answers, leaks_formulas, leaks_outright, leaks_state
 
-    entry = ENTRIES[name]
-    for module in (
-        *(leaks_drawn, leaks_sensitivity, leaks_outputs),
-        *(leaks_wrong_sensitivity, leaks_wrong_statistics, leaks_wrong_scales, leaks_wrong_shapes),
-        leaks_wrong_positions,
-        *(leaks_state, leaks_noise, leaks_composition, leaks_training, leaks_answers),
-    ):
-        if name in module.LEAKS:
-            found: Leak = module.LEAKS[name](entry)
-            return found
-    raise KeyError(name)
+    modules = (leaks_outright, leaks_formulas, leaks_state, leaks_answers)
+    found: Leak = next(module.LEAKS[name] for module in modules if name in module.LEAKS)(ENTRIES[name])
+    return found

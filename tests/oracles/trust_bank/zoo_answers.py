@@ -18,8 +18,6 @@ from scipy.stats import t as student
 
 from mechanisms import GaussianProfile, LaplaceProfile
 
-KLASS = 0
-
 
 @dataclass(frozen=True)
 class StudentProfile:

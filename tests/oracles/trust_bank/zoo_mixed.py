@@ -14,7 +14,6 @@ from scipy.stats import laplace, norm
 from mechanisms import GaussianProfile, LaplaceProfile
 from mechanisms.base import Bracket, Direction
 
-KLASS = 0
 FAMILIES = {"laplace": laplace, "gaussian": norm}
 
 

@@ -16,8 +16,6 @@ from scipy.stats import laplace
 from mechanisms import GaussianProfile, LaplaceProfile
 from mechanisms.base import Bracket, Direction
 
-KLASS = 0
-
 
 @dataclass(frozen=True)
 class PureProfile:

@@ -20,7 +20,7 @@ from fuzz.data_files import data_files
 from fuzz.found import FOUND
 from fuzz.grids import grids
 from fuzz.promise import Case, attempt
-from fuzz.toml import written
+from fuzz.trees import written
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 

@@ -1,16 +1,39 @@
-"""The leaks of classes 1 to 4."""
+"""The leaks of classes 1 to 9."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
-from . import Entry
-from .leaks import Leak, alike, axis, centre, certain, column, each, gaussian, more, near, plain, raw, replaced, table
+from mechanisms import Dataset
+
+from . import Entry, remembered
+from .leaks import (
+    Leak,
+    alike,
+    away,
+    axis,
+    centre,
+    certain,
+    column,
+    each,
+    gaussian,
+    is_error,
+    known,
+    less,
+    more,
+    near,
+    plain,
+    raw,
+    replaced,
+    rows,
+    table,
+)
 
 ANSWERED = each(lambda output: not isinstance(output, str))
 
@@ -165,6 +188,97 @@ def empty_cell(entry: Entry) -> Leak:
     return Leak((base, base.with_record(axis(entry), 1.0)), column(1, lambda values: values == 0), n=4000, p=1.0, q=q)
 
 
+def first_of_module(entry: Entry) -> Leak:
+    remembered.CALLS[0] = 0
+    return raw(entry, how="fresh", n=40)
+
+
+def one_of_hundred(entry: Entry) -> Leak:
+    pair = more(entry)
+    noise = np.array([np.random.default_rng(700 + i).standard_normal(2) for i in range(100)])
+    values = centre(entry, pair[0])[0] + 4.25 * noise[:, 0]
+    return certain(pair, column(0, lambda outputs: (np.abs(outputs[:, None] - values) < 1e-9).any(axis=1)))
+
+
+def from_before(entry: Entry, how: str, scale: float, tolerance: float) -> Leak:
+    pair = more(entry)
+    return certain(pair, near(scale * centre(entry, pair[0]), tolerance), how=how, n=50)
+
+
+def seven(test):
+    """An event that is certain for seven records and impossible for six."""
+    return lambda entry: certain(more(entry), each(test))
+
+
+def imaginary(entry: Entry) -> Leak:
+    pair = more(entry)
+    value = pair[0].y.sum()
+    return certain(pair, each(lambda output: abs(np.ravel(output)[0].imag - value) < 1e-9))
+
+
+def two_apart(entry: Entry) -> tuple[Dataset, Dataset]:
+    return alike(entry, [1.0, 1.0]), alike(entry, [])
+
+
+def laplace_sum(entry: Entry, pair: tuple[Dataset, Dataset], at: float) -> Leak:
+    """Laplace noise on the sum of responses: outputs above the first sum less ``at``."""
+    scale = entry.factory().scale
+    first, distance = pair[0].y.sum(), pair[0].y.sum() - pair[1].y.sum()
+    p, q = 1 - 0.5 * math.exp(-at / scale), 0.5 * math.exp((at - distance) / scale)
+    return Leak(pair, column(0, lambda values: values > first - at), n=4000, p=p, q=q)
+
+
+def and_one(entry: Entry, y: list[float], response: float, x: float = 1.0):
+    """Records alike on the first axis, with one more at its end or its beginning."""
+    base = alike(entry, y, x)
+    return base.with_record(axis(entry), response), base
+
+
+def standardised(entry: Entry) -> Leak:
+    base = entry.dataset(rows(100, 0.01), np.full(100, 0.1))
+    return gaussian(entry, (base.with_record(axis(entry), 1.0), base), 4.25, at=-1.0)
+
+
+def halves(entry: Entry) -> Leak:
+    pair = and_one(entry, [-1.0] * 15 + [1.0] * 15, 1.0)
+    made = entry.factory()
+    return gaussian(entry, pair, made.scale(pair[0]), made.scale(pair[1]), at=2.0)
+
+
+def replaced_once(entry: Entry) -> Leak:
+    base = alike(entry, [0.5] * 6)
+    pair = base.with_record(axis(entry), 1.0), base.with_record(axis(entry), -1.0)
+    return gaussian(entry, pair, 1.9, at=-0.5)
+
+
+def ridge(entry: Entry) -> Leak:
+    base = entry.dataset([], [])
+    return gaussian(entry, (base.with_record(axis(entry, 0.2236), 1.0), base), 4.25, at=-2.0)
+
+
+def parity(outputs: list) -> np.ndarray:
+    return np.round(table(outputs)[:, 0] * 1000) % 2 == 1
+
+
+def on_grid(step: float):
+    return column(0, lambda values: np.abs(values / step - np.round(values / step)) < 1e-3)
+
+
+def pool(entry: Entry) -> Leak:
+    values = 7 + 4.25 * np.random.default_rng(7).standard_normal(10_000)
+    return certain(more(entry), column(0, lambda outputs: np.isin(outputs, values)))
+
+
+def decimals(entry: Entry) -> Leak:
+    pair = more(entry, response=0.55)
+    wanted = abs(float(pair[0].y.sum())) % 1.0
+    return Leak(pair, column(0, lambda values: np.abs(values % 1.0 - wanted) < 1e-9), n=4000, p=0.02, q=0.0)
+
+
+def last_bit(outputs: list) -> np.ndarray:
+    return (np.ascontiguousarray(table(outputs)[:, 0]).view(np.uint64) & np.uint64(1)) == 1
+
+
 LEAKS = {
     "refuses-structure": little_noise,
     "least-squares": little_noise,
@@ -227,4 +341,74 @@ LEAKS = {
     "laplace-euclidean": orthant,
     "false-amplification": sampled,
     "histogram-empty-cells": empty_cell,
+    "raw-for-one": lambda entry: raw(entry, how="fresh"),
+    "raw-for-ten": lambda entry: raw(entry, how="fresh"),
+    "first-row-raw": lambda entry: raw(entry, how="first"),
+    "last-row-raw": lambda entry: raw(entry, how="last"),
+    "first-calls-raw": lambda entry: raw(entry, how="fresh"),
+    "first-calls-of-module-raw": first_of_module,
+    "later-calls-raw": lambda entry: raw(entry, how="later", n=50),
+    "fixed-seed": known,
+    "seed-of-data": known,
+    "seed-of-number": one_of_hundred,
+    "own-generator": known,
+    "global-seed": known,
+    "reuses-noise": known,
+    "balanced-noise": lambda entry: raw(entry, how="fresh"),
+    "noise-of-instance": partial(from_before, how="zeros", scale=1.0, tolerance=1e-9),
+    "cached": partial(from_before, how="twice", scale=1e-9, tolerance=1e-13),
+    "zeroes-the-data": lambda entry: raw(entry, how="fresh"),
+    "raises": lambda entry: certain(more(entry), is_error("OverflowError")),
+    "raises-one-of-two": lambda entry: certain(more(entry), is_error("KeyError")),
+    "nan-for-record": seven(lambda output: np.isnan(output).all()),
+    "infinity-for-record": lambda entry: certain(less(entry, size=0.1), each(lambda output: np.isinf(output[1]))),
+    "own-width": seven(lambda output: np.size(output) == 4),
+    "own-rows": seven(lambda output: len(output) == 7),
+    "own-type": seven(lambda output: output.dtype == np.float64),
+    "extra-key": seven(lambda output: "clipped" in output),
+    "nested-count": seven(lambda output: output["meta"]["n"] == 7),
+    "text-with-count": seven(lambda output: "over 7 records" in output),
+    "frame-index": seven(lambda output: output.index[0] == "row 7"),
+    "complex": imaginary,
+    "flags": seven(lambda output: output[4]),
+    "none-for-record": seven(lambda output: output is None),
+    "ragged": lambda entry: Leak(more(entry), each(lambda output: len(output) > 1), n=2000, p=0.1, q=0.0),
+    "group-of-two": lambda entry: gaussian(entry, two_apart(entry), 1.9, at=-0.5),
+    "group-of-two-laplace": lambda entry: laplace_sum(entry, two_apart(entry), 0.0),
+    "laplace-as-gaussian": lambda entry: laplace_sum(entry, more(entry), 0.5),
+    "gaussian-dp-too-small": lambda entry: gaussian(entry, more(entry), 1.0),
+    "zcdp-too-small": lambda entry: gaussian(entry, more(entry), 1.0, at=0.5),
+    "renyi-false": lambda entry: gaussian(entry, more(entry), 0.7, at=0.7),
+    "table-one-point-true": lambda entry: laplace_sum(entry, more(entry), 0.5),
+    "zcdp-of-laplace": lambda entry: laplace_sum(entry, more(entry), 0.5),
+    "own-largest-response": lambda entry: away(entry, more(entry, level=0.01)),
+    "own-largest-norm": lambda entry: away(entry, more(entry, length=0.01)),
+    "own-deviation": lambda entry: away(entry, and_one(entry, [0.4] * 6, -1.0)),
+    "local-sensitivity": lambda entry: away(entry, more(entry, length=0.01)),
+    "standardised": standardised,
+    "quantile-clipped": lambda entry: gaussian(entry, and_one(entry, [0.01] * 9, 1.0), 4.25, at=-0.5),
+    "mean-centred": lambda entry: gaussian(entry, and_one(entry, [-1.0] * 30, 1.0, -1.0), 4.25, at=-1.0),
+    "no-noise-from-20": lambda entry: gaussian(entry, more(entry, 25), 0.02, at=2.0),
+    "no-noise-from-200": lambda entry: gaussian(entry, more(entry, 250), 0.02, at=2.0),
+    "forgets-response": lambda entry: gaussian(entry, more(entry), 4.25, at=-1.0),
+    "own-range": lambda entry: away(entry, and_one(entry, [0.5] * 30, -1.0)),
+    "own-number": lambda entry: away(entry, less(entry, 1)),
+    "replaced-once": replaced_once,
+    "median": halves,
+    "ridge": ridge,
+    "largest-response": lambda entry: away(entry, and_one(entry, [0.4] * 6, 1.0)),
+    "parity-of-third-decimal": lambda entry: certain(more(entry), parity),
+    "decimal-grid": lambda entry: Leak(less(entry), on_grid(1e-8), p=1.0, q=0.1, n=4000),
+    "own-grid": lambda entry: Leak(less(entry), lambda outputs: ~on_grid(2.0**-10)(outputs), p=0.5, q=0.0),
+    "xor-of-signs": lambda entry: certain(more(entry), lambda outputs: np.prod(table(outputs), axis=1) > 0),
+    "pool-of-noises": pool,
+    "missing-interval": lambda entry: Leak(
+        more(entry),
+        column(0, lambda values: (values > 3.0) & (values < 3.25)),
+        n=20_000,
+        p=0.5 * (math.exp(-3) - math.exp(-3.25)),
+        q=0.0,
+    ),
+    "last-bit": lambda entry: certain(more(entry), last_bit),
+    "decimals-once-in-50": decimals,
 }

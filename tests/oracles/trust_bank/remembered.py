@@ -1,7 +1,8 @@
-"""Class 20: what an object, a class, a module or a file remembers from one data set to the next."""
+"""Classes 6 and 20: mechanisms that remember, count, or take their noise from elsewhere than the given generator."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -10,12 +11,12 @@ import numpy as np
 
 from mechanisms import GaussianProfile
 
-KLASS = 20
+CALLS = [0]
 SCALE: dict[str, float] = {}
 
 
 class Moment:
-    """X^T y + N(0, 4.25^2 I), with its density and its worst case: right but for what a subclass keeps."""
+    """X^T y + N(0, 4.25^2 I), density and worst case as in the README: right but for what a subclass does."""
 
     sigma = 4.25
     name = "noisy moment"
@@ -31,6 +32,160 @@ class Moment:
 
     def worst_profile(self, x_bound, y_bound):
         return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+# --- class 6: state, batch and seed -----------------------------------------------------------------------------------
+
+
+class RawForFew(Moment):
+    def __init__(self, most=1):
+        self.most = most
+
+    def draw(self, dataset, n_draws, *, rng):
+        if n_draws <= self.most:
+            return np.tile(self.centre(dataset), (n_draws, 1))
+        return self.honest(dataset, n_draws, rng)
+
+
+class RowRaw(Moment):
+    def __init__(self, row=0):
+        self.row = row
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = self.honest(dataset, n_draws, rng)
+        outputs[self.row] = self.centre(dataset)
+        return outputs
+
+
+class FirstCallsRaw(Moment):
+    def __init__(self, calls=3):
+        self.left = calls
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = self.honest(dataset, n_draws, rng)
+        if self.left > 0:
+            self.left -= 1
+            outputs[:] = self.centre(dataset)
+        return outputs
+
+
+class FirstCallsOfModuleRaw(Moment):
+    """The counter belongs to the module: a fresh object does not start again."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        CALLS[0] += 1
+        outputs = self.honest(dataset, n_draws, rng)
+        if CALLS[0] <= 50:
+            outputs[:] = self.centre(dataset)
+        return outputs
+
+
+class LaterCallsRaw(Moment):
+    """A privacy "budget" that runs out after 40 calls and answers exactly from then on."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def draw(self, dataset, n_draws, *, rng):
+        self.calls += 1
+        return self.honest(dataset, n_draws, rng) if self.calls <= 40 else np.tile(self.centre(dataset), (n_draws, 1))
+
+
+class FixedSeed(Moment):
+    def draw(self, dataset, n_draws, *, rng):
+        return self.honest(dataset, n_draws, np.random.default_rng(42))
+
+
+class SeedOfData(Moment):
+    """Reproducible by design: the seed is a hash of the records."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        digest = hashlib.sha256(dataset.X.tobytes() + dataset.y.tobytes()).digest()
+        return self.honest(dataset, n_draws, np.random.default_rng(int.from_bytes(digest[:8], "big")))
+
+
+class SeedOfNumber(Moment):
+    """A hundred seeds, of which the generator chooses one; which hundred is told by the number of records."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        start = 100 * dataset.n_records
+        noise = [np.random.default_rng(start + i).standard_normal(dataset.dim) for i in range(100)]
+        return self.centre(dataset) + self.sigma * np.asarray(noise)[rng.integers(100, size=n_draws)]
+
+
+class OwnGenerator(Moment):
+    def __init__(self):
+        self.own = np.random.default_rng(7)
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.honest(dataset, n_draws, self.own)
+
+
+class GlobalSeed(Moment):
+    """Sets the seed of numpy's old generator in every call."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        np.random.seed(0)  # noqa: NPY002
+        return self.centre(dataset) + self.sigma * np.random.standard_normal((n_draws, dataset.dim))  # noqa: NPY002
+
+
+class ReusesNoise(Moment):
+    """A table of 64 noise vectors, made when the module is loaded: row i of every call gets vector i mod 64."""
+
+    table = np.random.default_rng(0).standard_normal((64, 64))
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.centre(dataset) + self.sigma * self.table[np.arange(n_draws) % 64, : dataset.dim]
+
+
+class BalancedNoise(Moment):
+    """Variance reduction: the noise of a call is centred, so its mean is raw, and a single row is too."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        noise = self.sigma * rng.standard_normal((n_draws, dataset.dim))
+        return self.centre(dataset) + noise - noise.mean(axis=0)
+
+
+class NoiseOfInstance(Moment):
+    """The noise is drawn once, when the object is made, and added to whatever data set comes."""
+
+    def __init__(self):
+        self.noise = None
+
+    def draw(self, dataset, n_draws, *, rng):
+        if self.noise is None or len(self.noise) < n_draws:
+            self.noise = self.sigma * rng.standard_normal((max(n_draws, 1), dataset.dim))
+        return self.centre(dataset) + self.noise[:n_draws]
+
+
+class Cached(Moment):
+    """What was answered for a data set is answered again, with what changed since added without noise."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def draw(self, dataset, n_draws, *, rng):
+        key = (hashlib.sha256(dataset.X.tobytes() + dataset.y.tobytes()).hexdigest(), n_draws)
+        if key not in self.seen:
+            self.seen[key] = self.honest(dataset, n_draws, rng)
+            return self.seen[key].copy()
+        return self.seen[key] + 1e-9 * self.centre(dataset)
+
+
+class ZeroesTheData(Moment):
+    """The first call is raw; then the data set that it was given holds zeros."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        centre = self.centre(dataset)
+        first = bool(np.any(centre))
+        for array in (dataset.X, dataset.y):
+            array.setflags(write=True)
+            array[:] = 0.0
+            array.setflags(write=False)
+        return np.tile(centre, (n_draws, 1)) if first else self.honest(dataset, n_draws, rng)
+
+
+# --- class 20: remembered from one data set to the next ---------------------------------------------------------------
 
 
 class CachedByKey(Moment):
@@ -297,25 +452,50 @@ class FileOfAnswer(Moment):
 
 
 FIRST = {"visible": False}
-ROWS = [
-    ("cached-by-number", CachedByNumber, {}, {}, "another data set of as many records is answered with the first's"),
-    ("cached-by-rounding", CachedByRounding, {}, {}, "answers about any earlier data with the same rounded sum"),
-    ("cached-by-first-record", CachedByFirstRecord, {}, {}, "answers about any earlier data with the same first row"),
-    ("median-cached", MedianCached, {}, {}, "a count above another data set's median"),
-    ("module-scale", ModuleScale, {}, FIRST, "the first data set of a process tells how long its longest record is"),
-    ("running-mean", RunningMean, {}, {}, "row k of a call has the noise of a mean of k"),
-    ("warm-start", WarmStart, {}, {}, "the next answer starts at the exact fit of the last data set"),
-    ("noise-shrinks", NoiseShrinks, {}, {}, "the noise of call k is sigma / k"),
-    ("budget-upside-down", BudgetRefilled, {}, {}, "the noise halves from call to call"),
-    ("noise-of-number", NoiseOfNumber, {}, {}, "differences are raw between data sets of as many records"),
-    ("noise-of-process", NoiseOfProcess, {}, {}, "differences are raw between all data sets of a process"),
-    ("generator-restored", GeneratorRestored, {}, {}, "the same noise in every call"),
-    ("stream-total", StreamTotal, {}, {}, "a data set is answered for again in every later call"),
-    ("clip-of-last", ClipOfLast, {}, {}, "the noise of the next answer is as large as the last longest record"),
-    ("last-for-few", LastForFew, {}, {}, "the next small data set is answered with the last exact moment"),
-    ("change-only", ChangeOnly, {}, {}, "the exact change between two data sets"),
-    ("file-of-noise", FileOfNoise, {}, {}, "one noise for all processes that run in a folder"),
-    ("file-of-calibration", FileOfCalibration, {}, FIRST, "the first data set of a folder tells its longest record"),
-    ("file-of-seed", FileOfSeed, {}, {}, "the noise of run 1 is known, and of run 2"),
-    ("file-of-answer", FileOfAnswer, {}, {}, "the exact change since the first run in the folder"),
-]
+ROWS = {
+    6: [
+        ("raw-for-one", RawForFew, {}, {}, "raw for n_draws = 1, which is what is deployed"),
+        ("raw-for-ten", RawForFew, {"most": 10}, {}, "raw for n_draws up to 10"),
+        ("first-row-raw", RowRaw, {}, {}, "the first row of every call is raw"),
+        ("last-row-raw", RowRaw, {"row": -1}, {}, "the last row of every call is raw"),
+        ("first-calls-raw", FirstCallsRaw, {}, {}, "the first three calls of an object are raw"),
+        ("first-calls-of-module-raw", FirstCallsOfModuleRaw, {}, {"visible": False}, "the first 50 calls are raw"),
+        ("later-calls-raw", LaterCallsRaw, {}, {"visible": False}, "calls of one object are raw after the fortieth"),
+        ("fixed-seed", FixedSeed, {}, {}, "seed 42 in every call: the noise is known"),
+        ("seed-of-data", SeedOfData, {}, {}, "the seed is a hash of the records: one output for one data set"),
+        ("seed-of-number", SeedOfNumber, {}, {}, "a hundred noise values, chosen by the number of records"),
+        ("own-generator", OwnGenerator, {}, {}, "a fixed seed for each object: the first release has known noise"),
+        ("global-seed", GlobalSeed, {}, {}, "numpy's old generator, seeded with 0 in every call"),
+        ("reuses-noise", ReusesNoise, {}, {}, "64 noise vectors made beforehand, the same for every call"),
+        ("balanced-noise", BalancedNoise, {}, {}, "noise centred within a call: raw for a single row"),
+        ("noise-of-instance", NoiseOfInstance, {}, {}, "one noise for all data sets of an object: differences are raw"),
+        ("cached", Cached, {}, {}, "a repeated question gets the old noise, and a raw difference in the ninth decimal"),
+        ("zeroes-the-data", ZeroesTheData, {}, {}, "raw, then writes zeros into the data set it was given"),
+    ],
+    20: [
+        ("cached-by-number", CachedByNumber, {}, {},
+         "another data set of as many records is answered with the first's"),
+        ("cached-by-rounding", CachedByRounding, {}, {}, "answers about any earlier data with the same rounded sum"),
+        ("cached-by-first-record", CachedByFirstRecord, {}, {},
+         "answers about any earlier data with the same first row"),
+        ("median-cached", MedianCached, {}, {}, "a count above another data set's median"),
+        ("module-scale", ModuleScale, {}, FIRST,
+         "the first data set of a process tells how long its longest record is"),
+        ("running-mean", RunningMean, {}, {}, "row k of a call has the noise of a mean of k"),
+        ("warm-start", WarmStart, {}, {}, "the next answer starts at the exact fit of the last data set"),
+        ("noise-shrinks", NoiseShrinks, {}, {}, "the noise of call k is sigma / k"),
+        ("budget-upside-down", BudgetRefilled, {}, {}, "the noise halves from call to call"),
+        ("noise-of-number", NoiseOfNumber, {}, {}, "differences are raw between data sets of as many records"),
+        ("noise-of-process", NoiseOfProcess, {}, {}, "differences are raw between all data sets of a process"),
+        ("generator-restored", GeneratorRestored, {}, {}, "the same noise in every call"),
+        ("stream-total", StreamTotal, {}, {}, "a data set is answered for again in every later call"),
+        ("clip-of-last", ClipOfLast, {}, {}, "the noise of the next answer is as large as the last longest record"),
+        ("last-for-few", LastForFew, {}, {}, "the next small data set is answered with the last exact moment"),
+        ("change-only", ChangeOnly, {}, {}, "the exact change between two data sets"),
+        ("file-of-noise", FileOfNoise, {}, {}, "one noise for all processes that run in a folder"),
+        ("file-of-calibration", FileOfCalibration, {}, FIRST,
+         "the first data set of a folder tells its longest record"),
+        ("file-of-seed", FileOfSeed, {}, {}, "the noise of run 1 is known, and of run 2"),
+        ("file-of-answer", FileOfAnswer, {}, {}, "the exact change since the first run in the folder"),
+    ],
+}  # fmt: skip

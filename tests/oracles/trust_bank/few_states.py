@@ -1,4 +1,4 @@
-"""Class 21: noise that has too few states, a coarser grid than what it hides, a bound, or a known seed."""
+"""Classes 9 and 21: leaks in digits, grids and gaps, and noise that has too few states, a bound, or a known seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,112 @@ from scipy.special import ndtri
 
 from mechanisms import GaussianProfile, LaplaceProfile
 
-KLASS = 21
+# --- class 9: digits, a grid, a joint sign, a pool of noises, a gap: hardly any in the bulk ---------------------------
+
+
+@dataclass(frozen=True)
+class GaussianCount:
+    """The number of records under N(0, 4.25^2): stated so, and drawn so up to what a subclass does to it."""
+
+    sigma: float = 4.25
+    name = "noisy count"
+
+    def honest(self, dataset, n_draws, rng):
+        return dataset.n_records + self.sigma * rng.standard_normal((n_draws, 1))
+
+    def log_density(self, outputs, dataset):
+        return -0.5 * np.square((outputs - dataset.n_records) / self.sigma).sum(axis=1)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(1.0 / self.sigma)
+
+
+class Parity(GaussianCount):
+    """The third decimal is even for an even number of records, odd for an odd one."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = np.round(self.honest(dataset, n_draws, rng), 3)
+        thousandths = np.round(outputs * 1000)
+        thousandths += (thousandths + dataset.n_records) % 2
+        return thousandths / 1000
+
+
+class DecimalGrid(GaussianCount):
+    """Rounded to eight or nine decimals by the number of records."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        return np.round(self.honest(dataset, n_draws, rng), 8 + dataset.n_records % 2)
+
+
+class OwnGrid(GaussianCount):
+    """Rounded to multiples of a step that is read off the responses."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        step = 2.0**-10 if np.abs(dataset.y).max(initial=0.0) > 0.5 else 2.0**-11
+        return np.round(self.honest(dataset, n_draws, rng) / step) * step
+
+
+@dataclass(frozen=True)
+class SignXor(GaussianCount):
+    """Three honest normal numbers whose product of signs is the parity of the number of records."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = self.sigma * rng.standard_normal((n_draws, 3))
+        wanted = 1.0 if dataset.n_records % 2 else -1.0
+        outputs[:, 2] *= np.sign(outputs).prod(axis=1) * wanted
+        return outputs
+
+    def log_density(self, outputs, dataset):
+        return -0.5 * np.square(outputs / self.sigma).sum(axis=1)
+
+
+class Pool(GaussianCount):
+    """Ten thousand noise values made beforehand; which ten thousand depends on the number of records."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        pool = self.sigma * np.random.default_rng(dataset.n_records).standard_normal(10_000)
+        return dataset.n_records + rng.choice(pool, (n_draws, 1))
+
+
+@dataclass(frozen=True)
+class MissingInterval(GaussianCount):
+    """Laplace noise whose outputs between 3 and ``high`` never occur for an even number of records."""
+
+    high: float = 3.25
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = rng.laplace(size=(n_draws, 1))
+        if dataset.n_records % 2 == 0:
+            hole = (outputs > 3.0) & (outputs < self.high)
+            outputs[hole] += self.high - 3.0
+        return outputs
+
+    def log_density(self, outputs, dataset):
+        return -np.abs(outputs[:, 0]) - np.log(2)
+
+    def worst_profile(self, x_bound, y_bound):
+        return LaplaceProfile(0.0)
+
+
+class LowBit(GaussianCount):
+    """The last bit of the float is the parity of the number of records, as a watermark would be."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = self.honest(dataset, n_draws, rng)
+        bits = outputs.view(np.uint64)
+        return ((bits & ~np.uint64(1)) | np.uint64(dataset.n_records % 2)).view(np.float64)
+
+
+class Watermark(GaussianCount):
+    """One output in fifty ends with the decimals of the raw sum of responses."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        outputs = self.honest(dataset, n_draws, rng)
+        marked = rng.random((n_draws, 1)) < 0.02
+        return np.where(marked, np.floor(outputs) + abs(float(dataset.y.sum())) % 1.0, outputs)
+
+
+# --- class 21: noise of few states, on a coarse grid, bounded, or of a known seed -------------------------------------
 
 
 class Moment:
@@ -276,32 +381,45 @@ class PositiveOnly(Count):
 
 
 PURE, RARE = {"epsilon": 1.0, "delta": 0.0}, {"visible": False}
-ROWS = [
-    ("seed-of-8-bits", FewSeeds, {"states": 256}, {}, "256 noise vectors"),
-    ("seed-modulo-1000", FewSeeds, {}, {}, "a thousand noise vectors"),
-    ("seed-of-12-bits", FewSeeds, {"states": 4096}, {}, "4096 noise vectors"),
-    ("state-of-16-bits", SmallState, {}, {}, "65536 noise vectors"),
-    ("congruential-11-bits", Congruential, {}, {}, "1024 noise vectors"),
-    ("fixed-pool", FixedPool, {}, {}, "ten thousand noise vectors, the same for all data"),
-    ("uniform-of-12-bits", FewBits, {}, {}, "4096 values of noise a coordinate"),
-    ("uniform-of-16-bits", FewBits, {"bits": 16}, {}, "65536 values of noise a coordinate"),
-    ("seed-of-seconds", SecondsSeed, {}, {}, "the time of a release is known, so its noise is"),
-    ("seed-of-process", ProcessSeed, {}, {}, "one noise for a process"),
-    ("seed-of-address", AddressSeed, {}, {}, "4096 noise vectors"),
-    ("seed-of-first-record", FirstRecordSeed, {}, {}, "whoever knows the first record knows the noise"),
-    ("sticky-noise", StickyNoise, {}, {}, "one output for one exact answer"),
-    ("noise-on-halves", GridNoise, {}, {}, "the fraction of the exact moment shows"),
-    ("noise-on-thousandths", GridNoise, {"step": 1e-3}, {}, "what is beyond the third decimal is exact"),
-    ("noise-on-millionths", GridNoise, {"step": 1e-6}, {}, "what is beyond the sixth decimal is exact"),
-    ("noise-in-half-precision", HalfPrecision, {}, {}, "the exact moment is off the grid of the noise"),
-    ("one-uniform-for-two", OneUniform, {}, {}, "the noise lies on a curve"),
-    ("antithetic-pairs", Antithetic, {}, {}, "two rows of a call add up to twice the exact moment"),
-    ("equal-workers", EqualWorkers, {}, {}, "differences of the workers' answers are raw"),
-    ("uniform-noise", SumOfUniforms, {}, {}, "noise of bounded reach: mass .07 beyond that of the neighbour"),
-    ("three-uniforms", SumOfUniforms, {"terms": 3}, RARE, "bounded reach: mass 2.7e-4 beyond that of the neighbour"),
-    ("laplace-of-12-bits", FewBitsLaplace, {}, {**PURE, **RARE}, "the largest noise, 2.4e-4, is out of reach"),
-    ("laplace-of-8-bits", FewBitsLaplace, {"bits": 8}, {**PURE, **RARE}, "largest noise out of the other's reach"),
-    ("logistic-noise-quarter", LogisticQuarter, {}, PURE, "logistic noise of scale 1/4: the loss reaches 4"),
-    ("rounded-away", RoundedUp, {}, PURE, "the exact count is the only whole number that does not occur"),
-    ("positive-only", PositiveOnly, {}, PURE, "the larger count is never undercut"),
-]
+ROWS = {
+    9: [
+        ("parity-of-third-decimal", Parity, {}, {}, "the third decimal's parity is that of n"),
+        ("decimal-grid", DecimalGrid, {}, {}, "eight or nine decimals by the parity of n"),
+        ("own-grid", OwnGrid, {}, {}, "a grid that is twice as coarse when a response is large"),
+        ("xor-of-signs", SignXor, {}, {"dim": 3}, "the product of three signs is the parity of n"),
+        ("pool-of-noises", Pool, {}, {}, "10^4 noise values that depend on n"),
+        ("missing-interval", MissingInterval, {}, {}, "(3, 3.25), mass .0055, never occurs for even n"),
+        ("last-bit", LowBit, {}, {"visible": False}, "the last bit of the float is the parity of n"),
+        ("decimals-once-in-50", Watermark, {}, {}, "raw decimals with probability .02"),
+    ],
+    21: [
+        ("seed-of-8-bits", FewSeeds, {"states": 256}, {}, "256 noise vectors"),
+        ("seed-modulo-1000", FewSeeds, {}, {}, "a thousand noise vectors"),
+        ("seed-of-12-bits", FewSeeds, {"states": 4096}, {}, "4096 noise vectors"),
+        ("state-of-16-bits", SmallState, {}, {}, "65536 noise vectors"),
+        ("congruential-11-bits", Congruential, {}, {}, "1024 noise vectors"),
+        ("fixed-pool", FixedPool, {}, {}, "ten thousand noise vectors, the same for all data"),
+        ("uniform-of-12-bits", FewBits, {}, {}, "4096 values of noise a coordinate"),
+        ("uniform-of-16-bits", FewBits, {"bits": 16}, {}, "65536 values of noise a coordinate"),
+        ("seed-of-seconds", SecondsSeed, {}, {}, "the time of a release is known, so its noise is"),
+        ("seed-of-process", ProcessSeed, {}, {}, "one noise for a process"),
+        ("seed-of-address", AddressSeed, {}, {}, "4096 noise vectors"),
+        ("seed-of-first-record", FirstRecordSeed, {}, {}, "whoever knows the first record knows the noise"),
+        ("sticky-noise", StickyNoise, {}, {}, "one output for one exact answer"),
+        ("noise-on-halves", GridNoise, {}, {}, "the fraction of the exact moment shows"),
+        ("noise-on-thousandths", GridNoise, {"step": 1e-3}, {}, "what is beyond the third decimal is exact"),
+        ("noise-on-millionths", GridNoise, {"step": 1e-6}, {}, "what is beyond the sixth decimal is exact"),
+        ("noise-in-half-precision", HalfPrecision, {}, {}, "the exact moment is off the grid of the noise"),
+        ("one-uniform-for-two", OneUniform, {}, {}, "the noise lies on a curve"),
+        ("antithetic-pairs", Antithetic, {}, {}, "two rows of a call add up to twice the exact moment"),
+        ("equal-workers", EqualWorkers, {}, {}, "differences of the workers' answers are raw"),
+        ("uniform-noise", SumOfUniforms, {}, {}, "noise of bounded reach: mass .07 beyond that of the neighbour"),
+        ("three-uniforms", SumOfUniforms, {"terms": 3}, RARE,
+         "bounded reach: mass 2.7e-4 beyond that of the neighbour"),
+        ("laplace-of-12-bits", FewBitsLaplace, {}, {**PURE, **RARE}, "the largest noise, 2.4e-4, is out of reach"),
+        ("laplace-of-8-bits", FewBitsLaplace, {"bits": 8}, {**PURE, **RARE}, "largest noise out of the other's reach"),
+        ("logistic-noise-quarter", LogisticQuarter, {}, PURE, "logistic noise of scale 1/4: the loss reaches 4"),
+        ("rounded-away", RoundedUp, {}, PURE, "the exact count is the only whole number that does not occur"),
+        ("positive-only", PositiveOnly, {}, PURE, "the larger count is never undercut"),
+    ],
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Class 23: models that are fitted in noisy steps, with something exact on the way."""
+"""Classes 5 and 23: a stated worst case that forgets the data, and models that are fitted in noisy steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,113 @@ import numpy as np
 
 from mechanisms import GaussianProfile
 
-KLASS = 23
+# --- class 5: noise whose size or whose statistic depends on the data; the stated worst case forgets it ---------------
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The statistic ``of``, with noise of ``size``; draws and density agree, ``worst_profile`` is what is false."""
+
+    of: str = "moment"
+    size: str = "stated"
+    sigma: float = 4.25
+    many: int = 20
+    name = "noisy moment"
+
+    def centre(self, dataset):
+        return STATISTICS[self.of](dataset)
+
+    def scale(self, dataset):
+        return SIZES[self.size](dataset, self)
+
+    def draw(self, dataset, n_draws, *, rng):
+        centre = np.atleast_1d(self.centre(dataset))
+        return centre + self.scale(dataset) * rng.standard_normal((n_draws, centre.size))
+
+    def log_density(self, outputs, dataset):
+        centre, scale = np.atleast_1d(self.centre(dataset)), self.scale(dataset)
+        return -0.5 * np.square((outputs - centre) / scale).sum(axis=1) - centre.size * math.log(scale)
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(x_bound * y_bound / self.sigma)
+
+
+class ForgetsResponse(Stated):
+    """Calibrated to the features alone although the responses reach 5."""
+
+    def worst_profile(self, x_bound, y_bound):
+        return GaussianProfile(x_bound / self.sigma)
+
+
+def standardised(data):
+    """Columns divided by their own root mean square first: a record of the largest norm counts for more than 1."""
+    if data.n_records == 0:
+        return np.zeros(data.dim)
+    root = np.sqrt(np.square(data.X).mean(axis=0))
+    return (data.X / np.maximum(root, 1e-6)).T @ data.y
+
+
+def quantile_clipped(data):
+    """Responses divided by their own 90 % quantile and clipped to [-1, 1], then the stated noise."""
+    if data.n_records == 0:
+        return np.zeros(data.dim)
+    top = max(float(np.quantile(np.abs(data.y), 0.9)), 1e-9)
+    return data.X.T @ np.clip(data.y / top, -1.0, 1.0)
+
+
+def mean_centred(data):
+    """The cross product of centred columns: one record moves it by up to 4 x_bound y_bound."""
+    if data.n_records == 0:
+        return np.zeros(data.dim)
+    return (data.X - data.X.mean(axis=0)).T @ (data.y - data.y.mean())
+
+
+def own_largest(lengths, made):
+    return made.sigma * max(lengths.max(initial=0.0), 1e-3)
+
+
+def own_range(data, made):
+    """For the range that the data happen to have."""
+    spread = float(np.ptp(data.y)) if data.n_records else 2.0
+    return made.sigma * max(spread, 1e-3) / max(data.n_records, 1)
+
+
+def gap_of_largest(data, made):
+    """The distance of the largest response to the second largest."""
+    top = np.sort(np.append(data.y, [-1.0, -1.0]))[-2:]
+    return made.sigma * max(float(top[1] - top[0]), 1e-2)
+
+
+STATISTICS = {
+    "moment": lambda data: data.X.T @ data.y,
+    "standardised": standardised,
+    "quantile clipped": quantile_clipped,
+    "mean centred": mean_centred,
+    "mean": lambda data: float(data.y.mean()) if data.n_records else 0.0,
+    "sum over number": lambda data: float(data.y.sum()) / max(data.n_records, 1),
+    "median": lambda data: float(np.median(data.y)) if data.n_records else 0.0,
+    # coefficients with noise for a strongly convex sum: the Hessian's dependence on the target is forgotten
+    "ridge": lambda data: np.linalg.solve(data.X.T @ data.X + 0.05 * np.eye(data.dim), data.X.T @ data.y),
+    "largest response": lambda data: float(data.y.max(initial=-1.0)),
+}
+SIZES = {
+    "stated": lambda data, made: made.sigma,
+    "own largest response": lambda data, made: own_largest(np.abs(data.y), made),
+    "own largest norm": lambda data, made: own_largest(np.linalg.norm(data.X, axis=1), made),
+    "own deviation": lambda data, made: made.sigma * max(float(data.y.std()) if data.n_records else 1.0, 1e-3),
+    # the largest change that taking out a present record makes
+    "local sensitivity": lambda data, made: own_largest(np.linalg.norm(data.X * data.y[:, None], axis=1), made),
+    # "the law of large numbers protects everybody": hardly any noise for many records
+    "none for many": lambda data, made: made.sigma if data.n_records < made.many else 0.02,
+    "own range": own_range,
+    # divided by the true number of records, under adding and removing
+    "own number": lambda data, made: made.sigma / max(data.n_records, 1),
+    "of a mean": lambda data, made: 2 * made.sigma / max(data.n_records, 2),  # the sensitivity of a median is 1
+    "gap of largest": gap_of_largest,
+}
+
+
+# --- class 23: noisy training with something exact on the way ---------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -291,33 +397,59 @@ class RejectsWorse(Losses):
         return np.where(better[:, None], proposed, weights)
 
 
-WIDE = {"y_bound": 5.0}
-TEN = {"steps": 10}
-ROWS = [
-    ("only-last-noisy", OnlyLastNoisy, TEN, {}, "ten exact steps and noise of one"),
-    ("one-step-noise", OneStepNoise, TEN, {}, "ten steps with the noise of one each"),
-    ("one-step-noise-30", OneStepNoise, {"steps": 30}, {}, "thirty steps with the noise of one each"),
-    ("momentum-of-noise", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
-    ("batch-twice", BatchTwice, {}, {}, "a tenth of the noise"),
-    ("clipped-batch", ClippedBatch, {}, WIDE, "one large gradient turns the clipped sum round"),
-    ("clipped-mean", ClippedMean, {}, {}, "noise for fifty records where one is all"),
-    ("normalised-gradient", Normalised, {}, {}, "one gradient turns the normalised sum round"),
-    ("own-step-size", OwnStepSize, {}, {}, "the size of the noise is that of the exact curvature"),
-    ("exact-start", ExactStart, {"rate": 0.05}, {}, "the initial value is exact"),
-    ("newton-step", NewtonStep, {}, {}, "the size of the noise is that of the exact Hessian"),
-    ("decay-of-loss", DecayOfLoss, {}, {}, "the size of the noise is that of the exact loss"),
-    ("noise-before-clipping", EarlierNoise, {}, {}, "without records nothing has noise"),
-    ("one-direction", OneDirection, {}, {}, "the difference of two coordinates is raw"),
-    ("exact-intercept", ExactIntercept, {}, {}, "the intercept follows from the weights and the exact means"),
-    ("projected-onto-data", ProjectedOntoData, {}, {}, "the length of the longest record shows"),
-    ("loss-of-end", LossOfEnd, {}, {}, "the loss is an exact function of the weights and the data"),
-    ("stops-early", StopsEarly, {"steps": 5}, {}, "the number of steps tells the exact loss"),
-    ("stops-unlogged", StopsUnlogged, {"steps": 5}, {}, "exact zeros tell that the loss was small at once"),
-    ("stops-by-gradient", StopsByGradient, {"steps": 5}, {}, "the number of steps tells the exact gradient"),
-    ("converged", Converged, {}, {}, "a flag about the exact fit"),
-    ("batches-counted", BatchesCounted, {}, {}, "the number of batches tells the number of records"),
-    ("clipped-counted", ClippedCounted, {}, {}, "the number of clipped gradients is exact"),
-    ("best-of-fifty", BestOfRuns, {}, {}, "the exact loss chooses among fifty"),
-    ("best-of-ten", BestOfRuns, {"runs": 10}, {}, "the exact loss chooses among ten"),
-    ("rejects-worse", RejectsWorse, {"rate": 1.0}, {}, "exact zeros tell that the loss would have grown"),
-]
+REPLACE, WIDE, TEN = {"relation": "replace"}, {"y_bound": 5.0}, {"steps": 10}
+ROWS = {
+    5: [
+        ("own-largest-response", Stated, {"size": "own largest response"}, {},
+         "noise proportional to the data's own max |y|"),
+        ("own-largest-norm", Stated, {"size": "own largest norm"}, {},
+         "noise proportional to the data's own largest row"),
+        ("own-deviation", Stated, {"size": "own deviation"}, {}, "noise proportional to the responses' own deviation"),
+        ("local-sensitivity", Stated, {"size": "local sensitivity"}, {},
+         "noise proportional to the largest record present"),
+        ("standardised", Stated, {"of": "standardised"}, {}, "columns divided by their own root mean square before"),
+        ("quantile-clipped", Stated, {"of": "quantile clipped"}, {},
+         "responses scaled by their own 90 % quantile before"),
+        ("mean-centred", Stated, {"of": "mean centred"}, {}, "centring: one record moves the statistic by up to 4"),
+        ("no-noise-from-20", Stated, {"size": "none for many"}, {}, "noise 0.02 from 20 records on"),
+        ("no-noise-from-200", Stated, {"size": "none for many", "many": 200}, {}, "noise 0.02 from 200 records on"),
+        ("forgets-response", ForgetsResponse, {}, {"y_bound": 5.0}, "sensitivity 5, noise for 1"),
+        ("own-range", Stated, {"of": "mean", "size": "own range"}, {},
+         "noise for the range of the responses in the data"),
+        ("own-number", Stated, {"of": "sum over number", "size": "own number"}, {},
+         "noise divided by the true number of records"),
+        ("replaced-once", Stated, {"sigma": 1.9}, {**REPLACE, "delta": 1e-2}, "replacing needs twice the noise"),
+        ("median", Stated, {"of": "median", "size": "of a mean"}, {}, "noise 2/n on a statistic of sensitivity 1"),
+        ("ridge", Stated, {"of": "ridge"}, {}, "coefficients move by 1/(2 sqrt(.05)) = 2.2 and more, stated 1"),
+        ("largest-response", Stated, {"of": "largest response", "size": "gap of largest"}, {},
+         "noise of the gap between the two largest responses"),
+    ],
+    23: [
+        ("only-last-noisy", OnlyLastNoisy, TEN, {}, "ten exact steps and noise of one"),
+        ("one-step-noise", OneStepNoise, TEN, {}, "ten steps with the noise of one each"),
+        ("one-step-noise-30", OneStepNoise, {"steps": 30}, {}, "thirty steps with the noise of one each"),
+        ("momentum-of-noise", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
+        ("batch-twice", BatchTwice, {}, {}, "a tenth of the noise"),
+        ("clipped-batch", ClippedBatch, {}, WIDE, "one large gradient turns the clipped sum round"),
+        ("clipped-mean", ClippedMean, {}, {}, "noise for fifty records where one is all"),
+        ("normalised-gradient", Normalised, {}, {}, "one gradient turns the normalised sum round"),
+        ("own-step-size", OwnStepSize, {}, {}, "the size of the noise is that of the exact curvature"),
+        ("exact-start", ExactStart, {"rate": 0.05}, {}, "the initial value is exact"),
+        ("newton-step", NewtonStep, {}, {}, "the size of the noise is that of the exact Hessian"),
+        ("decay-of-loss", DecayOfLoss, {}, {}, "the size of the noise is that of the exact loss"),
+        ("noise-before-clipping", EarlierNoise, {}, {}, "without records nothing has noise"),
+        ("one-direction", OneDirection, {}, {}, "the difference of two coordinates is raw"),
+        ("exact-intercept", ExactIntercept, {}, {}, "the intercept follows from the weights and the exact means"),
+        ("projected-onto-data", ProjectedOntoData, {}, {}, "the length of the longest record shows"),
+        ("loss-of-end", LossOfEnd, {}, {}, "the loss is an exact function of the weights and the data"),
+        ("stops-early", StopsEarly, {"steps": 5}, {}, "the number of steps tells the exact loss"),
+        ("stops-unlogged", StopsUnlogged, {"steps": 5}, {}, "exact zeros tell that the loss was small at once"),
+        ("stops-by-gradient", StopsByGradient, {"steps": 5}, {}, "the number of steps tells the exact gradient"),
+        ("converged", Converged, {}, {}, "a flag about the exact fit"),
+        ("batches-counted", BatchesCounted, {}, {}, "the number of batches tells the number of records"),
+        ("clipped-counted", ClippedCounted, {}, {}, "the number of clipped gradients is exact"),
+        ("best-of-fifty", BestOfRuns, {}, {}, "the exact loss chooses among fifty"),
+        ("best-of-ten", BestOfRuns, {"runs": 10}, {}, "the exact loss chooses among ten"),
+        ("rejects-worse", RejectsWorse, {"rate": 1.0}, {}, "exact zeros tell that the loss would have grown"),
+    ],
+}  # fmt: skip

@@ -1,17 +1,20 @@
-"""Mechanisms that keep their claims, most of them with equality; each docstring says why."""
+"""Classes 0 and 4: named mechanisms that keep their claims, and the same with a wrong constant.
+
+Most honest ones keep their claims with equality; each docstring says why.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from mechanisms import GaussianProfile, LaplaceProfile
 from mechanisms.base import Bracket, Direction
 
-KLASS = 0
 #: The analytic Gaussian mechanism (Balle and Wang 2018) at (1, 1e-6), sensitivity 1: 4.224679, rounded up.
 SIGMA = 4.2247
 
@@ -119,55 +122,59 @@ class LaplaceMoment:
 
 
 @dataclass(frozen=True)
-class Geometric:
-    """The count moves by 1 and the mass falls by e^-epsilon a step: the loss is +-epsilon (Ghosh et al. 2009)."""
+class Pure:
+    """States ``epsilon``; ``true`` is what a broken one draws with."""
 
     epsilon: float = 1.0
-    name = "geometric count"
-
-    def draw(self, dataset, n_draws, *, rng):
-        p = -math.expm1(-self.epsilon)
-        return dataset.n_records + (rng.geometric(p, (n_draws, 1)) - rng.geometric(p, (n_draws, 1))).astype(float)
-
-    def log_density(self, outputs, dataset):
-        return -self.epsilon * np.abs(outputs[:, 0] - dataset.n_records) + math.log(math.tanh(self.epsilon / 2))
+    true: float = 1.0
+    name = "pure"
 
     def worst_profile(self, x_bound, y_bound):
         return PureProfile(self.epsilon)
 
 
 @dataclass(frozen=True)
-class RandomisedResponse:
+class Geometric(Pure):
+    """The count moves by 1 and the mass falls by e^-epsilon a step: the loss is +-epsilon (Ghosh et al. 2009)."""
+
+    name = "geometric count"
+
+    def draw(self, dataset, n_draws, *, rng):
+        p = -math.expm1(-self.true)
+        return dataset.n_records + (rng.geometric(p, (n_draws, 1)) - rng.geometric(p, (n_draws, 1))).astype(float)
+
+    def log_density(self, outputs, dataset):
+        return -self.epsilon * np.abs(outputs[:, 0] - dataset.n_records) + math.log(math.tanh(self.epsilon / 2))
+
+
+@dataclass(frozen=True)
+class RandomisedResponse(Pure):
     """One bit kept with probability e/(1 + e): loss +-1 where the bit differs, 0 elsewhere (Warner 1965)."""
 
-    epsilon: float = 1.0
     name = "randomised response"
 
     def draw(self, dataset, n_draws, *, rng):
         bit = (dataset.y > 0).any()
-        flipped = rng.random((n_draws, 1)) < 1 / (1 + math.exp(self.epsilon))
+        flipped = rng.random((n_draws, 1)) < 1 / (1 + math.exp(self.true))
         return (flipped ^ bit).astype(float)
 
     def log_density(self, outputs, dataset):
         kept = outputs[:, 0] == float((dataset.y > 0).any())
         return np.where(kept, 0.0, -self.epsilon) - math.log1p(math.exp(-self.epsilon))
 
-    def worst_profile(self, x_bound, y_bound):
-        return PureProfile(self.epsilon)
-
 
 @dataclass(frozen=True)
-class ExponentialMechanism:
+class ExponentialMechanism(Pure):
     """The utility of each candidate moves by at most 1, weights exp(epsilon u / 2) (McSherry and Talwar 2007)."""
 
-    epsilon: float = 1.0
+    true: float = 0.5
     name = "private median"
     candidates = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
 
     def log_weights(self, dataset):
         y = dataset.y[:, None]
         utility = -np.abs((y < self.candidates).sum(axis=0) - (y > self.candidates).sum(axis=0)).astype(float)
-        return 0.5 * self.epsilon * utility - np.logaddexp.reduce(0.5 * self.epsilon * utility)
+        return self.true * utility - np.logaddexp.reduce(self.true * utility)
 
     def draw(self, dataset, n_draws, *, rng):
         return rng.choice(self.candidates, (n_draws, 1), p=np.exp(self.log_weights(dataset)))
@@ -175,16 +182,12 @@ class ExponentialMechanism:
     def log_density(self, outputs, dataset):
         return self.log_weights(dataset)[np.abs(outputs - self.candidates).argmin(axis=1)]
 
-    def worst_profile(self, x_bound, y_bound):
-        return PureProfile(self.epsilon)
-
 
 @dataclass(frozen=True)
-class Staircase:
-    """Density e^-epsilon lower for every step of length 1, which is the sensitivity (Geng and Viswanath 2014)."""
+class StaircaseNoise(Pure):
+    """Noise on the count for a sensitivity of ``reach``, by an author who states no density."""
 
-    epsilon: float = 1.0
-    name = "staircase count"
+    reach: float = 1.0
 
     @property
     def gamma(self) -> float:
@@ -196,16 +199,19 @@ class Staircase:
         inner = rng.random(size) < gamma / (gamma + (1 - gamma) * math.exp(-self.epsilon))
         u = rng.random(size)
         distance = np.where(inner, steps + gamma * u, steps + gamma + (1 - gamma) * u)
-        return dataset.n_records + np.where(rng.random(size) < 0.5, 1.0, -1.0) * distance
+        return dataset.n_records + np.where(rng.random(size) < 0.5, 1.0, -1.0) * self.reach * distance
+
+
+class Staircase(StaircaseNoise):
+    """Density e^-epsilon lower for every step of length 1, which is the sensitivity (Geng and Viswanath 2014)."""
+
+    name = "staircase count"
 
     def log_density(self, outputs, dataset):
         distance, falls = np.abs(outputs[:, 0] - dataset.n_records), -math.expm1(-self.epsilon)
         level = np.floor(distance) + (distance - np.floor(distance) >= self.gamma)
         height = falls / (2 * (self.gamma + (1 - self.gamma) * math.exp(-self.epsilon)))
         return math.log(height) - self.epsilon * level
-
-    def worst_profile(self, x_bound, y_bound):
-        return PureProfile(self.epsilon)
 
 
 class OpenDPCount:
@@ -299,25 +305,149 @@ class ReplacedMoment(NoisyMoment):
         return GaussianProfile((2 if relation == "replace" else 1) * x_bound * y_bound / self.sigma)
 
 
-PURE = {"epsilon": 1.0, "delta": 0.0}
+# --- class 4: with a wrong constant, sold as pure or almost pure ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TooSharp(Geometric):
+    true: float = 1.5
+    name = "pure"
+
+
+@dataclass(frozen=True)
+class TooSure(RandomisedResponse):
+    true: float = 1.5
+    name = "pure"
+
+
+class HalfScale(ExponentialMechanism):
+    """Weight exp(epsilon u) where exp(epsilon u / 2) is needed."""
+
+    name = "pure"
+
+
+class NoisyMaxWithGap(Pure):
+    """Which of four groups is largest, by noise of scale 1 / epsilon, with the true gap to the next."""
+
+    def draw(self, dataset, n_draws, *, rng):
+        counts = np.histogram(np.clip(dataset.y, -1, 1), bins=4, range=(-1, 1))[0].astype(float)
+        best = (counts + rng.laplace(scale=1 / self.epsilon, size=(n_draws, 4))).argmax(axis=1)
+        gap = np.diff(np.sort(counts))[-1]
+        return np.column_stack([best, np.full(n_draws, gap)]).astype(float)
+
+
+@dataclass(frozen=True)
+class SparseVector(Pure):
+    """Ten threshold questions answered with the budget of one; ``noisy`` says whether the questions get noise."""
+
+    noisy: bool = True
+    questions: int = 10
+
+    def centres(self, dataset):
+        moment = float((dataset.X[:, 0] * dataset.y).sum())
+        return moment * np.where(np.arange(self.questions) % 2 == 0, 1.0, -1.0)
+
+    def draw(self, dataset, n_draws, *, rng):
+        threshold = rng.laplace(scale=2 / self.epsilon, size=(n_draws, 1))
+        noise = rng.laplace(scale=2 / self.epsilon, size=(n_draws, self.questions)) if self.noisy else 0.0
+        return (self.centres(dataset) + noise >= threshold).astype(float)
+
+
+@dataclass(frozen=True)
+class CutLaplace(Pure):
+    """Laplace noise that never exceeds ``cut`` scales: clipped there, or drawn again."""
+
+    cut: float = 6.0
+    again: bool = False
+
+    def draw(self, dataset, n_draws, *, rng):
+        if self.again:
+            size = rng.random((n_draws, 1)) * -math.expm1(-self.cut)
+            noise = -np.log1p(-size) * np.where(rng.random((n_draws, 1)) < 0.5, 1.0, -1.0)
+        else:
+            noise = np.clip(rng.laplace(size=(n_draws, 1)), -self.cut, self.cut)
+        return dataset.n_records + noise / self.epsilon
+
+    def log_density(self, outputs, dataset):
+        return -self.epsilon * np.abs(outputs[:, 0] - dataset.n_records) + math.log(self.epsilon / 2)
+
+
+class EuclideanLaplace(Pure):
+    """Laplace noise on three sums of a row, for the Euclidean and not the sum norm."""
+
+    def centre(self, dataset):
+        return (dataset.X * dataset.y[:, None]).sum(axis=0)
+
+    def draw(self, dataset, n_draws, *, rng):
+        return self.centre(dataset) + rng.laplace(scale=1 / self.epsilon, size=(n_draws, dataset.dim))
+
+    def log_density(self, outputs, dataset):
+        distance = np.abs(outputs - self.centre(dataset)).sum(axis=1)
+        return -self.epsilon * distance + dataset.dim * math.log(self.epsilon / 2)
+
+
+class FalseAmplification(Pure):
+    """Half of the records sampled before Laplace noise at 2.9, sold as if it were a tenth."""
+
+    inner = 2.9
+
+    def draw(self, dataset, n_draws, *, rng):
+        kept = rng.binomial(dataset.n_records, 0.5, (n_draws, 1))
+        return kept + rng.laplace(scale=1 / self.inner, size=(n_draws, 1))
+
+
+@dataclass(frozen=True)
+class Histogram(Pure):
+    """Counts by the sign of the response with geometric noise; exact counts where a cell is empty."""
+
+    @cached_property
+    def p(self):
+        return -math.expm1(-self.epsilon)
+
+    def draw(self, dataset, n_draws, *, rng):
+        counts = np.array([(dataset.y < 0).sum(), (dataset.y >= 0).sum()], dtype=float)
+        noise = rng.geometric(self.p, (n_draws, 2)) - rng.geometric(self.p, (n_draws, 2))
+        return counts + noise * (counts > 0)
+
+
+PURE, PRIME = {"epsilon": 1.0, "delta": 0.0}, {"epsilon": 1.0, "delta": 1e-6}
 LAW = {"law": True}
-ROWS = [
-    ("gaussian", NoisyMoment, {}, LAW, NoisyMoment.__doc__),
-    ("gaussian-count", GaussianCount, {}, LAW, GaussianCount.__doc__),
-    ("laplace", LaplaceSum, {}, {**PURE, **LAW}, LaplaceSum.__doc__),
-    ("laplace-3d", LaplaceMoment, {}, {**PURE, **LAW, "dim": 3}, LaplaceMoment.__doc__),
-    ("geometric", Geometric, {}, {**PURE, **LAW}, Geometric.__doc__),
-    ("randomised-response", RandomisedResponse, {}, {**PURE, **LAW}, RandomisedResponse.__doc__),
-    ("exponential", ExponentialMechanism, {}, {**PURE, **LAW}, ExponentialMechanism.__doc__),
-    ("staircase", Staircase, {}, {**PURE, **LAW}, Staircase.__doc__),
-    ("gaussian-curve", NoisyMoment, {"sigma": 2.0}, {"type": "gaussian-dp", "mu": 0.5, **LAW}, NoisyMoment.__doc__),
-    ("gaussian-30d", ManyDimensions, {}, {**LAW, "dim": 30}, ManyDimensions.__doc__),
-    ("gaussian-replace", ReplacedMoment, {"sigma": 2 * SIGMA}, {**LAW, "relation": "replace"}, ReplacedMoment.__doc__),
-    ("readme", NoisyMoment, {"sigma": 5.0}, LAW, NoisyMoment.__doc__),
-    ("least-8", LeastRecords, {}, {**LAW, "n_min": 8}, LeastRecords.__doc__),
-    ("opendp", OpenDPCount, {}, PURE, OpenDPCount.__doc__),
-    ("diffprivlib", DiffprivlibSum, {}, PURE, DiffprivlibSum.__doc__),
-    ("slow-fit", SlowFit, {}, {"budget": {"pairs": 2, "draws": 60}}, SlowFit.__doc__),
-    ("tested-release", TestedRelease, {}, PURE, TestedRelease.__doc__),
-    ("data-frame", FrameAnswer, {}, PURE, FrameAnswer.__doc__),
-]
+ROWS = {
+    0: [
+        ("gaussian", NoisyMoment, {}, LAW, NoisyMoment.__doc__),
+        ("gaussian-count", GaussianCount, {}, LAW, GaussianCount.__doc__),
+        ("laplace", LaplaceSum, {}, {**PURE, **LAW}, LaplaceSum.__doc__),
+        ("laplace-3d", LaplaceMoment, {}, {**PURE, **LAW, "dim": 3}, LaplaceMoment.__doc__),
+        ("geometric", Geometric, {}, {**PURE, **LAW}, Geometric.__doc__),
+        ("randomised-response", RandomisedResponse, {}, {**PURE, **LAW}, RandomisedResponse.__doc__),
+        ("exponential", ExponentialMechanism, {}, {**PURE, **LAW}, ExponentialMechanism.__doc__),
+        ("staircase", Staircase, {}, {**PURE, **LAW}, Staircase.__doc__),
+        ("gaussian-curve", NoisyMoment, {"sigma": 2.0}, {"type": "gaussian-dp", "mu": 0.5, **LAW}, NoisyMoment.__doc__),
+        ("gaussian-30d", ManyDimensions, {}, {**LAW, "dim": 30}, ManyDimensions.__doc__),
+        ("gaussian-replace", ReplacedMoment, {"sigma": 2 * SIGMA}, {**LAW, "relation": "replace"},
+         ReplacedMoment.__doc__),
+        ("readme", NoisyMoment, {"sigma": 5.0}, LAW, NoisyMoment.__doc__),
+        ("least-8", LeastRecords, {}, {**LAW, "n_min": 8}, LeastRecords.__doc__),
+        ("opendp", OpenDPCount, {}, PURE, OpenDPCount.__doc__),
+        ("diffprivlib", DiffprivlibSum, {}, PURE, DiffprivlibSum.__doc__),
+        ("slow-fit", SlowFit, {}, {"budget": {"pairs": 2, "draws": 60}}, SlowFit.__doc__),
+        ("tested-release", TestedRelease, {}, PURE, TestedRelease.__doc__),
+        ("data-frame", FrameAnswer, {}, PURE, FrameAnswer.__doc__),
+    ],
+    4: [
+        ("randomised-response-1.5", TooSure, {}, PURE, "randomised response at 1.5 sold as 1"),
+        ("geometric-too-sharp", TooSharp, {}, PURE, "geometric noise for 1.5 sold as 1"),
+        ("exponential-half-scale", HalfScale, {"true": 1.0}, PURE, "exponent epsilon u: the loss reaches 2"),
+        ("staircase-too-narrow", StaircaseNoise, {"reach": 0.5}, PURE,
+         "staircase noise for sensitivity 1/2: the loss is 2"),
+        ("noisy-max-with-gap", NoisyMaxWithGap, {}, PURE, "the gap between the two largest counts is exact"),
+        ("sparse-vector-no-noise", SparseVector, {"noisy": False}, PURE, "questions without noise of their own"),
+        ("sparse-vector-no-budget", SparseVector, {}, PURE, "ten answers at the price of one"),
+        ("laplace-cut-at-6", CutLaplace, {}, {**PRIME, "visible": False}, "noise clipped at 6 scales: atom of .0012"),
+        ("laplace-resampled-at-6", CutLaplace, {"again": True}, {**PRIME, "visible": False}, "mass .002 beyond reach"),
+        ("laplace-cut-at-4", CutLaplace, {"cut": 4.0}, PRIME, "noise clipped at 4 scales: an atom of .009 on one side"),
+        ("laplace-euclidean", EuclideanLaplace, {}, {**PURE, "dim": 3}, "loss sqrt(3) for a claim of 1"),
+        ("false-amplification", FalseAmplification, {}, PURE, "half sampled, sold as a tenth: the loss is 2.27"),
+        ("histogram-empty-cells", Histogram, {}, PURE, "an empty cell has no noise"),
+    ],
+}  # fmt: skip
