@@ -4,13 +4,18 @@ import itertools
 import math
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.stats import norm
 
 
 def gaussian_delta(mu, epsilon):
     """Balle and Wang 2018, theorem 8, as it stands."""
     return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def gaussian_epsilon(mu):
+    """Exact epsilon at 1e-6 of normal laws ``mu`` standard deviations apart."""
+    return brentq(lambda epsilon: gaussian_delta(mu, epsilon) - 1e-6, 1e-9, 8 * mu + mu * mu, xtol=1e-13)
 
 
 def refit(dataset, loss, lam):

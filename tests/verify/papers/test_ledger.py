@@ -1,7 +1,5 @@
 """What counts as a mismatch with the expected verdicts, and what merely stays open."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

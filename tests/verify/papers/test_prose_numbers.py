@@ -3,8 +3,6 @@
 ``oracles.verify.prose_numerals`` says what explains a numeral; ``oracles.verify.prose_table`` has what no row shows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache

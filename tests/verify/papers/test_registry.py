@@ -1,7 +1,5 @@
 """Ids, file names and files: the three agree, and a wrong id is answered in one helpful line."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -37,11 +37,6 @@ def sigma_corrected(xi: float, epsilon: float, delta: float, *, factor: float = 
     return factor * math.sqrt(variance_t5(xi, epsilon, delta))
 
 
-def sigma_without_logarithm(xi: float, epsilon: float, delta: float) -> float:
-    """Return the root of the printed right side with its logarithm left out."""
-    return xi * math.sqrt(4.0 * epsilon) / epsilon
-
-
 def _private(case: Case, budget: Budget, *, sigma: Sigma) -> Evidence:
     """Decide one case: linear losses, the logistic loss on the line, or draws on real data."""
     if "data" in case.params:
@@ -144,7 +139,7 @@ STATEMENT = statement(
         "no logarithm in the variance": Mutant(
             _private,
             [{"xi": 1.0, "epsilon": 1.0, "delta": 1e-6}, {"xi": 1.0, "epsilon": 0.1, "delta": 1e-3, "n": 1, "y": 1.0}],
-            sigma=sigma_without_logarithm,
+            sigma=lambda xi, epsilon, delta: xi * math.sqrt(4.0 * epsilon) / epsilon,
         ),
     },
     figures=figures,

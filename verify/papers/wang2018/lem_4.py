@@ -26,10 +26,6 @@ def _noisy_estimate(gram: Matrix, moment: Matrix, E1: Matrix, E2: Matrix) -> Mat
     return inverse * (E2 - E1 * inverse * (moment + E2))
 
 
-def _plain_inverse(gram: Matrix, moment: Matrix, E1: Matrix, E2: Matrix) -> Matrix:
-    return gram.inv() * (E2 - E1 * gram.inv() * moment)
-
-
 def _error(case: Case, *, right: Right = _right) -> Evidence:
     """Compare the error of the noisy estimate with a right-hand side, in rational arithmetic."""
     n, dim, seed = case.whole("n"), case.whole("dim"), case.whole("seed")
@@ -74,6 +70,8 @@ STATEMENT = statement(
         "sign of the first term": Mutant(_error, PLAIN, right=partial(_right, first=1)),
         "first term 1 % larger": Mutant(_error, PLAIN, severity=0.01, right=partial(_right, first=fmpq(-101, 100))),
         "E1 applied to the noisy estimate": Mutant(_error, PLAIN, right=_noisy_estimate),
-        "plain inverse": Mutant(_error, PLAIN, right=_plain_inverse),
+        "plain inverse": Mutant(
+            _error, PLAIN, right=lambda gram, moment, E1, E2: gram.inv() * (E2 - E1 * gram.inv() * moment)
+        ),
     },
 )

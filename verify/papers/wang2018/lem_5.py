@@ -30,10 +30,6 @@ def minimiser(X: Matrix, y: Matrix) -> Matrix:
     return column(*entries, entries[0])
 
 
-def _wrong_moment(X: Matrix, y: Matrix) -> Matrix:
-    return (X.transpose() * X).inv() * (X * y)
-
-
 def _ridge(X: Matrix, y: Matrix) -> Matrix:
     return (X.transpose() * X + identity(X.ncols(), fmpq(1, 100))).inv() * (X.transpose() * y)
 
@@ -72,7 +68,7 @@ STATEMENT = statement(
         ],
     ),
     mutants={
-        "X y in place of X^T y": Mutant(_excess, PLAIN, centre=_wrong_moment),
+        "X y in place of X^T y": Mutant(_excess, PLAIN, centre=lambda X, y: (X.transpose() * X).inv() * (X * y)),
         "one half on the right": Mutant(_excess, PLAIN, factor=fmpq(1, 2)),
         "1 % larger": Mutant(_excess, PLAIN, severity=0.01, factor=fmpq(101, 100)),
         "ridge estimate for the minimiser": Mutant(_excess, PLAIN, centre=_ridge),

@@ -48,10 +48,6 @@ def _proper(case: Case, rule: Rule2019, *, maximum: bool, share: float | None = 
     )
 
 
-def _printed(case: Case) -> Evidence:
-    return _proper(case, published_rule(case), maximum=False)
-
-
 def _corrected(case: Case, *, maximum: bool = True, share: float | None = None) -> Evidence:
     return _proper(case, corrected_rule(case), maximum=maximum, share=share)
 
@@ -83,7 +79,7 @@ STATEMENT = statement(
     title="step 3 has a law to sample from",
     printed=Form(
         RIDGE.format(cut="min", shift="(log(4/delta))/(epsilon/2)") + PROPER,
-        _printed,
+        lambda case: _proper(case, published_rule(case), maximum=False),
         [smallest("40 records x = 0: never a posterior", ZERO), At("40 records x = 1", ZERO | {"lambda_min": 40.0})],
     ),
     corrected=Form(

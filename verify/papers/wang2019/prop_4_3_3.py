@@ -74,11 +74,6 @@ def _covariance(stated: Callable[[Risk], Fraction]) -> Decide:
     return _compare(words, stated, lambda risk: risk.noise)
 
 
-def printed_error(risk: Risk) -> Fraction:
-    """Return the printed error."""
-    return risk.variance * risk.inverse_trace * (1 + Fraction(1, risk.gamma)) + risk.bias
-
-
 DECADES = 5.0
 
 
@@ -115,7 +110,7 @@ STATEMENT = statement(
             printed=Form(
                 "EE norm(tilde(theta) - theta_0)^2 = sigma^2 tr[(X^T X + lambda_n I)^(-1)] (1 + gamma_n^(-1)) + "
                 "lambda_n^2 norm((X^T X + lambda_n I)^(-1) theta_0)^2",
-                _error(printed_error),
+                _error(lambda risk: risk.variance * risk.inverse_trace * (1 + Fraction(1, risk.gamma)) + risk.bias),
                 PRINTED,
             ),
             corrected=Form(

@@ -97,10 +97,6 @@ def _own_n(case: Case) -> Evidence:
     return Evidence(_claim(case), exact=Estimate.proved(low, high, "closed form, ball arithmetic"))
 
 
-def _corrected(case: Case, budget: Budget) -> Evidence:
-    return _drawn(case, budget) if "pair" in case.params else _shares(case)
-
-
 def _drawn(case: Case, budget: Budget) -> Evidence:
     """Draw the whole transcript on a pair of small data sets."""
     epsilon, dim = case.number("epsilon"), case.whole("dim")
@@ -161,7 +157,7 @@ STATEMENT = statement(
     ),
     corrected=Form(
         'sigma, b, gamma_n "from proved bounds", quad lambda_n = max{0, n/(d kappa) + b - tilde(lambda)_min}, quad n "public": quad (epsilon, delta)"-DP"',
-        _corrected,
+        lambda case, budget: _drawn(case, budget) if "pair" in case.params else _shares(case),
         [
             *over("three shares, any data", LARGEST, quick_every=11),
             *over("leverage and residual below their bounds", BELOW, quick_every=4),

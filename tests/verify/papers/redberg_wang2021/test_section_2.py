@@ -15,7 +15,7 @@ from oracles.mechanisms.objective_perturbation import (
     log_density,
     logistic_density_1d,
 )
-from scipy.stats import norm
+from oracles.verify.w18_small import gaussian_delta
 
 from mechanisms import Dataset
 from mechanisms.objective.losses import LogisticLoss, SquaredLoss
@@ -79,10 +79,6 @@ def test_exp_4_against_normal_densities(o: Fraction, variance: Fraction, count: 
 # RW21, Theorem 5: the noise by hand, its divergence by scipy's normal law and by the trapezoidal rule.
 def variance(xi: float, epsilon: float, delta: float) -> float:
     return xi * xi * (8 * math.log(2 / delta) + 4 * epsilon) / (epsilon * epsilon)
-
-
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
 
 
 @pytest.mark.parametrize(("xi", "epsilon", "delta"), [(0.01, 1.0, 1e-3), (2.0, 0.5, 1e-6), (1.0, 10.0, 0.1)])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.reports import algorithm_2
 from oracles.report_draws import BETA, bound_4, draws, tau
+from oracles.verify.w18_small import gaussian_delta
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -110,10 +111,7 @@ def test_thm_11_one_record_of_real_data() -> None:
     assert found.claim.published == pytest.approx(2 * size**2 + 2 * size * math.sqrt(2 * math.log(100.0)))
     # Weyl: the eigenvalue moves by at most ||x||^2/4, so delta is at most that of a shift by it
     mu, epsilon = size / 0.5, found.claim.published
-    assert (
-        found.exact.high
-        <= norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu) + 1e-12
-    )
+    assert found.exact.high <= gaussian_delta(mu, epsilon) + 1e-12
 
 
 def test_thm_11_shift_in_one_dimension() -> None:
@@ -373,10 +371,6 @@ def test_prop_15_all_x_in_one_dimension(version: str) -> None:
 
 
 # RW21, Corollary 16: cost and profiles by hand, the condition on a grid, the comparison from T14 and T17.
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
-
-
 def test_cor_16_cost_by_hand() -> None:
     """epsilon = 1/2, f'' ||x||^2 = 2 = rho_max/2, log(1.25/delta) = 8: (1/16)/8 times 8 or 1/8, and 1/(4 sqrt 2)."""
     at = {"gradient": 1.0, "hessian": 2.0, "rho_max": 4.0, "epsilon": 0.5, "delta": 1.25 * math.exp(-8.0)}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from oracles.formula_cases import claimed, decide, exact_value
 from oracles.mechanisms.goe import sf_one, sf_two
+from oracles.verify.w18_small import gaussian_delta
 from scipy.optimize import brentq
 from scipy.stats import norm
 
@@ -20,8 +21,7 @@ def test_thm_17_cost_by_hand(part: str) -> None:
     assert claimed("RW21-T17", part, "printed", at) == pytest.approx(epsilon)
     assert claimed("RW21-T17", part, "epsilon cut by 5 %", at) == pytest.approx(0.95 * epsilon)
     assert claimed("RW21-T17", part, "norm of the strict upper triangle", at) == pytest.approx(0.5 + 2.0)
-    mu = math.sqrt(2.0)
-    truth = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    truth = gaussian_delta(math.sqrt(2.0), epsilon)
     assert exact_value("RW21-T17", part, "printed", at) == pytest.approx(truth, rel=1e-9)
 
 

@@ -353,32 +353,26 @@ def test_cor_7_random_data_in_every_metric() -> None:
     assert 0 < evidence.exact.low <= evidence.exact.high < 1
 
 
-# W18, (12): how often the error exceeds 40 times the rate, against literal runs in the paper's units.
+# W18, (12) and (13): how often the error exceeds 40 and 20 times the rate, against literal runs in the paper's units.
 @pytest.mark.parametrize("ratio", [0.01, 10.0])
 @pytest.mark.parametrize(
     ("dim", "spectrum", "lam"), [(1, "large", 0.0), (5, "large", 0.0), (5, "large", 0.5), (3, "spread", 2.0)]
 )
-def test_eq_12_bound_at_the_median_of_literal_runs(dim: int, spectrum: str, ratio: float, lam: float) -> None:
-    """Null: at the rho that puts the bound at the median, as many drawn errors exceed it; 6 standard errors are 0.1."""
-    rho, share = rho_at_the_median(problem(dim, spectrum, lam, ratio), rate_12, 40, 2)
-    params = {"dim": dim, "spectrum": spectrum, "lambda": lam, "Y/B|theta*|": ratio, "log(6/delta)": 10.0, "rho": rho}
-    sampled = decide("W18-E12", "", "printed", params, draws=4_000).sampled
-    assert sampled.value == pytest.approx(share, abs=0.1)
-
-
-# W18, (13): how often the error exceeds 20 times the rate, against literal runs in the paper's units.
-@pytest.mark.parametrize("ratio", [0.01, 10.0])
 @pytest.mark.parametrize(
-    ("dim", "spectrum", "lam"), [(1, "large", 0.0), (5, "large", 0.0), (5, "large", 0.5), (3, "spread", 2.0)]
+    ("id_", "part", "rate", "constant", "power"),
+    [
+        ("W18-E12", "", rate_12, 40, 2),
+        ("W18-E13", "#trace", rate_13, 20, 1),
+        ("W18-E13", "#last form", last_of_13, 20, 1),
+    ],
 )
-@pytest.mark.parametrize(("part", "rate"), [("#trace", rate_13), ("#last form", last_of_13)])
-def test_eq_13_bound_at_the_median_of_literal_runs(
-    part: str, rate: Rate, dim: int, spectrum: str, ratio: float, lam: float
+def test_eq_12_and_13_bound_at_the_median_of_literal_runs(
+    id_: str, part: str, rate: Rate, constant: int, power: int, dim: int, spectrum: str, ratio: float, lam: float
 ) -> None:
     """Null: at the rho that puts the bound at the median, as many drawn errors exceed it; 6 standard errors are 0.1."""
-    rho, share = rho_at_the_median(problem(dim, spectrum, lam, ratio), rate, 20, 1)
+    rho, share = rho_at_the_median(problem(dim, spectrum, lam, ratio), rate, constant, power)
     params = {"dim": dim, "spectrum": spectrum, "lambda": lam, "Y/B|theta*|": ratio, "log(6/delta)": 10.0, "rho": rho}
-    sampled = decide("W18-E13", part, "printed", params, draws=4_000).sampled
+    sampled = decide(id_, part, "printed", params, draws=4_000).sampled
     assert sampled.value == pytest.approx(share, abs=0.1)
 
 

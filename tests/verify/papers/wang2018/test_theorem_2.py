@@ -171,7 +171,7 @@ def test_thm_2ii_bias_by_hand() -> None:
     assert evidence.notes["printed rate"] == pytest.approx((1 + math.log(10)) * (100 - math.log(6)) / 100)
     assert evidence.exact.low == pytest.approx(norm.cdf(3 * 10 / 4) / 2)
     assert exact_value("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 2.0}) < 1  # 5.6 < 2 * 3.2
-    assert decide("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 2.0}).exact.low == 0.0  # type: ignore[union-attr]
+    assert decide("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 2.0}).exact.low == 0.0
 
 
 @pytest.mark.parametrize(("version", "square"), [("corrected", True), ("no square of the logarithm", False)])

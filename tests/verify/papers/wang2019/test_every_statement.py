@@ -1,7 +1,5 @@
 """What holds for every statement of W19: small cases refute what is wrong, and nothing else."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

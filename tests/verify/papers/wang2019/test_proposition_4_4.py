@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.formula_cases import claimed, decide, exact_value
 from oracles.mechanisms.profiles import gaussian_log_delta
+from oracles.verify.w18_small import gaussian_epsilon
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -264,16 +265,6 @@ def test_eq_a_5_shares(epsilon: float, kappa: float, gamma: float) -> None:
 
 
 # W19, Figure 2: the average pDP again from refits, the posterior's from its two normal laws.
-def epsilon(distance: float) -> float:
-    """Exact epsilon at 1e-6 of normal laws ``distance`` standard deviations apart."""
-    mu = distance
-
-    def delta(e: float) -> float:
-        return float(norm.cdf(mu / 2 - e / mu) - math.exp(e + norm.logcdf(-mu / 2 - e / mu)))
-
-    return float(brentq(lambda e: delta(e) - 1e-6, 1e-9, 8 * mu + mu * mu, xtol=1e-13))
-
-
 def test_fig_2_average_of_the_records() -> None:
     n, d, sigma = 60, 3, 1.0
     data = linear_unit_rows(n, d, noise_sd=0.3, rng=stream(1, ID, f"{n} {d}")).dataset
@@ -285,7 +276,7 @@ def test_fig_2_average_of_the_records() -> None:
     moves = [np.linalg.norm(ridge(X, y) - ridge(np.delete(X, i, 0), np.delete(y, i))) for i in range(n)]
     s = np.sqrt(np.geomspace(1e-4, n, 20_001) / n)
     bad = max((1 + n * s / (n * s**2 + 1)) / (n * s**2 + 2))
-    expected = epsilon(bad / sigma) / np.mean([epsilon(move / sigma) for move in moves])
+    expected = gaussian_epsilon(bad / sigma) / np.mean([gaussian_epsilon(move / sigma) for move in moves])
     found = exact_value("W19-FIG2", "#left", "printed", {"n": n, "d": d, "sigma": sigma, "data": 1})
     assert found == pytest.approx(expected, rel=1e-6)
 

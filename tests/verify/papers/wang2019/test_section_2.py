@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.profiles import gaussian_log_delta
+from oracles.verify.w18_small import gaussian_epsilon
 from scipy.optimize import brentq
-from scipy.stats import norm
 
 from mechanisms.data.synthetic import linear_unit_rows
 from mechanisms.releases.composition import optimal_composition
@@ -355,16 +355,6 @@ def test_cor_2_12_proof_by_hand() -> None:
 
 
 # W19, Figure 1: both gains again from refits and the two-normal formula.
-def epsilon(shift: float) -> float:
-    """Exact epsilon at 1e-6 of normal laws 4 wide and ``shift`` apart."""
-    mu = shift / 4.0
-
-    def delta(e: float) -> float:
-        return float(norm.cdf(mu / 2 - e / mu) - math.exp(e + norm.logcdf(-mu / 2 - e / mu)))
-
-    return float(brentq(lambda e: delta(e) - 1e-6, 1e-9, 8 * mu + mu * mu, xtol=1e-13))
-
-
 def test_fig_1_gain_of_every_record() -> None:
     """The worst record by leaving each out; the bad data set by its two-dimensional geometry, on a grid of s."""
     n, d = 100, 5
@@ -378,7 +368,7 @@ def test_fig_1_gain_of_every_record() -> None:
     s = np.sqrt(np.geomspace(1e-4, n, 20_001) / n)
     bad = max((1 + n * s / (n * s**2 + 1)) / (n * s**2 + 2))
     found = exact_value("W19-FIG1", "#in the data set", "printed", {"n": n, "d": d, "data": 1})
-    assert found == pytest.approx(epsilon(bad) / epsilon(max(moves)), rel=1e-6)
+    assert found == pytest.approx(gaussian_epsilon(bad / 4) / gaussian_epsilon(max(moves) / 4), rel=1e-6)
 
 
 def test_fig_1_gain_of_all_is_shown_and_not_decided() -> None:
