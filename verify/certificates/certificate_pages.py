@@ -103,19 +103,7 @@ def split(rows: Sequence[Row]) -> tuple[Row, dict[str, list[Row]]]:
 
 
 def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> Document:
-    """Return the report of a record.
-
-    Parameters
-    ----------
-    rows : sequence of rows
-        Of the record, header first.
-    digest : str
-        SHA-256 of the record, for the running header.
-    date : str
-        ISO date, or empty.
-    record : bytes
-        The record itself, which travels inside the PDF.
-    """
+    """Return the report of a record (header first); ``digest`` and ``record`` are its SHA-256 and its bytes."""
     header, parts = split(rows)
     audience = Audience(header["audience"])
     sections = [_evidence(header, parts)]
@@ -251,7 +239,6 @@ def _outcome(row: Row) -> str:
 
 
 def _check_blocks(row: Row) -> list[Block]:
-    """Return a check's own words and numbers, where it has any beyond the table."""
     items: list[Fact] = []
     if row["found"]:
         label = "Counterexample" if row["outcome"] == "FAILS" else "Worst pair found"

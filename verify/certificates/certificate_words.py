@@ -187,8 +187,9 @@ def examined_words(row: Row) -> str:
     """Return in one line what was examined."""
     games = len(row.get("games", ()))
     parts = [f"{format_count(games)} adaptive games on finite answers, every analyst"] if games else []
-    if count_of(row["pairs"]) or not games:
-        parts.append(f"{format_count(count_of(row['pairs']))} pairs of data sets")
+    pairs = len(row["pairs"]) if isinstance(row["pairs"], list) else int(row["pairs"])
+    if pairs or not games:
+        parts.append(f"{format_count(pairs)} pairs of data sets")
     if row.get("draws") is not None:
         parts.append(f"at least {format_count(row['draws'])} draws of each data set")
     if row.get("relation"):
@@ -196,11 +197,6 @@ def examined_words(row: Row) -> str:
     if row.get("refused"):
         parts.append(f"{len(row['refused'])} more refused by the mechanism")
     return ", ".join(parts)
-
-
-def count_of(pairs: Any) -> int:
-    """Return the number of pairs, of which there may be a list."""
-    return len(pairs) if isinstance(pairs, list) else int(pairs)
 
 
 def unseen_words(row: Row) -> str:

@@ -99,7 +99,6 @@ def check(folder: Path, artefact: Path | None) -> int:
 
 
 def _compare_artefact(found: Checked, artefact: Path, digest: str) -> None:
-    """Hold a file against the digest that a folder attests."""
     from .folder.certificate_files import shown
     from .folder.check_folder import artefact_of_folder
 
@@ -113,7 +112,6 @@ def _compare_artefact(found: Checked, artefact: Path, digest: str) -> None:
 
 
 def _say(name: str, found: Checked) -> None:
-    """Print what was found in a folder."""
     for line in found.wrong:
         click.echo(f"{name}: {line}")
     if found.wrong:

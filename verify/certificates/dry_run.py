@@ -105,7 +105,6 @@ def _decided(deployment: Deployment, draws: int) -> Certificate:
 
 
 def _part(deployment: Deployment, most: int) -> Deployment:
-    """Return the deployment on at most so many of its records, spread over all of them."""
     data = deployment.dataset
     if data.n_records <= most or isinstance(deployment.mechanism, Imported):
         return deployment
@@ -195,6 +194,5 @@ def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, 
 
 
 def _one_pair(deployment: Deployment) -> Deployment:
-    """Return the deployment with one structured pair to examine."""
     budget = deployment.config.budget.model_copy(update={"pairs": 1, "max_draws": None})
     return replace(deployment, config=deployment.config.model_copy(update={"budget": budget, "pairs": []}))

@@ -139,7 +139,6 @@ def _deciding(claim: Row, parts: Parts) -> Row | None:
 
 
 def _to_whom(claim: Row) -> str:
-    """Return whom a claim is told to: the beginning of its type's sentence."""
     text = BY_TYPE[claim["type"]].promise.partition(":")[0].partition(".")[0]
     text = text.removeprefix("To ")
     return text[0].upper() + text[1:] if claim["verdict"] == "PASS" else "Nobody"
@@ -164,7 +163,6 @@ def _found(claim: Row, parts: Parts) -> str:
 
 
 def _range(witness: Row) -> str:
-    """Return the range of a number in words, its ends rounded outwards."""
     low, high = number(witness["low"]), number(witness["high"])
     lower = format_number(low, 3, rounding="down", typographic=True)
     upper = format_number(high, 3, rounding="up", typographic=True)
@@ -195,7 +193,6 @@ def _meanings(claims: Sequence[Row]) -> Iterator[str]:
 
 
 def _short_odds(found: Sequence[Row]) -> str:
-    """Return the numbers of further claims, after what they mean was said."""
     odds, names = found[0]["odds"], ", ".join(claim["claim"] for claim in found)
     factor, percent, delta = _numbers(odds)
     parts = [] if odds["factor"] is None else [f"a factor of at most {factor}", f"but for {delta}"]
@@ -231,7 +228,6 @@ def odds_words(odds: Row, *, kept: bool, name: str = "") -> str:
 
 
 def _said(claims: Sequence[Row]) -> Iterator[Fact]:
-    """Yield the one sentence of each verdict; of several claims, of the first that fails."""
     told = claims if len(claims) == 1 else [claim for claim in claims if claim["verdict"] == "FAIL"][:1]
     for claim in told:
         text = verdict_said(claim)
@@ -251,14 +247,12 @@ def _counterexamples(claims: Sequence[Row], parts: Parts) -> Iterator[Fact]:
 
 
 def _ways_out(claims: Sequence[Row]) -> Iterator[Fact]:
-    """Yield what would bring each claim that did not pass to a PASS."""
     still = [claim for claim in claims if claim["verdict"] != "PASS" and claim["advice"]]
     for claim in still:
         yield Fact(f"Would pass ({claim['claim']})" if len(claims) > 1 else "What would pass", claim["advice"])
 
 
 def _since(header: Row) -> Iterator[Fact]:
-    """Yield what changed since the previous certificate, where one was given."""
     before = header.get("previous")
     if before is None:
         return
@@ -271,7 +265,6 @@ def _since(header: Row) -> Iterator[Fact]:
 
 
 def _scope(header: Row, parts: Parts) -> Iterator[Fact]:
-    """Yield what was examined and what was not, on whose word the verdict rests, and its conditions."""
     claims = parts["claim"]
     counted = len(claims) <= WITH_SCALE
     yield Fact("Examined", _each(claims, lambda claim: _examined(claim, parts if counted else None)))
@@ -324,7 +317,6 @@ def _unexamined(header: Row, claims: Sequence[Row]) -> list[str]:
 
 
 def _rests_on(claim: Row, parts: Parts) -> str:
-    """Return what a verdict rests on: whose word, whose statement, or whose draws."""
     word, ground = on_whose_word(claim), claim["ground"]
     if ground == "vouched":
         return f"the word of {word}, and draws that found nothing against it"
@@ -341,7 +333,6 @@ def _rests_on(claim: Row, parts: Parts) -> str:
 
 
 def _object(header: Row) -> Iterator[Fact]:
-    """Yield what the verdict is about, by digest, and by what it was made."""
     data = header["data"]
     yield Fact("Mechanism", _mechanism(header))
     size = f"{format_count(data['n_records'])} records of {data['dim']}" if "n_records" in data else str(data["dim"])
@@ -386,7 +377,6 @@ def asked_by_lines(header: Row) -> str:
 
 
 def _parameters(plain: Row) -> Iterator[str]:
-    """Yield the parameters of a mechanism, those of an imported one's factory among them."""
     for key, value in plain.items():
         if isinstance(value, dict):
             yield from _parameters(value)

@@ -38,15 +38,8 @@ class StoredAnswers:
     tell : callable
         Is told in a line, once, that no more answers can be kept.
 
-    Attributes
-    ----------
-    n_draws : int
-        Lines of the answers that were kept before.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read or written, is damaged, or is not one of ours.
+    ``n_draws`` are the lines of the answers that were kept before. Raises UserError if the file cannot be read or
+    written, is damaged, or is not one of ours.
     """
 
     def __init__(self, path: Path, *, about: str = "", tell: Callable[[str], object] = lambda _: None) -> None:
@@ -138,11 +131,8 @@ class StoredAnswers:
 def kept_answers(loaded: Loaded, tell: Callable[[str], object] = lambda _: None) -> Iterator[StoredAnswers | None]:
     """Open what is kept of a configuration's command or url for as long as the block runs; None where it has neither.
 
-    Parameters
-    ----------
-    tell : callable
-        Is told in a line that the run goes on, or that answers stay or cannot be kept; all of it may depend on how
-        long the records take.
+    ``tell`` is told in a line that the run goes on, or that answers stay or cannot be kept; all of it may depend on how
+    long the records take.
     """
     source = source_of(loaded)
     if not isinstance(source, DoorSource):

@@ -130,7 +130,6 @@ def _violation(deployment: Deployment, claim: DPClaim, privacy: PrivacyClaim, wo
 
 
 def _left_over(deployment: Deployment, claim: DPClaim, bound: Bound | None) -> str:
-    """Return what a proved PASS leaves over: the least epsilon that the same bound proves, the least noise."""
     if bound is None or claim.profile is not None:
         return ""
     epsilon, delta = claim.point
@@ -166,14 +165,8 @@ def _bound(deployment: Deployment, claim: DPClaim) -> Bound | None:
 def composed(one: Bound, outputs: int, steps: int = 1, *, replaced: bool = False) -> Bound:
     """Return the bound on several outputs together, of data sets some records apart.
 
-    Parameters
-    ----------
-    one : Bound
-        On one output, of data sets one record apart.
-    outputs, steps : int
-        How many outputs, and how many records are added or removed; at least 1.
-    replaced : bool
-        Whether the records are replaced: two steps are then one record.
+    ``one`` is on one output, of data sets one record apart; ``steps`` records are added or removed. ``replaced``: two
+    steps are one record.
     """
     if outputs == 1 and steps == 1:
         return one
@@ -199,7 +192,6 @@ def composed(one: Bound, outputs: int, steps: int = 1, *, replaced: bool = False
 
 
 def _times(renyi: Callable[[float], float], outputs: int) -> Callable[[float], float]:
-    """Return the bound on the Renyi divergence of several outputs together: it adds up."""
     return lambda order: outputs * renyi(order)
 
 
@@ -272,7 +264,6 @@ def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, wor
 
 
 def _way_out(deployment: Deployment, bound: Bound | None) -> str:
-    """Return what would bring the claim of a reference mechanism to a PASS."""
     if bound is not None:
         return "More noise, or a larger epsilon, brings the proved bound below the claimed delta."
     why = "a public bound on the number of records (data.n_public)" if deployment.domain.n_public is None else ""
@@ -280,7 +271,6 @@ def _way_out(deployment: Deployment, bound: Bound | None) -> str:
 
 
 def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) -> list[Check]:
-    """Return simulated checks: of the worst pair's exact value, and of structured pairs."""
     mechanism = deployment.mechanism
     if not isinstance(mechanism, WhiteBox):
         return []
@@ -323,7 +313,6 @@ def _agreement(deployment: Deployment, claim: DPClaim, worst: WorstPair, share: 
 
 
 def _profile_figure(deployment: Deployment, claim: DPClaim, bound: Bound, worst: WorstPair | None) -> Figure:
-    """Return the claimed point, the proved bound and the worst pair's exact curve."""
     privacy = claim.privacy
     top = max(2.0 * privacy.epsilon, 0.5)
     grid = np.linspace(0.0, top, 81)
@@ -431,7 +420,6 @@ def _examination(deployment: Deployment, claim: DPClaim) -> Examination:
 
 
 def _stated_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Relation, trouble: str) -> Check:
-    """Return whether the stated worst case lies inside the claim."""
     rests = "rests on worst_profile, which is the author's word"
     name = "stated worst case over all data sets"
     if claim.curve is None:

@@ -8,7 +8,7 @@ from audits import Estimate
 from audits.games.filter_examination import FilterFaultError, Found, examine_filter
 from audits.verdict import CheckRole
 from mechanisms.capabilities import Bound, worst_case_of, worst_pair_of
-from mechanisms.filters.filtered_training import Spender, least_mu, least_renyi
+from mechanisms.filters.filtered_training import least_mu, least_renyi
 from mechanisms.filters.privacy_filters import most_spent
 
 from ...engine.rows import Row
@@ -79,7 +79,9 @@ def _spending(deployment: Deployment, claim: FilterClaim, bound: Bound | None) -
         reason = f"no finite test: nothing proved bounds {'mu' if claim.mu else 'the Renyi divergence at this order'}"
         return Check(name, CheckRole.DECIDES, Evidence(shown, reason=reason), False, words)
     method = "ball arithmetic; below: one record alone; above: " + (bound.statement if bound else "nothing")
-    found = _numbers(spender) if low > allowed else {}
+    found: dict[str, float | str] = {}
+    if spender is not None and low > allowed:
+        found = {"x_norm": spender.length, "n_records": 0, "pair": spender.words}
     exact = Estimate.proved(low, high, method)
     notes = {"rests on": bound.statement if bound else "nothing"}
     return Check(name, CheckRole.DECIDES, Evidence(shown, exact, found=found, notes=notes), False, words)
@@ -90,23 +92,14 @@ def _empty(claim: FilterClaim) -> bool:
     return vacuous(claim.epsilon, claim.delta) or claim.epsilon > LARGEST_EPSILON
 
 
-def _numbers(spender: Spender | None) -> dict[str, float | str]:
-    return {} if spender is None else {"x_norm": spender.length, "n_records": 0, "pair": spender.words}
-
-
 def _implied(deployment: Deployment, claim: FilterClaim) -> list[Check]:
     """Return the worst pair's exact delta at the epsilon that the claim implies, where one can be built."""
     epsilon, delta = claim.epsilon, claim.delta
     worst = worst_pair_of(deployment.mechanism, deployment.domain, epsilon, delta)
     if worst is None:
         return []
-    shown = Claim(
-        "delta of the worst pair found at the implied epsilon",
-        0.0,
-        delta,
-        epsilon,
-        in_domain=not _empty(claim),
-    )
+    name = "delta of the worst pair found at the implied epsilon"
+    shown = Claim(name, 0.0, delta, epsilon, in_domain=not _empty(claim))
     exact = Estimate.proved(worst.delta.low, max(worst.delta.low, worst.delta.high), "ball arithmetic")
     found = dict(worst.numbers) | {"pair": worst.words}
     evidence = Evidence(shown, exact, found=found)
@@ -114,7 +107,6 @@ def _implied(deployment: Deployment, claim: FilterClaim) -> list[Check]:
 
 
 def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Finding:
-    """Return what the games find of the filter of an imported mechanism: a counterexample, or nothing."""
     assert isinstance(deployment.mechanism, Imported)
     given, missing = deployment.mechanism.filter, ""
     results: tuple[Found, ...] = ()
@@ -150,7 +142,6 @@ def _examined(deployment: Deployment, claim: FilterClaim, sentence: str) -> Find
 
 
 def _game_check(found: Found) -> Check:
-    """Return what the worst analyst of the games reaches, as a check that can refute alone."""
     shown = Claim(found.quantity, 0.0, found.allowed, found.allowed)
     exact = Estimate.proved(found.value.low, found.value.high, "rational arithmetic, every analyst")
     evidence = Evidence(shown, exact, found={"the worst analyst": found.words} if found.refutes else {})

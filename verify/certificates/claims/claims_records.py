@@ -92,7 +92,6 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
 
 
 def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> Finding:
-    """Return the finding with the figures of a claim about records."""
     if claim.scope != "records" or not claim.delta > 0 or finding.verdict.misstated:
         return finding  # no figure shows numbers of a law that its own draws refute
     if isinstance(deployment.mechanism, DominatingRecords) and is_reference(deployment.mechanism):
@@ -271,7 +270,6 @@ def _everyone_bound(deployment: Deployment, claim: PDPClaim) -> tuple[float, str
 
 
 def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool, Figure]]:
-    """Return the distribution of per-instance epsilon over records, and the attack on the most exposed record."""
     figures, one = [], " Of one output." if deployment.n_outputs > 1 else ""
     exact = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
     label = str(claim.name).replace(" ", "-")

@@ -95,7 +95,6 @@ def examined(
 
 
 def _maker(deployment: Deployment) -> Callable[[], Any] | None:
-    """Return a picklable factory of pristine mechanisms; None where there is only the object."""
     return Factory(deployment.source) if isinstance(deployment.source, MechanismSource) else None
 
 
@@ -156,16 +155,10 @@ def epsilon_seen(examination: Examination) -> float:
 def advice(
     examination: Examination, worst: StatedProfile | None, *, vouched: bool, covered: bool, door: bool = False
 ) -> str:
-    """Return the way out.
+    """Return the way out; ``door``: behind a command or a url, and so nothing is stated.
 
-    Parameters
-    ----------
-    vouched : bool
-        Whether somebody is named already.
-    covered : bool
-        Whether what the mechanism states covers everybody whom the claim is about.
-    door : bool
-        Whether it is behind a command or a url, and so can state nothing.
+    ``vouched``: whether somebody is named already; ``covered``: whether what the mechanism states covers everybody whom
+    the claim is about.
     """
     if examination.refutations:
         pair = examination.refutations[0][0]
@@ -314,7 +307,6 @@ def _sparing_advice(audit: SparingAudit) -> str:
 
 
 def _sparing_row(audit: SparingAudit, claim: DPClaim) -> Examined:
-    """Return what was examined: never enough for a PASS."""
     missing = audit.unreached or f"{audit.n_draws:,} draws on one pair of data sets do not refute it"
     if audit.spared:
         missing += f"; {audit.spared}"
@@ -336,7 +328,6 @@ def _sparing_row(audit: SparingAudit, claim: DPClaim) -> Examined:
 
 
 def _wealth_figure(name: str, audit: SparingAudit) -> Figure:
-    """Return the wealth over the draws."""
     draws, logs = zip(*audit.wealth, strict=True)
     enough = -math.log10(audit.failure_prob)
     return Figure(

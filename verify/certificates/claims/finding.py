@@ -126,7 +126,6 @@ class Remedy:
         return {"where": self.where, "changes": changes}
 
     def _called(self, name: str) -> str:
-        """Return a parameter's name, told apart from the claim's own."""
         return f"{name} of the mechanism" if self.where == "mechanism" and name in ("epsilon", "delta") else name
 
     @property
@@ -155,12 +154,8 @@ class Finding:
     ----------
     private : bool
         Whether the verdict itself depends on private records (then it is the curator's alone).
-    scope : str
-        What a PASS speaks about, in words.
-    conditions : tuple of str
-        What a PASS is conditional on.
-    advice : str
-        The way out of a FAIL or UNDECIDED.
+    scope, conditions, advice : str, tuple of str, str
+        What a PASS speaks about and is conditional on; the way out of any other verdict.
     forced : str
         Set when no check may support this claim: the reason it stays undecided.
     figures : tuple of (private, Figure)
@@ -168,16 +163,8 @@ class Finding:
         None for a reference mechanism; an imported one cannot pass without.
     public : Finding or None
         The same claim found without the private records, where words and reasons would differ too.
-    vouched : Vouched or None
-        Whose word the law of an imported mechanism rests on.
     unreached : str
         Set where the claim was not begun: why; it is open, and nothing can allow it to be.
-    remedy : tuple of Remedy
-        The changes that were proved to bring it to a PASS.
-    odds : Odds or None
-        What the claim means to somebody who guesses.
-    violation : Violation or None
-        The numbers of a FAIL.
     left_over : str
         What a PASS leaves over, in a sentence.
     """
@@ -262,12 +249,9 @@ class Deployment:
         The deployed output, length ``k``.
     reports : tuple of PrivacyReport
         The publishable reports that exist: data-independent first.
-    n_outputs : int
-        How many times the output was drawn (a second draw costs again).
-    mu_report : float
-        Gaussian privacy parameter of all data-dependent reports drawn, over the public domain.
-    jobs : int
-        Worker processes for sampled checks.
+    n_outputs, mu_report : int, float
+        How many times the output was drawn (a second draw costs again), and the Gaussian privacy parameter of all
+        data-dependent reports drawn, over the public domain.
     draws : int or None
         Draws of a sampled check instead of the profile's (a dry run).
     progress : Phases
@@ -278,12 +262,6 @@ class Deployment:
         Whether the examination of an imported mechanism goes on after the claim is refuted.
     releases : Released or None
         What was drawn, as it is kept.
-    conditions : tuple of str
-        What every claim is conditional on.
-    artefact : mapping or None
-        Name and digest of the file that is shipped.
-    vouched, pairs, views
-        Of an imported mechanism: who vouches, the pairs that the configuration names, and the views of an output.
     """
 
     config: Configuration

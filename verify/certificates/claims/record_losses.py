@@ -32,18 +32,10 @@ _LAST: WeakKeyDictionary[Dataset, tuple[object, float, object, FloatArray]] = We
 def record_epsilons(mechanism: object, dataset: Dataset, delta: float) -> FloatArray | None:
     """Return the exact per-instance epsilon of every record at ``delta`` (worse direction), or None where unknown.
 
-    Parameters
-    ----------
-    delta : float
-        In (0, 1).
-
-    Of more than 65,536 records the largest is exact, and those below are interpolated between exact values.
-
-    Returns
-    -------
-    (n_records,) array or None
+    Shape ``(n_records,)``. Of more than 65,536 records the largest is exact, those below are interpolated between exact
+    ones.
     """
-    batched = _batched(mechanism, dataset, delta)
+    batched = _asked_once(mechanism, dataset, delta, batched_laws)
     if batched is not None:
         return batched
     law = law_of(mechanism)
@@ -58,11 +50,6 @@ def dominating_epsilons(mechanism: object, dataset: Dataset, delta: float) -> Fl
     if batched_laws(mechanism, dataset) is not None:
         return None
     return _asked_once(mechanism, dataset, delta, dominating_laws)
-
-
-def _batched(mechanism: object, dataset: Dataset, delta: float) -> FloatArray | None:
-    """Return the same from one vectorised pass, None without one."""
-    return _asked_once(mechanism, dataset, delta, batched_laws)
 
 
 def _asked_once(
@@ -109,7 +96,8 @@ def histogram(
     edges = np.linspace(low, high if high > low else low + 1.0, CELLS + 1)
     counts = np.histogram(finite, edges)[0]
     middles = 0.5 * (edges[1:] + edges[:-1])
-    series = Series("records", _floats(middles), _floats(np.maximum(counts, 0.5)), style=Style.STEPS)
+    heights = np.maximum(counts, 0.5)
+    series = Series("records", tuple(map(float, middles)), tuple(map(float, heights)), style=Style.STEPS)
     return Figure(
         name,
         title,
@@ -163,10 +151,6 @@ def budget_curves(grid: FloatArray, curves: Mapping[str, Sequence[float]], epsil
         (Mark("x", epsilon, f"claimed epsilon {said(epsilon)}"), Mark("y", delta, f"claimed delta {said(delta)}")),
         y_scale="log",
     )
-
-
-def _floats(values: FloatArray) -> tuple[float, ...]:
-    return tuple(float(v) for v in values)
 
 
 def record_figures(deployment: Deployment, claim: str) -> list[Figure]:

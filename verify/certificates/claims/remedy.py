@@ -36,16 +36,8 @@ Holds = Callable[[Mechanism, DPClaim], bool]
 def remedies(deployment: Deployment, claim: DPClaim, holds: Holds) -> tuple[Remedy, ...]:
     """Return the changes that bring a claim about a reference mechanism to a PASS, one of the mechanism first.
 
-    Parameters
-    ----------
-    holds : callable
-        Whether the deciding check of a claim holds for a mechanism, on the deployment's public domain.
-
-    Returns
-    -------
-    tuple of Remedy
-        At most one of the mechanism and one of the claim; each was decided again at its rounded numbers. Empty where
-        the claim holds already, or nothing can be proved.
+    At most one of the mechanism and one of the claim; each was decided again at its rounded numbers. Empty where the
+    claim holds already (by ``holds``, on the deployment's public domain), or nothing can be proved.
     """
     if holds(deployment.mechanism, claim):
         return ()
@@ -231,6 +223,5 @@ def _told_apart(low: Mapping[str, float], high: Mapping[str, float], way: Mappin
 
 
 def _outward(value: float, direction: int) -> float:
-    """Return a value to a few digits, up or down."""
     text = format_number(value, DIGITS, rounding="up" if direction > 0 else "down")
     return float(text) if math.isfinite(value) else value

@@ -40,16 +40,9 @@ LARGEST_EPSILON = 700.0
 class Odds:
     """What a claim promises against a guess whether a record is there, by whoever knows everything else.
 
-    Attributes
-    ----------
-    about : str
-        What is guessed, in words.
-    factor : float or None
-        The release is, but for a probability of at most ``delta``, one that changes nobody's odds by more; None where
-        the claim bounds no factor.
-    delta : float
-    guess : float
-        With even odds before, the best guess after is right with at most this probability.
+    ``about`` is what is guessed. But for a probability of at most ``delta`` the release changes nobody's odds by more
+    than ``factor`` (None where the claim bounds none); with even odds before, the best guess is right with at most
+    ``guess``.
     """
 
     about: str
@@ -119,17 +112,14 @@ class ClaimSection(ConfigSection):
     ----------
     everywhere : bool
         Whether it speaks about all data sets in the public domain (then it may be published), or about the records.
-    promise : str
-        To whom a claim that passed may be told, and what it means to them.
-    draft : str
-        Its lines in the draft of a configuration; ``{epsilon}`` and ``{delta}`` are filled in.
+    promise, draft : str
+        To whom a claim that passed may be told; its lines in the draft of a configuration.
     needs : tuple of str
         Sections of the configuration that must be given beside it.
     simulated : bool
         Whether a simulation alone may support it (how good an output is; never how private).
     audits_pairs, looks_at_records : bool
-        Whether pairs of an imported mechanism are examined for it, and whether every record's loss is computed (for
-        the estimate of ``--dry-run``).
+        What ``--dry-run`` must know: whether pairs are examined, and whether every record's loss is computed.
     """
 
     everywhere: ClassVar[bool] = True
@@ -159,15 +149,7 @@ class ClaimSection(ConfigSection):
         return True
 
     def draws(self, thin: Callable[[int], int], attack: int, check: int) -> int:
-        """Return about how many draws it takes from the data themselves.
-
-        Parameters
-        ----------
-        thin : callable
-            How many of so many draws are made where there are very many records.
-        attack, check : int
-            Draws of an attack, and of a sampled check.
-        """
+        """Return about how many draws it takes from the data themselves; ``thin`` says how many are made of so many."""
         return 0
 
     def refusals(self, absent: Set[str]) -> list[str]:
@@ -204,7 +186,6 @@ PARAMETERS = ("epsilon", "delta", "mu", "rho", "alpha", "points")
 
 
 def _one_form(schema: dict[str, Any]) -> None:
-    """Let the JSON Schema say that exactly one form of a claim over all data sets is given."""
     forms = []
     for form, needed in FORMS.items():
         properties: dict[str, Any] = {name: False for name in PARAMETERS if name not in needed}
@@ -394,7 +375,6 @@ KINDS = {"renyi": ("order", "budget"), "gaussian": ("mu",)}
 
 
 def _one_kind(schema: dict[str, Any]) -> None:
-    """Let the JSON Schema say which parameters each kind has."""
     schema["oneOf"] = [
         {
             "properties": {name: False for name in ("order", "budget", "mu") if name not in needed}

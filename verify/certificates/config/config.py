@@ -337,7 +337,6 @@ class Configuration(BaseModel):
     @field_validator("pairs")
     @classmethod
     def _pairs(cls, pairs: list[PairSection]) -> list[PairSection]:
-        """Refuse two pairs of one name."""
         names = [pair.name for pair in pairs]
         for place, name in enumerate(names):
             if name in names[:place]:

@@ -50,7 +50,6 @@ source = "fair"                   # an embedded data set; a file of your own: pd
 
 
 def _claims(**numbers: str) -> str:
-    """Return the first type of claim filled in, and every other behind ``#``."""
     first, *others = (section.draft for section in BY_TYPE.values())
     more = "".join(f"# [[claims]]\n{draft}" for draft in others)
     return f"\n{first.format(**numbers)}\n# Further claims: remove the # in front of those you make.\n{more}{_SECTIONS}"
@@ -114,16 +113,8 @@ def filled(
 ) -> str:
     """Return a configuration whose data, mechanism and claim of differential privacy are known.
 
-    Parameters
-    ----------
-    data, mechanism : mapping
-        The keys of ``[data]`` and ``[mechanism]``; ``REQUIRED`` is what the user has to fill in.
-    epsilon, delta : float
-        Of the claim over all data sets.
-    replaced : bool
-        Whether it is about one record replaced.
-    title : str
-        The comment at the top; its lines are wrapped already.
+    ``REQUIRED`` in ``data`` or ``mechanism`` is what the user has to fill in; ``title`` is the comment at the top, its
+    lines wrapped already.
     """
     plain = {name: value for name, value in data.items() if not isinstance(value, Mapping)}
     tables = {name: value for name, value in data.items() if isinstance(value, Mapping) and value}
@@ -141,7 +132,6 @@ def _table(name: str, values: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -154,12 +144,10 @@ def _value(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """Return a column name as a TOML key."""
     return name if name.replace("_", "").isalnum() and name.isascii() else _text(name)
 
 
 def _text(value: str) -> str:
-    """Return a text as TOML writes it."""
     if any("\ud800" <= letter <= "\udfff" for letter in value):
         raise UserError(f"data must have a name that can be written as UTF-8, got data={value!a}")
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,8 +1,4 @@
-"""The mechanism behind a command or a url that a configuration names: what it is made of, and what asks it.
-
-It stands where ``MechanismSource`` stands for a module. Its examinations run in one process, whatever ``jobs`` is:
-``concurrency`` says how many requests are open at once.
-"""
+"""The mechanism that a configuration names: one of ours, or the user's own, loaded by path or asked; and its fit."""
 
 from __future__ import annotations
 
@@ -35,13 +31,9 @@ PASSED = ("concurrency", "timeout", "timeouts", "batch", "data", "reproducible",
 
 @dataclass(frozen=True)
 class DoorSource:
-    """Where the answers of a mechanism come from; picklable.
+    """Where the answers of a mechanism come from; picklable. A command runs in ``folder``, as its files are looked for.
 
-    Attributes
-    ----------
-    section : CommandSection or UrlSection
-    folder : str
-        In which a command runs, and from which its arguments are looked for.
+    Its examinations run in one process, whatever ``jobs`` is: ``concurrency`` says how many requests are open at once.
     """
 
     section: CommandSection | UrlSection
@@ -251,7 +243,6 @@ def _refuse_what_is_neither(made: object) -> None:
 
 
 def _only_filters(config: Configuration) -> None:
-    """Refuse what a filter without a method ``draw`` cannot be asked."""
     other = next((claim.type for claim in config.claims if claim.type != "filter"), None)
     if other is not None:
         raise UserError(f"claims.type must be filter for a filter that draws nothing, got claims.type={other}")

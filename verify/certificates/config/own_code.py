@@ -124,21 +124,9 @@ KEY = "mechanism.vouched_by"
 class Vouched:
     """Who vouches that an imported mechanism is as it says over all data sets, and where the proof is.
 
-    What a user gives is read by ``read``, which also looks whether the proof can be there.
-
-    Attributes
-    ----------
-    who : str
-        A person or an organisation, in one line; not empty.
-    proof : str
-        A file relative to the configuration, a DOI or a URL; not empty.
-    digest : str
-        SHA-256 of the proof where it is a file.
-
-    Raises
-    ------
-    ValueError
-        If a part is empty: half of it vouches for nothing.
+    ``proof`` is a file relative to the configuration, a DOI or a URL, ``digest`` the SHA-256 of a file. What a user
+    gives is read by ``read``, which also looks whether the proof can be there. ValueError if a part is empty: half of
+    it vouches for nothing.
     """
 
     who: str
@@ -153,16 +141,9 @@ class Vouched:
 
     @classmethod
     def read(cls, who: str, proof: str, folder: Path, *, key: str = KEY) -> Vouched:
-        """Return what was vouched, a file's digest read now.
+        """Return what was vouched, a file's digest read now; ``folder``: where a relative file starts from.
 
-        Parameters
-        ----------
-        folder : Path
-            Where a relative file starts from.
-        key : str
-            How an error names it.
-
-        Raises UserError: one line: the key, the rule and the value.
+        Raises UserError, in which the key is ``key``.
         """
         try:
             given = cls(who, proof)

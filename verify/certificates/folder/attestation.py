@@ -55,7 +55,6 @@ def rendered_with() -> dict[str, str]:
 
 
 def _reports_digest() -> str:
-    """Return the SHA-256 of the room ``reports``, templates included."""
     folder = Path(str(import_module("reports").__file__)).parent
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
@@ -119,7 +118,6 @@ def result_of(claim: Row, asked: Asked) -> str:
 
 
 def _rests_on(claim: Row) -> dict[str, Any]:
-    """Return what the verdict on a claim rests on."""
     annotation: dict[str, Any] = {"claim": claim["claim"], "verdict": claim["words"], "ground": claim["ground"]}
     if claim["vouched"] is not None:
         annotation["vouchedBy"] = claim["vouched"]

@@ -36,12 +36,7 @@ def report_name(report: Row) -> str:
 def attested_names(rows: Sequence[Row], listed: Sequence[str] | None = None) -> list[str]:
     """Return the files whose digests a folder's predicate holds, in order, from the folder's record alone.
 
-    Parameters
-    ----------
-    rows : sequence of rows
-        Of the record.
-    listed : sequence of str, optional
-        The names that a predicate lists: one that was written before there was an HTML lists none.
+    ``listed``: the names that a predicate lists; one that was written before there was an HTML lists none.
     """
     always = [name for name in ALWAYS if name != HTML or listed is None or HTML in listed[: len(ALWAYS)]]
     reports = [report_name(row["report"]) for row in rows if row["kind"] == "release" and "report" in row]

@@ -1,4 +1,7 @@
-"""The chain of draws: what was released, in order, and whether a certificate's record is about a draw in it."""
+"""Whether the files of a certificate's folder belong together: each is held against its digest, or made again, or both.
+
+Signatures are not checked. Nothing in a folder is trusted to be as it was written, nor followed if it is a link.
+"""
 
 from __future__ import annotations
 
@@ -49,99 +52,6 @@ from .certificate_files import (
 from .check_pages import Agreement, ComparedPDF, compare_html, compare_pdf
 from .output import input_names, junit_cases, parse_rows
 
-
-def released_digests(rows: Sequence[Row], n_outputs: int) -> dict[str, set[str]]:
-    """Return the digests that the files of what was drawn can have, made again from the numbers of the record alone.
-
-    The file of an output says which draw it was: any of ``n_outputs``.
-    """
-    digests = {}
-    for row in rows:
-        if row["kind"] == "release" and row["name"] == "output":
-            name, numbers = rows[0]["mechanism"], row["numbers"]
-            digests["output"] = {sha256(output_bytes(name, numbers, draw)) for draw in range(n_outputs + 1)}
-        elif row["kind"] == "release" and row["report"]["gradient"] is not None:
-            report = PrivacyReport.from_json(json.dumps(row["report"]))
-            digests["report"] = {sha256(f"{report.to_json()}\n".encode())}
-    return digests
-
-
-@dataclass
-class Compared:
-    """What did not fit, and what is worth a line although it did."""
-
-    wrong: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
-def compare_chain(rows: Sequence[Row], attested: str | None, copied: list[Entry], place: object) -> Compared:
-    """Hold the record's releases against the attested output, the copied chain, and that of the release folder.
-
-    Parameters
-    ----------
-    attested : str or None
-        SHA-256 that the attestation has for the output; None where nothing is deployed.
-    copied : list of dict
-        The chain of the curator's folder.
-    place : object
-        Where ``run.json`` says that the release folder is.
-    """
-    compared = Compared()
-    outputs = sum(entry["what"] == "output" for entry in copied)
-    drawn = released_digests(rows, outputs)
-    asked = rows[0]["configuration"].get("release")
-    if not (asked and asked["drawn_by_us"]):
-        drawn.pop("output", None)  # a file of the user, in the user's own format
-    elif attested not in drawn.get("output", ()):
-        compared.wrong.append(f"{RECORD} holds another output than the one that was attested")
-    else:
-        drawn["output"] = {str(attested)}
-    for what, digests in drawn.items():
-        if not digests & _sealed(copied, what):
-            compared.wrong.append(f"{CHAIN} does not count the {what} of {RECORD}")
-    cost = f"the claimed budget, {outputs} draw{'s' if outputs > 1 else ''}"
-    if "output" in drawn and all(row["cost"] != cost for row in rows if row["kind"] == "release"):
-        compared.wrong.append(f"{RECORD} counts other draws than the {outputs} of {CHAIN}")
-    if copied and not compared.wrong:
-        _compare_place(drawn, copied, place, compared)
-    return compared
-
-
-def _compare_place(drawn: dict[str, set[str]], copied: list[Entry], place: object, found: Compared) -> None:
-    """Hold the copied chain against the release folder, where that is at hand."""
-    folder = _at_hand(place)
-    if folder is None:
-        found.notes.append("the release folder is not at hand: its chain of draws was not compared")
-        return
-    try:
-        now = read_chain(folder)
-    except UserError as stop:
-        found.wrong.append(f"{folder / SPENT} is not readable ({stop})")
-        return
-    missing = [what for what, digests in drawn.items() if not digests & _sealed(now, what)]
-    if missing or len(now) < len(copied):
-        what = f"the attested {missing[0]}" if missing else f"every draw of {len(copied)}"
-        found.wrong.append(f"{folder / SPENT} does not count {what}: it was drawn elsewhere, or the list was changed")
-    elif len(now) > len(copied):
-        more = len(now) - len(copied)
-        found.notes.append(
-            f"{more} later draw{'s' if more > 1 else ''} in {folder}: this certificate counts none of them"
-        )
-
-
-def _at_hand(place: object) -> Path | None:
-    """Return the folder that a text names, if there is one; the text may be anything."""
-    try:
-        folder = Path(place) if isinstance(place, str) and place else None
-        return folder if folder is not None and folder.is_dir() else None
-    except (OSError, ValueError):
-        return None
-
-
-def _sealed(entries: list[Entry], what: str) -> set[str]:
-    return {str(entry["sha256"]) for entry in entries if entry["what"] == what and entry.get("sha256")}
-
-
 #: What a folder cannot be compared without.
 NEEDED = (RECORD, "audit.pdf", "audit.md", "junit.xml", PREDICATE_FILE, RUN, LAST)
 
@@ -188,13 +98,7 @@ class Parsed:
 
 
 def check_folder(folder: Path, *, render: bool = True) -> Checked:
-    """Return what does not fit, in words; nothing when everything does.
-
-    Parameters
-    ----------
-    render : bool
-        Whether PDF and HTML are made again; without it, only their digests are looked at.
-    """
+    """Return what does not fit, in words; without ``render`` only the digests of PDF and HTML are looked at."""
     checked = Checked()
     files = _read(folder, checked)
     if checked.wrong:
@@ -204,7 +108,9 @@ def check_folder(folder: Path, *, render: bool = True) -> Checked:
         if parsed is None:
             return checked
         checked.rows = tuple(parsed.rows)
-        _listed(parsed, checked)
+        expected = {*parsed.own, PREDICATE_FILE, LAST}
+        checked.wrong += [f"{name} is missing" for name in sorted(expected - set(parsed.files))]
+        checked.wrong += [f"{name} is no part of this certificate" for name in sorted(set(parsed.files) - expected)]
         checked.wrong += _statement(parsed)
         checked.wrong += _digests(parsed)
         checked.wrong += _overspent(parsed.rows)
@@ -223,7 +129,6 @@ def check_folder(folder: Path, *, render: bool = True) -> Checked:
 
 
 def _compare_pages(parsed: Parsed, pages: Document, found: Checked) -> None:
-    """Make PDF and HTML again, with figures that are drawn once."""
     comparisons: dict[str, Callable[..., ComparedPDF]] = {"audit.pdf": compare_pdf, HTML: compare_html}
     figures: dict[str, bytes] | None = None
     found.pages_made_again = True
@@ -310,22 +215,13 @@ def _is_date(value: object) -> bool:
 
 
 def _object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object of a file, or raise ValueError."""
     plain = json.loads(data.decode())
     if not isinstance(plain, dict):
         raise ValueError("not a JSON object")
     return plain
 
 
-def _listed(parsed: Parsed, found: Checked) -> None:
-    """Compare the files that are there with those that the record says there are."""
-    expected = {*parsed.own, PREDICATE_FILE, LAST}
-    found.wrong += [f"{name} is missing" for name in sorted(expected - set(parsed.files))]
-    found.wrong += [f"{name} is no part of this certificate" for name in sorted(set(parsed.files) - expected)]
-
-
 def _statement(parsed: Parsed) -> list[str]:
-    """Make predicate and statement again from the record and the listed digests."""
     files, attested = parsed.files, parsed.attested
     listed, audience = parsed.listed, Audience(parsed.rows[0]["audience"])
     own = listed[: len(parsed.own)]
@@ -342,7 +238,6 @@ def _statement(parsed: Parsed) -> list[str]:
 
 
 def _digests(parsed: Parsed) -> list[str]:
-    """Return the files that are not those that were attested; each must be, in the order of the record."""
     listed = parsed.listed
     wrong = []
     for place, name in enumerate(parsed.own):
@@ -367,7 +262,6 @@ def _overspent(rows: Sequence[Row]) -> list[str]:
 
 
 def _made_again(parsed: Parsed, pages: Document) -> list[str]:
-    """Make summary, JUnit and reports again from the record."""
     header = parsed.rows[0]
     again = {
         "audit.md": rendered(pages, ".md"),
@@ -410,9 +304,7 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     released = "release" in header["configuration"]
     output = digests[1] if released else None
     chain = json.loads(parsed.files[CHAIN])
-    compared = compare_chain(parsed.rows, output, chain, parsed.run.get("releases"))
-    found.wrong += compared.wrong
-    found.notes += compared.notes
+    compare_chain(parsed.rows, output, chain, parsed.run.get("releases"), found)
 
 
 def _configured(parsed: Parsed, found: Checked) -> list[str]:
@@ -468,3 +360,85 @@ def misplaced(part: Path, checked: Checked) -> list[str]:
     if part.name in PARTS and audience is not None and audience != part.name:
         return [f"{RECORD} is for the audience {shown(audience)}"]
     return []
+
+
+# --- the chain of draws: what was released, in order ------------------------------------------------------------------
+
+
+def compare_chain(
+    rows: Sequence[Row], attested: str | None, copied: list[Entry], place: object, found: Checked
+) -> None:
+    """Hold the record's releases against the attested output, the copied chain, and that of the release folder.
+
+    ``attested`` is the SHA-256 of the output, None where nothing is deployed; ``place`` where ``run.json`` says that
+    the release folder is.
+    """
+    before = len(found.wrong)
+    outputs = sum(entry["what"] == "output" for entry in copied)
+    drawn = _released_digests(rows, outputs)
+    asked = rows[0]["configuration"].get("release")
+    if not (asked and asked["drawn_by_us"]):
+        drawn.pop("output", None)  # a file of the user, in the user's own format
+    elif attested not in drawn.get("output", ()):
+        found.wrong.append(f"{RECORD} holds another output than the one that was attested")
+    else:
+        drawn["output"] = {str(attested)}
+    for what, digests in drawn.items():
+        if not digests & _sealed(copied, what):
+            found.wrong.append(f"{CHAIN} does not count the {what} of {RECORD}")
+    cost = f"the claimed budget, {outputs} draw{'s' if outputs > 1 else ''}"
+    if "output" in drawn and all(row["cost"] != cost for row in rows if row["kind"] == "release"):
+        found.wrong.append(f"{RECORD} counts other draws than the {outputs} of {CHAIN}")
+    if copied and len(found.wrong) == before:
+        _compare_place(drawn, copied, place, found)
+
+
+def _released_digests(rows: Sequence[Row], n_outputs: int) -> dict[str, set[str]]:
+    """Return the digests that the files of what was drawn can have, made again from the numbers of the record alone.
+
+    The file of an output says which draw it was: any of ``n_outputs``.
+    """
+    digests = {}
+    for row in rows:
+        if row["kind"] == "release" and row["name"] == "output":
+            name, numbers = rows[0]["mechanism"], row["numbers"]
+            digests["output"] = {sha256(output_bytes(name, numbers, draw)) for draw in range(n_outputs + 1)}
+        elif row["kind"] == "release" and row["report"]["gradient"] is not None:
+            report = PrivacyReport.from_json(json.dumps(row["report"]))
+            digests["report"] = {sha256(f"{report.to_json()}\n".encode())}
+    return digests
+
+
+def _compare_place(drawn: dict[str, set[str]], copied: list[Entry], place: object, found: Checked) -> None:
+    """Hold the copied chain against the release folder, where that is at hand."""
+    folder = _at_hand(place)
+    if folder is None:
+        found.notes.append("the release folder is not at hand: its chain of draws was not compared")
+        return
+    try:
+        now = read_chain(folder)
+    except UserError as stop:
+        found.wrong.append(f"{folder / SPENT} is not readable ({stop})")
+        return
+    missing = [what for what, digests in drawn.items() if not digests & _sealed(now, what)]
+    if missing or len(now) < len(copied):
+        what = f"the attested {missing[0]}" if missing else f"every draw of {len(copied)}"
+        found.wrong.append(f"{folder / SPENT} does not count {what}: it was drawn elsewhere, or the list was changed")
+    elif len(now) > len(copied):
+        more = len(now) - len(copied)
+        found.notes.append(
+            f"{more} later draw{'s' if more > 1 else ''} in {folder}: this certificate counts none of them"
+        )
+
+
+def _at_hand(place: object) -> Path | None:
+    """Return the folder that a text names, if there is one; the text may be anything."""
+    try:
+        folder = Path(place) if isinstance(place, str) and place else None
+        return folder if folder is not None and folder.is_dir() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _sealed(entries: list[Entry], what: str) -> set[str]:
+    return {str(entry["sha256"]) for entry in entries if entry["what"] == what and entry.get("sha256")}

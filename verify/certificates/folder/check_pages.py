@@ -47,17 +47,7 @@ class ComparedPDF:
 def compare_pdf(
     pdf: bytes, pages: Document, rows: Sequence[Row], attested: Mapping[str, Any], *, figures: Mapping[str, bytes]
 ) -> ComparedPDF:
-    """Compare a PDF with what its record makes.
-
-    Parameters
-    ----------
-    pages : Document
-        The pages of the record.
-    attested : mapping
-        The statement, whose predicate says by which versions the PDF was made.
-    figures : mapping of str to bytes
-        The figures of the pages, drawn here.
-    """
+    """Compare a PDF with what its record makes; ``attested`` says by which versions, ``figures`` were drawn here."""
     again = rendered(pages, ".pdf", figures=figures)
     if again == pdf:
         return ComparedPDF(Agreement.FITS)
@@ -116,7 +106,6 @@ def _by_verdicts(found: list[str], rows: Sequence[Row], maker: str, *, same_sour
 
 
 def _texts(pdf: bytes) -> tuple[list[str], bytes | None]:
-    """Return the text of each page without spaces, and the attached record."""
     import pypdf
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it thinks of a damaged file is no news here
@@ -139,21 +128,7 @@ SHAPES = frozenset(("g", "defs", "use", "path", "rect", "circle", "clippath", "i
 def compare_html(
     html: bytes, pages: Document, rows: Sequence[Row], attested: Mapping[str, Any], *, figures: Mapping[str, bytes]
 ) -> ComparedPDF:
-    """Compare an HTML page with what its record makes.
-
-    Parameters
-    ----------
-    html : bytes
-        The page.
-    pages : Document
-        The pages of the record.
-    rows : sequence of rows
-        Of the record.
-    attested : mapping
-        The statement, whose predicate says by which versions the page was made.
-    figures : mapping of str to bytes
-        The figures of the pages, drawn here.
-    """
+    """Compare an HTML page with what its record makes; the arguments are those of ``compare_pdf``."""
     again = rendered(pages, ".html", figures=figures)
     if again == html:
         return ComparedPDF(Agreement.FITS)

@@ -20,7 +20,6 @@ from ..config.config_mechanisms import OwnSection
 from ..config.mechanism_source import vouched_by
 from ..config.own_code import OwnCode
 from ..reading.data_files import read_dataset, size
-from ..release.release_state import Entry
 from ..release.releases import chain, folder_of
 from .attestation import artefact_of, sha256
 from .certificate_files import CHAIN, LAST, RUN, kind_of, shown
@@ -30,17 +29,7 @@ from .output import chain_bytes, inputs
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: a configuration, for whom, and how.
-
-    Attributes
-    ----------
-    wanted : tuple of Audience
-        In the order in which their folders are written.
-    draw_again : bool
-        Whether one more draw was asked for.
-    complete : bool
-        Whether what is refuted is examined to the end.
-    """
+    """What is asked for: a configuration, for whom (in the order of the folders), and how."""
 
     loaded: Loaded
     wanted: tuple[Audience, ...]
@@ -138,7 +127,8 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress:
     changed = [one["name"] for one in differing]
     if changed:
         return shown(changed[0])
-    if (curator / CHAIN).read_bytes() != chain_bytes(chain_now(loaded)):
+    kept = [] if loaded.config.release is None else chain(loaded)  # without a release there is none
+    if (curator / CHAIN).read_bytes() != chain_bytes(kept):
         return "its draws: more were made since"
     if not request.inside:
         return ""
@@ -149,7 +139,6 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress:
 
 
 def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
-    """Return what the verdicts would speak about now."""
     mechanism = loaded.config.mechanism
     views = mechanism.views if isinstance(mechanism, OwnSection) else ()
     sources = [OwnCode(origin, str(loaded.folder)) for origin in views]
@@ -157,13 +146,7 @@ def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
 
 
 def _output_now(loaded: Loaded) -> str:
-    """Return the digest of the deployed output's file."""
     release = loaded.config.release
     if release is None:
         return ""
     return sha256((loaded.folder / release.file if release.file else folder_of(loaded) / "output.json").read_bytes())
-
-
-def chain_now(loaded: Loaded) -> list[Entry]:
-    """Return the chain as a certificate would hold it now: without a release there is none."""
-    return [] if loaded.config.release is None else chain(loaded)

@@ -1,4 +1,12 @@
-"""Records of tables, chunk by chunk: CSV and Parquet by column name, NumPy files by column number."""
+"""Records from CSV, Parquet, NumPy or an embedded name into the public domain, in chunks; no error quotes a cell.
+
+The rules, each of them record-wise, in this order: columns are picked by name; a record with a missing value is refused
+or dropped (fewer fields in a line are missing values, superfluous ones are ignored); a text column becomes one 0/1
+column for each of its public levels (another level: all 0); a column with a public range is mapped to
+[-1, 1]/sqrt(k), k the number of columns with the intercept, and then 0/1 columns and the intercept are divided by
+sqrt(k) too; the intercept is appended; rows beyond ``x_bound`` and responses beyond ``y_bound`` are refused or brought
+inside.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +130,6 @@ def _numpy_records(source: ReadSource, data: DataSection, tell: Tell) -> Records
 
 
 def _steps(source: ReadSource, n_rows: int, tell: Tell) -> Tell:
-    """Return what tells bytes when it is told rows."""
     size, done = source.path.stat().st_size, 0
 
     def step(rows: int) -> None:
@@ -317,12 +324,7 @@ def size(data: DataSection, folder: Path) -> int:
 
 
 def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None] = ignore) -> Dataset:
-    """Return the data set that a configuration describes.
-
-    Parameters
-    ----------
-    tell : callable
-        Told how many bytes of the file were read, again and again; ``size`` gives their sum.
+    """Return the data set that a configuration describes; ``tell`` is told the bytes read, which add up to ``size``.
 
     Raises UserError: one line with the column and the rule, never a cell.
     """

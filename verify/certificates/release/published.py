@@ -50,8 +50,6 @@ class _Loss(_Strict):
 
 
 class _Report(_Strict):
-    """What a report file of ``PrivacyReport.to_json`` holds."""
-
     format: str
     schema_version: int
     mode: str
@@ -88,14 +86,8 @@ class _File(_Strict):
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A report as a stranger may use it: the report itself, the bounds of its public domain, the rules for raw records.
-
-    Attributes
-    ----------
-    x_bound, y_bound : float
-        Infinite where none is published.
-    data : DataSection or None
-        The public rules; None where only prepared records are taken.
+    """A report as a stranger may use it: the report itself, the bounds of its public domain (infinite where none is
+    published), the rules for raw records (None where only prepared ones are taken).
     """
 
     report: PrivacyReport
@@ -204,7 +196,6 @@ def _published(file: _File) -> Published:
 
 
 def _rules(preparation: dict[str, Any] | None) -> DataSection | None:
-    """Return the public rules as the configuration's own section reads them."""
     if preparation is None:
         return None
     for key in preparation:
@@ -239,14 +230,9 @@ class MyLoss:
 def my_loss(report_text: str, record_text: str) -> MyLoss:
     """Return what a record learns from a report.
 
-    Parameters
-    ----------
-    report_text : str
-        A publishable report, or a bare report of ``PrivacyReport.to_json``.
-    record_text : str
-        JSON: ``{"x": [...], "y": ...}`` prepared, or ``{"column": value, ...}`` raw.
-
-    Raises UserError: one line; never a value of the record.
+    ``report_text`` is a publishable report, or a bare one of ``PrivacyReport.to_json``; ``record_text`` is JSON:
+    ``{"x": [...], "y": ...}`` prepared, or ``{"column": value, ...}`` raw. Raises UserError: never a value of the
+    record.
     """
     published = read_published(report_text)
     report = published.report
@@ -273,7 +259,6 @@ def my_loss(report_text: str, record_text: str) -> MyLoss:
 
 
 def _require_domain(x: FloatArray, y: float, published: Published) -> None:
-    """Refuse a record that the report says nothing about."""
     about = "record must lie in the public domain of the report, which says nothing about any other"
     if row_norms(x[None])[0] > published.x_bound * (1 + BOUND_SLACK):
         raise UserError(f"{about}: x must have Euclidean norm at most x_bound={published.x_bound:g}, got a longer one")

@@ -46,10 +46,6 @@ class Released:
 
     Attributes
     ----------
-    output : array or None
-    dependent : PrivacyReport or None
-    n_outputs : int
-        At least 1.
     mu_reports : tuple of float
         Gaussian privacy parameter over the public domain of every data-dependent report drawn.
     digest : str
@@ -107,18 +103,9 @@ def prepare(
 ) -> Released:
     """Return the releases of a deployment: read where they exist, drawn and written where they do not.
 
-    Nobody else draws meanwhile: the folder is held until what was drawn is counted, written and sealed.
-
-    Parameters
-    ----------
-    draw_again : bool
-        Draw once more; what was drawn before still counts.
-    dry : bool
-        Read what there is; draw nothing and write nothing.
-    rng_source : callable
-        Gives the generator of a real release; replaced in tests alone.
-
-    Raises UserError if a release does not fit its configuration, or its folder is damaged or in use.
+    Nobody else draws meanwhile: the folder is held until what was drawn is counted, written and sealed. ``draw_again``
+    draws once more; what was drawn before still counts. ``dry`` draws nothing and writes nothing. Raises UserError if a
+    release does not fit its configuration, or its folder is damaged or in use.
     """
     config = loaded.config
     scales = _scales(config, mechanism)
@@ -179,7 +166,6 @@ def _require_length(output: FloatArray, mechanism: Mechanism, dataset: Dataset, 
 
 @contextmanager
 def _state(folder: Path, *, reads: bool) -> Iterator[ReleaseState]:
-    """Hold the folder, or only look at it."""
     if reads:
         yield looked_at(folder)
         return
@@ -225,7 +211,6 @@ def draw_as_audited(
 
 
 def _scales(config: Configuration, mechanism: Mechanism) -> ReportScales | None:
-    """Return the scales of the data-dependent report, or None when there is none."""
     section = config.report
     if section is None or section.sigma2 is None:
         return None
@@ -248,7 +233,6 @@ def _mu(scales: ReportScales | None, mechanism: Mechanism, dataset: Dataset) -> 
 
 
 def _output(state: ReleaseState, draws: _Draws) -> tuple[FloatArray, str]:
-    """Return the output and the digest of its file."""
     name = draws.mechanism.name
     data = state.kept("output", again=draws.again)
     if data is not None:
