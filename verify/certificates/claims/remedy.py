@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from pydantic import ValidationError
 
@@ -46,9 +47,24 @@ def remedies(deployment: Deployment, claim: DPClaim, holds: Holds) -> tuple[Reme
 
 
 def _of_mechanism(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remedy | None:
+    for now, way, proved in _ways(deployment, claim, holds):
+        found = nearest(now, way, proved)
+        if found is not None and proved(found, everything=True):
+            return Remedy("mechanism", tuple(Change(name, now[name], value) for name, value in found.items()))
+    return None
+
+
+class _Proved(Protocol):
+    def __call__(self, values: Mapping[str, float], *, everything: bool = False) -> bool: ...
+
+
+def _ways(
+    deployment: Deployment, claim: DPClaim, holds: Holds
+) -> Iterator[tuple[dict[str, float], Mapping[str, int], _Proved]]:
+    """Yield the ways to protect more: the parameters now, how they move, and whether values prove the claim."""
     section = deployment.config.mechanism
     if not isinstance(section, Parameters):
-        return None
+        return
 
     def proved(values: Mapping[str, float], *, everything: bool = False) -> bool:
         try:
@@ -62,13 +78,8 @@ def _of_mechanism(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remed
             return False
 
     for way in section.protection:
-        if any(getattr(section, name) is None for name in way):
-            continue  # this mechanism is set up without it
-        now = {name: float(getattr(section, name)) for name in way}
-        found = nearest(now, way, proved)
-        if found is not None and proved(found, everything=True):
-            return Remedy("mechanism", tuple(Change(name, now[name], value) for name, value in found.items()))
-    return None
+        if all(getattr(section, name) is not None for name in way):  # else this mechanism is set up without it
+            yield {name: float(getattr(section, name)) for name in way}, way, proved
 
 
 def _of_claim(deployment: Deployment, claim: DPClaim, holds: Holds) -> Remedy | None:
@@ -120,21 +131,7 @@ def largest_exceeded(claimed: float, exceeded: Callable[[float], bool]) -> float
 
 def least_noise(deployment: Deployment, claim: DPClaim, holds: Holds) -> str:
     """Return the least protection, in the mechanism's own parameters, that the deciding bound still proves."""
-    section = deployment.config.mechanism
-    if not isinstance(section, Parameters):
-        return ""
-    for way in section.protection:
-        if any(getattr(section, name) is None for name in way):
-            continue
-        now = {name: float(getattr(section, name)) for name in way}
-
-        def proved(values: Mapping[str, float]) -> bool:
-            try:
-                moved = type(section).model_validate(section.model_dump() | dict(values))
-                return holds(moved.build(deployment.dataset.dim), claim)
-            except (ValidationError, UserError, ValueError, ArithmeticError):
-                return False
-
+    for now, way, proved in _ways(deployment, claim, holds):
         found = _least_along(now, way, proved)
         if found is not None and found != now:
             each = (f"{name} {format_number(value)} (now {format_number(now[name])})" for name, value in found.items())
@@ -146,20 +143,11 @@ def _least_along(
     now: Mapping[str, float], way: Mapping[str, int], proved: Callable[[Mapping[str, float]], bool]
 ) -> dict[str, float] | None:
     """Return the values farthest back along a way at which what is proved now still is, rounded to the safe side."""
-
-    def at(log_factor: float) -> dict[str, float]:
-        return {name: value * 2.0 ** (-way[name] * log_factor) for name, value in now.items()}
-
-    high = next((float(step) for step in _doublings() if not proved(at(step))), None)
-    if high is None:
+    bad = next((-float(step) for step in _doublings() if not proved(_moved(now, way, -step))), None)
+    if bad is None:
         return None
-    low = high - 1
-    for _ in range(HALVINGS):
-        if not _told_apart(at(low), at(high), way):
-            break
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if proved(at(middle)) else (low, middle)
-    rounded = {name: _outward(value, way[name]) for name, value in at(low).items()}
+    good, _ = _edge(now, way, bad + 1, bad, proved)
+    rounded = {name: _outward(value, way[name]) for name, value in _moved(now, way, good).items()}
     return rounded if proved(rounded) else None
 
 
@@ -195,31 +183,38 @@ def nearest(
     >>> nearest({"gamma": 1.0}, {"gamma": -1}, lambda values: values["gamma"] <= 0.12345)
     {'gamma': 0.123}
     """
-
-    def at(log_factor: float) -> dict[str, float]:
-        return {name: value * 2.0 ** (way[name] * log_factor) for name, value in now.items()}
-
-    high = next((float(step) for step in _doublings() if proved(at(step))), None)
-    if high is None:
+    good = next((float(step) for step in _doublings() if proved(_moved(now, way, step))), None)
+    if good is None:
         return None
-    low = 0.0 if high <= 1 else high - 1
-    for _ in range(HALVINGS):
-        if not _told_apart(at(low), at(high), way):
-            break
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if proved(at(middle)) else (middle, high)
-    rounded = {name: _outward(value, way[name]) for name, value in at(high).items()}
-    before = (at(low * place / PLACES) for place in range(1, PLACES))
+    good, bad = _edge(now, way, good, 0.0 if good <= 1 else good - 1, proved)
+    rounded = {name: _outward(value, way[name]) for name, value in _moved(now, way, good).items()}
+    before = (_moved(now, way, bad * place / PLACES) for place in range(1, PLACES))
     return rounded if proved(rounded) and not any(proved(values) for values in before) else None
+
+
+def _moved(now: Mapping[str, float], way: Mapping[str, int], log_factor: float) -> dict[str, float]:
+    return {name: value * 2.0 ** (way[name] * log_factor) for name, value in now.items()}
+
+
+def _edge(
+    now: Mapping[str, float],
+    way: Mapping[str, int],
+    good: float,
+    bad: float,
+    proved: Callable[[Mapping[str, float]], bool],
+) -> tuple[float, float]:
+    """Return two steps along a way, proved at the first alone, between which all rounds to one number."""
+    for _ in range(HALVINGS):
+        ends = _moved(now, way, good), _moved(now, way, bad)
+        if all(_outward(ends[0][name], turn) == _outward(ends[1][name], turn) for name, turn in way.items()):
+            break
+        middle = 0.5 * (good + bad)
+        good, bad = (middle, bad) if proved(_moved(now, way, middle)) else (good, middle)
+    return good, bad
 
 
 def _doublings() -> Iterator[int]:
     return iter(range(1, DOUBLINGS + 1))
-
-
-def _told_apart(low: Mapping[str, float], high: Mapping[str, float], way: Mapping[str, int]) -> bool:
-    """Tell whether two ends of a search differ when they are rounded; all between them is one number otherwise."""
-    return any(_outward(low[name], turn) != _outward(high[name], turn) for name, turn in way.items())
 
 
 def _outward(value: float, direction: int) -> float:

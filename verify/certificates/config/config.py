@@ -153,6 +153,11 @@ class PairSection(ConfigSection):
         return self
 
 
+BOUNDS = ("x_bound", "y_bound")
+#: Keys that an embedded data set has none of.
+OF_A_FILE = ("features", "target", "ranges", "categories", "labels", "log", "threshold", "intercept", *BOUNDS)
+
+
 class DataSection(ConfigSection):
     """Where the records are, and how they are brought into the public domain."""
 
@@ -198,23 +203,11 @@ class DataSection(ConfigSection):
         if (self.source is None) == (self.file is None):
             raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
         if self.source is not None:
-            own = (
-                "features",
-                "target",
-                "ranges",
-                "categories",
-                "labels",
-                "log",
-                "threshold",
-                "intercept",
-                "x_bound",
-                "y_bound",
-            )
-            for name in own:
+            for name in OF_A_FILE:
                 if getattr(self, name) not in (None, [], {}):
                     raise ValueError(f"data.{name}|absent for an embedded data set, which brings its own|given")
             return self
-        for name in ("x_bound", "y_bound"):
+        for name in BOUNDS:
             if getattr(self, name) is None:
                 raise ValueError(f"data.{name}|given: a public bound, never read off the data|nothing")
         for column, (low, high) in self.ranges.items():

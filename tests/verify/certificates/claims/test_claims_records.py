@@ -43,7 +43,6 @@ from mechanisms.records import leverage, record_laws
 from mechanisms.records.record_laws import gaussian_epsilon, gaussian_epsilons, ops_epsilon, ops_epsilons
 from verify.certificates.certificate import FINDINGS, decide, read_deployment
 from verify.certificates.claims import record_losses
-from verify.certificates.claims.claims_dp import dp_finding
 from verify.certificates.claims.finding import DRAWS, Deployment, Finding
 from verify.certificates.claims.record_losses import ROC_DRAWS
 from verify.certificates.config.config import load
@@ -79,6 +78,10 @@ def test_epsilons_of_all_records(name: str, delta: float) -> None:
     found = record_losses.record_epsilons(mechanism, data, delta)
     np.testing.assert_allclose(found, slow_epsilons(mechanism, data, delta), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(record_losses.record_epsilons(Imported(mechanism), data, delta), found, rtol=1e-9)
+
+
+def finding_of(deployment: Deployment, claim: Any) -> Finding:
+    return FINDINGS[type(claim)](deployment, claim)
 
 
 def test_what_has_no_law_has_no_epsilon() -> None:
@@ -118,8 +121,8 @@ def read(folder: Path, text: str) -> Deployment:
 def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
     deployment = read(tmp_path, MECHANISM + claim("pdp", scope=scope, epsilon=1.0, delta=1e-5))
     section = deployment.config.claims[0]
-    assert dp_finding(deployment, section).verdict.decision is Decision.PASS
-    checks = [dp_finding(replace(deployment, n_outputs=n), section).checks[0].evidence.exact for n in (1, 2)]
+    assert finding_of(deployment, section).verdict.decision is Decision.PASS
+    checks = [finding_of(replace(deployment, n_outputs=n), section).checks[0].evidence.exact for n in (1, 2)]
     one, two = (check for check in checks if check is not None)
     assert two.high > max(2 * one.high, one.low)
     ends = [
@@ -128,15 +131,15 @@ def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
         (1.0001 * two.high, Decision.PASS),
     ]
     for delta, verdict in ends:
-        found = dp_finding(replace(deployment, n_outputs=2), section.model_copy(update={"delta": delta}))
+        found = finding_of(replace(deployment, n_outputs=2), section.model_copy(update={"delta": delta}))
         assert found.verdict.decision is verdict, delta
 
 
 def test_an_imported_mechanism_is_examined_for_one_output(tmp_path: Path) -> None:
     deployment = read(tmp_path, VOUCHED + dp(1.0) + pdp(1.0))
     for each in deployment.config.claims:
-        assert FINDINGS[type(each)](deployment, each).verdict.ground is Ground.VOUCHED
-        found = FINDINGS[type(each)](replace(deployment, n_outputs=2), each)
+        assert finding_of(deployment, each).verdict.ground is Ground.VOUCHED
+        found = finding_of(replace(deployment, n_outputs=2), each)
         assert found.verdict.decision is Decision.UNDECIDED
         assert "2 outputs were drawn" in found.verdict.why
 
