@@ -212,10 +212,8 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, wor
         notes |= bound.needs(epsilon, delta)
         if deployment.n_outputs > 1:
             notes["inside its domain"] = "no"
-    method = "ball arithmetic; below: the worst pair found; above: " + (
-        bound.statement if bound else "the trivial bound"
-    )
-    exact = Estimate.proved(low, high, method)
+    above = bound.statement if bound else "the trivial bound"
+    exact = Estimate.proved(low, high, f"ball arithmetic; below: the worst pair found; above: {above}")
     shown = Claim(
         "largest delta at the claimed epsilon over all neighbouring data sets",
         0.0,
@@ -225,13 +223,8 @@ def _worst_case(deployment: Deployment, claim: DPClaim, bound: Bound | None, wor
         relation=claim.neighbours,
     )
     numbers = dict(worst.numbers) | {"pair": worst.words} if worst else {}
-    return Check(
-        "worst case over all data sets",
-        CheckRole.DECIDES,
-        Evidence(shown, exact, found=numbers, notes=notes),
-        False,
-        words,
-    )
+    evidence = Evidence(shown, exact, found=numbers, notes=notes)
+    return Check("worst case over all data sets", CheckRole.DECIDES, evidence, False, words)
 
 
 def _worst_curve(claim: DPClaim, privacy: PrivacyClaim, bound: Bound | None, worst: WorstPair | None) -> Check:

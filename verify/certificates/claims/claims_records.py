@@ -184,11 +184,8 @@ def _beside_a_proof(budget: Budget, n_records: int) -> tuple[Budget, str]:
     n_draws = thinned(budget.n_draws, n_records)
     if n_draws == budget.n_draws:
         return budget, ""
-    words = (
-        f"{n_draws:,} instead of {budget.n_draws:,} draws, as there are more than "
-        f"{LARGE:,} records: they accompany the proved bound, which decides."
-    )
-    return replace(budget, n_draws=n_draws), words
+    words = f"{n_draws:,} instead of {budget.n_draws:,} draws, as there are more than {LARGE:,} records"
+    return replace(budget, n_draws=n_draws), f"{words}: they accompany the proved bound, which decides."
 
 
 def _profile(
@@ -213,24 +210,16 @@ def _proved_check(deployment: Deployment, claim: PDPClaim, whose: Dataset) -> Ch
     shown = _delta_claim(claim, Relation.REMOVE)
     if bound is None:
         return Check("proved bound", CheckRole.DECIDES, Evidence(shown, reason="no finite test"), deployment.private)
-    bound = composed(bound, deployment.n_outputs)
-    bound = bound.least(lambda part: part.delta_at(claim.epsilon, claim.delta))
+    bound = composed(bound, deployment.n_outputs).least(lambda part: part.delta_at(claim.epsilon, claim.delta))
     exact = Estimate.proved(0.0, bound.delta_at(claim.epsilon, claim.delta), f"ball arithmetic; {bound.statement}")
     evidence = Evidence(shown, exact, notes={"x_norm": longest})
-    return Check(
-        "proved bound for records of this length", CheckRole.DECIDES, evidence, deployment.private, bound.sentence
-    )
+    name = "proved bound for records of this length"
+    return Check(name, CheckRole.DECIDES, evidence, deployment.private, bound.sentence)
 
 
 def _delta_claim(claim: PDPClaim, relation: Relation) -> Claim:
-    return Claim(
-        "delta at the claimed epsilon, worse direction",
-        0.0,
-        claim.delta,
-        claim.epsilon,
-        relation=relation,
-        observer=Observer.TRANSCRIPT,
-    )
+    quantity, observer = "delta at the claimed epsilon, worse direction", Observer.TRANSCRIPT
+    return Claim(quantity, 0.0, claim.delta, claim.epsilon, relation=relation, observer=observer)
 
 
 def _everyone(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
@@ -271,34 +260,20 @@ def _everyone_bound(deployment: Deployment, claim: PDPClaim) -> tuple[float, str
 
 def _records_figures(deployment: Deployment, claim: PDPClaim) -> list[tuple[bool, Figure]]:
     figures, one = [], " Of one output." if deployment.n_outputs > 1 else ""
-    exact = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
-    label = str(claim.name).replace(" ", "-")
-    above = None if exact is not None else dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
-    if above is not None:
-        figures.append(
-            histogram(
-                f"records-{label}",
-                "What is proved of per-instance epsilon over the records",
-                f"An upper bound on the epsilon of every record at delta = {said(claim.delta)}, in both directions."
-                + one,
-                "bound on per-instance epsilon",
-                above,
-                (Mark("x", claim.epsilon, "claimed"),),
-            )
-        )
-    if exact is not None:
-        figures.append(
-            histogram(
-                f"records-{label}",
-                "Per-instance epsilon over the records",
-                f"Exact epsilon of every record at delta = {said(claim.delta)}, the worse of the two directions."
-                + one
-                + (INTERPOLATED if deployment.dataset.n_records > BLOCK else ""),
-                "per-instance epsilon",
-                exact,
-                (Mark("x", claim.epsilon, "claimed"),),
-            )
-        )
+    label, claimed = str(claim.name).replace(" ", "-"), (Mark("x", claim.epsilon, "claimed"),)
+    name, axis = f"records-{label}", "per-instance epsilon"
+    values = record_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
+    if values is not None:
+        title = "Per-instance epsilon over the records"
+        caption = f"Exact epsilon of every record at delta = {said(claim.delta)}, the worse of the two directions.{one}"
+        caption += INTERPOLATED if deployment.dataset.n_records > BLOCK else ""
+        figures.append(histogram(name, title, caption, axis, values, claimed))
+    else:
+        values = dominating_epsilons(deployment.mechanism, deployment.dataset, claim.delta)
+        title = "What is proved of per-instance epsilon over the records"
+        caption = f"An upper bound on the epsilon of every record at delta = {said(claim.delta)}, in both directions."
+        if values is not None:
+            figures.append(histogram(name, title, caption + one, f"bound on {axis}", values, claimed))
     mechanism = white_box_of(deployment.mechanism)
     if mechanism is not None:
         pair = NeighbouringPair.remove(deployment.dataset, most_exposed(mechanism, deployment.dataset, claim.delta))

@@ -135,6 +135,7 @@ def _figure(deployment: Deployment, dataset: Dataset, scales: ReportScales, name
 def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
     """Return what was found about the quality of the coefficients on the data."""
     floor = claim.at_least if claim.metric == "accuracy" else claim.at_most
+    assert floor is not None
     words = "at least" if claim.metric == "accuracy" else "at most"
     sentence = (
         f"with probability {claim.probability:g} the released coefficients have {claim.metric} {words} {floor:g} "
@@ -143,11 +144,9 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
     budget = deployment.budget(str(claim.name), "utility", n_draws=_coverage_draws(deployment))
 
     def good(n: int, rng: np.random.Generator) -> FloatArray:
-        return np.asarray(
-            meets(
-                deployment, claim, coefficients(deployment, deployment.mechanism.draw(deployment.dataset, n, rng=rng))
-            )
-        )
+        outputs = deployment.mechanism.draw(deployment.dataset, n, rng=rng)
+        values = quality(deployment, claim, coefficients(deployment, outputs))
+        return np.asarray(values >= floor if claim.metric == "accuracy" else values <= floor)
 
     shown = Claim(
         f"probability that {claim.metric} is {words} {floor:g}", claim.probability, math.inf, claim.probability
@@ -158,8 +157,6 @@ def utility_finding(deployment: Deployment, claim: UtilityClaim) -> Finding:
     if deployment.released is not None:
         value = float(quality(deployment, claim, coefficients(deployment, deployment.released[None]))[0])
         low, high = (floor, math.inf) if claim.metric == "accuracy" else (0.0, floor)
-        assert low is not None
-        assert high is not None
         released = Claim(f"{claim.metric} of the released coefficients", low, high, value)
         exact = Estimate(value, value, value, 0.0, 0, "float64, all records")
         checks.append(Check("the released output", CheckRole.REFUTES, Evidence(released, exact), deployment.private))
@@ -186,16 +183,6 @@ def quality(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> F
             fitted = np.tanh(0.5 * scores) if logistic else scores
             values[start : start + 64] = np.square(fitted - data.y[:, None]).mean(axis=0)
     return values
-
-
-def meets(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> FloatArray:
-    """Return whether each row of coefficients meets the floor."""
-    values = quality(deployment, claim, theta)
-    if claim.metric == "accuracy":
-        assert claim.at_least is not None
-        return np.asarray(values >= claim.at_least)
-    assert claim.at_most is not None
-    return np.asarray(values <= claim.at_most)
 
 
 def independent_report(deployment: Deployment) -> PrivacyReport:

@@ -44,14 +44,6 @@ class DoorSource:
         """What it is called: the words of the command, or the url without what may be a token."""
         return self.section.label
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What the door is made with beside its command or url."""
-        passed = {name: getattr(self.section, name) for name in PASSED}
-        if isinstance(self.section, CommandSection):
-            return {"command": tuple(self.section.command), "folder": self.folder, **passed}
-        return {"url": self.section.url, **passed}
-
     def files(self) -> dict[str, str]:
         """Return the SHA-256 of every word of the command that is a file, by the word; none of a url."""
         return file_digests(self.section.command, self.folder) if isinstance(self.section, CommandSection) else {}
@@ -65,20 +57,23 @@ class DoorSource:
         files = self.files()
         return {**files, self.origin: door_digest(self.section, files)}
 
-    def attribute(self) -> Any:
-        """Return the class that ``parameters`` make a door of."""
-        from audits.doors.open_door import CommandMechanism, ServiceMechanism
-
-        return CommandMechanism if isinstance(self.section, CommandSection) else ServiceMechanism
-
     def make(self, answers: AnswerCache | None = None) -> Any:
         """Return the door, which has not been opened yet; ``answers`` are those that were given before.
 
-        Raises UserError if there is no such program.
+        Raises UserError if there is no such program, as the operating system would look for it from that folder.
         """
-        if isinstance(self.section, CommandSection):
-            _require_program(self.section.command[0], Path(self.folder))
-        return self.attribute()(**self.parameters, answers=answers)
+        from audits.doors.open_door import CommandMechanism, ServiceMechanism
+
+        section = self.section
+        passed = {name: getattr(section, name) for name in PASSED} | {"answers": answers}
+        if isinstance(section, UrlSection):
+            return ServiceMechanism(url=section.url, **passed)
+        program = section.command[0]
+        there = Path(self.folder) / program if os.sep in program else shutil.which(program)
+        if there is None or not (Path(there).is_file() and os.access(there, os.X_OK)):
+            rule = "begin with a program that can be run"
+            raise UserError(f"mechanism.command must {rule}, got mechanism.command={program}")
+        return CommandMechanism(command=tuple(section.command), folder=self.folder, **passed)
 
 
 def door_digest(section: CommandSection | UrlSection, files: Mapping[str, str]) -> str:
@@ -86,13 +81,6 @@ def door_digest(section: CommandSection | UrlSection, files: Mapping[str, str]) 
     if isinstance(section, CommandSection):
         return command_digest(section.command, files, section.version)
     return service_identity(section.url, section.version)
-
-
-def _require_program(program: str, folder: Path) -> None:
-    """Refuse a program that nobody could start, as the operating system would look for it from that folder."""
-    there = folder / program if os.sep in program else shutil.which(program)
-    if there is None or not (Path(there).is_file() and os.access(there, os.X_OK)):
-        raise UserError(f"mechanism.command must begin with a program that can be run, got mechanism.command={program}")
 
 
 #: What a filter must have.
@@ -109,9 +97,13 @@ class MechanismSource(OwnCode):
             made = factory(**self.parameters)
         except Exception as stop:
             raise UserError(f"mechanism.parameters must fit {name}, got {type(stop).__name__}: {stop}") from stop
-        if not callable(getattr(made, "draw", None)) and not isinstance(made, Filter):
-            _refuse_what_is_neither(made)
-        return Imported(made)
+        if callable(getattr(made, "draw", None)) or isinstance(made, Filter):
+            return Imported(made)
+        missing = [method for method in FILTER_METHODS if not callable(getattr(made, method, None))]
+        if len(missing) < len(FILTER_METHODS):
+            rule = "make a filter with methods start, spend and admits"
+            raise UserError(f"mechanism.import must {rule}, got none named {missing[0]}")
+        raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,17 +221,6 @@ def build_mechanism(
         return section.build(dim), None
     except ValueError as stop:
         raise UserError(f"mechanism.{stop}") from stop
-
-
-def _refuse_what_is_neither(made: object) -> None:
-    """Refuse what cannot be drawn from and is no filter: what is missing is named."""
-    has = [method for method in FILTER_METHODS if callable(getattr(made, method, None))]
-    missing = [method for method in FILTER_METHODS if method not in has]
-    if has and missing:
-        raise UserError(
-            f"mechanism.import must make a filter with methods start, spend and admits, got none named {missing[0]}"
-        )
-    raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
 
 
 def _only_filters(config: Configuration) -> None:

@@ -254,11 +254,7 @@ def junit_cases(rows: Sequence[Row]) -> list[JUnitCase]:
 
 def inside_about(loaded: Loaded, asked: Mapping[str, bool]) -> dict[str, Any]:
     """Return what ``run.json`` says to the curator besides the run: what was asked, and where the inputs are."""
-    return {
-        "asked": dict(asked),
-        "configuration": str(loaded.path.resolve()),
-        "releases": str(folder_of(loaded)),
-    }
+    return {"asked": dict(asked), "configuration": str(loaded.path.resolve()), "releases": str(folder_of(loaded))}
 
 
 def render_again(record: Path, run: Mapping[str, Any], file: Path, *, jobs: int) -> None:

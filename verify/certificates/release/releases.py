@@ -168,9 +168,9 @@ def _require_length(output: FloatArray, mechanism: Mechanism, dataset: Dataset, 
 def _state(folder: Path, *, reads: bool) -> Iterator[ReleaseState]:
     if reads:
         yield looked_at(folder)
-        return
-    with opened(folder) as state:
-        yield state
+    else:
+        with opened(folder) as state:
+            yield state
 
 
 def audited_block(config: Configuration) -> int:
