@@ -348,7 +348,7 @@ def claim_row(finding: Finding, *, names: bool) -> Row:
         "says": finding.sentence_of_verdict,
         "violation": None if finding.violation is None else encode(vars(finding.violation)),
         "vouched": None if finding.vouched is None else finding.vouched.row(names=names),
-        "examination": encode(finding.examination),
+        "examination": encode(None if finding.examined is None else finding.examined.row),
         "scope": finding.scope,
         "conditions": list(finding.conditions),
         "advice": "" if ruling.decision is Decision.PASS else finding.advice,

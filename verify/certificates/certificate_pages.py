@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from audits.error_budget import Part
 from reports.codec import from_plain
@@ -106,9 +105,7 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     """Return the report of a record (header first); ``digest`` and ``record`` are its SHA-256 and its bytes."""
     header, parts = split(rows)
     audience = Audience(header["audience"])
-    sections = [_evidence(header, parts)]
-    for claim in parts["claim"]:
-        sections += _claim_sections(header, claim, parts)
+    sections = [_evidence(header, parts), *(_claim_section(header, claim, parts) for claim in parts["claim"])]
     sections += _releases(header, parts)
     sections += [_method(header), *map(budget_section, parts["budget"]), _appendix(header)]
     title = TITLES.get(header["verdict"], OTHER_TITLE)
@@ -176,7 +173,7 @@ def _decided_by(claim: Row, parts: dict[str, list[Row]]) -> str:
     return f"{verdict_said(claim).removesuffix('.')}."
 
 
-def _claim_sections(header: Row, claim: Row, parts: dict[str, list[Row]]) -> list[Section]:
+def _claim_section(header: Row, claim: Row, parts: dict[str, list[Row]]) -> Section:
     checks = shown_checks(claim, [row for row in parts["check"] if row["claim"] == claim["claim"]])
     first = claim["sentence"][0]
     as_it_is = asked_by_lines(header) and claim["sentence"].startswith(header["mechanism"])  # http://, rscript
@@ -189,14 +186,12 @@ def _claim_sections(header: Row, claim: Row, parts: dict[str, list[Row]]) -> lis
     if checks:
         blocks.append(_check_table(checks))
     blocks += [block for row in checks for block in _check_blocks(row)]
-    figures = [row["figure"] for row in parts["figure"] if row["claim"] == claim["claim"]]
-    blocks += [_figure(figure_row) for figure_row in figures]
-    badges = (badge_of(claim),)
-    return [Section(f"Claim {claim['claim']}", 2, tuple(blocks), badges=badges, id=claim_id(claim))]
+    blocks += _figures(parts, claim["claim"])
+    return Section(f"Claim {claim['claim']}", 2, tuple(blocks), badges=(badge_of(claim),), id=claim_id(claim))
 
 
-def _figure(plain: Any) -> Block:
-    return from_plain(plain, Figure)
+def _figures(parts: dict[str, list[Row]], claim: str) -> list[Block]:
+    return [from_plain(row["figure"], Figure) for row in parts["figure"] if row["claim"] == claim]
 
 
 def _check_table(checks: Sequence[Row]) -> Table:
@@ -257,7 +252,7 @@ def _check_blocks(row: Row) -> list[Block]:
 
 
 def _releases(header: Row, parts: dict[str, list[Row]]) -> list[Section]:
-    budget = [_figure(row["figure"]) for row in parts["figure"] if row["claim"] == ""]
+    budget = _figures(parts, "")
     if not parts["release"] and not budget:
         return []
     blocks: list[Block] = []

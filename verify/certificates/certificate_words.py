@@ -72,7 +72,7 @@ def summary_text(header: Row, parts: dict[str, list[Row]]) -> str:
     words = (("PASS", "supported"), ("FAIL", "refuted"), ("UNDECIDED", "undecided"))
     shown = ", ".join(f"{n} {word}" for verdict, word in words if (n := counts[verdict]))
     counted = "" if len(claims) == 1 else f" Of {len(claims)} claims: {shown}."
-    return reader_words(header) + counted
+    return _reader_words(header) + counted
 
 
 def left_out(header: Row) -> str:
@@ -85,7 +85,7 @@ def left_out(header: Row) -> str:
     )
 
 
-def reader_words(header: Row) -> str:
+def _reader_words(header: Row) -> str:
     """Return the executive summary's first sentence."""
     misstated = header["words"].endswith(f"({Ground.MISSTATED.value})")
     return {

@@ -19,7 +19,7 @@ from ..messages.errors import UserError
 from .certificate import Certificate, decide, read_deployment, record_rows
 from .claims.types import BY_TYPE
 from .config.config import Configuration, Loaded, load
-from .stored_answers import kept_answers
+from .folder.finished import kept_answers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

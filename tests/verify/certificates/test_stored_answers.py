@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from toys.deployments import DATA, QUICK, SSP, dp, section
 
 from verify.certificates.config.config import load
-from verify.certificates.stored_answers import StoredAnswers, kept_answers
+from verify.certificates.folder.finished import StoredAnswers, kept_answers
 from verify.engine.store import Store
 from verify.messages.errors import UserError
 

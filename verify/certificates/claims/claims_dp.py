@@ -366,7 +366,23 @@ def _imported(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
     assert isinstance(deployment.mechanism, Imported)
     inner = deployment.mechanism.inner
     worst, trouble = stated_worst(inner, domain.x_bound, domain.y_bound, relation, claim.group, claim=privacy)
-    examination = _examination(deployment, claim)
+    section, wanted = deployment.config.budget, deployment.examination_size[0]
+    structured, named = public_pairs(deployment, privacy, relation, READY * wanted)
+    own_wanted, least = min(OWN_PAIRS, wanted), DEMANDED[section.profile]
+    pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
+    draws_needed = min(least.draws, section.draws or least.draws)
+    smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
+    examination = examined(
+        deployment,
+        str(claim.name),
+        privacy,
+        [*named, *structured],
+        own_pairs(deployment, privacy, relation, own_wanted),
+        Demand(max(1, pairs_needed), draws_needed, VISIBLE if smaller else 1.0),
+        compared=wanted + len(named),
+        own_slots=own_wanted if claim.group == 1 else 0,
+        search=pair_search(deployment, privacy, relation),
+    )
     stated = _stated_case(privacy, worst, relation, trouble)
     covered, vouched = stated.judged[0] is Outcome.HOLDS, deployment.vouched is not None
     chosen, way_out = deployment.chosen_by_looking
@@ -388,28 +404,6 @@ def _imported(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
 
     # reasons and advice are formed again for the public: they name pairs, and bounds seen on them
     return replace(finding(examination), public=finding(examination.public()))
-
-
-def _examination(deployment: Deployment, claim: DPClaim) -> Examination:
-    section, privacy, relation = deployment.config.budget, claim.privacy, claim.neighbours
-    wanted = deployment.examination_size[0]
-    structured, named = public_pairs(deployment, privacy, relation, READY * wanted)
-    own_wanted = min(OWN_PAIRS, wanted)
-    least = DEMANDED[section.profile]
-    pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
-    draws_needed = min(least.draws, section.draws or least.draws)
-    smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
-    return examined(
-        deployment,
-        str(claim.name),
-        privacy,
-        [*named, *structured],
-        own_pairs(deployment, privacy, relation, own_wanted),
-        Demand(max(1, pairs_needed), draws_needed, VISIBLE if smaller else 1.0),
-        compared=wanted + len(named),
-        own_slots=own_wanted if claim.group == 1 else 0,
-        search=pair_search(deployment, privacy, relation),
-    )
 
 
 def _stated_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Relation, trouble: str) -> Check:

@@ -203,11 +203,6 @@ class Finding:
             figures=tuple(each for each in self.figures if not each[0]),
         )
 
-    @property
-    def examination(self) -> Row | None:
-        """What was examined, as a row for the page; None for a reference mechanism."""
-        return self.examined.row if self.examined is not None else None
-
     @cached_property
     def verdict(self) -> Ruling:
         """The verdict, what it rests on, and why."""
