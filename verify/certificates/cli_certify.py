@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from ..engine.follow import Phases
     from ..engine.rows import Row
+    from .certify_call import StoredAnswers
     from .claims.finding import Finding
     from .config.config import Loaded
     from .folder.check_folder import Checked
-    from .folder.finished import Before, Request, StoredAnswers
+    from .folder.finished import Before, Request
 
 
 #: What the text of a report takes, in figures.
@@ -129,10 +130,10 @@ def certify(
     from ..engine.worker import one_blas_thread
     from ..messages.faults import silenced, withheld
     from .asked import NOTHING_BEFORE, Asked, previous_of
-    from .certify_call import reader_of
+    from .certify_call import kept_answers, reader_of
     from .config.config import load
     from .config.mechanism_source import code_of
-    from .folder.finished import Before, Request, finished_before, kept_answers
+    from .folder.finished import Before, Request, finished_before
 
     loaded = load(config)
     public = loaded.config.data.is_public

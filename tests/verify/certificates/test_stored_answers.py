@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys.deployments import DATA, QUICK, SSP, dp, section
 
+from verify.certificates.certify_call import StoredAnswers, kept_answers
 from verify.certificates.config.config import load
-from verify.certificates.folder.finished import StoredAnswers, kept_answers
 from verify.engine.store import Store
 from verify.messages.errors import UserError
 
