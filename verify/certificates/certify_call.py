@@ -1,10 +1,10 @@
 """A certificate in a notebook or a script: the claims of a configuration, decided; nothing is printed.
 
-``pdp-verify certify`` does the same and writes the folder with record, report and attestation. For both, the answers of a
-door are kept beside the configuration until the certificate is finished, so that a stopped audit goes on. They are
-outputs on records that may be private: the file is its owner's alone, and no answer is handed out twice, so that a run
-never takes one draw for two. An answer is on file before the door reads it: a run that was killed asks again for those
-alone that were under way. That a disk is full is told once and stops nothing.
+``pdp-verify certify`` does the same and writes the folder with record, report and attestation. For both, the answers of
+a door are kept beside the configuration until the certificate is finished: a stopped audit goes on. They are outputs on
+records that may be private: the file is its owner's alone, and no answer is handed out twice, so that a run never takes
+one draw for two. An answer is on file before the door reads it: a run that was killed asks again for those alone that
+were under way. That a disk is full is told once and stops nothing.
 """
 
 from __future__ import annotations

@@ -251,16 +251,6 @@ def test_check_notices_every_file_that_was_changed(
     assert words in capsys.readouterr().out
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One finished certificate of public data."""
-    folder = tmp_path_factory.mktemp("finished")
-    text = '[data]\nsource = "anes96"\n' + ssp(8.0) + DP + BUDGET
-    (folder / "d.toml").write_text(text, encoding="utf-8")
-    assert invoke(["certify", str(folder / "d.toml"), "--out", str(folder / "out")]) == 0
-    return folder / "out"
-
-
 def test_public_data_are_certified_for_both_audiences(finished: Path) -> None:
     assert sorted(path.name for path in finished.iterdir()) == [".lock", "curator", "release"]
     assert sorted(path.name for path in (finished / "release").iterdir()) == FILES

@@ -95,6 +95,10 @@ def test_the_schema_that_ships_is_the_one_of_the_code_and_accepts_the_example() 
             jsonschema.validate(tomllib.loads(wrong), shipped)
 
 
+#: Lines of ``BASE`` that mistakes stand in place of, or before.
+DELTA, HERE, FAIR = "delta = 1e-6", "[mechanism]", 'source = "fair"'
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -106,38 +110,26 @@ def test_the_schema_that_ships_is_the_one_of_the_code_and_accepts_the_example() 
         ("objective-perturbation", "perturb", "mechanism.name must be one of objective-perturbation, "),
         ('type = "dp"', 'type = "edp"', "claims[0].type must be one of dp, pdp, "),
         ("epsilon = 1.0", 'epsilon = "one"', "claims[0].epsilon must be a number, got claims[0].epsilon=one"),
-        ("delta = 1e-6", "delta = 1.0", "claims[0].delta must be below 1, got claims[0].delta=1.0"),
-        ('source = "fair"', 'source = "unfair"', "data.source must be one of"),
-        ('source = "fair"', "", "data must be exactly one of source and file, got data=neither"),
-        ('source = "fair"', 'file = "a.csv"', "data.x_bound must be given: a public bound, never read off the data"),
-        ('source = "fair"', 'source = "fair"\nx_bound = 2.0', "data.x_bound must be absent for an embedded data set"),
-        ('source = "fair"', 'source = "fair"\nx_bound = "REQUIRED"', "data.x_bound must be filled in with a public"),
-        (
-            'source = "fair"',
-            'source = "fair"\nstandardise = true',
-            "data.standardise must be false for a claim over all",
-        ),
+        (DELTA, "delta = 1.0", "claims[0].delta must be below 1, got claims[0].delta=1.0"),
+        (FAIR, 'source = "unfair"', "data.source must be one of"),
+        (FAIR, "", "data must be exactly one of source and file, got data=neither"),
+        (FAIR, 'file = "a.csv"', "data.x_bound must be given: a public bound, never read off the data"),
+        (FAIR, 'source = "fair"\nx_bound = 2.0', "data.x_bound must be absent for an embedded data set"),
+        (FAIR, 'source = "fair"\nx_bound = "REQUIRED"', "data.x_bound must be filled in with a public"),
+        (FAIR, 'source = "fair"\nstandardise = true', "data.standardise must be false for a claim over all"),
         ('type = "dp"', 'type = "ex-post"', "claims[0].delta must be a known key"),
         ('type = "dp"\nepsilon = 1.0\ndelta = 1e-6', 'type = "ex-post"\nepsilon = 1.0', "release must be given where"),
         ('type = "dp"\nepsilon = 1.0\ndelta = 1e-6', 'type = "report-coverage"\nlevel = 0.1', "report must be given"),
         ('type = "dp"', 'type = "pdp"\nscope = "target"', "claims[0] must be x and y for scope = target"),
-        ("[mechanism]", "[release]\n[mechanism]", "release must be exactly one of file and draw = true"),
-        ("[mechanism]", "[report]\nrho = 0.1\nsigma2 = 1.0\n[mechanism]", "report must be sigma2 and sigma3 together"),
-        ("[mechanism]", "[mechanism", "configuration must be TOML, got"),
+        (HERE, "[release]\n[mechanism]", "release must be exactly one of file and draw = true"),
+        (HERE, "[report]\nrho = 0.1\nsigma2 = 1.0\n[mechanism]", "report must be sigma2 and sigma3 together"),
+        (HERE, "[mechanism", "configuration must be TOML, got"),
         (BASE[BASE.index("[[claims]]") :], "", "claims must be given, got nothing"),
-        ("delta = 1e-6", "", "claims[0].delta must be given for no profile, got claims[0].delta=nothing"),
-        ("delta = 1e-6", 'profile = "zcdp"', 'claims[0].rho must be given for profile = "zcdp", got'),
-        ("delta = 1e-6", 'profile = "zcdp"\nrho = 0.1', 'claims[0].epsilon must be absent for profile = "zcdp", got'),
-        (
-            "delta = 1e-6",
-            'profile = "renyi"\nalpha = 1.0',
-            "claims[0].alpha must be greater than 1, got claims[0].alph",
-        ),
-        (
-            "delta = 1e-6",
-            'profile = "rdp"',
-            "claims[0].profile must be one of 'gaussian-dp', 'zcdp', 'renyi' or 'table'",
-        ),
+        (DELTA, "", "claims[0].delta must be given for no profile, got claims[0].delta=nothing"),
+        (DELTA, 'profile = "zcdp"', 'claims[0].rho must be given for profile = "zcdp", got'),
+        (DELTA, 'profile = "zcdp"\nrho = 0.1', 'claims[0].epsilon must be absent for profile = "zcdp", got'),
+        (DELTA, 'profile = "renyi"\nalpha = 1.0', "claims[0].alpha must be greater than 1, got claims[0].alph"),
+        (DELTA, 'profile = "rdp"', "claims[0].profile must be one of 'gaussian-dp', 'zcdp', 'renyi' or 'table'"),
         (DP, 'profile = "gaussian-dp"\nmu = 0', "claims[0].mu must be greater than 0, got claims[0].mu=0"),
         (
             DP,
@@ -146,34 +138,14 @@ def test_the_schema_that_ships_is_the_one_of_the_code_and_accepts_the_example() 
         ),
         (DP, 'profile = "table"\npoints = [[1, 0.1], [1, 0.01]]', "claims[0].points must be in order of an epsilon"),
         (DP, 'profile = "table"\npoints = [[1, 2]]', "claims[0].points[0][1] must be below 1, got"),
-        ("delta = 1e-6", "delta = 1e-6\ngroup = 0", "claims[0].group must be at least 1, got claims[0].group=0"),
-        (
-            "delta = 1e-6",
-            "delta = 1e-6\ngrup = 2",
-            "claims[0].grup must be a known key, got claims[0].grup; did you mean",
-        ),
-        ("[mechanism]", "n_min = -1\n[mechanism]", "data.n_min must be at least 0, got data.n_min=-1"),
-        (
-            "[mechanism]",
-            "n_min = 9\nn_public = 8\n[mechanism]",
-            "data.n_min must be at most n_public=8, got data.n_min=9",
-        ),
-        ("[mechanism]", "[budget]\npairs = 0\n[mechanism]", "budget.pairs must be at least 1, got budget.pairs=0"),
-        (
-            "[mechanism]",
-            "[budget]\ndraws = 1.5\n[mechanism]",
-            "budget.draws must be a whole number, got budget.draws=1.5",
-        ),
-        (
-            "[mechanism]",
-            "[budget]\nmax_draws = 1\n[mechanism]",
-            "budget.max_draws must be at least 2 * pairs * draws = 2",
-        ),
-        (
-            "[mechanism]",
-            PAIR + "[mechanism]",
-            "pairs must be absent for a reference mechanism, whose pairs are searched",
-        ),
+        (DELTA, "delta = 1e-6\ngroup = 0", "claims[0].group must be at least 1, got claims[0].group=0"),
+        (DELTA, "delta = 1e-6\ngrup = 2", "claims[0].grup must be a known key, got claims[0].grup; did you mean"),
+        (HERE, "n_min = -1\n[mechanism]", "data.n_min must be at least 0, got data.n_min=-1"),
+        (HERE, "n_min = 9\nn_public = 8\n[mechanism]", "data.n_min must be at most n_public=8, got data.n_min=9"),
+        (HERE, "[budget]\npairs = 0\n[mechanism]", "budget.pairs must be at least 1, got budget.pairs=0"),
+        (HERE, "[budget]\ndraws = 1.5\n[mechanism]", "budget.draws must be a whole number, got budget.draws=1.5"),
+        (HERE, "[budget]\nmax_draws = 1\n[mechanism]", "budget.max_draws must be at least 2 * pairs * draws = 2"),
+        (HERE, PAIR + HERE, "pairs must be absent for a reference mechanism, whose pairs are searched"),
         ("sigma = 11.0", 'sigma = 11.0\nviews = ["a.py:f"]', "mechanism.views must be a known key"),
     ],
 )

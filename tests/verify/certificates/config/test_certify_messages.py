@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
-from toys.deployments import QUICK, SSP, dp, imported, section
+from toys.deployments import dp, imported, section
 
 from verify.cli import invoke
 
 Captured = pytest.CaptureFixture[str]
-PUBLIC = section("[data]", source="anes96") + SSP + dp(1.0) + QUICK
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One finished certificate of public data, for both audiences."""
-    folder = tmp_path_factory.mktemp("finished")
-    (folder / "d.toml").write_text(PUBLIC, encoding="utf-8")
-    assert invoke(["certify", str(folder / "d.toml"), "--out", str(folder / "out")]) == 0
-    return folder / "out"
-
-
-@pytest.fixture
-def copy(finished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished, tmp_path / "copy"))
 
 
 def header_file(tmp_path: Path) -> Path:
