@@ -58,14 +58,8 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
     blocks: list[Block] = [_claims(header, parts), *_scale(claims, parts)]
     blocks += [Paragraph(text) for text in _meanings(claims)]
     full = len(claims) > 1 or header["imported"] or "previous" in header
-    facts = [
-        *_since(header),
-        *_said(claims),
-        *_counterexamples(claims, parts),
-        *_ways_out(claims),
-        *_scope(header, parts),
-        *_object(header),
-    ]
+    facts = [*_since(header), *_said(claims), *_counterexamples(claims, parts), *_ways_out(claims)]
+    facts += [*_scope(header, parts), *_object(header)]
     blocks.append(Facts(tuple(facts), small=full))
     if header["audience"] == "release" and not header["data"]["public"]:
         blocks.append(Paragraph(left_out(header), TextStyle.NOTE))
@@ -74,14 +68,8 @@ def first_page(header: Row, parts: Parts) -> tuple[Block, ...]:
 
 def _claims(header: Row, parts: Parts) -> Table:
     rows = tuple(
-        (
-            Reference(claim_id(claim), claim["claim"]),
-            _sentence(claim, header),
-            _to_whom(claim),
-            _found(claim, parts),
-            badge_of(claim),
-        )
-        for claim in parts["claim"]
+        (Reference(claim_id(c), c["claim"]), _sentence(c, header), _to_whom(c), _found(c, parts), badge_of(c))
+        for c in parts["claim"]
     )
     columns = ("Claim", "In words", "Promised to", "Found", "Verdict")
     return Table("What is promised, to whom, and what was found", columns, rows, ("left",) * 5, (0, 5, 3, 4, 0))
@@ -291,10 +279,9 @@ def _each(claims: Sequence[Row], words: Callable[[Row], str]) -> str:
 
 def _examined(claim: Row, parts: Parts | None) -> str:
     """Return what was examined for a claim; with ``parts``, by how many checks."""
-    if claim["examination"] is not None:
-        return "; ".join(
-            part for part in (examined_words(claim["examination"]), unseen_words(claim["examination"])) if part
-        )
+    row = claim["examination"]
+    if row is not None:
+        return "; ".join(part for part in (examined_words(row), unseen_words(row)) if part)
     about = str(claim["scope"]).partition(":")[0]
     if parts is None:
         return about

@@ -49,8 +49,6 @@ from .types import DPClaim, said
 
 #: Pairs that are kept ready for those that the mechanism refuses, for each that is wanted.
 READY = 4
-#: What a check of the stated worst case rests on.
-WORST = (Stated.WORST_CASE,)
 #: Draws of the figure of a claim's profile.
 FIGURE_DRAWS = 20_000
 
@@ -271,18 +269,11 @@ def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) ->
     pairs = [] if claim.relation == "replace" or claim.group > 1 else structured_pairs(deployment)
     total = 2 * len(pairs) + 3
     checks = [] if worst is None else [_agreement(deployment, claim, worst, 1 / total)]
-    tasks = [
-        PairTask(
-            f"simulated: {named.name}",
-            mechanism,
-            named.pair,
-            privacy.epsilon,
-            privacy.delta,
-            deployment.budget(str(claim.name), f"delta simulated: {named.name}", share=1 / total),
-            False,
-        )
-        for named in pairs
-    ]
+    tasks = []
+    for named in pairs:
+        label = f"simulated: {named.name}"
+        budget = deployment.budget(str(claim.name), f"delta {label}", share=1 / total)
+        tasks.append(PairTask(label, mechanism, named.pair, privacy.epsilon, privacy.delta, budget, False))
     with deployment.progress.phase(f"{claim.name}: simulated checks", work_of(tasks)) as step:
         return checks + run_tasks(tasks, deployment.jobs, step)
 
@@ -407,32 +398,25 @@ def _imported(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
 
 
 def _stated_case(claim: PrivacyClaim, worst: StatedProfile | None, relation: Relation, trouble: str) -> Check:
-    rests = "rests on worst_profile, which is the author's word"
-    name = "stated worst case over all data sets"
+    name, high, why = "stated worst case over all data sets", 0.0, None
     if claim.curve is None:
-        shown = Claim(
-            "largest delta at the claimed epsilon over all neighbouring data sets, as stated",
-            0.0,
-            claim.delta,
-            claim.epsilon,
-            in_domain=not vacuous(claim.epsilon, claim.delta),
-            relation=relation,
-        )
+        quantity = "largest delta at the claimed epsilon over all neighbouring data sets, as stated"
+        inside_domain = not vacuous(claim.epsilon, claim.delta)
+        shown = Claim(quantity, 0.0, claim.delta, claim.epsilon, in_domain=inside_domain, relation=relation)
         if worst is None:
-            return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {trouble}"), False, trouble)
-        high = stated_delta(worst, claim.epsilon, claim.delta)
-        return Check(
-            name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, high, rests)), False, rests, None, WORST
-        )
-    shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
-    covered = inside(worst, claim)
-    if covered is None:
-        why = trouble or NOT_TOLD
+            why = trouble
+        else:
+            high = stated_delta(worst, claim.epsilon, claim.delta)
+    else:
+        shown = Claim("share of the claimed curve that worst_profile exceeds", 0.0, 0.0, 0.0, relation=relation)
+        covered = inside(worst, claim)
+        if not covered:
+            why = trouble or NOT_TOLD if covered is None else "worst_profile exceeds the claim"
+    if why is not None:
         return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
-    if not covered:
-        why = "worst_profile exceeds the claim"
-        return Check(name, CheckRole.DECIDES, Evidence(shown, reason=f"no finite test: {why}"), False, why)
-    return Check(name, CheckRole.DECIDES, Evidence(shown, Estimate.proved(0.0, 0.0, rests)), False, rests, None, WORST)
+    rests = "rests on worst_profile, which is the author's word"
+    evidence = Evidence(shown, Estimate.proved(0.0, high, rests))
+    return Check(name, CheckRole.DECIDES, evidence, False, rests, None, (Stated.WORST_CASE,))
 
 
 def _least_stated(worst: StatedProfile | None, claim: PrivacyClaim) -> str:
@@ -440,9 +424,5 @@ def _least_stated(worst: StatedProfile | None, claim: PrivacyClaim) -> str:
     if worst is None or claim.curve is not None:
         return ""
     stated = worst
-
-    def inside_at(epsilon: float) -> bool:
-        return stated_delta(stated, epsilon, claim.delta) <= claim.delta
-
-    least = least_epsilon_proved(claim.epsilon, inside_at)
+    least = least_epsilon_proved(claim.epsilon, lambda at: stated_delta(stated, at, claim.delta) <= claim.delta)
     return f"No violation was found, and the stated worst case lies inside the claim: {left_over(least, claim.delta)}"

@@ -142,17 +142,8 @@ def _pair_checks(
     budget, words = deployment.budget(str(claim.name), f"delta {label}", share=1 / 4), ""
     if proved:
         budget, words = _beside_a_proof(budget, pair.dataset.n_records)
-    task = PairTask(
-        label,
-        white_box,
-        pair,
-        claim.epsilon,
-        claim.delta,
-        budget,
-        deployment.private,
-        CheckRole.REFUTES if law is None or several else CheckRole.DECIDES,
-        words,
-    )
+    role = CheckRole.REFUTES if law is None or several else CheckRole.DECIDES
+    task = PairTask(label, white_box, pair, claim.epsilon, claim.delta, budget, deployment.private, role, words)
     with deployment.progress.phase(f"{claim.name}: the pair and its draws", work_of([task])):
         yield from run_tasks([task], 1)
 
