@@ -18,7 +18,7 @@ from mechanisms import GaussianProfile
 from mechanisms.capabilities import worst_case_of
 from mechanisms.objective.perturbed_solver import SolverError
 from reports.codec import to_plain
-from reports.row import Audience, Figure
+from reports.row import Audience, Figure, Mark
 
 from ..engine.follow import SILENT, Phases
 from ..engine.record import SCHEMA_VERSIONS
@@ -32,8 +32,18 @@ from .claims.claims_records import ex_post_finding, pdp_finding
 from .claims.claims_report import coverage_finding, independent_report, utility_finding
 from .claims.finding import Check, Deployment, Examined, Finding
 from .claims.pairs import named_pairs
-from .claims.record_losses import budget_curves
-from .claims.types import Claim, ClaimSection, CoverageClaim, DPClaim, ExPostClaim, FilterClaim, PDPClaim, UtilityClaim
+from .claims.record_losses import curve
+from .claims.types import (
+    Claim,
+    ClaimSection,
+    CoverageClaim,
+    DPClaim,
+    ExPostClaim,
+    FilterClaim,
+    PDPClaim,
+    UtilityClaim,
+    said,
+)
 from .config.config import Loaded
 from .config.config_mechanisms import DoorSection
 from .config.mechanism_source import Imported, build_mechanism, check_fits, views_of, vouched_by
@@ -392,4 +402,16 @@ def budget_figure(certificate: Certificate) -> Figure | None:
         "data-dependent report": [report.delta_at(float(e)) for e in grid],
         "everything together": [whole.delta_at(float(e), delta) for e in grid],
     }
-    return budget_curves(grid, curves, epsilon, delta)
+    return Figure(
+        "budget",
+        "What the budget is spent on",
+        "Proved delta of each release and of all of them together, over all data sets in the public domain; together "
+        "they cost less than their sum.",
+        f"Proved profiles of {', '.join(curves)} on a logarithmic scale, with the claimed epsilon {said(epsilon)} and "
+        f"delta {said(delta)} as lines",
+        "epsilon",
+        "delta(epsilon)",
+        tuple(curve(label, grid, values, delta * 1e-6) for label, values in curves.items()),
+        (Mark("x", epsilon, f"claimed epsilon {said(epsilon)}"), Mark("y", delta, f"claimed delta {said(delta)}")),
+        y_scale="log",
+    )

@@ -43,7 +43,7 @@ from .examination import (
 )
 from .finding import EVERY_PAIR, Check, Deployment, Finding
 from .pairs import PairTask, own_pairs, pair_search, public_pairs, run_tasks, structured_pairs, work_of
-from .record_losses import record_figures, roc_work
+from .record_losses import curve, record_figures, roc_work
 from .remedy import largest_exceeded, least_epsilon_proved, least_noise, left_over, remedies
 from .types import DPClaim, said
 
@@ -302,10 +302,10 @@ def _profile_figure(deployment: Deployment, claim: DPClaim, bound: Bound, worst:
     grid = np.linspace(0.0, top, 81)
     floor = max(min(privacy.delta, 1e-6) * 1e-6, 1e-30) if privacy.delta > 0 else 1e-12
     upper = [bound.delta_at(float(e), privacy.delta) for e in grid]
-    series = [_curve("proved bound", grid, upper, floor)]
+    series = [curve("proved bound", grid, upper, floor)]
     if worst is not None:
         kind = "at least" if worst.below else "exact"
-        series.append(_curve(f"{kind}, worst pair", grid, worst.curve(grid), floor))
+        series.append(curve(f"{kind}, worst pair", grid, worst.curve(grid), floor))
         series += _estimated(deployment, worst, grid[1::8], floor)
     if privacy.delta > 0:
         series.append(Series("claimed", (privacy.epsilon,), (privacy.delta,), style=Style.POINTS))
@@ -342,11 +342,6 @@ def _estimated(deployment: Deployment, worst: WorstPair, epsilons: np.ndarray, f
     columns = [(e, estimate.value, estimate.low, estimate.high) for e, estimate in seen]
     xs, ys, lows, highs = zip(*columns, strict=True)
     return [Series("simulated, 95 %", xs, ys, lows, highs, Style.POINTS)]
-
-
-def _curve(label: str, grid: np.ndarray, values: list[float], floor: float) -> Series:
-    seen = [(float(e), v) for e, v in zip(grid, values, strict=True) if v > floor]
-    return Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen))
 
 
 # --- a mechanism that is not ours: examined, and its stated worst case held against the claim -------------------------

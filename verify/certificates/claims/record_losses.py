@@ -5,7 +5,7 @@ Each function is checked in the tests against ``privacy_loss`` and ``profile`` o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +21,6 @@ from reports.row import Figure, Mark, Series, Style
 from ...kernel.statement_plots import roc_figure
 from ..config.mechanism_source import law_of, white_box_of
 from .finding import Deployment
-from .types import said
 
 #: Most records for which a mechanism without a vectorised form is asked one by one.
 ONE_BY_ONE = 2_000
@@ -131,26 +130,10 @@ def roc_work(deployment: Deployment) -> int:
     return 2 * (ROC_DRAWS if known else thinned(ROC_DRAWS, deployment.dataset.n_records))
 
 
-def budget_curves(grid: FloatArray, curves: Mapping[str, Sequence[float]], epsilon: float, delta: float) -> Figure:
-    """Return the proved profile of each release and of all together, with the claimed point."""
-    floor = delta * 1e-6
-    series = []
-    for label, values in curves.items():
-        seen = [(float(e), float(v)) for e, v in zip(grid, values, strict=True) if v > floor]
-        series.append(Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen)))
-    return Figure(
-        "budget",
-        "What the budget is spent on",
-        "Proved delta of each release and of all of them together, over all data sets in the public domain; together "
-        "they cost less than their sum.",
-        f"Proved profiles of {', '.join(curves)} on a logarithmic scale, with the claimed epsilon {said(epsilon)} and "
-        f"delta {said(delta)} as lines",
-        "epsilon",
-        "delta(epsilon)",
-        tuple(series),
-        (Mark("x", epsilon, f"claimed epsilon {said(epsilon)}"), Mark("y", delta, f"claimed delta {said(delta)}")),
-        y_scale="log",
-    )
+def curve(label: str, grid: FloatArray, values: Sequence[float], floor: float) -> Series:
+    """Return a curve where it lies above the floor of a logarithmic scale."""
+    seen = [(float(e), float(v)) for e, v in zip(grid, values, strict=True) if v > floor]
+    return Series(label, tuple(e for e, _ in seen), tuple(v for _, v in seen))
 
 
 def record_figures(deployment: Deployment, claim: str) -> list[Figure]:
