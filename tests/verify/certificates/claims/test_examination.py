@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys.deployments import DATA, QUICK, claim, dp, imported, write_labelled, write_uniform
+from toys.deployments import DATA, QUICK, claim, dp, imported, section, write_labelled, write_uniform
 
 from audits.examination.examined import Demand, DrawnPair, Enough
 from audits.verdict import CheckRole, Decision, Ground, Ruling
@@ -134,23 +134,8 @@ class Nothing(Stated):
     def draw(self, dataset, n_draws, *, rng):
         return []
 '''
-CONFIGURATION = """
-[data]
-file = "data.csv"
-features = ["a"]
-target = "y"
-x_bound = 1.0
-y_bound = 1.0
-
-[mechanism]
-import = "mine.py:{name}"
-vouched_by = {{ who = "its author", proof = "10.1000/182" }}
-{claims}
-[budget]
-profile = "quick"
-pairs = 2
-draws = 500
-"""
+ONE_FEATURE = section("[data]", file="data.csv", features=["a"], target="y", x_bound=1.0, y_bound=1.0)
+WORD = 'vouched_by = { who = "its author", proof = "10.1000/182" }\n'
 CLAIMS = {
     "point": 'type = "dp"\nepsilon = 1.0\ndelta = 1e-6',
     "replaced": 'type = "dp"\nepsilon = 1.0\ndelta = 1e-6\nrelation = "replace"',
@@ -172,7 +157,14 @@ def test_no_claim_passes_where_nothing_could_be_drawn(name: str, tmp_path: Path)
     (tmp_path / "mine.py").write_text(MECHANISM, encoding="utf-8")
     np.savetxt(tmp_path / "data.csv", [[0.1, 0.2], [0.3, -0.4], [-0.5, 0.6]], delimiter=",", header="a,y", comments="")
     claims = "".join(f'\n[[claims]]\nname = "{key}"\n{text}\n' for key, text in CLAIMS.items())
-    (tmp_path / "c.toml").write_text(CONFIGURATION.format(name=name, claims=claims), encoding="utf-8")
+    text = (
+        ONE_FEATURE
+        + imported(f"mine.py:{name}")
+        + WORD
+        + claims
+        + section("[budget]", profile="quick", pairs=2, draws=500)
+    )
+    (tmp_path / "c.toml").write_text(text, encoding="utf-8")
     found = certify(tmp_path / "c.toml")
     assert set(found.words) == set(CLAIMS)
     assert set(found.words.values()) <= {"UNDECIDED (not examined)", "UNDECIDED (examined)", "FAIL"}
