@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..cli_typed import typed
-from ..cli_work import DEFAULT_FOLDER, prepare_folder
-from ..engine.held import HOLDER, LOCK, held
 from ..messages.errors import UserError
-from .folder.certificate_files import PARTS, foreign, is_left_over, kind_of, refuse_links, shown
 
 if TYPE_CHECKING:
     from reports.row import Audience
@@ -41,6 +38,10 @@ def certificate_folder(out: Path | None) -> Iterator[Path]:
     A block that stops before anything was written leaves no folder behind that was made here. UserError if it cannot be
     written, is in use, or holds a link or anything that is no part of a certificate.
     """
+    from ..cli_work import DEFAULT_FOLDER, prepare_folder
+    from ..engine.held import held
+    from .folder.certificate_files import foreign, refuse_links, shown
+
     wanted = DEFAULT_FOLDER if out is None else out
     made = [path for path in (wanted, *wanted.parents) if not path.exists() and not path.is_symlink()]
     try:
@@ -66,6 +67,9 @@ def certificate_folder(out: Path | None) -> Iterator[Path]:
 
 def _forget(folder: Path) -> None:
     """Take away what a run left that wrote nothing: its own lock, and folders with nothing in them."""
+    from ..engine.held import HOLDER, LOCK
+    from .folder.certificate_files import PARTS, is_left_over, kind_of
+
     for part in (folder / name for name in PARTS if kind_of(folder / name) == "folder"):
         with contextlib.suppress(OSError):
             for path in part.iterdir():
