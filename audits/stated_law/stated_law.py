@@ -23,10 +23,9 @@ from ..estimate import Budget, Result
 from ..stats.intervals import even_share
 from ..white_box.tails import ROUNDING, outputs_in_chunks
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
-from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, few_states
-from .stated_law_forms import Exchange, exchanges_of, unshown
+from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, difference, few_states
 from .stated_law_masses import masses
-from .stated_law_moves import Affine, Move, difference, moves_of
+from .stated_law_moves import Affine, Exchange, Move, exchanges_of, moves_of, unshown
 
 #: Draws of one data set that are learned from: this share, and no more than these.
 LEARNING, MOST_LEARNING = 0.25, 6000

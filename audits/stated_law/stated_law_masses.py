@@ -19,8 +19,7 @@ from scipy.stats import binom
 from mechanisms.data.dataset import FloatArray
 
 from .stated_law_bets import Everywhere, Frame, PointsView, Rare, Sides, payoffs
-from .stated_law_columns import Atoms, BoolArray, LogDensity, RefusedError, learned_atoms
-from .stated_law_moves import difference
+from .stated_law_columns import Atoms, BoolArray, LogDensity, RefusedError, difference, learned_atoms
 
 IntArray = NDArray[np.intp]
 

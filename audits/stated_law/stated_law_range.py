@@ -23,8 +23,7 @@ from mechanisms.data.dataset import FloatArray
 from ..estimate import Budget
 from .stated_law import LawAudit, LawTest, drawn_outputs, n_learning, stated, wherever_stated
 from .stated_law_bets import grown, shares_of, stake_of
-from .stated_law_columns import BoolArray, Column, RefusedError, atoms_of, columns_of
-from .stated_law_moves import difference
+from .stated_law_columns import BoolArray, Column, RefusedError, atoms_of, columns_of, difference
 
 IntArray = NDArray[np.intp]
 LogDensity = Callable[[FloatArray], FloatArray]
