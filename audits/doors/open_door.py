@@ -1,4 +1,4 @@
-"""What all doors do: requests of at most a batch, answers that are kept, and what ends the audit."""
+"""Mechanisms behind a command that stays open, or a service: requests of at most a batch, answers that are kept."""
 
 from __future__ import annotations
 

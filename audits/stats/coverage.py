@@ -1,4 +1,9 @@
-"""How often a private bound holds, over the randomness of the mechanism that releases it."""
+"""How often a bound holds, from all draws at once or from as few as decide; every look spends its own share.
+
+Looks happen after 1, 2, 4, … times ``first`` draws in total, the last one at the budget. Look k spends
+``failure_prob / (k (k + 1))``, whatever the number of looks, so the interval returned holds although the time to stop
+was chosen by looking.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Every function takes ``failure_prob``, the probability with which the *whole* returned interval (or band) may miss the
 truth. The derivations are collected in ``docs/derivations/intervals.md``.
+
+Several questions share one failure probability: shares are added up, never repeated.
 """
 
 from __future__ import annotations
