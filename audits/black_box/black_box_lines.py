@@ -1,4 +1,4 @@
-"""The lines of a black-box audit: what each certifies, its share of the failure probability, what it sees."""
+"""The lines of a black-box audit: what each certifies, its share of the failure probability, what it bounds."""
 
 from __future__ import annotations
 
