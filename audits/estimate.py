@@ -1,4 +1,4 @@
-"""What an audit is given (a budget) and what it returns (an estimate with an interval)."""
+"""What an audit is given (a budget, a random stream) and what it returns: an estimate, and how a result reads."""
 
 from __future__ import annotations
 

@@ -1,10 +1,17 @@
-"""Betting against a claim on many learned sets at once: one wealth per claimed point, valid at any stopping time.
+"""Betting against a claim: on many learned sets at once, and on labels along orders that are blind to them.
 
 A claim bounds ``P(S) <= exp(epsilon) Q(S) + delta`` for every set ``S``. For a pair of draws X ~ P, Y ~ Q and a stake
 ``0 <= l <= 1 / (exp(epsilon) + delta)``, the factor ``1 + l (1{X in S} - exp(epsilon) 1{Y in S} - delta)`` is
 non-negative with mean at most 1. Sets, stakes and weights of each block of draws depend on earlier draws only, so the
 wealth is a supermartingale and exceeds ``1 / level`` with probability ``level`` at most (Ville's inequality), whatever
 the laws are: atoms, NaN and infinities included. Derivation: ``docs/derivations/black_box.md``.
+
+The label-blind test chooses sets from the pooled outputs; the labels are what is tested. Each of N draws comes from the
+first data set by a fair coin. Given all outputs, unlabelled, the labels are independent and, under (epsilon, 0), each
+says "first" with probability at most ``1 / (1 + exp(-epsilon))``. Any order of the outputs that ignores labels is
+therefore free: the most repeated value first, or inwards from an end of the range. Betting along such an order is a
+supermartingale that may stop at its best; of all outputs with one value the label counts have a binomial law. Under
+(epsilon, delta) all but a few draws behave like that, and what those few can add is bounded on average.
 """
 
 from __future__ import annotations

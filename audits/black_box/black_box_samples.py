@@ -163,16 +163,20 @@ def _spreads(c: Candidates, n: int, m: int, delta: float, failure_prob: float) -
     return a, np.log(np.maximum(upper, floor) / floor)
 
 
+#: The place of an event among candidates, the prediction there, and the claimed point that it attacks.
+Predicted = tuple[int, float, dict[str, float]]
+
+
 def choose_epsilon(
     options: Sequence[Candidates], n: int, delta: float, failure_prob: float, n_other: int | None = None
 ) -> Choice:
     """Return the event with the largest predicted lower bound on epsilon at ``delta``; see ``predicted_epsilon``."""
-    best: tuple[float, Choice] | None = None
-    for c in options:
+
+    def predict(c: Candidates) -> Predicted:
         predicted = predicted_epsilon(c, n, delta, failure_prob, n_other)
-        if len(predicted):
-            best = _better(best, c, int(np.argmax(predicted)), float(predicted.max()))
-    return _chosen(best)
+        return int(np.argmax(predicted)), float(predicted.max()), {}
+
+    return _chosen(options, predict)
 
 
 def choose_mu(options: Sequence[Candidates], n: int, failure_prob: float) -> Choice:
@@ -180,18 +184,17 @@ def choose_mu(options: Sequence[Candidates], n: int, failure_prob: float) -> Cho
 
     Under the assumption of this line mu is the same at every event, so the sharpest one is the best one.
     """
-    best: tuple[float, Choice] | None = None
     z = stats.norm.isf(failure_prob)
-    for c in options:
-        if not len(c.mass):
-            continue
+
+    def predict(c: Candidates) -> Predicted:
         edge = 0.5 / c.seen
         p, q = np.clip(c.mass, edge, 1 - edge), np.clip(c.other, edge, 1 - edge)
         xp, xq = special.ndtri(p), special.ndtri(q)
         spread = np.sqrt(p * (1 - p) / stats.norm.pdf(xp) ** 2 + q * (1 - q) / stats.norm.pdf(xq) ** 2) / np.sqrt(n)
         place = int(np.argmin(spread))
-        best = _better(best, c, place, float(xp[place] - xq[place] - z * spread[place]))
-    return _chosen(best)
+        return place, float(xp[place] - xq[place] - z * spread[place]), {}
+
+    return _chosen(options, predict)
 
 
 def choose_attack(
@@ -201,36 +204,32 @@ def choose_attack(
 
     ``forward`` and ``backward`` are the claimed deltas at ``epsilons`` in the two directions, shape ``(n_points,)``.
     """
-    best: tuple[float, Choice] | None = None
-    for c in options:
-        if not len(c.mass):
-            continue
+
+    def predict(c: Candidates) -> Predicted:
         deltas = forward if c.forward else backward
         slope = np.exp(-epsilons)[None, :]
         least = slope * np.maximum(c.mass[:, None] - deltas[None, :], 0.0)
         noise = least * (1 - least) + (slope**2) * (c.mass * (1 - c.mass))[:, None]
         predicted = (least - c.other[:, None]) * np.sqrt(n) / np.sqrt(np.maximum(noise, 1.0 / n))
         i, j = np.unravel_index(int(np.argmax(predicted)), predicted.shape)
-        point = {"epsilon": float(epsilons[j]), "delta": float(deltas[j])}
-        best = _better(best, c, int(i), float(predicted[i, j]), **point)
-    return _chosen(best)
+        return int(i), float(predicted[i, j]), {"epsilon": float(epsilons[j]), "delta": float(deltas[j])}
+
+    return _chosen(options, predict)
 
 
-def _better(
-    best: tuple[float, Choice] | None, c: Candidates, place: int, predicted: float, **more: float
-) -> tuple[float, Choice]:
-    """Return the better of two choices; a change of score must be worth it."""
-    if best is not None:
-        needed = best[0] if best[1].score.name == c.score.name else best[0] + (ADVANTAGE - 1) * abs(best[0])
-        if predicted <= needed:
-            return best
-    chosen = Choice(
-        c.score, c.forward, c.counted, float(c.threshold[place]), float(c.mass[place]), float(c.other[place]), **more
-    )
-    return predicted, chosen
-
-
-def _chosen(best: tuple[float, Choice] | None) -> Choice:
+def _chosen(options: Sequence[Candidates], predict: Callable[[Candidates], Predicted]) -> Choice:
+    """Return the best event of all scores; a change of score must be worth it."""
+    best: tuple[float, Choice] | None = None
+    for c in options:
+        if not len(c.mass):
+            continue
+        place, predicted, point = predict(c)
+        if best is not None:
+            needed = best[0] if best[1].score.name == c.score.name else best[0] + (ADVANTAGE - 1) * abs(best[0])
+            if predicted <= needed:
+                continue
+        event = float(c.threshold[place]), float(c.mass[place]), float(c.other[place])
+        best = predicted, Choice(c.score, c.forward, c.counted, *event, **point)
     if best is None:
         raise ValueError("n_draws must be large enough for at least one event to be considered, got too few draws")
     return best[1]
@@ -252,25 +251,14 @@ HELD = 1 << 24
 CALL_ENDS = (0.25, 0.55)
 
 
-@dataclass(frozen=True)
-class SampleSizes:
-    """Shares of each data set's draws that are spent on training and on choosing; the rest certifies."""
-
-    train: float
-    choose: float
-
-    @classmethod
-    def default(cls, n: int, k: int) -> SampleSizes:
-        """Return the plan for ``n`` draws per data set of ``k`` numbers each."""
-        if n < SMALL:
-            return cls(0.08 if k == 1 else 0.3, 0.0)
-        return cls(0.02, 0.08) if k == 1 else cls(0.25, 0.15)
-
-    def sizes(self, n: int) -> tuple[int, int, int]:
-        """Return the three sample sizes, which add up to ``n``."""
-        train = min(max(PROBE, round(self.train * n)), KEPT)
-        choose = min(round(self.choose * n), KEPT)
-        return train, choose, n - train - choose
+def sample_sizes(n: int, k: int) -> tuple[int, int, int]:
+    """Return how many of ``n`` draws per data set, of ``k`` numbers each, train, choose and certify."""
+    if n < SMALL:
+        train, choose = (0.08 if k == 1 else 0.3), 0.0
+    else:
+        train, choose = (0.02, 0.08) if k == 1 else (0.25, 0.15)
+    n_train, n_choose = min(max(PROBE, round(train * n)), KEPT), min(round(choose * n), KEPT)
+    return n_train, n_choose, n - n_train - n_choose
 
 
 @dataclass(frozen=True)
@@ -301,7 +289,7 @@ def learn(mechanism: Mechanism, pair: NeighbouringPair, budget: Budget) -> Learn
         raise ValueError(f"n_draws must be at least 100 for a black-box audit, got n_draws={budget.n_draws}")
     probe = _draw(mechanism, pair, budget, "train", PROBE)  # the shape of an output is not known before the first draws
     k = probe[0].shape[1]
-    n_train, n_choose, n_certify = SampleSizes.default(n, k).sizes(n)
+    n_train, n_choose, n_certify = sample_sizes(n, k)
     train = probe
     if n_train > PROBE:
         more = _draw(mechanism, pair, budget, "train more", n_train - PROBE)

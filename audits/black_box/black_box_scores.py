@@ -1,6 +1,10 @@
 """Scores that rank outputs from "surely the second data set" to "surely the first", learned on the training draws only.
 
 A score decides which event is certified, never whether it is valid: a bad score costs power and nothing else.
+
+Of outputs with more than ``WIDE`` columns, scores that read columns one by one, or in pairs and triples, read a choice:
+the columns in which the draws that are learned from differ most between the two data sets, and those whose values
+repeat most. Scores that take one pass over the numbers read all columns. The choice is part of what is learned.
 """
 
 from __future__ import annotations

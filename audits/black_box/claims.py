@@ -211,8 +211,21 @@ class PrivacyClaim:
 
     @property
     def sentence(self) -> str:
-        """The claim in words, its parameters to 12 digits."""
-        return claim_sentence(self)
+        """The claim in words, its parameters to 12 digits: "(1, 1e-06)", "mu = 0.5 Gaussian DP", "rho = 0.1 zCDP", …"""
+        match self.curve:
+            case None:
+                words = _point(self.epsilon, self.delta)
+            case GaussianProfile(mu=mu):
+                words = f"mu = {mu:.12g} Gaussian DP"
+            case ZcdpCurve(rho=rho):
+                words = f"rho = {rho:.12g} zCDP"
+            case RenyiCurve(order=order, epsilon=epsilon):
+                words = f"order {order:.12g}, epsilon = {epsilon:.12g} Renyi DP"
+            case TableCurve(points=points):
+                words = " and ".join(_point(*point) for point in points)
+                if len(points) > 3:
+                    words = f"{len(points)} points from {_point(*points[0])} to {_point(*points[-1])}"
+        return words if self.group == 1 else f"{words} for {self.group} records"
 
     def delta_at(self, epsilon: float) -> float:
         """Return the largest delta that the claim allows at ``epsilon >= 0``, as far as the claim says it."""
@@ -399,24 +412,6 @@ def group_claim(claim: PrivacyClaim, group: int) -> PrivacyClaim:
         The same point and curve.
     """
     return replace(claim, group=group)
-
-
-def claim_sentence(claim: PrivacyClaim) -> str:
-    """Return a claim in words: "(1, 1e-06)", "mu = 0.5 Gaussian DP", "rho = 0.1 zCDP", …"""
-    match claim.curve:
-        case None:
-            words = _point(claim.epsilon, claim.delta)
-        case GaussianProfile(mu=mu):
-            words = f"mu = {mu:.12g} Gaussian DP"
-        case ZcdpCurve(rho=rho):
-            words = f"rho = {rho:.12g} zCDP"
-        case RenyiCurve(order=order, epsilon=epsilon):
-            words = f"order {order:.12g}, epsilon = {epsilon:.12g} Renyi DP"
-        case TableCurve(points=points):
-            words = " and ".join(_point(*point) for point in points)
-            if len(points) > 3:
-                words = f"{len(points)} points from {_point(*points[0])} to {_point(*points[-1])}"
-    return words if claim.group == 1 else f"{words} for {claim.group} records"
 
 
 def implied_by(profile: Enclosed, claim: PrivacyClaim, *, spare: float = ROUNDING) -> bool | None:

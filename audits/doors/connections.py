@@ -1,4 +1,4 @@
-"""One connection to a service: a request is a POST, all of it within one time limit once connected, whatever drips."""
+"""One process, or one connection to a service, that answers requests: no full pipe stops it, whatever drips."""
 
 from __future__ import annotations
 

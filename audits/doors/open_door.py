@@ -1,4 +1,4 @@
-"""What all doors do: requests of at most a batch, answers that are kept, and what ends the audit."""
+"""Mechanisms behind a command that stays open, or a service: requests of at most a batch, answers that are kept."""
 
 from __future__ import annotations
 
@@ -235,17 +235,11 @@ class ServiceMechanism(DoorMechanism):
     ----------
     url : str, of http or https, without user and password
     concurrency : int, most requests that are open at once
-    timeout : float, seconds that one request may take
+    timeout, batch, reproducible, data, answers, version
+        As of ``CommandMechanism``.
     timeouts : {"stop", "output"}
         Whether a request that takes longer ends the audit as not examined, or is an output. With "output" so are the
         statuses 429, 502, 503 and 504, after which a request is sent again otherwise.
-    batch : int, most draws of one request
-    reproducible : bool, whether requests have a seed
-    data : {"json", "csv"}
-        Whether a request holds the records themselves or the path of a file with them.
-    answers : AnswerCache, optional, where answers are kept
-    version : str
-        What runs there, in the user's words; answers of another version are others.
     """
 
     url: str = field(repr=False)

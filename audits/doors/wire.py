@@ -1,4 +1,4 @@
-"""What is written to a mechanism behind a line of JSON, and how its answer is read.
+"""Requests and answers of a mechanism behind a line of JSON, and a digest of what stands behind it.
 
 A request is one line of JSON, an answer one line of JSON for each draw. Equal JSON values are equal outputs; how they
 are spelt (white space, blank lines, ``2`` or ``2.0``) is not looked at.

@@ -1,4 +1,10 @@
-"""Which pairs an examination looks at: accepted ones, those that a search finds, the edge of what is refused."""
+"""Which pairs an examination looks at: accepted ones, those a search finds, the edge of what is refused; until when.
+
+Every pair has a share of the failure probability of its own, fixed before anything is drawn, so that leaving pairs out,
+because of a cap on the draws or after the claim is refuted, never raises the probability of a false verdict. Pairs
+count in the order in which they are given, so that what is found is the same for any number of processes. The value
+that guides a search is an indication, never proof: what the search finds is examined like any other, on other draws.
+"""
 
 from __future__ import annotations
 

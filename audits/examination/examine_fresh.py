@@ -22,6 +22,7 @@ from ..black_box.black_box_results import BlackBoxResult
 from ..error_budget import LedgerError
 from ..estimate import Budget, StreamKey
 from ..stated_law.stated_law import LawAudit, audit_loss
+from ..stats.intervals import even_capital
 from ..subject.contract import ContractFinding, ContractOutcome, Exact, same_law
 from ..subject.fresh_process import Apart, FreshProcess, NoProcess, ProcessServer, own_server
 from ..subject.guarded_subject import EncodedSubject
@@ -250,9 +251,7 @@ def more_than(gains: FloatArray, allowed: float) -> float:
     if allowed >= 1:
         return 1.0
     over = gains / max(allowed, SMALLEST) - 1.0
-    paths = [np.cumsum(np.log1p(stake * over)) for stake in STAKES.tolist()]
-    capital = np.logaddexp.reduce(paths, axis=0) - np.log(len(paths))
-    return float(np.exp(-max(0.0, float(capital.max(initial=0.0)))))
+    return float(np.exp(-even_capital([np.cumsum(np.log1p(stake * over)) for stake in STAKES.tolist()])))
 
 
 class ApartPair:

@@ -1,4 +1,4 @@
-"""What an examination says about one pair of data sets: numbers with intervals, each with what it may decide."""
+"""What an examination says about one pair: numbers with intervals, what each may decide, and a FAIL in numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One step of an adaptive interaction on a finite set of answers: its two laws, exactly, and what it costs."""
+"""One step of an adaptive interaction on a finite set of answers: its two laws, exactly, and what it costs.
+
+Filters in rational arithmetic are here too: what admits a step in a game that is decided exactly, sound and unsound.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lower ends of rare tails by adaptive importance sampling, for any mechanism with a known noise or a density.
+"""Tails of 1e-9 and far below: inside a proved event with two ends, elsewhere from below by importance sampling.
 
 Derivation: docs/derivations/importance_sampling.md.
 """

@@ -1,6 +1,8 @@
 """Proposals for rare events: laws around curved surfaces, fitted to weighted points of the event.
 
 Derivation: docs/derivations/importance_sampling.md.
+
+The pilot climbs to a rare event by levels and returns what to draw from, and where to cut the weights.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Where to look for counterexamples: structured pairs of data sets, and a search over real parameters.
 
 A search finds on one random stream; whatever it finds is confirmed by the caller on another.
+
+The best of many estimates flatters itself, so what a search saw is an indication only: the pair that it found is drawn
+from anew, and the interval of this confirmation takes no account of the search because it need not.
 """
 
 from __future__ import annotations

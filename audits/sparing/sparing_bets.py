@@ -3,6 +3,9 @@
 Before each draw a fair coin says which of two data sets it is made on; its label is the coin. Bets are placed on
 labels, given outputs, so that each draw counts by itself and both directions of a claim are attacked at once. Why the
 wealth is a supermartingale under the claim: ``docs/derivations/sparing.md``.
+
+Beside sets, labels are bet on by learned odds: the surer a score is of a data set, the more is staked. One player puts
+a share of the wealth on each bet, by what each has earned, and keeps some in hand.
 """
 
 from __future__ import annotations

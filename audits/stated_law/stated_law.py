@@ -20,13 +20,12 @@ from mechanisms.base import BOTH, Direction
 from mechanisms.data.dataset import FloatArray
 
 from ..estimate import Budget, Result
-from ..stats.intervals import even_share
+from ..stats.intervals import even_capital, even_share
 from ..white_box.tails import ROUNDING, outputs_in_chunks
 from .stated_law_bets import KEPT, Chosen, Frame, PointsView, Sides, choose, wealth
-from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, few_states
-from .stated_law_forms import Exchange, exchanges_of, unshown
+from .stated_law_columns import Atoms, Column, RefusedError, atoms_of, columns_of, difference, few_states
 from .stated_law_masses import masses
-from .stated_law_moves import Affine, Move, difference, moves_of
+from .stated_law_moves import Affine, Exchange, Move, exchanges_of, moves_of, unshown
 
 #: Draws of one data set that are learned from: this share, and no more than these.
 LEARNING, MOST_LEARNING = 0.25, 6000
@@ -465,5 +464,4 @@ def mean_p_value(payoff: FloatArray, stated: float) -> float:
     for sign, bound in ((1.0, max(stated, 0.0) + TOLERANCE), (-1.0, 1.0 - min(stated, 1.0) + TOLERANCE)):
         x = sign * (payoff - stated) - TOLERANCE
         paths += [np.cumsum(np.log1p(stake / (bound + TOLERANCE) * x)) for stake in STAKES.tolist()]
-    capital = np.logaddexp.reduce(paths, axis=0) - np.log(len(paths))
-    return float(np.exp(-max(0.0, float(capital.max()))))
+    return float(np.exp(-even_capital(paths)))

@@ -294,21 +294,20 @@ def linear_of(sides: Sides) -> Iterator[Linear]:
 
 def wealth(chosen: Sequence[Chosen], comparisons: Mapping[int, Sides | None]) -> tuple[float, int]:
     """Return the log of the largest capital that all the bets together ever had, and which bet won most."""
-    if not chosen:
-        return 0.0, 0
-    logs: list[FloatArray] = []
-    ends: list[float] = []
+    paths: list[FloatArray] = []
     for kept, share in zip(chosen, shares_of(len(chosen)), strict=True):
         sides = comparisons[kept.comparison]
-        if sides is None:  # the density refuses these moves of the certifying draws: the capital put on them is lost
-            continue
-        path = share + grown(payoffs(kept.bet, sides), kept.stake, kept.bet.bound)
-        logs.append(path)
-        ends.append(float(path.max()))
-    if not logs:
+        if sides is not None:  # otherwise the density refuses these moves: the capital put on them is lost
+            paths.append(share + grown(payoffs(kept.bet, sides), kept.stake, kept.bet.bound))
+    return together(paths)
+
+
+def together(paths: Sequence[FloatArray]) -> tuple[float, int]:
+    """Return the log of the most capital of all, whose logs after each draw are given, and the place of the richest."""
+    if not paths:
         return 0.0, 0
-    together = np.logaddexp.reduce(logs, axis=0)
-    return max(0.0, float(together.max())), int(np.argmax(ends))
+    all_of = np.logaddexp.reduce(paths, axis=0)
+    return max(0.0, float(all_of.max())), int(np.argmax([path.max() for path in paths]))
 
 
 def shares_of(n_bets: int) -> list[float]:

@@ -44,6 +44,13 @@ class RefusedError(Exception):
     """A density refuses too many of the outputs that were moved."""
 
 
+def difference(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the difference of two log densities, nan (nothing stated) counting as a density of 0."""
+    first, second = (np.where(np.isnan(logs), -np.inf, logs) for logs in (first, second))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(first == second, 0.0, first - second))
+
+
 @dataclass(frozen=True)
 class Chart:
     """A piece ``(low, high)`` of a column, mapped onto the whole line."""

@@ -18,9 +18,9 @@ from scipy.stats import binom
 
 from mechanisms.data.dataset import FloatArray
 
+from ..stats.intervals import even_capital
 from .stated_law_bets import Everywhere, Frame, PointsView, Rare, Sides, payoffs
-from .stated_law_columns import Atoms, BoolArray, LogDensity, RefusedError, learned_atoms
-from .stated_law_moves import difference
+from .stated_law_columns import Atoms, BoolArray, LogDensity, RefusedError, difference, learned_atoms
 
 IntArray = NDArray[np.intp]
 
@@ -237,8 +237,7 @@ def _capital(ratios: tuple[FloatArray, FloatArray], log_width: float, signs: Seq
         for lot in LOTS:
             bet = Everywhere(sign) if lot < 1 else Rare(0.97 / lot, sign > 0)
             paths.append(np.cumsum(np.log1p(lot * payoffs(bet, sides))))
-    together = np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
-    return max(0.0, float(together.max(initial=0.0)))
+    return even_capital(paths)
 
 
 def _log_cell(value: float, rest: FloatArray) -> float:

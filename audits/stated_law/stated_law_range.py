@@ -22,9 +22,8 @@ from mechanisms.data.dataset import FloatArray
 
 from ..estimate import Budget
 from .stated_law import LawAudit, LawTest, drawn_outputs, n_learning, stated, wherever_stated
-from .stated_law_bets import grown, shares_of, stake_of
-from .stated_law_columns import BoolArray, Column, RefusedError, atoms_of, columns_of
-from .stated_law_moves import difference
+from .stated_law_bets import grown, shares_of, stake_of, together
+from .stated_law_columns import BoolArray, Column, RefusedError, atoms_of, columns_of, difference
 
 IntArray = NDArray[np.intp]
 LogDensity = Callable[[FloatArray], FloatArray]
@@ -370,7 +369,4 @@ def _wealth(
         except RefusedError:  # what was put on it is lost
             x = np.full(len(drawn), -1.0)
         paths.append(share + grown(x, cut.stake, 1.0))
-    if not paths:
-        return 0.0, 0
-    together = np.logaddexp.reduce(paths, axis=0)
-    return max(0.0, float(together.max())), int(np.argmax([path.max() for path in paths]))
+    return together(paths)

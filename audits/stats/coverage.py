@@ -1,8 +1,13 @@
-"""How often a private bound holds, over the randomness of the mechanism that releases it."""
+"""How often a bound holds, from all draws at once or from as few as decide; every look spends its own share.
+
+Looks happen after 1, 2, 4, … times ``first`` draws in total, the last one at the budget. Look k spends
+``failure_prob / (k (k + 1))``, whatever the number of looks, so the interval returned holds although the time to stop
+was chosen by looking.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -276,21 +281,14 @@ def sequential_delta(
     check_delta(delta)
     rngs = {d: budget.key.child("sequential delta", d.name).rng() for d in directions}
     losses = {d: np.empty(n_each) for d in directions}
-    looks: list[Estimate] = []
-    done, decided = 0, False
-    for total in look_sizes(n_each, max(1, first // len(directions))):
-        look = budget.part(f"look {len(looks) + 1}", share=look_share(len(looks) + 1))
+
+    def seen(done: int, total: int, look: Budget) -> Estimate:
         parts = look.split({d.name: Fraction(1, len(directions)) for d in directions})
         for d in directions:
             losses[d][done:total] = loss_sample(mechanism, pair, d, total - done, rng=rngs[d])
-        done = total
-        looks.append(
-            worse([delta_estimate(losses[d][:done], epsilon, parts[d.name].spend("delta")) for d in directions])
-        )
-        decided = _decided(looks[-1], (0.0, delta))
-        if decided:
-            break
-    return _stopped(looks, decided, budget.failure_prob)
+        return worse([delta_estimate(losses[d][:total], epsilon, parts[d.name].spend("delta")) for d in directions])
+
+    return _looked(seen, (0.0, delta), budget, look_sizes(n_each, max(1, first // len(directions))))
 
 
 def _run(
@@ -302,32 +300,32 @@ def _run(
 ) -> SequentialAudit:
     if not allowed[0] <= allowed[1]:
         raise ValueError(f"allowed must satisfy low <= high, got allowed={allowed}")
-    rng = budget.key.child("sequential").rng()
-    values = np.empty(budget.n_draws)
-    looks: list[Estimate] = []
-    done, decided = 0, False
-    for total in look_sizes(budget.n_draws, first):
+    rng, values = budget.key.child("sequential").rng(), np.empty(budget.n_draws)
+
+    def seen(done: int, total: int, look: Budget) -> Estimate:
         for size in chunk_sizes(total - done):
             batch = np.asarray(sampler(size, rng), dtype=np.float64)
             if batch.shape != (size,):  # one value would be spread over all places
                 raise ValueError(f"sampler must return shape ({size},), got shape={batch.shape}")
             values[done : done + size] = batch
             done += size
-        look = budget.part(f"look {len(looks) + 1}", share=look_share(len(looks) + 1))
-        looks.append(interval(values[:done], look.spend("one interval")))
-        decided = _decided(looks[-1], allowed)
+        return interval(values[:done], look.spend("one interval"))
+
+    return _looked(seen, allowed, budget, look_sizes(budget.n_draws, first))
+
+
+def _looked(
+    seen: Callable[[int, int, Budget], Estimate], allowed: tuple[float, float], budget: Budget, sizes: Iterable[int]
+) -> SequentialAudit:
+    """Look at growing samples until one is decided; ``seen(done, total, look)`` adds draws and returns the interval."""
+    (low, high), looks, done = allowed, list[Estimate](), 0
+    for total in sizes:
+        number = len(looks) + 1
+        last = seen(done, total, budget.part(f"look {number}", share=look_share(number)))
+        looks, done = [*looks, last], total
+        decided = (low <= last.low and last.high <= high) or last.high < low or last.low > high
         if decided:
             break
-    return _stopped(looks, decided, budget.failure_prob)
-
-
-def _stopped(looks: list[Estimate], decided: bool, failure_prob: float) -> SequentialAudit:
-    last = looks[-1]
     method = f"{last.method}, look {len(looks)} of a sequential audit"
-    whole = Estimate(last.value, last.low, last.high, failure_prob, last.n_draws, method)
+    whole = Estimate(last.value, last.low, last.high, budget.failure_prob, last.n_draws, method)
     return SequentialAudit(whole, tuple(looks), decided, last.n_draws)
-
-
-def _decided(estimate: Estimate, allowed: tuple[float, float]) -> bool:
-    low, high = allowed
-    return (low <= estimate.low and estimate.high <= high) or estimate.high < low or estimate.low > high

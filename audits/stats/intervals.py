@@ -2,12 +2,15 @@
 
 Every function takes ``failure_prob``, the probability with which the *whole* returned interval (or band) may miss the
 truth. The derivations are collected in ``docs/derivations/intervals.md``.
+
+Several questions share one failure probability: shares are added up, never repeated.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -301,6 +304,15 @@ def _betting_lower(unit: FloatArray, bets: FloatArray, log_needed: float) -> flo
         return 0.0
     root = float(brentq(excess, smallest, 1.0, xtol=1e-15, rtol=1e-10))  # excess(1) < 0: no value lies above 1
     return max(0.0, root * (1 - 2e-10) - 2e-15)  # rounded towards the safe side
+
+
+def even_capital(paths: Sequence[FloatArray]) -> float:
+    """Return the log of the most that bets with even shares of a capital of 1 ever have together, at least 0.
+
+    ``paths``: the log of what each makes of 1 after each draw. The inverse of that capital is a p-value (Ville).
+    """
+    together = np.logaddexp.reduce(paths, axis=0) - math.log(len(paths))
+    return max(0.0, float(together.max(initial=0.0)))
 
 
 def dkw_radius(n: int, failure_prob: float) -> float:

@@ -1,4 +1,9 @@
-"""One guarded call of a mechanism: a copy of the data, global generators reseeded, exceptions as outputs."""
+"""Guarded calls of a mechanism, calls that may be open together, and how a call can end without outputs.
+
+A call gets a copy of the data and reseeded global generators; its exceptions are outputs. After a deadline nothing more
+is begun: what was decided by then stays, and the rest is open. Stopping early never raises the probability of a false
+verdict, since every pair, and every look at it, has a share of the failure probability fixed before anything is drawn.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 Cheap and first. Findings report; where a breach leaks, the black box finds the leak in the outputs. A mechanism that
 does not repeat under one ``rng`` (randomness of the operating system, a service) keeps the contract.
 Derivation: ``docs/derivations/contract.md``.
+
+The tests condition on the pooled outputs and ask which call or place they came from; under the contract that is
+uniformly random, so that counts are hypergeometric. No law of the outputs is assumed, discrete ones included.
 """
 
 from __future__ import annotations

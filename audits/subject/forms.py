@@ -2,6 +2,8 @@
 
 A form is nested tuples, so that equal ones are one key and each says how to fill it. A number that is printed in a text
 counts as one only where it can be printed again, digit for digit, in the way that its place is printed in.
+
+Outputs that are objects so become rows that a stated density is asked about, and such rows outputs again.
 """
 
 from __future__ import annotations

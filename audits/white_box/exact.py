@@ -1,4 +1,4 @@
-"""Exact laws as estimates, and the comparison of an exact with a sampled witness."""
+"""Laws that are known: exact deltas and epsilons, several mechanisms together, and the sharpest draws beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Identities that must hold exactly: two ways to the same number, and densities that fit their samplers."""
+"""Identities that must hold exactly: two ways to the same number, and densities that fit their samplers.
+
+A density is held against draws by moves. For a smooth bijection f with Jacobian J put r(o) = p(f(o)) J(o) / p(o) and
+w = 1/(1 + r). If the draws have density p,
+
+    E[w(f^{-1}(o))] = integral of p(f(o)) J(o) w(o) do = E[r(o) w(o)],
+
+and both terms lie in [0, 1], so the difference of the two at one draw lies in [-1, 1] and has mean 0. As f tends to
+the identity this is the score test for the parameter that f moves. Here f scales or shifts one coordinate, or shears
+it along the next one, which sees dependence that the density leaves out. Draws on an atom, and infinite ones, stay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tails P(L > epsilon) and divergences delta(epsilon) of the privacy loss, estimated from draws of the loss."""
+"""Draws of the privacy loss in chunks, and tails P(L > epsilon) and divergences delta(epsilon) estimated from them."""
 
 from __future__ import annotations
 

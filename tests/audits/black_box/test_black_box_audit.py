@@ -14,7 +14,7 @@ from audits import Budget, Estimate, StreamKey
 from audits.black_box.black_box_audit import audit_claim, audit_epsilon, audit_gaussian_dp, black_box_audit
 from audits.black_box.black_box_events import PointTradeOff, RankEvent
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome, ClaimTest, CurvePoints, LowerBound
-from audits.black_box.black_box_samples import SampleSizes
+from audits.black_box.black_box_samples import sample_sizes
 from mechanisms import Dataset, Direction, GaussianProfile, NeighbouringPair, Relation, UnsupportedRelation
 from verify.plugin.pytest_audit import Auditor
 
@@ -247,7 +247,7 @@ def test_impossible_input_is_refused(build, message):
 
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (200, 3), (2000, 1), (10**6, 1), (10**5, 4)])
 def test_the_three_samples_are_disjoint_and_use_every_draw(n, k):
-    train, choose, certify = SampleSizes.default(n, k).sizes(n)
+    train, choose, certify = sample_sizes(n, k)
     assert train + choose + certify == n
     assert min(train, certify) > 0
     assert certify >= n // 2

@@ -17,9 +17,8 @@ from audits import Budget, StreamKey
 from audits.examination.recorded import Recorded
 from audits.stated_law.stated_law import LawAudit, audit_law, audit_loss, n_learning
 from audits.stated_law.stated_law_columns import MOST_READ, columns_read
-from audits.stated_law.stated_law_forms import Exchange, Refill
 from audits.stated_law.stated_law_masses import Places
-from audits.stated_law.stated_law_moves import Permutation, Together, Whole
+from audits.stated_law.stated_law_moves import Exchange, Permutation, Refill, Together, Whole
 from audits.subject.open_subject import subject_of
 from mechanisms import Dataset, NeighbouringPair
 

@@ -9,12 +9,7 @@ from oracles.toy_mechanisms import Coin, CoinProfile, GaussianSum, toy_pair
 from scipy.integrate import quad
 
 from audits import Budget, Estimate, StreamKey, audit_tails, exact_delta
-from audits.white_box.exact import (
-    compare,
-    composed_delta,
-    exact_epsilon,
-    exact_tail,
-)
+from audits.white_box.exact import compare, composed_delta, exact_epsilon, exact_tail
 from mechanisms import (
     BOTH,
     Direction,

@@ -63,7 +63,6 @@ PIECES = {
     "examine_fresh",
     "fresh_process",
     "forms",
-    "stated_law_forms",
     "stated_law_masses",
 }
 #: The standard profile of the betting intervals alone: some seconds of work.
