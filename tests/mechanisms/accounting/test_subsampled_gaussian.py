@@ -13,7 +13,7 @@ from dp_accounting.rdp import RdpAccountant
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.mechanisms.subsampled_steps import line_delta_and_tail, plane_delta, renyi_by_quadrature, worst_pair
+from oracles.mechanisms.literal_training import line_delta_and_tail, plane_delta, renyi_by_quadrature, worst_pair
 
 from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting.subsampled_gaussian import (
