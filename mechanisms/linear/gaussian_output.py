@@ -394,11 +394,8 @@ def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
     if domain.n_public is None:
         return NO_SIZE
     lam = offered_ridge(domain, promise)
-
-    def build(sigma: float) -> GaussianOutput:
-        return GaussianOutput.isotropic(sigma, domain.dim, RidgeMap(lam))
-
-    return with_least_noise(build, domain, promise, largest_move(lam, domain) / promise.epsilon)
+    ridge, start = RidgeMap(lam), largest_move(lam, domain) / promise.epsilon
+    return with_least_noise(lambda sigma: GaussianOutput.isotropic(sigma, domain.dim, ridge), domain, promise, start)
 
 
 def offers() -> Sequence[Offer]:
