@@ -388,8 +388,8 @@ def renyi_to_epsilon(order: float, cost: float, delta: float) -> float:
     r"""Return an ``epsilon`` that a Renyi divergence of at most ``cost`` promises at ``delta`` in [0, 1].
 
     ``cost + log((a - 1)/a) - (log delta + log a)/(a - 1)`` with ``a = order > 1``, or 0 where that is negative;
-    infinite at an infinite cost, and at ``delta = 0`` (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al. 2020,
-    theorem 21; docs/derivations/dp_sgd.md, theorem 6).
+    infinite at an infinite cost, and at ``delta = 0`` (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al.
+    2020, theorem 21; docs/derivations/dp_sgd.md, theorem 6).
     """
     a, cost, delta = _check_real_order(order), _check_cost(cost), check_delta(delta)
     if delta == 0.0:

@@ -150,8 +150,8 @@ def product_form_terms(
     """Return the loss terms for a target whose Hessian has any rank, literally as RW21's Theorem 6 prints them.
 
     ``hessian`` and ``gradient`` are those of ``J(theta; D)``, the other two those of the target's loss, whose Hessian
-    is symmetric positive semidefinite; ``sign`` is +1 when the target is added to ``D``, -1 when it is removed. The matrix
-    that is updated is ``grad b = -grad^2 J``, so that every ``mu_j`` is at most 0. Arrays of shape ``(1,)``.
+    is symmetric positive semidefinite; ``sign`` is +1 when the target is added to ``D``, -1 when it is removed. The
+    matrix that is updated is ``grad b = -grad^2 J``, so that every ``mu_j`` is at most 0. Arrays of shape ``(1,)``.
     """
     if sign not in (1.0, -1.0):
         raise ValueError(f"sign must be +1 or -1, got sign={sign}")

@@ -74,8 +74,9 @@ def ops_epsilon(
     """Return the smallest ``epsilon >= 0`` at ``delta`` of one-posterior sampling, elementwise over arrays of one axis.
 
     Leverage and scaled residual are those out of sample, as in ``QuadraticProfile``; a leverage may be infinite
-    (without the record the matrix is singular), and so is epsilon there. FORWARD: drawn without the record. On the safe side:
-    the divergence there is at most ``delta``, to float64 (relatively 1e-11; ``epsilon_at`` of the profile is proved).
+    (without the record the matrix is singular), and so is epsilon there. FORWARD: drawn without the record. On the safe
+    side: the divergence there is at most ``delta``, to float64 (relatively 1e-11; ``epsilon_at`` of the profile is
+    proved).
     """
     mu, a = np.broadcast_arrays(np.asarray(leverage, dtype=np.float64), np.asarray(scaled_residual, dtype=np.float64))
     if mu.ndim != 1 or not (mu >= 0).all() or not np.isfinite(a[np.isfinite(mu)]).all():
