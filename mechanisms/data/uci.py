@@ -66,18 +66,10 @@ GUESSED: Final = TableForm()
 def read_table(path: Path, form: TableForm = GUESSED) -> Any:
     """Return a file's cells as a pandas frame: numbers as numbers, words without stray blanks and tabs, NaN if missing.
 
-    Parameters
-    ----------
-    path : path
-        A file whose suffix is one of ``FORMATS``. A MATLAB file (up to version 7.2) holds one matrix, or ``X`` and
-        ``y``; the last column is then named ``y``.
-    form : TableForm
-        How a text file is laid out; ARFF and MATLAB say it themselves, and ``names`` holds for them too.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it is not what its suffix says; the message never quotes a cell.
+    The suffix is one of ``FORMATS``. A MATLAB file (up to version 7.2) holds one matrix, or ``X`` and ``y``; the last
+    column is then named ``y``. ``form`` lays out a text file; ARFF and MATLAB say it themselves, and its ``names``
+    holds for them too. ``DataError`` if there is no such file, or it is not what its suffix says; the message never
+    quotes a cell.
     """
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:

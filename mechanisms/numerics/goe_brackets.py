@@ -22,12 +22,8 @@ from .goe import Extreme, GoeLaw, Normalisation
 def sf_bracket(law: GoeLaw, x: float) -> Bracket:
     """Return a proved enclosure of ``P(extreme > x)``, narrower than 1e-13 relatively.
 
-    Parameters
-    ----------
-    law : GoeLaw
-        About 0.1 s at ``dim = 50`` and some seconds at ``dim = 200``.
-    x : float
-        Finite; taken as the exact binary number that it is, in the law's normalisation.
+    About 0.1 s at ``dim = 50`` and some seconds at ``dim = 200``. ``x`` is finite, taken as the exact binary number
+    that it is, in the law's normalisation.
     """
     if not math.isfinite(x):
         raise ValueError(f"x must be finite, got x={x}")
