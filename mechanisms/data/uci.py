@@ -257,12 +257,8 @@ Codes: TypeAlias = Mapping[str | int, Mapping[str, float]]
 def coded(frame: Any, codes: Codes, name: str) -> Any:
     """Return the table with the numbers that the words of some columns stand for.
 
-    A column of numbers stays as it is, unless each of them is one of the words.
-
-    Raises
-    ------
-    DataError
-        If a column is not there, or holds a word without a number; the message never quotes it.
+    A column of numbers stays as it is, unless each of them is one of the words. ``DataError`` if a column is not there,
+    or holds a word without a number; the message never quotes it.
     """
     from pandas.api.types import is_numeric_dtype
 
@@ -281,10 +277,7 @@ def coded(frame: Any, codes: Codes, name: str) -> Any:
 def regression_of(frame: Any, target: str | int, drops: Sequence[str | int], path: Path) -> Dataset:
     """Return a table's complete records as a data set without public bounds, named after the file.
 
-    Raises
-    ------
-    DataError
-        If a column is not there, the response is no number, or no record is complete.
+    ``DataError`` if a column is not there, the response is no number, or no record is complete.
     """
     X, y, steps = _split(frame, target, drops, path.name)
     keep = np.isfinite(X).all(axis=1) & np.isfinite(y)

@@ -125,12 +125,7 @@ class GaussianOutput:
         """Return an enclosure of ``delta(epsilon)`` that is proved from the data on; any relation.
 
         Unlike ``profile(pair).delta_bracket``, which starts from a sensitivity rounded to float64, the linear algebra
-        is done in ball arithmetic too. Both directions agree.
-
-        Raises
-        ------
-        TypeError
-            If the estimator is not a ridge estimate.
+        is done in ball arithmetic too. Both directions agree. ``TypeError`` if the estimator is not a ridge estimate.
         """
         return self._proved(pair, epsilon, 0)
 

@@ -75,11 +75,7 @@ def target_terms(
 
     Everything is computed from the smaller of the two data sets: ``1 - f'' mu`` of the larger one equals
     ``1/(1 + f'' mu)`` of the smaller (Sherman-Morrison), which does not cancel however high the leverage.
-
-    Raises
-    ------
-    SolverError
-        If a loss is no number: slopes of the target beyond float64.
+    ``SolverError`` if a loss is no number: slopes of the target beyond float64.
     """
     gradient = objective.gradient(theta)
     leverages = np.empty((len(targets), len(theta)))
