@@ -140,12 +140,7 @@ def proved(mechanism: object, domain: Domain, promise: Promise) -> bool:
 def least(kept: Callable[[float], bool], start: float) -> float | None:
     """Return the least positive number at which a promise is kept, a millionth larger at most; None if none is.
 
-    Parameters
-    ----------
-    kept : callable
-        Of a number; once it is kept it stays so.
-    start : float
-        Where the search begins; positive.
+    Once a number is kept all larger ones are; the search begins at ``start``, positive.
     """
     low, high = start, start
     for _ in range(200):
@@ -169,12 +164,7 @@ def with_least_noise(
 ) -> Offered:
     """Return the mechanism at the least level of noise for which the promise is proved.
 
-    Parameters
-    ----------
-    build : callable
-        Of the level; a higher one is at least as private.
-    start : float
-        Where the search begins; positive.
+    ``build`` takes the level, of which a higher one is at least as private; the search begins at ``start``, positive.
     """
     level = least(lambda level: proved(build(level), domain, promise), start)
     return (

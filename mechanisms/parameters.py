@@ -66,21 +66,8 @@ class Parameters(BaseModel):
     def check(self, dataset: Dataset, *, everywhere: bool) -> bool:
         """Refuse data on which, and numbers with which, the mechanism is not defined.
 
-        Parameters
-        ----------
-        everywhere : bool
-            Whether it must be defined on every data set of so many records in the public domain, or on these alone.
-
-        Returns
-        -------
-        bool
-            Whether it must be defined where there is no record, too.
-
-        Raises
-        ------
-        DataError
-            If responses do not fit.
-        ValueError
-            ``parameter must be <rule>, got parameter=value``.
+        With ``everywhere`` it must be defined on every data set of so many records in the public domain, else on these
+        alone. The answer is whether it must be defined where there is no record, too. ``DataError`` if responses do not
+        fit, ``ValueError("parameter must be <rule>, got parameter=value")``.
         """
         return True

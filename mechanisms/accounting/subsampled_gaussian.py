@@ -324,21 +324,9 @@ def renyi_divergence(rate: float, mu: ArrayLike, order: int) -> float | FloatArr
     With ``q = rate`` it is ``log(sum_k C(order, k) (1 - q)^(order - k) q^k exp(k (k - 1) mu^2/2)) / (order - 1)``
     (Mironov, Talwar and Zhang 2019, section 3.3), that of ``(1 - q) N(0, 1) + q N(mu, 1)`` against ``N(0, 1)``. It
     bounds every step whose clipped gradient of the record is at most ``mu`` long, and the other direction too
-    (docs/derivations/dp_sgd.md, theorems 1 and 5). Not for a replaced record.
-
-    Parameters
-    ----------
-    rate : float
-        Probability that the record takes part, in (0, 1].
-    mu : array_like
-        Lengths of clipped gradients in standard deviations of the noise, at least 0; any shape.
-    order : int
-        At least 2.
-
-    Returns
-    -------
-    float or array
-        As ``mu``; to about 1e-13 relatively, as it comes (neither rounded up nor down). Infinite from 1e150 on.
+    (docs/derivations/dp_sgd.md, theorems 1 and 5). Not for a replaced record. Gradient lengths ``mu >= 0`` are in
+    standard deviations of the noise, any shape; ``rate`` in (0, 1], ``order`` at least 2. To about 1e-13 relatively, as
+    it comes (neither rounded up nor down); infinite from 1e150 on.
     """
     pairs, weights = _log_weights(check_rate(rate), check_order(order))
     lengths = np.asarray(mu, dtype=np.float64)
@@ -385,19 +373,11 @@ def _check_cost(cost: float) -> float:
 
 
 def renyi_to_epsilon(order: float, cost: float, delta: float) -> float:
-    r"""Return an ``epsilon`` that a Renyi divergence of at most ``cost`` promises at ``delta``.
+    r"""Return an ``epsilon`` that a Renyi divergence of at most ``cost`` promises at ``delta`` in [0, 1].
 
-    ``cost + log((a - 1)/a) - (log delta + log a)/(a - 1)`` with ``a = order``, or 0 where that is negative (Canonne,
-    Kamath and Steinke 2020, proposition 12; Balle et al. 2020, theorem 21; docs/derivations/dp_sgd.md, theorem 6).
-
-    Parameters
-    ----------
-    order : float
-        Above 1.
-    cost : float
-        At least 0; infinity promises nothing.
-    delta : float
-        In [0, 1]; infinity is returned at 0.
+    ``cost + log((a - 1)/a) - (log delta + log a)/(a - 1)`` with ``a = order > 1``, or 0 where that is negative;
+    infinite at an infinite cost, and at ``delta = 0`` (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al.
+    2020, theorem 21; docs/derivations/dp_sgd.md, theorem 6).
     """
     a, cost, delta = _check_real_order(order), _check_cost(cost), check_delta(delta)
     if delta == 0.0:

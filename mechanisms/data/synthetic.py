@@ -39,13 +39,7 @@ def linear_unit_rows(n_records: int, dim: int, *, noise_sd: float, rng: np.rando
     """Return the linear Gaussian model of W19-FIG1: rows of norm 1, responses clipped to [-1, 1].
 
     The paper does not give sizes, coefficients or the noise level; here the coefficients are uniform on the sphere.
-
-    Parameters
-    ----------
-    n_records, dim : int
-        At least 0 and 1.
-    noise_sd : float
-        Standard deviation of the responses' noise before clipping, at least 0.
+    ``noise_sd`` is that of the responses before clipping.
     """
     n_records, dim = _size("n_records", n_records, 0), _size("dim", dim, 1)
     noise_sd = check_nonnegative("noise_sd", noise_sd)
@@ -70,11 +64,7 @@ def margin_classes(n_records: int, dim: int = 2, *, margin: float = 0.4, rng: np
 
     Records are uniform on the part of the unit ball that is at least ``margin`` away from the hyperplane through the
     origin orthogonal to the first axis; the label is the side. (The paper does not say how its points were drawn.)
-
-    Parameters
-    ----------
-    margin : float
-        In [0, 1).
+    ``margin`` in [0, 1).
     """
     n_records, dim = _size("n_records", n_records, 0), _size("dim", dim, 1)
     if not 0 <= margin < 1:

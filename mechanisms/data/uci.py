@@ -66,18 +66,10 @@ GUESSED: Final = TableForm()
 def read_table(path: Path, form: TableForm = GUESSED) -> Any:
     """Return a file's cells as a pandas frame: numbers as numbers, words without stray blanks and tabs, NaN if missing.
 
-    Parameters
-    ----------
-    path : path
-        A file whose suffix is one of ``FORMATS``. A MATLAB file (up to version 7.2) holds one matrix, or ``X`` and
-        ``y``; the last column is then named ``y``.
-    form : TableForm
-        How a text file is laid out; ARFF and MATLAB say it themselves, and ``names`` holds for them too.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it is not what its suffix says; the message never quotes a cell.
+    The suffix is one of ``FORMATS``. A MATLAB file (up to version 7.2) holds one matrix, or ``X`` and ``y``; the last
+    column is then named ``y``. ``form`` lays out a text file; ARFF and MATLAB say it themselves, and its ``names``
+    holds for them too. ``DataError`` if there is no such file, or it is not what its suffix says; the message never
+    quotes a cell.
     """
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
@@ -265,12 +257,8 @@ Codes: TypeAlias = Mapping[str | int, Mapping[str, float]]
 def coded(frame: Any, codes: Codes, name: str) -> Any:
     """Return the table with the numbers that the words of some columns stand for.
 
-    A column of numbers stays as it is, unless each of them is one of the words.
-
-    Raises
-    ------
-    DataError
-        If a column is not there, or holds a word without a number; the message never quotes it.
+    A column of numbers stays as it is, unless each of them is one of the words. ``DataError`` if a column is not there,
+    or holds a word without a number; the message never quotes it.
     """
     from pandas.api.types import is_numeric_dtype
 
@@ -289,10 +277,7 @@ def coded(frame: Any, codes: Codes, name: str) -> Any:
 def regression_of(frame: Any, target: str | int, drops: Sequence[str | int], path: Path) -> Dataset:
     """Return a table's complete records as a data set without public bounds, named after the file.
 
-    Raises
-    ------
-    DataError
-        If a column is not there, the response is no number, or no record is complete.
+    ``DataError`` if a column is not there, the response is no number, or no record is complete.
     """
     X, y, steps = _split(frame, target, drops, path.name)
     keep = np.isfinite(X).all(axis=1) & np.isfinite(y)

@@ -353,12 +353,8 @@ def proved_event(
 ) -> tuple[NormalBoxes, FloatArray]:
     """Return an event that contains ``{L > epsilon}``, and the orthogonal basis of its coordinates, in columns.
 
-    Parameters
-    ----------
-    drawn : Dataset
-        The data drawn from.
-    centre : float
-        Noise along the target's features around which the grids are laid. Any value gives a valid event.
+    ``drawn`` is the data drawn from; ``centre`` is the noise along the target's features around which the grids are
+    laid. Any value gives a valid event.
     """
     dim, anywhere, far = drawn.dim, target.edge_anywhere(epsilon), math.hypot(centre, BEYOND)
     theta = mechanism.solve(drawn, mechanism.sigma * centre * target.towards[None])

@@ -95,12 +95,7 @@ class FilteredDPSGD:
         """Return what a step costs records whose clipped gradients are so long, rounded upwards.
 
         At a rate below 1 a chord of the divergence as a function of the squared norm, in which it is convex (the
-        logarithm of a sum of exponentials), so that the chord is above it.
-
-        Parameters
-        ----------
-        norms : array
-            At most ``clip``, of any shape.
+        logarithm of a sum of exponentials), so that the chord is above it. Norms are at most ``clip``, of any shape.
         """
         training = self.training
         slack = 1 + 1e-12  # what rounding adds to a norm

@@ -116,18 +116,8 @@ def generalisation_gap(
 ) -> Fraction:
     """Return the on-average generalisation error of one loss (W19-D2.8), or cross-domain (W19-D2.10).
 
-    Parameters
-    ----------
-    mechanism : SymbolMechanism
-        Defined on the data sets of ``n`` records.
-    population : law
-        Of a record.
-    n : int
-        At least 1.
-    loss : nested sequence
-        ``loss[z][output]`` in [0, 1].
-    target : law, optional
-        The target domain; the population itself if left out.
+    The mechanism is defined on the data sets of ``n >= 1`` records, ``population`` is the law of one, ``target`` that
+    of the target domain (the population itself if left out), and ``loss[z][output]`` lies in [0, 1].
     """
     table = gap_coefficients(mechanism, population, target or population, n)
     return abs(

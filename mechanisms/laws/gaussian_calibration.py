@@ -31,14 +31,7 @@ def analytic_mu(epsilon: float, delta: float) -> float:
     r"""Return the largest ``mu`` for which ``N(0, 1)`` and ``N(mu, 1)`` are ``(epsilon, delta)``-close.
 
     The root in ``mu`` of ``Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) = delta`` (Balle and Wang 2018,
-    theorem 8), taken in ``log mu`` and rounded to the safe side.
-
-    Parameters
-    ----------
-    epsilon : float
-        At least 0, natural log.
-    delta : float
-        In (0, 1).
+    theorem 8), taken in ``log mu`` and rounded to the safe side; ``epsilon >= 0`` and ``delta`` in (0, 1).
     """
     epsilon, delta = check_nonnegative("epsilon", epsilon), check_open_delta(delta)
     target = math.log(delta)
@@ -61,12 +54,7 @@ def analytic_mu(epsilon: float, delta: float) -> float:
 def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     """Return the smallest standard deviation of normal noise that is ``(epsilon, delta)``-DP, exactly.
 
-    Parameters
-    ----------
-    sensitivity : float
-        Euclidean; finite and positive.
-    epsilon, delta : float
-        As in ``analytic_mu``.
+    ``sensitivity`` is Euclidean, finite and positive; the others are as in ``analytic_mu``.
     """
     return check_positive("sensitivity", sensitivity) / analytic_mu(epsilon, delta)
 
@@ -82,16 +70,9 @@ def classical_sigma(sensitivity: float, epsilon: float, delta: float, *, numerat
 
 
 def gaussian_epsilons(mu: ArrayLike, delta: float) -> FloatArray:
-    """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta`` for every entry of ``mu``, in one pass.
+    """Return the smallest ``epsilon >= 0`` with ``delta(epsilon) <= delta`` for every distance in ``mu``, in one pass.
 
-    Bisection to the last bits, all entries at once; rounded to the safe side.
-
-    Parameters
-    ----------
-    mu : array_like
-        Finite, at least 0; distances of the means in standard deviations.
-    delta : float
-        In (0, 1).
+    Bisection to the last bits, all entries at once; rounded to the safe side. ``delta`` is in (0, 1).
     """
     mu = np.asarray(mu, dtype=np.float64)
     target = math.log(check_open_delta(delta))

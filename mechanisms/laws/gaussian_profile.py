@@ -24,21 +24,10 @@ ROUNDING = 1e-13
 def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
     r"""Return ``log delta(epsilon)`` between ``N(0, 1)`` and ``N(mu, 1)``, any shapes that broadcast.
 
-    ``delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)`` (Balle and Wang 2018, theorem 8),
-    evaluated as ``phi(a) [R(a) - R(a - mu)]`` with ``a = mu/2 - epsilon/mu`` and the Mills ratio ``R``, which does
-    not cancel.
-
-    Parameters
-    ----------
-    epsilon : array_like
-        Any real numbers (natural log); for negative ones ``delta(e) = 1 - e^e + e^e delta(-e)``.
-    mu : array_like
-        Distances of the means in standard deviations, at least 0.
-
-    Returns
-    -------
-    array
-        ``-inf`` where delta is 0.
+    ``delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)`` (Balle and Wang 2018, theorem 8), evaluated
+    as ``phi(a) [R(a) - R(a - mu)]`` with ``a = mu/2 - epsilon/mu`` and the Mills ratio ``R``, which does not cancel.
+    For negative ``epsilon`` (natural log) ``delta(e) = 1 - e^e + e^e delta(-e)``; ``mu >= 0`` are distances of the
+    means in standard deviations. ``-inf`` where delta is 0.
     """
     epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(mu, dtype=np.float64))
     if np.isnan(epsilon).any():

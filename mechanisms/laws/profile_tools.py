@@ -37,14 +37,8 @@ def from_nonnegative(epsilon: FloatArray, log_delta_opposite: FloatArray) -> Flo
 def smallest_epsilon(log_delta: Callable[[float], float], delta: float, upper: float) -> float:
     """Return the smallest ``epsilon`` in ``[0, upper]`` with ``log_delta(epsilon) <= log(delta)``, rounded upwards.
 
-    Parameters
-    ----------
-    log_delta : callable
-        Non-increasing.
-    delta : float
-        In (0, 1].
-    upper : float
-        A point where ``log_delta`` is at most ``log(delta)`` (up to rounding); finite.
+    ``log_delta`` is non-increasing, ``delta`` in (0, 1]; at ``upper``, finite, it is at most ``log(delta)`` up to
+    rounding.
     """
     target = math.log(delta)
     if log_delta(0.0) <= target:
@@ -68,21 +62,9 @@ def epsilon_bracket(
 ) -> Bracket:
     """Return a proved enclosure of the smallest ``epsilon >= 0`` with divergence at most ``delta``.
 
-    Parameters
-    ----------
-    delta_bracket : callable
-        Proved enclosure of the divergence, which is non-increasing in its argument.
-    delta : float
-        In [0, 1].
-    epsilon : float
-        A numerical solution, around which signs are proved; infinity is returned as it is.
-    widest : float
-        Largest relative half-width tried.
-
-    Raises
-    ------
-    ArithmeticError
-        If ``epsilon`` is not a solution to a relative accuracy of ``widest``.
+    ``delta_bracket`` encloses the divergence, which is non-increasing; ``epsilon`` is a numerical solution, around
+    which signs are proved up to a relative half-width of ``widest`` (``ArithmeticError`` beyond); infinity is returned
+    as it is.
     """
     if math.isinf(epsilon):
         return Bracket(epsilon, epsilon)

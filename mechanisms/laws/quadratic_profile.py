@@ -36,23 +36,11 @@ def quadratic_log_delta(
 ) -> FloatArray:
     """Return ``log delta(epsilon)`` of one-posterior sampling, any shapes that broadcast.
 
-    Parameters
-    ----------
-    epsilon : array_like
-        Any real numbers (natural log).
-    leverage : array_like
-        ``mu = x^T H^{-1} x`` of the target, out of sample; at least 0.
-    scaled_residual : array_like
-        ``a = sqrt(gamma) (y - x^T theta_hat)``, out of sample; the sign does not matter.
-    direction : Direction
-        FORWARD: drawn without the target.
-
-    Returns
-    -------
-    array
-        ``-inf`` where delta is 0. Down to -700 off by at most 1e-12, and BACKWARD by ``5e-15/(1 - epsilon/top)`` more
-        near the largest loss ``top``: a few units in the last place below it, ``-inf`` is returned though delta is
-        positive. ``QuadraticProfile`` is accurate there too.
+    Out of sample, ``leverage`` is ``mu = x^T H^{-1} x >= 0`` of the target and ``scaled_residual`` is
+    ``a = sqrt(gamma) (y - x^T theta_hat)``, of either sign; ``epsilon`` is any real numbers (natural log). FORWARD:
+    drawn without the target. ``-inf`` where delta is 0. Down to -700 off by at most 1e-12, and BACKWARD by
+    ``5e-15/(1 - epsilon/top)`` more near the largest loss ``top``: a few units in the last place below it, ``-inf`` is
+    returned though delta is positive. ``QuadraticProfile`` is accurate there too.
     """
     epsilon, mu, a = (np.asarray(part, dtype=np.float64) for part in (epsilon, leverage, scaled_residual))
     if np.isnan(epsilon).any():

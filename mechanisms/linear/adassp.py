@@ -355,10 +355,8 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
 
 
 def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
-    def build(level: float) -> AdaSSP:
-        return AdaSSP(1 / level, promise.delta, calibrated=True)
-
-    return with_least_noise(build, domain, promise, 1 / promise.epsilon)
+    start = 1 / promise.epsilon
+    return with_least_noise(lambda level: AdaSSP(1 / level, promise.delta, calibrated=True), domain, promise, start)
 
 
 def offers() -> Sequence[Offer]:

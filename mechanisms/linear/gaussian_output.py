@@ -125,12 +125,7 @@ class GaussianOutput:
         """Return an enclosure of ``delta(epsilon)`` that is proved from the data on; any relation.
 
         Unlike ``profile(pair).delta_bracket``, which starts from a sensitivity rounded to float64, the linear algebra
-        is done in ball arithmetic too. Both directions agree.
-
-        Raises
-        ------
-        TypeError
-            If the estimator is not a ridge estimate.
+        is done in ball arithmetic too. Both directions agree. ``TypeError`` if the estimator is not a ridge estimate.
         """
         return self._proved(pair, epsilon, 0)
 
@@ -394,11 +389,8 @@ def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
     if domain.n_public is None:
         return NO_SIZE
     lam = offered_ridge(domain, promise)
-
-    def build(sigma: float) -> GaussianOutput:
-        return GaussianOutput.isotropic(sigma, domain.dim, RidgeMap(lam))
-
-    return with_least_noise(build, domain, promise, largest_move(lam, domain) / promise.epsilon)
+    ridge, start = RidgeMap(lam), largest_move(lam, domain) / promise.epsilon
+    return with_least_noise(lambda sigma: GaussianOutput.isotropic(sigma, domain.dim, ridge), domain, promise, start)
 
 
 def offers() -> Sequence[Offer]:

@@ -221,13 +221,8 @@ class NoisySGD:
 
         One of ``N`` slots drawn without replacement, one slot's content replaced, at a noise of ``sigma/(2 N clip)``
         times the sensitivity ``2 N clip``; adding or removing a record replaces an empty slot, so it is covered.
-
-        Raises
-        ------
-        ValueError
-            If ``clip`` is infinite or ``n_public`` is None (the slots would differ between neighbours).
-        ImportError
-            If dp-accounting is not installed (``pip install 'pdp-verify[accounting]'``).
+        ``ValueError`` if ``clip`` is infinite or ``n_public`` is None (the slots would differ between neighbours);
+        ``ImportError`` if dp-accounting is not installed (``pip install 'pdp-verify[accounting]'``).
         """
         delta = check_open_delta(delta)
         if math.isinf(self.clip) or self.n_public is None:

@@ -72,12 +72,7 @@ def largest_leverage(epsilon: float, delta: float) -> float:
 def largest_gamma(leverage: ArrayLike, residual: ArrayLike, epsilon: float, delta: float) -> FloatArray:
     """Return the largest ``gamma`` whose bound is at most ``epsilon``; 0 where the leverage alone uses it up.
 
-    Parameters
-    ----------
-    leverage, residual : array_like
-        Upper bounds over all targets, positive.
-    epsilon, delta : float
-        The guarantee to be met.
+    ``leverage`` and ``residual`` are positive upper bounds over all targets.
     """
     z = two_sided_quantile(delta)
     m, r = (np.asarray(part, dtype=np.float64) for part in (leverage, residual))
@@ -98,12 +93,7 @@ def proved_delta(leverage: float, scaled_residual: float, epsilon: float) -> flo
 def largest_proved_gamma(leverage: ArrayLike, residual: ArrayLike, epsilon: float, delta: float) -> FloatArray:
     """Return the largest ``gamma`` at which ``proved_delta`` is at most ``delta``, in float64; 0 where none is.
 
-    Parameters
-    ----------
-    leverage, residual : array_like
-        Upper bounds over all targets, positive; any shapes that broadcast.
-    epsilon, delta : float
-        The guarantee to be met; positive, and in (0, 1).
+    ``leverage`` and ``residual`` are positive upper bounds over all targets, of any shapes that broadcast.
     """
     m, r = np.broadcast_arrays(np.asarray(leverage, dtype=np.float64), np.asarray(residual, dtype=np.float64))
     target = math.log(check_open_delta(delta))

@@ -234,18 +234,12 @@ def _calibrated(kind: type[PublishedOPSCalibration] | type[CorrectedOPSCalibrati
 
 
 def recipes() -> dict[str, Recipe]:
-    """Return W18's two calibrations, as printed and corrected."""
+    """Return two of W18's calibrations, as printed and corrected."""
+    forms = ((PublishedOPSCalibration, "", "as printed"), (CorrectedOPSCalibration, "-corrected", "corrected"))
     return {
-        "ops-diffuse": Recipe(_calibrated(PublishedOPSCalibration, "diffuse"), LINEAR, True, "W18-F1, as printed"),
-        "ops-diffuse-corrected": Recipe(
-            _calibrated(CorrectedOPSCalibration, "diffuse"), LINEAR, True, "W18-F1, corrected"
-        ),
-        "ops-concentrated": Recipe(
-            _calibrated(PublishedOPSCalibration, "concentrated"), LINEAR, True, "W18-F2, as printed"
-        ),
-        "ops-concentrated-corrected": Recipe(
-            _calibrated(CorrectedOPSCalibration, "concentrated"), LINEAR, True, "W18-F2, corrected"
-        ),
+        f"ops-{rule}{form}": Recipe(_calibrated(kind, rule), LINEAR, True, f"W18-{number}, {words}")
+        for rule, number in (("diffuse", "F1"), ("concentrated", "F2"))
+        for kind, form, words in forms
     }
 
 

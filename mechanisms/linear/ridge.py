@@ -251,12 +251,8 @@ def ridge_worst_pair(
 ) -> WorstPair | None:
     """Return the worst of: ``m`` equal records on the first axis, and a target on it that points the other way.
 
-    Parameters
-    ----------
-    law : OneLine
-        The mechanism on the first coordinate alone (the others are the same under both data sets).
-    log_delta : callable
-        ``(curvature, leverage, residual) -> log delta`` at ``epsilon``, worse direction.
+    ``log_delta(curvature, leverage, residual)`` is that at ``epsilon``, in the worse direction, of the mechanism on the
+    first coordinate alone (the others are the same under both data sets).
     """
     most = MOST_RECORDS if domain.n_public is None else min(MOST_RECORDS, max(domain.n_public - 1, 0))
     sizes = sorted({0, *(int(m) for m in np.geomspace(1, most, 24))}) if most else [0]

@@ -195,12 +195,8 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
 def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
     if domain.n_public is None:
         return NO_SIZE
-    blocks = suggested_blocks(domain.n_public, promise.for_one.epsilon)
-
-    def build(level: float) -> SubsampleAggregate:
-        return SubsampleAggregate(blocks, 1 / level, RADIUS)
-
-    return with_least_noise(build, domain, promise, 1 / promise.epsilon)
+    blocks, start = suggested_blocks(domain.n_public, promise.for_one.epsilon), 1 / promise.epsilon
+    return with_least_noise(lambda level: SubsampleAggregate(blocks, 1 / level, RADIUS), domain, promise, start)
 
 
 def offers() -> Sequence[Offer]:

@@ -280,10 +280,8 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
 
 
 def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
-    def build(scale: float) -> SufficientStatistics:
-        return SufficientStatistics(*_scaled(scale, domain.x_bound, domain.y_bound))
-
-    return with_least_noise(build, domain, promise, 1 / promise.epsilon)
+    bounds, start = (domain.x_bound, domain.y_bound), 1 / promise.epsilon
+    return with_least_noise(lambda scale: SufficientStatistics(*_scaled(scale, *bounds)), domain, promise, start)
 
 
 def offers() -> Sequence[Offer]:

@@ -72,18 +72,10 @@ def floats_around(value: Fraction) -> tuple[float, float]:
 def enclose(evaluate: Callable[[], Ball], *, low: float = -math.inf, high: float = math.inf) -> Bracket:
     """Return a proved enclosure of the number that ``evaluate`` computes at the current precision.
 
-    Parameters
-    ----------
-    evaluate : callable
-        Builds the number from exact inputs; called at 128 bits, then at doubled precision until the ball is narrower
-        than 1e-13 relatively or 1e-310 absolutely.
-    low, high : float
-        Bounds that are known to hold (0 and 1 for a probability); the enclosure is cut to them.
-
-    Raises
-    ------
-    ArithmeticError
-        If 32768 bits do not suffice for a finite ball.
+    ``evaluate`` builds it from exact inputs; it is called at 128 bits, then at doubled precision until the ball is
+    narrower than 1e-13 relatively or 1e-310 absolutely (``ArithmeticError`` if 32768 bits do not suffice for a finite
+    one). ``low`` and ``high`` are bounds that are known to hold (0 and 1 for a probability); the enclosure is cut to
+    them.
     """
     bits = START_BITS
     while True:

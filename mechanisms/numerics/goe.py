@@ -131,14 +131,8 @@ class GoeLaw:
 def goe_tau(dim: int, failure_prob: float) -> float:
     """Return RW21's ``tau = F^{-1}_{lambda_1(GOE(d))}(1 - rho/2)`` (RW21 Lemma 20; off-diagonal variance 1).
 
-    By the union bound over ``lambda_1(A)`` and ``lambda_1(-A)``, ``P(||A||_2 > tau) <= failure_prob``.
-
-    Parameters
-    ----------
-    dim : int
-        Dimension ``d``, in [1, 500].
-    failure_prob : float
-        The paper's ``rho``, in (0, 1).
+    By the union bound over ``lambda_1(A)`` and ``lambda_1(-A)``, ``P(||A||_2 > tau) <= failure_prob``. ``dim`` in [1,
+    500], ``failure_prob`` (the paper's ``rho``) in (0, 1).
     """
     if not 0 < failure_prob < 1:
         raise ValueError(f"failure_prob must be in (0, 1), got failure_prob={failure_prob}")

@@ -22,12 +22,8 @@ from .goe import Extreme, GoeLaw, Normalisation
 def sf_bracket(law: GoeLaw, x: float) -> Bracket:
     """Return a proved enclosure of ``P(extreme > x)``, narrower than 1e-13 relatively.
 
-    Parameters
-    ----------
-    law : GoeLaw
-        About 0.1 s at ``dim = 50`` and some seconds at ``dim = 200``.
-    x : float
-        Finite; taken as the exact binary number that it is, in the law's normalisation.
+    About 0.1 s at ``dim = 50`` and some seconds at ``dim = 200``. ``x`` is finite, taken as the exact binary number
+    that it is, in the law's normalisation.
     """
     if not math.isfinite(x):
         raise ValueError(f"x must be finite, got x={x}")
@@ -39,15 +35,8 @@ def sf_bracket(law: GoeLaw, x: float) -> Bracket:
 def isf_bracket(law: GoeLaw, upper_tail: Fraction) -> Bracket:
     """Return a proved enclosure of the quantile: two points whose tails are proved to lie on either side.
 
-    Parameters
-    ----------
-    upper_tail : Fraction
-        The exact level in (0, 1), so that a printed decimal such as ``8.465e-6 / 2`` is not rounded.
-
-    Raises
-    ------
-    ArithmeticError
-        If no relative half-width up to 1e-3 can be proved.
+    ``upper_tail`` is the exact level in (0, 1), so that a printed decimal such as ``8.465e-6 / 2`` is not rounded.
+    ``ArithmeticError`` if no relative half-width up to 1e-3 can be proved.
     """
     if not 0 < upper_tail < 1:
         raise ValueError(f"upper_tail must be in (0, 1), got upper_tail={upper_tail}")

@@ -39,12 +39,8 @@ def gap_integral(u: FloatArray, slope: FloatArray, curve: FloatArray, span: Floa
 
     Every term is positive, so nothing cancels, however small ``slope`` and ``curve`` are. Gauss-Legendre with 32 nodes
     on the part of the interval where ``exp(u r - r^2/2)`` is above ``exp(-40)`` of its value at 0: meant for ``u`` up
-    to about 5 and a second factor that does not vary faster than the first.
-
-    Parameters
-    ----------
-    u, slope, curve, span : (m,) arrays
-        ``span`` may be infinite.
+    to about 5 and a second factor that does not vary faster than the first. All of shape ``(m,)``; ``span`` may be
+    infinite.
     """
     u, slope, curve, span = np.broadcast_arrays(u, slope, curve, span)
     total = np.empty(u.shape)
@@ -69,14 +65,10 @@ def gap_integral(u: FloatArray, slope: FloatArray, curve: FloatArray, span: Floa
 def log_gap(u: ArrayLike, slope: ArrayLike, curve: ArrayLike = 0.0) -> FloatArray:
     r"""Return ``log(phi(u) * integral_0^inf exp(u r - r^2/2) (1 - exp(-slope r - curve r^2/2)) dr)``.
 
-    With ``s = 1/sqrt(1 + curve)`` and ``R = Phi/phi`` the integral is ``R(u) - s R(s (u - slope))``: what one edge of
-    a hockey-stick divergence between two normal laws amounts to. The two terms are subtracted where they differ by
-    more than ``SMALL_GAP``, and ``gap_integral`` is used where they do not.
-
-    Parameters
-    ----------
-    u, slope, curve : array_like
-        Broadcast together; ``slope >= 0``, ``curve >= 0``.
+    With ``s = 1/sqrt(1 + curve)`` and ``R = Phi/phi`` the integral is ``R(u) - s R(s (u - slope))``: what one edge of a
+    hockey-stick divergence between two normal laws amounts to. The two terms are subtracted where they differ by more
+    than ``SMALL_GAP``, and ``gap_integral`` is used where they do not. Arguments are broadcast together;
+    ``slope >= 0``, ``curve >= 0``.
     """
     u, slope, curve = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (u, slope, curve)))
     scale = 1 / np.sqrt(1 + curve)

@@ -95,15 +95,8 @@ class GramSpectrum:
 def coloured(centre: FloatArray, factor: FloatArray, gamma: float, noise: FloatArray) -> FloatArray:
     """Return ``centre + F^{-T} z / sqrt(gamma)`` for each row ``z`` of ``noise``: ``N(centre, (gamma F F^T)^{-1})``.
 
-    Parameters
-    ----------
-    centre : (k,) array
-    factor : (k, k) array
-        ``F``, lower triangular, the Cholesky factor of a precision matrix.
-    gamma : float
-        Positive.
-    noise : (n, k) array
-        Standard normal; overwritten.
+    ``F = factor`` is the lower triangular Cholesky factor of a precision matrix; ``noise`` is standard normal, of shape
+    ``(n, k)``, and overwritten.
     """
     scaled = factor * math.sqrt(gamma)
     diagonal = np.diag(scaled)

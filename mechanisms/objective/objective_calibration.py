@@ -36,12 +36,7 @@ class ObjectiveCalibration:
 def variance_t5(xi: float, epsilon: float, delta: float) -> float:
     """Return ``xi^2 (8 log(2/delta) + 4 epsilon)/epsilon^2``, natural log (RW21, Theorem 5).
 
-    Parameters
-    ----------
-    xi : float
-        Bound on the norm of a record's gradient; positive.
-    epsilon, delta : float
-        Target; ``epsilon > 0`` and ``delta`` in (0, 1].
+    ``xi`` is a positive bound on the norm of a record's gradient, ``epsilon > 0`` and ``delta`` in (0, 1].
     """
     xi, epsilon = check_positive("xi", xi), check_positive("epsilon", epsilon)
     if check_delta(delta) == 0.0:
@@ -54,26 +49,11 @@ def variance_t5(xi: float, epsilon: float, delta: float) -> float:
 def calibrate_t5(
     loss: GlmLoss, epsilon: float, delta: float, *, x_bound: float, y_bound: float
 ) -> ObjectiveCalibration:
-    """Return Theorem 5's parameters for a loss on a public domain.
+    """Return Theorem 5's parameters for a loss on a public domain: ``||x|| <= x_bound``, ``|y| <= y_bound``.
 
-    Parameters
-    ----------
-    loss : GlmLoss
-        With finite ``xi(y_bound, x_bound)`` and ``beta``.
-    epsilon, delta : float
-        Target; ``epsilon > 0`` and ``delta`` in (0, 1].
-    x_bound, y_bound : float
-        Public bounds on ``||x||`` and ``|y|``.
-
-    Raises
-    ------
-    ValueError
-        If a bound of the loss is infinite, or a parameter is out of its range.
-
-    References
-    ----------
-    RW21, Theorem 5, credited to Kifer, Smith and Thakurta, "Private convex empirical risk minimization and
-    high-dimensional regression", COLT 2012.
+    ``epsilon > 0`` and ``delta`` in (0, 1]. ``ValueError`` where the loss has no finite ``xi(y_bound, x_bound)`` and
+    ``beta``, or a parameter is out of its range. RW21, Theorem 5, credited to Kifer, Smith and Thakurta, "Private
+    convex empirical risk minimization and high-dimensional regression", COLT 2012.
 
     Examples
     --------

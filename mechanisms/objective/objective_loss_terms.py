@@ -75,11 +75,7 @@ def target_terms(
 
     Everything is computed from the smaller of the two data sets: ``1 - f'' mu`` of the larger one equals
     ``1/(1 + f'' mu)`` of the smaller (Sherman-Morrison), which does not cancel however high the leverage.
-
-    Raises
-    ------
-    SolverError
-        If a loss is no number: slopes of the target beyond float64.
+    ``SolverError`` if a loss is no number: slopes of the target beyond float64.
     """
     gradient = objective.gradient(theta)
     leverages = np.empty((len(targets), len(theta)))
@@ -149,22 +145,9 @@ def product_form_terms(
 ) -> LossTerms:
     """Return the loss terms for a target whose Hessian has any rank, literally as RW21's Theorem 6 prints them.
 
-    Parameters
-    ----------
-    hessian : (dim, dim) array
-        ``grad^2 J(theta; D)``, positive definite.
-    loss_hessian : (dim, dim) array
-        ``grad^2 l(theta; z)``, symmetric positive semidefinite.
-    gradient, loss_gradient : (dim,) arrays
-        ``grad J(theta; D)`` and ``grad l(theta; z)``.
-    sign : float
-        +1 when the target is added to ``D``, -1 when it is removed.
-    sigma : float
-        Standard deviation of the noise.
-
-    Notes
-    -----
-    The matrix that is updated is ``grad b = -grad^2 J``, so that every ``mu_j`` is at most 0.
+    ``hessian`` and ``gradient`` are those of ``J(theta; D)``, the other two those of the target's loss, whose Hessian
+    is symmetric positive semidefinite; ``sign`` is +1 when the target is added to ``D``, -1 when it is removed. The
+    matrix that is updated is ``grad b = -grad^2 J``, so that every ``mu_j`` is at most 0. Arrays of shape ``(1,)``.
     """
     if sign not in (1.0, -1.0):
         raise ValueError(f"sign must be +1 or -1, got sign={sign}")

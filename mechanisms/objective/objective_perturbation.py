@@ -18,7 +18,7 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..data.neighbours import NeighbouringPair, Relation
 from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelope
 from ..envelopes.tail_envelopes import Envelope
-from ..offers import LOSSES, Build, Offer, Offered, Promise, Recipe, with_least_noise
+from ..offers import LOSSES, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import Parameters, Positive, Ways
 from .losses import AnyLoss, GlmLoss, LogisticLoss, PoissonLoss, SmoothedHingeLoss, SquaredLoss, named_loss
 from .objective_calibration import calibrate_t5
@@ -243,46 +243,41 @@ def examples() -> dict[str, Example]:
     }
 
 
-def _set_up(*, published: bool) -> Build:
-    def build(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
-        data, chosen = pair.first, LOSSES[loss]()
-        calibration = calibrate_t5(chosen, epsilon, delta, x_bound=data.x_bound, y_bound=data.y_bound)
-        sigma = calibration.sigma_published if published else calibration.sigma_corrected
-        return Offered(ObjectivePerturbation(chosen, sigma, calibration.lam))
-
-    return build
+def _theorem_5(loss: str, epsilon: float, delta: float, bounds: Dataset | Domain, *, published: bool) -> Offered:
+    chosen = LOSSES[loss]()
+    rule = calibrate_t5(chosen, epsilon, delta, x_bound=bounds.x_bound, y_bound=bounds.y_bound)
+    return Offered(ObjectivePerturbation(chosen, rule.sigma_published if published else rule.sigma_corrected, rule.lam))
 
 
 def recipes() -> dict[str, Recipe]:
     """Return Theorem 5's calibration, as printed and corrected."""
+
+    def printed(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
+        return _theorem_5(loss, epsilon, delta, pair.first, published=True)
+
+    def corrected(loss: str, pair: NeighbouringPair, epsilon: float, delta: float) -> Offered:
+        return _theorem_5(loss, epsilon, delta, pair.first, published=False)
+
     return {
-        "objective-perturbation": Recipe(_set_up(published=True), tuple(LOSSES), False, "RW21-T5, as printed"),
-        "objective-perturbation-corrected": Recipe(
-            _set_up(published=False), tuple(LOSSES), False, "RW21-T5, corrected"
-        ),
+        "objective-perturbation": Recipe(printed, tuple(LOSSES), False, "RW21-T5, as printed"),
+        "objective-perturbation-corrected": Recipe(corrected, tuple(LOSSES), False, "RW21-T5, corrected"),
     }
 
 
-def _published(loss: str, domain: Domain, promise: Promise) -> Offered:
-    one, chosen = promise.for_one, LOSSES[loss]()
-    rule = calibrate_t5(chosen, one.epsilon, one.delta, x_bound=domain.x_bound, y_bound=domain.y_bound)
-    return Offered(ObjectivePerturbation(chosen, rule.sigma_published, rule.lam))
-
-
 def _exact(loss: str, domain: Domain, promise: Promise) -> Offered:
-    one, chosen = promise.for_one, LOSSES[loss]()
-    rule = calibrate_t5(chosen, one.epsilon, one.delta, x_bound=domain.x_bound, y_bound=domain.y_bound)
-
-    def build(sigma: float) -> ObjectivePerturbation:
-        return ObjectivePerturbation(chosen, sigma, rule.lam)
-
-    return with_least_noise(build, domain, promise, rule.sigma_corrected)
+    corrected = _theorem_5(loss, promise.for_one.epsilon, promise.for_one.delta, domain, published=False).mechanism
+    assert isinstance(corrected, ObjectivePerturbation)
+    return with_least_noise(lambda sigma: replace(corrected, sigma=sigma), domain, promise, corrected.sigma)
 
 
 def offers() -> Sequence[Offer]:
     """Return Theorem 5's scale as printed, and the least noise proved with its ridge."""
+
+    def published(loss: str, domain: Domain, promise: Promise) -> Offered:
+        return _theorem_5(loss, promise.for_one.epsilon, promise.for_one.delta, domain, published=True)
+
     proved = "docs/derivations/deployment.md, section 1; lam as published"
     return (
-        Offer("ObjPert", "published", _published, tuple(LOSSES), "RW21-T5, as printed"),
+        Offer("ObjPert", "published", published, tuple(LOSSES), "RW21-T5, as printed"),
         Offer("ObjPert", "exact", _exact, tuple(LOSSES), proved),
     )

@@ -64,14 +64,8 @@ class OneRecord:
     def delta(self, epsilon: float, direction: Direction, *, scale: float) -> Bracket:
         """Return a proved enclosure of the divergence at ``epsilon``, about ``SHARE * scale`` wide.
 
-        Parameters
-        ----------
-        epsilon : float
-            At least 0, natural log.
-        direction : Direction
-            FORWARD: drawn without the record.
-        scale : float
-            The divergence that matters (the claimed delta); positive.
+        ``scale`` is the divergence that matters (the claimed delta), positive; ``epsilon >= 0`` is in natural log.
+        FORWARD: drawn without the record.
         """
         with ctx.workprec(BITS):
             low, high = self._cells(arb(epsilon), direction, arb(SHARE * scale))

@@ -132,12 +132,7 @@ class CubicModel:
 def gradient_model(objective: PerturbedObjective, centre: FloatArray, noise: FloatArray) -> GradientModel:
     """Return the cubic model where it is accurate and repays its cost, about ``n * packed^2``; else the linear one.
 
-    Parameters
-    ----------
-    centre : (dim,) array
-        The noise-free minimiser.
-    noise : (n_points, dim) array
-        The noise vectors that the model is for.
+    ``centre`` is the noise-free minimiser, ``noise`` the vectors that the model is for.
     """
     linear, n_records = LinearModel.fit(objective, centre), objective.dataset.n_records
     packed = objective.dim * (objective.dim + 1) // 2
@@ -181,18 +176,10 @@ class SolverError(RuntimeError):
 
 
 def newton(objective: PerturbedObjective, noise: FloatArray, start: FloatArray, residual: float) -> FloatArray:
-    """Return certified minimisers by damped Newton steps from ``start``.
+    """Return certified minimisers by damped Newton steps from ``start``, for each row of ``noise``.
 
-    Parameters
-    ----------
-    noise, start : (n_points, dim) arrays
-    residual : float
-        Largest ``max_j |grad J + b|_j`` of a returned point, checked with an exact float64 gradient.
-
-    Raises
-    ------
-    SolverError
-        If a point does not reach ``residual``.
+    ``residual`` is the largest ``max_j |grad J + b|_j`` of a returned point, checked with an exact float64 gradient;
+    ``SolverError`` if a point does not reach it.
     """
     theta = np.array(start)
     for points in slices(len(theta), objective.points_per_hessian):

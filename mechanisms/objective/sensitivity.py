@@ -157,14 +157,8 @@ class SmoothProblem:
         """Return both sides of W19-L3.1 by Gauss-Legendre quadrature along the segment of the two minimisers.
 
         Exact for the squared loss, exponentially accurate for analytic losses; for the Huber loss, whose curvature
-        jumps, the integral of each record is taken in closed form, as a difference of slopes.
-
-        Parameters
-        ----------
-        pair : NeighbouringPair
-            ADD (the target joins) or REMOVE (it leaves; the smaller set plays the part of ``Z``).
-        n_nodes : int
-            At least 1.
+        jumps, the integral of each record is taken in closed form, as a difference of slopes. The target joins (ADD) or
+        leaves (REMOVE: the smaller set plays the part of ``Z``).
         """
         pair.require(Relation.ADD, Relation.REMOVE)
         smaller, larger = (pair.first, pair.second) if pair.sign > 0 else (pair.second, pair.first)
@@ -199,15 +193,10 @@ class SmoothProblem:
 def squared_sensitivities(dataset: Dataset, lam: float, metric: FloatArray | None = None) -> FloatArray:
     r"""Return the per-instance sensitivity of ridge regression to every record's removal, in one pass (W19, eq. 3.4).
 
-    ``|e_i|/(1 - h_i) |H^{-1} x_i|_A`` with the residual ``e_i`` and the leverage ``h_i`` of a record in the data
-    and ``H = X^T X + lam I``, for half the squared loss and ``lam/2 |theta|^2``; one Cholesky factor, BLAS-3.
-
-    Parameters
-    ----------
-    lam : float
-        At least 0; with 0, ``X^T X`` must be nonsingular. A record of leverage 1 has infinite sensitivity.
-    metric : (dim, dim) array, optional
-        ``A``; the identity if left out.
+    ``|e_i|/(1 - h_i) |H^{-1} x_i|_A`` with the residual ``e_i`` and the leverage ``h_i`` of a record in the data and
+    ``H = X^T X + lam I``, for half the squared loss and ``lam/2 |theta|^2``; one Cholesky factor, BLAS-3. ``A`` is
+    ``metric``, the identity if left out. With ``lam = 0``, ``X^T X`` must be nonsingular. A record of leverage 1 has
+    infinite sensitivity.
     """
     hessian = dataset.X.T @ dataset.X + check_nonnegative("lam", lam) * np.eye(dataset.dim)
     factor = _cholesky(hessian)

@@ -104,13 +104,6 @@ def all_records_epsilon(dataset: Dataset, *, gamma: float, lam: float, delta: fl
     The whole distribution over records that W19 draws per-instance privacy as, from one factorisation and one batched
     root search; see ``PosteriorSampling``. In float64: on ill-conditioned data ``record_ranges`` has what rounding did
     to leverages and residuals.
-
-    Parameters
-    ----------
-    gamma, lam : float
-        Inverse temperature (positive) and regularisation (at least 0).
-    delta : float
-        In [0, 1].
     """
     records = record_quantities(dataset, lam)
     leverage = records.leverage_out

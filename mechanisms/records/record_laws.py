@@ -39,17 +39,7 @@ Law = Callable[[FloatArray, NDArray[np.intp]], tuple[FloatArray, FloatArray]]
 def gaussian_epsilon(mu: ArrayLike, delta: float) -> FloatArray:
     """Return the smallest ``epsilon >= 0`` at ``delta`` between ``N(0, 1)`` and ``N(mu, 1)``, elementwise.
 
-    Parameters
-    ----------
-    mu : (m,) array_like
-        Finite and at least 0.
-    delta : float
-        In [0, 1].
-
-    Returns
-    -------
-    (m,) array
-        On the safe side: the divergence there is at most ``delta``, to float64.
+    ``mu`` is finite, at least 0, of one axis. On the safe side: the divergence there is at most ``delta``, to float64.
     """
     mu = np.asarray(mu, dtype=np.float64)
     if mu.ndim != 1 or not (np.isfinite(mu) & (mu >= 0)).all():
@@ -81,23 +71,12 @@ def ops_epsilon(
     delta: float,
     direction: Direction,
 ) -> FloatArray:
-    """Return the smallest ``epsilon >= 0`` at ``delta`` of one-posterior sampling, elementwise.
+    """Return the smallest ``epsilon >= 0`` at ``delta`` of one-posterior sampling, elementwise over arrays of one axis.
 
-    Parameters
-    ----------
-    leverage, scaled_residual : (m,) array_like
-        Out of sample, as in ``QuadraticProfile``; leverages may be infinite
-        (without the record the matrix is singular), where epsilon is infinite.
-    delta : float
-        In [0, 1].
-    direction : Direction
-        FORWARD: drawn without the record.
-
-    Returns
-    -------
-    (m,) array
-        On the safe side: the divergence there is at most ``delta``, to float64 (relatively 1e-11; ``epsilon_at`` of
-        ``QuadraticProfile`` is proved).
+    Leverage and scaled residual are those out of sample, as in ``QuadraticProfile``; a leverage may be infinite
+    (without the record the matrix is singular), and so is epsilon there. FORWARD: drawn without the record. On the safe
+    side: the divergence there is at most ``delta``, to float64 (relatively 1e-11; ``epsilon_at`` of the profile is
+    proved).
     """
     mu, a = np.broadcast_arrays(np.asarray(leverage, dtype=np.float64), np.asarray(scaled_residual, dtype=np.float64))
     if mu.ndim != 1 or not (mu >= 0).all() or not np.isfinite(a[np.isfinite(mu)]).all():

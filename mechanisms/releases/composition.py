@@ -36,16 +36,7 @@ class EpsilonDelta(NamedTuple):
 def advanced_composition(epsilon: float, delta: float, k: int, slack: float) -> EpsilonDelta:
     """Return the explicit form of W19-F2.6.2: ``sqrt(2k log(1/slack)) e + k e (exp(e) - 1)``, ``k delta + slack``.
 
-    Dwork and Roth 2014, theorem 3.20: ``k`` adaptive releases, each ``(epsilon, delta)``.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Of each release; at least 0, and in [0, 1].
-    k : int
-        At least 1.
-    slack : float
-        In (0, 1).
+    Dwork and Roth 2014, theorem 3.20: ``k >= 1`` adaptive releases, each ``(epsilon, delta)``; ``slack`` in (0, 1).
     """
     epsilon, delta = _check(epsilon, delta)
     k, slack = check_count("k", k), check_open_delta(slack, "slack")

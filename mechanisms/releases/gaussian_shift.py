@@ -46,12 +46,8 @@ def shift_loss(outputs: FloatArray, mean: FloatArray, shift: FloatArray, scale: 
 def shift_profile(shift: FloatArray, scale: FloatArray, distance: Callable[[], Ball] | None = None) -> GaussianProfile:
     """Return the exact law of that loss, the same in both directions.
 
-    Parameters
-    ----------
-    shift, scale : (k,) array
-    distance : callable, optional
-        ``||shift / scale||`` at the flint context's precision, which proves how far rounding may have moved it. Without
-        it each entry of ``shift`` is taken as right to a few units in the last place.
+    ``distance`` is ``||shift / scale||`` at the flint context's precision, which proves how far rounding may have moved
+    it. Without it each entry of ``shift`` is taken as right to a few units in the last place.
     """
     mu = float(np.linalg.norm(shift / scale))
     if distance is None:

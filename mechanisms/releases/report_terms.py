@@ -146,14 +146,7 @@ ReportForm = Callable[[ReportScales, Releases, FloatArray, float], ReportTerms]
 def printed_terms(scales: ReportScales, releases: Releases, x: FloatArray, y: float) -> ReportTerms:
     """Return the terms of RW21's Algorithm 2 as printed; NaN where it takes the logarithm of a negative number.
 
-    Parameters
-    ----------
-    releases : Releases
-        With a gradient and a Hessian for DATA-DEP, without them for DATA-INDEP.
-    x : (dim,) array
-        Own features.
-    y : float
-        Own response.
+    The record is ``(x, y)``; the releases have a gradient and a Hessian for DATA-DEP, and neither for DATA-INDEP.
     """
     own = OwnRecord.at(scales, releases, x, y)
     if releases.gradient is None:
@@ -194,14 +187,8 @@ def corrected_upper_bound(
     ``C(w) |first term| + second term + |third term| + min{2 sigma2, sigma} ||f' x|| z / sigma^2`` with
     ``w = f'' ||x||^2/lam`` and ``C(w) = -log(1 - w)/log(1 + w/3)``, at most 4.497 for ``w <= 1/2`` (3.802 for a record
     that is removed). It replaces RW21's T10.3, whose right-hand side ``12 epsilon_1 + ...`` fails where the three terms
-    cancel. Infinite from ``w = 1`` on.
-
-    Parameters
-    ----------
-    scales, releases, x, y
-        As in ``corrected_terms``.
-    exact : LossTerms
-        The three terms of the ex-post loss at the same outputs.
+    cancel. Infinite from ``w = 1`` on. ``exact`` has the three terms of the ex-post loss at the same outputs; the rest
+    is as in ``corrected_terms``.
     """
     own = OwnRecord.at(scales, releases, x, y)
     assert scales.sigma2 is not None
@@ -287,12 +274,8 @@ def draw_releases(
 ) -> Releases:
     """Return independent runs of the whole transcript: objective perturbation, then the releases of ``scales``.
 
-    A batch holds ``n_draws * dim^2`` floats for the Hessians; split larger runs.
-
-    Parameters
-    ----------
-    mechanism : ObjectivePerturbation
-        With the loss, ``sigma`` and ``lam`` of ``scales``.
+    A batch holds ``n_draws * dim^2`` floats for the Hessians; split larger runs. The mechanism has the loss, ``sigma``
+    and ``lam`` of ``scales``.
     """
     for name in ("loss", "sigma", "lam"):
         ours, theirs = getattr(scales, name), getattr(mechanism, name)

@@ -104,13 +104,8 @@ class ClippedRecords:
     def sums_over(self, theta: FloatArray, chosen: BoolArray, *, sparse: bool = False) -> FloatArray:
         """Return sums of clipped gradients over given samples, shape ``(n_draws, dim)``.
 
-        Parameters
-        ----------
-        theta : (n_draws, dim) array
-        chosen : (n_draws, n_records) array of bool
-            Who takes part.
-        sparse : bool
-            Whether to compute those alone; the sums are the same but for rounding.
+        ``chosen`` (``(n_draws, n_records)``) says who takes part. With ``sparse`` those alone are computed; the sums
+        are the same but for rounding.
         """
         if not sparse:
             weights = self.weights(theta)

@@ -51,21 +51,8 @@ LENGTHS: Final = 512
 def sure_norms(loss: LossName, lengths: FloatArray, responses: FloatArray, radius: float, clip: float) -> FloatArray:
     """Return what the clipped gradient of each record cannot exceed in norm at any reachable iterate, rounded up.
 
-    Parameters
-    ----------
-    loss : {"squared", "logistic"}
-        Half the squared residual, or the logistic loss at labels -1 and +1.
-    lengths, responses : arrays of one shape
-        Norms of the features, and responses.
-    radius : float
-        Of the ball that holds all iterates; may be infinite.
-    clip : float
-        Bound on the norm of a clipped gradient.
-
-    Returns
-    -------
-    array
-        ``l s(radius l)`` with the logistic function ``s``, or ``l (|y| + radius l)``; at most ``clip``.
+    ``l s(radius l)`` with the logistic function ``s``, or ``l (|y| + radius l)`` for half the squared residual, at most
+    ``clip``, with ``l`` the norm of the features. The ball that holds all iterates may have an infinite radius.
 
     Examples
     --------

@@ -102,9 +102,9 @@ def test_the_density_check_sees_a_lost_constant_nowhere_but_a_lost_shape_everywh
     dataset, pilot = example.pair.first, example.mechanism.draw(example.pair.first, 2000, rng=np.random.default_rng(0))
     for factor, honest in ((1.0, True), (0.9, False), (1.1, False)):
         mechanism = Flat(factor)
-        moves = list(conformance.match.transports(mechanism, dataset, pilot, {}))
+        moves = list(conformance.transports(mechanism, dataset, pilot, {}))
         outputs = example.mechanism.draw(dataset, 60_000, rng=np.random.default_rng(1))
-        found = conformance.match.gaps(mechanism, dataset, outputs, moves, 1e-7)
+        found = conformance.gaps(mechanism, dataset, outputs, moves, 1e-7)
         assert all(gap.honest for gap in found) is honest
 
 

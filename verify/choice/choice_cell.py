@@ -122,17 +122,8 @@ def contenders(
 ) -> list[Contender]:
     """Return the lines of a comparison, in order.
 
-    Parameters
-    ----------
-    methods : sequence of str
-        Those that are wanted; none for all.
-    as_run : bool
-        Whether the variants of the published experiments' code are compared too (squared loss).
-
-    Raises
-    ------
-    UserError
-        If there is no such method for this loss.
+    ``methods`` are those that are wanted, none for all (``UserError`` where the loss has none of a name); with
+    ``as_run`` the variants of the published experiments' code are compared too (squared loss).
     """
     lines = [Contender(method, "", None) for method in WITHOUT_PRIVACY[loss]]
     lines += [Contender(offer.method, offer.way, promise) for offer in offers(loss) for promise in promises]

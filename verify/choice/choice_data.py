@@ -179,17 +179,9 @@ def gather(
 ) -> ChoiceData:
     """Return the records of a comparison; arguments as in ``compare``.
 
-    Parameters
-    ----------
-    options : mapping
-        Keys of a configuration's ``[data]``, and ``drops``: columns of a file that are no features.
-    rng : numpy.random.Generator
-        For synthetic records.
-
-    Raises
-    ------
-    UserError
-        One line: what is wrong with the choice of data, an option, or the file; never a cell.
+    ``options`` are keys of a configuration's ``[data]``, and ``drops``: columns of a file that are no features; ``rng``
+    is for synthetic records. ``UserError`` says in one line what is wrong with the choice of data, an option, or the
+    file; never a cell.
     """
     if not isinstance(data, str | Path | Dataset | None):
         raise UserError(f"data must be a path, a name or a Dataset, got a {type(data).__name__}")
@@ -381,12 +373,7 @@ def scaled(dataset: Dataset, loss: Loss, *, constants: bool = False) -> Dataset:
     """Return data without public bounds as W18's experiments have them: z-scores, then rows of norm 1.
 
     Read off the data, so no private step: ``data_dependent`` says so. Labels stay as they are. A column that is
-    constant is left out unless ``constants`` are kept.
-
-    Raises
-    ------
-    UserError
-        If all columns are constant.
+    constant is left out unless ``constants`` are kept. ``UserError`` if all are.
     """
     spread = _spread(dataset)
     if not constants and not spread.any():

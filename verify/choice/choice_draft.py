@@ -57,26 +57,12 @@ def draft(
 ) -> str:
     """Return a configuration that names the mechanism of an offer with its numbers, and claims the promise.
 
-    Parameters
-    ----------
-    method, way : str
-        Of the offer, as the table has them; the case of letters does not count.
-    domain : Domain
-        The public domain that the mechanism is set up for.
-    data : mapping
-        The keys of ``[data]``. Without ``n_public``, a calibration on other records than those of ``data`` that needs
-        one leaves it as REQUIRED.
-    origin : {"records", "public", "synthetic"}
-        Where the choice was made. On the records themselves it is named in ``chosen_from_data``.
-    read_off : bool
-        Whether the comparison was on z-scores and unit rows, for want of public bounds.
-    features_chosen : bool
-        Whether features were left out because they are constant in the records that were looked at.
-
-    Raises
-    ------
-    UserError
-        If there is no such offer, if it offers nothing for this promise, or if no configuration can name it.
+    Method and way are of the offer, as the table has them; the case of letters does not count. ``domain`` is public,
+    that which the mechanism is set up for. ``data`` has the keys of ``[data]``: without ``n_public``, a calibration on
+    other records than those of ``data`` that needs one leaves it as REQUIRED. ``origin`` says where the choice was
+    made: on the records themselves it is named in ``chosen_from_data``. ``read_off``: on z-scores and unit rows, for
+    want of public bounds; ``features_chosen``: constant features of the records that were looked at are left out.
+    ``UserError`` if there is no such offer, it offers nothing for this promise, or no configuration can name it.
     """
     offer = offer_of(method, way, loss)
     built = offer.build(loss, domain, promise)
@@ -184,14 +170,7 @@ def domain_of(data: ChoiceData, section: DataSection) -> Domain:
 def data_keys(section: DataSection, folder: Path, *, beside: Path | None) -> dict[str, Any]:
     """Return the keys of ``[data]`` for a draft, public constants that nobody gave as REQUIRED.
 
-    Parameters
-    ----------
-    section : DataSection
-        As it was used.
-    folder : Path
-        Where its file is relative to.
-    beside : Path or None
-        The folder that the draft will stand in.
+    ``section`` is as it was used, its file relative to ``folder``; the draft will stand in ``beside``.
     """
     keys: dict[str, Any] = section.model_dump(exclude_defaults=True, exclude={"chosen_from_data"})
     if section.file is None:
@@ -209,10 +188,7 @@ def data_keys(section: DataSection, folder: Path, *, beside: Path | None) -> dic
 def offer_of(method: str, way: str, loss: str) -> Offer:
     """Return the offer of a method, calibrated one way.
 
-    Raises
-    ------
-    UserError
-        If there is none; it names those that there are.
+    ``UserError`` if there is none; it names those that there are.
     """
     known = list(offers(loss))
     found = [offer for offer in known if offer.method.lower() == method.lower()]

@@ -90,10 +90,7 @@ def write(comparison: ChoiceRecord, path: Path, *, private: bool) -> None:
 def read(path: Path) -> ChoiceRecord:
     """Read a record: ``comparison.jsonl``, or the folder that holds it.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read, is no record of a comparison of this version, or is not as it was written.
+    ``UserError`` if the file cannot be read, is no record of a comparison of this version, or is not as it was written.
     """
     first, *rows = checked_rows(record_file(path), "comparison")
     return ChoiceRecord(first, tuple(rows))

@@ -194,10 +194,7 @@ def compare(
 def check_kinds(given: Mapping[str, Any]) -> None:
     """Refuse arguments of ``compare`` that are of another kind; what may hold records is not quoted.
 
-    Raises
-    ------
-    UserError
-        One line with the name of the argument and its rule.
+    ``UserError`` has one line with the name of the argument and its rule.
     """
     for name, (least, needed) in _WHOLE.items():
         value = given[name]
@@ -270,10 +267,7 @@ def promises(
 ) -> tuple[Promise, ...]:
     """Return every promise of a comparison; without a delta it is the smaller of 1e-6 and 1/n^2, n public.
 
-    Raises
-    ------
-    UserError
-        If one of the numbers is none that a promise may have.
+    ``UserError`` if one of the numbers is none that a promise may have.
     """
     chosen = min(LARGEST_DELTA, 1.0 / max(data.n_public, 1) ** 2) if delta is None else delta
     each = _epsilons(epsilon)

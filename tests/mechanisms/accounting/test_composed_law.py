@@ -10,7 +10,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.mechanisms.finite_losses import FiniteLaw, exact_delta
+from oracles.mechanisms.profiles import FiniteLaw, exact_delta
 
 from mechanisms import BOTH, GaussianProfile, LaplaceProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting import composed_law

@@ -12,7 +12,7 @@ import pytest
 from flint import fmpz_poly
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from oracles.mechanisms.finite_losses import FiniteLaw, FloatBrackets, convolved, exact_delta
+from oracles.mechanisms.profiles import FiniteLaw, FloatBrackets, convolved, exact_delta
 
 from mechanisms import (
     BOTH,

@@ -13,7 +13,7 @@ from dp_accounting.rdp import RdpAccountant
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.mechanisms.subsampled_steps import line_delta_and_tail, plane_delta, renyi_by_quadrature, worst_pair
+from oracles.mechanisms.literal_training import line_delta_and_tail, plane_delta, renyi_by_quadrature, worst_pair
 
 from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting.subsampled_gaussian import (
@@ -355,7 +355,7 @@ def test_the_conversion_is_attained_and_its_inverse() -> None:
     assert renyi_to_delta(8, 1.0, math.inf) == 0.0
 
 
-def test_bad_input_renyi_cost() -> None:
+def test_bad_orders_and_costs() -> None:
     for order in (1, 2.5, math.nan, math.inf, True):
         with pytest.raises(ValueError, match="order must be a whole number of at least 2, got order="):
             renyi_divergence(0.1, 1.0, order)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.mechanisms.filtered_training import cost, filtered_draws, gradient, limit
+from oracles.mechanisms.literal_training import cost, filtered_draws, gradient, limit
 
 from mechanisms import (
     BOTH,

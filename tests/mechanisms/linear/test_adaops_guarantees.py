@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.mechanisms import adaops_delta as oracle
+from oracles.mechanisms import joint_releases as oracle
 
 from mechanisms.base import BOTH, Direction
 from mechanisms.catalogue import example_data

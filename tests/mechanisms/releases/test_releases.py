@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from oracles.mechanisms import releases as oracle
+from oracles.mechanisms import joint_releases as oracle
 from scipy.stats import norm
 
 from mechanisms.base import ExactLaw

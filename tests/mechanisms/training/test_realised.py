@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.mechanisms import realised_costs as oracle
+from oracles.mechanisms import literal_training as oracle
 
 from audits import Estimate
 from mechanisms.catalogue import example_data

@@ -3,14 +3,16 @@
 A complaint of a random check is false with probability at most ``LEVEL`` for a sound mechanism (finite-sample bounds).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from oracles.mechanisms import density_match as match
 
 from audits.stats.intervals import empirical_bernstein
+from audits.white_box.identities import Transport, gaps, transports
 from mechanisms.base import BOTH, Direction, ExactLaw, WhiteBox
 from mechanisms.catalogue import Example
 from mechanisms.data.dataset import DataError, Dataset
@@ -48,9 +50,9 @@ def density(example: Example, n_draws: int, seed: int) -> Iterator[str]:
         dataset = example.pair.first if direction is Direction.FORWARD else example.pair.second
         pilot = sample(example, direction, 2000, seed + 1)
         with np.errstate(invalid="ignore", over="ignore"):
-            moves = list(match.transports(example.mechanism, dataset, pilot, example.atoms))
+            moves = list(transports(example.mechanism, dataset, pilot, example.atoms))
             outputs = sample(example, direction, n_draws, seed)
-            for gap in match.gaps(example.mechanism, dataset, outputs, moves, LEVEL / 2):
+            for gap in gaps(example.mechanism, dataset, outputs, moves, LEVEL / 2):
                 if not gap.honest:
                     yield f"density: {gap.transport} {direction.name}: [{gap.low:.4g}, {gap.high:.4g}] without 0"
 
@@ -195,11 +197,10 @@ def errors_detected(example: Example, n_draws: int, seed: int, size: float) -> t
     dataset = example.pair.first
     pilot = sample(example, Direction.FORWARD, 2000, seed + 1)
     with np.errstate(invalid="ignore", over="ignore"):
-        moves = list(match.transports(example.mechanism, dataset, pilot, example.atoms))
+        moves = list(transports(example.mechanism, dataset, pilot, example.atoms))
         outputs = sample(example, Direction.FORWARD, n_draws, seed)
         return tuple(
-            match.detects(example.mechanism, dataset, outputs, moves, LEVEL, size, scaled=scaled)
-            for scaled in (True, False)
+            detects(example.mechanism, dataset, outputs, moves, LEVEL, size, scaled=scaled) for scaled in (True, False)
         )
 
 
@@ -224,3 +225,36 @@ def _not_refused(what: str, call, error=ValueError) -> Iterator[str]:
     except error:
         return
     yield f"{what} was not refused"
+
+
+__all__ = ["Transport", "detects", "gaps", "transports"]
+
+
+def detects(
+    mechanism: WhiteBox,
+    dataset: Dataset,
+    outputs: np.ndarray,
+    moves: list[Transport],
+    failure_prob: float,
+    size: float,
+    *,
+    scaled: bool,
+) -> bool:
+    """Return whether the check refutes an error of each coordinate's spread (or mean, in spreads) by that much.
+
+    Each coordinate is spoilt alone.
+    """
+    for column in sorted({move.column for move in moves}):
+        own = [move for move in moves if move.column == column and not move.slope]
+        values = outputs[:, column]
+        movable = own[0].movable(values)
+        centre, spread = np.median(values[movable]), values[movable].std()
+        spoilt = outputs.copy()
+        change = size * (values - centre) if scaled else size * spread
+        if own[0].atom is not None:  # stay on one side of the atom
+            change = size * (values - own[0].atom)
+        spoilt[:, column] = np.where(movable, values + np.where(movable, change, 0.0), values)
+        share = failure_prob * len(own) / len(moves)
+        if all(gap.honest for gap in gaps(mechanism, dataset, spoilt, own, share)):
+            return False
+    return True

@@ -6,9 +6,16 @@ over the set where it is positive, and flint bounds its own error.
 
 from __future__ import annotations
 
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+import mpmath
 from flint import acb, arb, ctx
+
+from mechanisms import Bracket, Direction
 
 #: Standard deviations beyond which nothing is integrated (a normal tail of 1e-1960).
 FAR = 95
@@ -78,3 +85,59 @@ def quadratic_delta(epsilon: float, leverage: float, residual: float, *, backwar
             width = (right - left) / 40
             pieces = [(left + j * width, left + (j + 1) * width) for j in range(40)]
         return float(_integral(p, q, e, pieces))
+
+
+def ball(number: Fraction):
+    return arb(number.numerator) / number.denominator
+
+
+@dataclass(frozen=True)
+class FiniteLaw:
+    """Two laws on the same few outcomes, as a profile that the accountant takes."""
+
+    first: tuple[Fraction, ...]
+    second: tuple[Fraction, ...]
+
+    def pairs(self, direction: Direction):
+        pairs = list(zip(self.first, self.second, strict=True))
+        return pairs if direction is Direction.FORWARD else [(q, p) for p, q in pairs]
+
+    def tails(self, epsilon, direction: Direction):
+        above = [(p, q) for p, q in self.pairs(direction) if ball(p) - epsilon.exp() * ball(q) > 0]
+        return ball(sum((p for p, _ in above), Fraction(0))), ball(sum((q for _, q in above), Fraction(0)))
+
+
+class FloatBrackets:
+    """A profile that shows its brackets alone, as one from outside would."""
+
+    def __init__(self, inner) -> None:
+        self.inner = inner
+
+    def delta_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        return self.inner.delta_bracket(epsilon, direction)
+
+    def tail_bracket(self, epsilon: float, direction: Direction) -> Bracket:
+        return self.inner.tail_bracket(epsilon, direction)
+
+
+def exact_delta(laws: list[FiniteLaw], epsilon: float, direction: Direction):
+    """Sum over all outcomes of all steps of ``(P - e^epsilon Q)_+``, at fifty digits."""
+    with mpmath.workdps(50):
+        factor = mpmath.exp(mpmath.mpf(epsilon))
+        total = mpmath.mpf(0)
+        for outcome in itertools.product(*(law.pairs(direction) for law in laws)):
+            p, q = math.prod(a for a, _ in outcome), math.prod(b for _, b in outcome)
+            gap = mpmath.mpf(p.numerator) / p.denominator - factor * (mpmath.mpf(q.numerator) / q.denominator)
+            total += max(gap, 0)
+        return total
+
+
+def convolved(masses: list[Fraction], count: int) -> list[Fraction]:
+    """Masses of the sum of ``count`` independent positions, one after the other."""
+    total = [Fraction(1)]
+    for _ in range(count):
+        longer = [Fraction(0)] * (len(total) + len(masses) - 1)
+        for (i, a), (j, b) in itertools.product(enumerate(total), enumerate(masses)):
+            longer[i + j] += a * b
+        total = longer
+    return total

@@ -40,8 +40,3 @@ def randomised_response_delta(epsilon, k, total):
         p, q = keep ** (k - ones) * (1 - keep) ** ones, keep**ones * (1 - keep) ** (k - ones)
         delta += max(0.0, p - math.exp(total) * q)
     return delta
-
-
-def finite_delta(p, q, epsilon):
-    """Hockey stick between two finite laws."""
-    return float(np.maximum(0.0, np.asarray(p) - math.exp(epsilon) * np.asarray(q)).sum())

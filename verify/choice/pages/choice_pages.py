@@ -73,14 +73,7 @@ def _draws(header: Row) -> str:
 def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, date: str) -> Document:
     """Return the pages of a comparison.
 
-    Parameters
-    ----------
-    header, rows : mapping, sequence of mapping
-        The record.
-    seconds : mapping of str to float
-        What each row took, by its name; no part of the record.
-    date : str
-        ISO date, or empty.
+    ``seconds`` (what each row took, by its name) are no part of the record; ``date`` is an ISO date, or empty.
     """
     private = is_private(header)
     audience = Audience.CURATOR if private else Audience.RELEASE

@@ -58,12 +58,7 @@ class PrintedCell:
 def printed_cell(recipe: str, row: Row) -> PrintedCell | None:
     """Return the printed cell that a row of a comparison answers to, or None where the paper prints none.
 
-    Parameters
-    ----------
-    recipe : str
-        Name of the recipe, ``w18/…``.
-    row : mapping
-        A row of the record; ``exact`` calibrations are ours and have no printed cell, as have replacements.
+    The recipe is ``w18/…``; ``exact`` calibrations are ours and have no printed cell, as have replacements.
     """
     name = recipe.removeprefix(PREFIX)
     if name == recipe or row["way"] == "exact" or row["neighbours"] == "replace" or row["error"] is None:
