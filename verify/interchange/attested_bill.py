@@ -38,7 +38,7 @@ OTHERWISE = {
 
 
 def attested_bill(rows: Sequence[Row], *, digest: str, date: str) -> bytes:
-    """Return the bill of a certificate as CycloneDX 1.6 JSON.
+    """Return the bill of a certificate as CycloneDX 1.6 JSON: the same for the same record and date.
 
     A claim that passed is attested with conformance 1, a refuted one is a counter-claim with conformance 0, an open one
     has no score. The artefact is named by its digest; it was not itself examined.
@@ -47,15 +47,8 @@ def attested_bill(rows: Sequence[Row], *, digest: str, date: str) -> bytes:
     ----------
     rows : sequence of dict
         The record, for whichever audience it is.
-    digest : str
-        SHA-256 of the record's bytes; the serial number is made from it.
-    date : str
-        Of ``run.json``; without one the bill has no timestamp.
-
-    Returns
-    -------
-    bytes
-        The same for the same record and date.
+    digest, date : str
+        SHA-256 of the record's bytes, from which the serial number is made; the date of ``run.json``, or nothing.
 
     Raises
     ------

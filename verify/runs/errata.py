@@ -75,12 +75,9 @@ class Selection:
 
 
 def select(record: Record, paper: str = "") -> Selection:
-    """Return what corrections of a paper are about: its folder's name or the prefix of its ids; all papers without one.
+    """Return what corrections of a paper are about, by its folder's name or the prefix of its ids; of all without one.
 
-    Raises
-    ------
-    UserError
-        If the record has no such paper.
+    Raises ``UserError`` if the record has no such paper.
     """
     prefixes = {row["paper"]: row["id"].partition("-")[0] for row in record.statements}
     known = list(prefixes)
@@ -94,14 +91,10 @@ def select(record: Record, paper: str = "") -> Selection:
 
 
 def errata_document(record: Record, *, date: str, paper: str = "", contact: str = "") -> Document:
-    """Return the proposed corrections of a record, with an ISO date (or none).
+    """Return the proposed corrections of the record of a run, with an ISO date (or none).
 
     Parameters
     ----------
-    record : Record
-        Of a run.
-    date : str
-        ISO date, or empty.
     paper : str
         Of one paper alone: its folder's name, or the prefix of its ids.
     contact : str

@@ -77,12 +77,7 @@ def _paper_section(record: Record, paper: Row, statements: list[Row]) -> Section
 def with_facets(document: Document, record: Record) -> Document:
     """Return a report of a record whose statements can be chosen by paper, verdict and consequence.
 
-    Parameters
-    ----------
-    document : Document
-        A section of level 1 whose id is that of a statement is this statement's page.
-    record : Record
-        The record that the document was made from.
+    A section of level 1 whose id is that of a statement is this statement's page.
     """
     statements = {row["id"]: row for row in record.statements}
     sections = tuple(

@@ -71,16 +71,9 @@ def _draws(header: Row) -> str:
 
 
 def document(header: Row, rows: Sequence[Row], seconds: Mapping[str, float], *, date: str) -> Document:
-    """Return the pages of a comparison.
+    """Return the pages of a comparison from its record, with an ISO date (or none).
 
-    Parameters
-    ----------
-    header, rows : mapping, sequence of mapping
-        The record.
-    seconds : mapping of str to float
-        What each row took, by its name; no part of the record.
-    date : str
-        ISO date, or empty.
+    ``seconds`` is what each row took, by its name; no part of the record.
     """
     private = is_private(header)
     audience = Audience.CURATOR if private else Audience.RELEASE

@@ -239,12 +239,7 @@ _RIGHT = 4
 def lines(header: Row, rows: Sequence[Row], seconds: Mapping[str, float]) -> Iterator[str]:
     """Yield the lines of a comparison, by epsilon and then error; the columns are as wide as what they hold.
 
-    Parameters
-    ----------
-    header, rows : mapping, sequence of mapping
-        The record; the printed cells of a published set are told too.
-    seconds : mapping of str to float
-        What each row took, by its name.
+    The printed cells of a published set are told too; ``seconds`` is what each row took, by its name.
     """
     groups = by_promise(rows)
     best_rows, trivial = {id(best) for best in bests(rows)}, trivial_error(rows)

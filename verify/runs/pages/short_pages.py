@@ -32,13 +32,7 @@ from .method_pages import appendix, method
 
 
 def project_address(*labels: str) -> str:
-    """Return the address that the project's metadata give under one of these labels, or nothing.
-
-    Parameters
-    ----------
-    labels : str
-        As in ``[project.urls]``, in any case: "issues", "tracker".
-    """
+    """Return the address that the project's metadata (``[project.urls]``) give under one of these labels."""
     wanted = {label.lower() for label in labels}
     for entry in metadata.metadata("pdp-verify").get_all("Project-URL") or ():
         label, _, address = str(entry).partition(",")
