@@ -265,7 +265,8 @@ def _corrected_words(entry: Correction) -> str:
     return f"The corrected form of {part} (pdp-verify show {entry.id})."
 
 
-def _corrected(verdict: Row) -> Cell:
+def corrected(verdict: Row) -> Cell:
+    """Return the verdict on a corrected form as a badge, or a dash without one."""
     return badge(verdict["corrected"]["verdict"]) if verdict["corrected"] else "–"
 
 
@@ -296,7 +297,7 @@ ENTRY_COLUMNS = ("Id", "Statement", "Worst case", "Corrected")
 
 
 def _entry_row(entry: Correction) -> tuple[Cell, ...]:
-    return entry.id, entry.statement["title"], _tells(entry), _corrected(entry.verdict)
+    return entry.id, entry.statement["title"], _tells(entry), corrected(entry.verdict)
 
 
 def _cause_section(cause: Cause) -> Section:
@@ -394,7 +395,7 @@ def _wrong_line(record: Record, statement: Row) -> bool:
 def _statement_row(verdict: Row, statement: Row, wrong_line: bool) -> tuple[Cell, ...]:
     printed = verdict["printed"]["verdict"]
     follows = verdict["consequence"].lower() if printed == "REFUTED" else "a line of its proof" if wrong_line else "–"
-    return statement["id"], statement["title"], badge(printed), follows or "result", _corrected(verdict)
+    return statement["id"], statement["title"], badge(printed), follows or "result", corrected(verdict)
 
 
 def author(paper: Row) -> str:
