@@ -59,11 +59,7 @@ def rendered(document: Document, suffix: str, *, figures: Mapping[str, bytes] | 
 
 
 def write_document(
-    document: Document,
-    path: str | os.PathLike[str],
-    *,
-    figures: Mapping[str, bytes] | None = None,
-    mode: int = 0o666,
+    document: Document, path: str | os.PathLike[str], *, figures: Mapping[str, bytes] | None = None, mode: int = 0o666
 ) -> None:
     """Write a document, whole or not at all, in the format of its file's suffix.
 

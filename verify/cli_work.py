@@ -39,12 +39,7 @@ def check_scheduler(jobs: int | None, scheduler: str | None, *, private: bool = 
 
 
 def executor_of(
-    jobs: int | None,
-    scheduler: str | None,
-    say: Callable[[str], None],
-    *,
-    private: bool = False,
-    apart: bool = False,
+    jobs: int | None, scheduler: str | None, say: Callable[[str], None], *, private: bool = False, apart: bool = False
 ) -> Executor:
     """Return what does the tasks of a command: a Dask ``scheduler``, or this machine.
 

@@ -126,10 +126,7 @@ class Work(Generic[T, R]):
             self._hand_in()
             yield from self._collect()
 
-    def through(
-        self,
-        take: Callable[[list[Done[T, R] | Died[T]]], None],
-    ) -> bool:
+    def through(self, take: Callable[[list[Done[T, R] | Died[T]]], None]) -> bool:
         """Give ``take`` what is done as it comes back, and end the executor; return whether Ctrl-C ended it early."""
         try:
             with self.executor, closing(self.results()) as results:

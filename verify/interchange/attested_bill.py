@@ -128,10 +128,7 @@ def _declarations(header: Row, claims: Sequence[Row], digest: str) -> dict[str, 
     name = header["artefact"]["name"]
     return {
         "assessors": [
-            {
-                "bom-ref": ASSESSOR,
-                "organization": {"name": f"pdp-verify {_version(header)}, run by the issuer"},
-            }
+            {"bom-ref": ASSESSOR, "organization": {"name": f"pdp-verify {_version(header)}, run by the issuer"}}
         ],
         "attestations": [
             {
@@ -160,11 +157,9 @@ def _declarations(header: Row, claims: Sequence[Row], digest: str) -> dict[str, 
 
 def _mapped(row: Row, header: Row) -> dict[str, Any]:
     """Return what is attested of one claim; a PASS on somebody's word has no score where a proof was required."""
-    score: Mapping[str, float] = {
-        "PASSED": {"score": 1.0},
-        "FAILED": {"score": 0.0},
-        "WARNED": {},
-    }[result_of(row, asked_of(header))]
+    score: Mapping[str, float] = {"PASSED": {"score": 1.0}, "FAILED": {"score": 0.0}, "WARNED": {}}[
+        result_of(row, asked_of(header))
+    ]
     ground = RESTS_ON.get(row["ground"]) or OTHERWISE[row["verdict"]]
     return {
         "requirement": _requirement(row),

@@ -56,10 +56,6 @@ ORIGINS = {
 _TONES = {"proved": Tone.GOOD, "broken": Tone.BAD, "not proved": Tone.WARNING}
 
 
-def _published(header: Row) -> bool:
-    return bool(header["origin"] == "records" and header["public"])
-
-
 def is_private(header: Row) -> bool:
     """Return whether a comparison's numbers depend on records that are not public."""
     return bool(header["origin"] == "records" and not header["public"])
@@ -109,10 +105,11 @@ def _callout(header: Row) -> Callout:
 
 def _front(header: Row, rows: Sequence[Row], cells: Sequence[PrintedCell | None]) -> Iterator[Block]:
     reader = "the curator of the records" if is_private(header) else "everybody"
+    published = header["origin"] == "records" and header["public"]
     yield Facts(
         (
             Fact("For", reader),
-            Fact("Made on", ORIGINS[header["origin"]] + (", which are public" if _published(header) else "")),
+            Fact("Made on", ORIGINS[header["origin"]] + (", which are public" if published else "")),
             Fact("Folds, draws", f"{header['folds']} folds, {_draws(header)} in each"),
             Fact("Seed", str(header["seed"])),
         ),

@@ -211,12 +211,9 @@ def unsettled_line(rows: Sequence[Row]) -> str:
 
 def measured_line(header: Row) -> str:
     """Return on what the error is measured, where responses were clipped or divided, or rows scaled; else nothing."""
-    steps = [step for step in dict.fromkeys((*header["steps"], *header["data_dependent"])) if _changes(step)]
+    prepared = dict.fromkeys((*header["steps"], *header["data_dependent"]))
+    steps = [s for s in prepared if not s.startswith("features") and any(word in s for word in _CHANGING)]
     return f"measured on the records as prepared: {'; '.join(steps)}" if steps else ""
-
-
-def _changes(step: str) -> bool:
-    return not step.startswith("features") and any(word in step for word in _CHANGING)
 
 
 def reasons(rows: Iterable[Row]) -> list[str]:

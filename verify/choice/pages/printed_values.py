@@ -56,14 +56,9 @@ class PrintedCell:
 
 
 def printed_cell(recipe: str, row: Row) -> PrintedCell | None:
-    """Return the printed cell that a row of a comparison answers to, or None where the paper prints none.
+    """Return the printed cell that a row of a comparison on a recipe (``w18/…``) answers to, or None without one.
 
-    Parameters
-    ----------
-    recipe : str
-        Name of the recipe, ``w18/…``.
-    row : mapping
-        A row of the record; ``exact`` calibrations are ours and have no printed cell, as have replacements.
+    ``exact`` calibrations are ours and have no printed cell, as have replacements.
     """
     name = recipe.removeprefix(PREFIX)
     if name == recipe or row["way"] == "exact" or row["neighbours"] == "replace" or row["error"] is None:
