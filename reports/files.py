@@ -61,13 +61,7 @@ def make_folder(path: str | os.PathLike[str], *, private: bool) -> Path:
     """Make a folder, or take the one that is there, and return it.
 
     The folders above it are made where they are missing and may be reached through links; the last one may be no link.
-
-    Parameters
-    ----------
-    path : path
-        The folder.
-    private : bool
-        Whether only its owner may look into it; a folder that is there already loses the rights of everybody else.
+    Where it is ``private``, only its owner may look into it: one that is there loses the rights of all others.
 
     Raises
     ------
@@ -86,13 +80,7 @@ def make_folder(path: str | os.PathLike[str], *, private: bool) -> Path:
 
 
 def require_replaceable(target: Path) -> None:
-    """Refuse a name behind which there is something else than a file, as /dev/stdout is.
-
-    Raises
-    ------
-    OSError
-        With the path in it.
-    """
+    """Refuse with ``OSError`` a name behind which there is something else than a file, as /dev/stdout is."""
     if target.exists() and not target.is_file():
         code = errno.EISDIR if target.is_dir() else errno.EINVAL
         raise OSError(code, "no file that can be replaced", str(target))

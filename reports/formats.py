@@ -59,32 +59,22 @@ def rendered(document: Document, suffix: str, *, figures: Mapping[str, bytes] | 
 
 
 def write_document(
-    document: Document,
-    path: str | os.PathLike[str],
-    *,
-    figures: Mapping[str, bytes] | None = None,
-    mode: int = 0o666,
+    document: Document, path: str | os.PathLike[str], *, figures: Mapping[str, bytes] | None = None, mode: int = 0o666
 ) -> None:
     """Write a document, whole or not at all, in the format of its file's suffix.
 
-    Parameters and errors as ``rendered``; further ``OSError`` where the file cannot be written.
-
     Parameters
     ----------
-    document : Document
-        What to render.
+    document, figures
+        As of ``rendered``.
     path : path
         Its suffix, a key of ``FORMATS``, chooses the format; a file that is there is replaced.
-    figures : mapping of str to bytes, optional
-        SVG per figure name, drawn elsewhere.
     mode : int
         Permissions before the umask.
 
     Raises
     ------
-    ValueError
-        If there is no such format, or the document cannot be set.
-    OSError
-        If the file cannot be written; an older one is untouched.
+    ValueError, OSError
+        As ``rendered``; and if the file cannot be written: an older one is untouched.
     """
     write_atomic(path, rendered(document, Path(path).suffix, figures=figures), mode=mode)

@@ -17,38 +17,27 @@ AGAIN = ("certify", "sweep")
 
 
 class DocumentPath(click.Path):
-    """A file that a document is written to; its suffix is one of the formats that there are."""
+    """A file that a document is written to, or (``handed``) a record for other people's tools; its suffix is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, handed: bool = False) -> None:
         super().__init__(path_type=Path)
+        self._handed = handed
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse another suffix before any work is done."""
         from reports.formats import FORMATS
 
-        path = Path(str(super().convert(value, param, ctx)))
-        known = (*FORMATS, *self.also())
+        path, known = Path(str(super().convert(value, param, ctx))), tuple(FORMATS)
+        if self._handed:
+            from .interchange.interchange_formats import INTERCHANGE
+
+            known += tuple(INTERCHANGE)
         if path.suffix not in FORMATS and not any(path.name.endswith(end) and path.name != end for end in known):
             raise UserError(f"output must end in {' or '.join(known)}, got output={path}")
         return path
 
-    def also(self) -> tuple[str, ...]:
-        """Return the ends of a name that are taken beside those of documents."""
-        return ()
 
-
-class RecordOutputPath(DocumentPath):
-    """A file that a record is rendered to, as a document or for other people's tools."""
-
-    def also(self) -> tuple[str, ...]:
-        """Return the formats in which a record is handed over."""
-        from .interchange.interchange_formats import INTERCHANGE
-
-        return tuple(INTERCHANGE)
-
-
-DOCUMENT = DocumentPath()
-RECORD_OUTPUT = RecordOutputPath()
+DOCUMENT, RECORD_OUTPUT = DocumentPath(), DocumentPath(handed=True)
 
 
 def typed() -> list[str]:

@@ -39,21 +39,11 @@ def check_scheduler(jobs: int | None, scheduler: str | None, *, private: bool = 
 
 
 def executor_of(
-    jobs: int | None,
-    scheduler: str | None,
-    say: Callable[[str], None],
-    *,
-    private: bool = False,
-    apart: bool = False,
+    jobs: int | None, scheduler: str | None, say: Callable[[str], None], *, private: bool = False, apart: bool = False
 ) -> Executor:
-    """Return what does the tasks of a command.
+    """Return what does the tasks of a command: a Dask ``scheduler``, or this machine.
 
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of a Dask scheduler; None for this machine.
-    apart : bool
-        Whether even one job is a process of its own, whose death this one survives.
+    ``apart``: even one job is a process of its own, whose death this one survives.
     """
     if scheduler is not None:
         from .engine.cluster import DaskCluster
@@ -66,18 +56,10 @@ def executor_of(
 
 
 def prepare_folder(out: Path | None, *, resume: bool, leaves: Sequence[str] = ()) -> Path:
-    """Return a folder that exists and can be written, before any work is done.
+    """Return a folder that exists and can be written, before any work is done; the command will leave files there.
 
-    Parameters
-    ----------
-    leaves : sequence of str
-        Names of the files that the command will leave there.
-
-    Raises
-    ------
-    UserError
-        If it cannot be written, holds a run already and ``resume`` was not asked for, or has something else than a file
-        under a name that the command will write.
+    Raises ``UserError`` if it cannot be written, holds a run already and ``resume`` was not asked for, or has something
+    else than a file under a name that the command ``leaves``.
     """
     try:
         if out is None:

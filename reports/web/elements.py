@@ -16,14 +16,8 @@ __all__ = ["Content", "Element", "append", "element", "serialised"]
 def element(tag: str, /, *content: Content, **attributes: str | None) -> Element:
     """Return an element.
 
-    Parameters
-    ----------
-    tag : str
-        Its name.
-    content : text or elements
-        A line break in a text becomes a ``br``; characters that cannot be seen are written as code points.
-    attributes : str
-        ``class_`` and ``aria_label`` stand for ``class`` and ``aria-label``; None leaves the attribute out.
+    A line break in a text becomes a ``br``; characters that cannot be seen are written as code points. ``class_`` and
+    ``aria_label`` stand for ``class`` and ``aria-label``; None leaves the attribute out.
 
     Examples
     --------
@@ -53,10 +47,7 @@ def append(parent: Element, *content: Content) -> None:
 def raw_text(tag: str, text: str) -> Element:
     """Return a ``style`` or ``script`` element; its text is ours and is written as it stands.
 
-    Raises
-    ------
-    ValueError
-        If the text could end the element.
+    Raises ``ValueError`` if the text could end the element.
     """
     if "</" in text or "<!--" in text:
         raise ValueError(f"text of {tag} must be without the end of an element, got {text[:40]!r}")
@@ -93,26 +84,10 @@ _INHERITED = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
 
 
 def inline_svg(svg: bytes, key: str, alt: str) -> Element:
-    """Return a drawing as an element of a page.
+    """Return a drawing (UTF-8 SVG, as ``figure_svg`` draws it) as an element of a page, with the role of an image.
 
-    Parameters
-    ----------
-    svg : bytes
-        UTF-8 SVG, as ``figure_svg`` draws it.
-    key : str
-        Put before every id: two drawings of a page have none in common.
-    alt : str
-        What it shows, in words.
-
-    Returns
-    -------
-    Element
-        ``svg`` with the role of an image.
-
-    Raises
-    ------
-    ValueError
-        If it is no SVG, or holds an element or an attribute that has no place in a drawing of ours.
+    ``key`` is put before every id, so that two drawings of a page have none in common; ``alt`` says what it shows.
+    Raises ``ValueError`` if it is no SVG, or holds an element or an attribute that has no place in a drawing of ours.
     """
     try:
         root = ElementTree.fromstring(svg)

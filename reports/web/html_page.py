@@ -79,7 +79,7 @@ class _Page:
     def __init__(self, document: Document, figures: Mapping[str, bytes]) -> None:
         self._document = document
         self._figures = figures
-        self._formulas = _formulas_of(document)
+        self._formulas = rendered_formulas(b for b in document.blocks() if isinstance(b, FormulaBlock))
         self._anchors = _anchors(document.sections)
         self._by_id = {s.id: anchor for s, anchor in zip(document.sections, self._anchors, strict=True) if s.id}
         self._drawn = 0
@@ -123,8 +123,7 @@ class _Page:
         heading = element(f"h{section.level + 1}", section.title, " ", id=f"{anchor}-title")
         name = section.id or section.title
         append(
-            heading,
-            element("a", "¶", class_="permalink", href=_href(anchor), aria_label=f"Permanent link to {name}"),
+            heading, element("a", "¶", class_="permalink", href=_href(anchor), aria_label=f"Permanent link to {name}")
         )
         yield heading
         if section.badges:
@@ -197,10 +196,6 @@ class _Page:
         return element("figure", inline_svg(svg, f"figure{self._drawn}", figure.alt), *words)
 
 
-def _formulas_of(document: Document) -> Formulas:
-    return rendered_formulas(block for block in document.blocks() if isinstance(block, FormulaBlock))
-
-
 def _anchors(sections: tuple[Section, ...]) -> list[str]:
     """Return an id of the page for each section, none twice: its own where it has one."""
     wished = [re.sub(r"\s+", "-", section.id) for section in sections]
@@ -225,8 +220,14 @@ def _href(anchor: str) -> str:
 def _head(document: Document, style: str, script: str) -> Element:
     named = {"author": document.author, "keywords": ", ".join(document.keywords), "description": document.subtitle}
     head = element("head", element("meta", charset="utf-8"))
-    policy = element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script))
-    append(head, policy, _meta("viewport", "width=device-width, initial-scale=1"))
+    # nothing from anywhere, and no style and script but these
+    allowed = f"style-src {_digest(style)}; script-src {_digest(script)}; font-src data:; img-src data:"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    append(
+        head,
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        _meta("viewport", "width=device-width, initial-scale=1"),
+    )
     append(head, _meta("referrer", "no-referrer"), _meta("color-scheme", "light dark"))
     append(head, *(_meta(name, " ".join(content.split())) for name, content in named.items() if content))
     append(head, element("title", " ".join(document.title.split())), raw_text("style", style))
@@ -235,14 +236,6 @@ def _head(document: Document, style: str, script: str) -> Element:
 
 def _meta(name: str, content: str) -> Element:
     return element("meta", name=name, content=content)
-
-
-def _policy(style: str, script: str) -> str:
-    """Return the policy of the page: nothing from anywhere, and no style and script but these."""
-    return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; font-src data:; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _digest(text: str) -> str:

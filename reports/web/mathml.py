@@ -38,17 +38,9 @@ class Formulas:
     style: str
 
     def pieces(self, source: str) -> list[Element]:
-        """Return one formula, divided where its author left a wide space: the pieces may stand below each other.
+        """Return one formula, by its Typst source, divided where its author left a wide space: fresh ``math`` elements.
 
-        Parameters
-        ----------
-        source : str
-            Typst math of one of the formulas.
-
-        Returns
-        -------
-        list of Element
-            One ``math`` element a piece; fresh copies.
+        The pieces may stand below each other.
         """
         groups: list[list[Element]] = [[]]
         for child in self.by_source[source]:
@@ -60,22 +52,9 @@ class Formulas:
 
 
 def rendered_formulas(formulas: Iterable[FormulaBlock]) -> Formulas:
-    """Return the formulas as MathML; equal sources are compiled once.
+    """Return the formulas as MathML without inline styles; equal sources are compiled once.
 
-    Parameters
-    ----------
-    formulas : iterable of FormulaBlock
-        Typst math with a label.
-
-    Returns
-    -------
-    Formulas
-        Without inline styles.
-
-    Raises
-    ------
-    ValueError
-        For a formula that is not Typst math, or of which the HTML export would leave something out.
+    Raises ``ValueError`` for a formula that is not Typst math, or of which the HTML export would leave something out.
     """
     blocks = list(formulas)
     sources = list(dict.fromkeys(block.typst for block in blocks))

@@ -186,12 +186,9 @@ def begin(path: Path, profile: str, seed: int, *, n_tasks: int) -> None:
 
 
 def read(path: Path) -> Calibration:
-    """Read a record.
+    """Return the record of a file.
 
-    Raises
-    ------
-    UserError
-        If the file cannot be read, is no record of a calibration of this version, or is not as it was written.
+    Raises ``UserError`` if it cannot be read, is none of a calibration of this version, or is not as it was written.
     """
     first, *rows = checked_rows(path, "calibration")
     return Calibration(first, tuple(rows))

@@ -67,11 +67,7 @@ def calibrate(profile: str, seed: int, jobs: int | None, scheduler: str | None, 
     wrong = unexpected(calibration.rows, complete=calibration.complete)
     code = 130 if outcome.interrupted else 4 if outcome.crashed else 1 if wrong else 0
     about = clock.about(
-        typed(),
-        jobs=executor.slots,
-        exit_code=code,
-        reused_tasks=outcome.reused,
-        worker_deaths=outcome.worker_deaths,
+        typed(), jobs=executor.slots, exit_code=code, reused_tasks=outcome.reused, worker_deaths=outcome.worker_deaths
     )
     write_run(folder, about)
     try:

@@ -160,25 +160,16 @@ def compare(**given: Any) -> int:
     look at no private record. Exits with 0 when every mechanism was tried, 4 when a worker process died every time at
     one of them, 130 when interrupted.
     """
-    _check_new(given["export"], "output" if given["draft"] else "table")
-    if given["draft"]:
-        _check_draft(given)
-        return _draft(given)
-    return _compare(given)
-
-
-def _check_new(export: Path | None, name: str) -> None:
-    """Refuse a file that is there already: it may be the records themselves."""
-    if export is not None and (export.exists() or export.is_symlink()):
+    export, name = given["export"], "output" if given["draft"] else "table"
+    if export is not None and (export.exists() or export.is_symlink()):  # it may be the records themselves
         raise UserError(f"{name} must be a new file, got {name}={export}")
-
-
-def _check_draft(given: Mapping[str, Any]) -> None:
-    """Refuse what a draft cannot be made from, before any data are read."""
+    if not given["draft"]:
+        return _compare(given)
     if len(given["epsilon"]) != 1 or len(given["neighbours"]) != 1:
         raise UserError("draft must come with one --epsilon and one of --neighbours, got several")
     if given["recipe"] is not None:
         raise UserError("draft must be for a file that certify reads, got --recipe")
+    return _draft(given)
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,16 +229,8 @@ def _experiment(given: Mapping[str, Any]) -> Experiment:
     with withheld(True), _in_options(given["data"]):  # whether the records are public is not known yet
         data = gathered(given["data"], options=options, **{name: given[name] for name in names})
     wanted = promises(data, given["epsilon"], given["delta"], given["neighbours"])
-    return Experiment(
-        data,
-        given["loss"],
-        wanted,
-        given["method"],
-        given["folds"],
-        given["draws"],
-        given["seed"],
-        given["as_run"],
-    )
+    loss, *rest = (given[name] for name in ("loss", "method", "folds", "draws", "seed", "as_run"))
+    return Experiment(data, loss, wanted, *rest)
 
 
 @contextmanager

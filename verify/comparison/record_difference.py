@@ -152,10 +152,8 @@ def _follows(name: str, old: Row, new: Row) -> bool:
 def compared_record(record: RecordLike) -> ComparedRecord:
     """Return a record with its kind.
 
-    Raises
-    ------
-    UserError
-        If it cannot be read, is of an unknown schema, is not as it was written, or is of no kind that can be compared.
+    Raises ``UserError`` if it cannot be read, is of an unknown schema, is not as it was written, or is of no kind that
+    can be compared.
     """
     if isinstance(record, ComparedRecord):
         return record
@@ -203,11 +201,8 @@ def _of_others(file: Path) -> str:
 def file_of(path: Path) -> Path:
     """Return the file of a record, given that or the folder that holds it.
 
-    Raises
-    ------
-    UserError
-        If a folder holds the records of both audiences of a certificate, or if a sweep is given by another file than
-        the table that ``--export FILE.jsonl`` writes.
+    Raises ``UserError`` if a folder holds the records of both audiences of a certificate, or if a sweep is given by
+    another file than the table that ``--export FILE.jsonl`` writes.
     """
     if path.suffix in (".sqlite", ".parquet", ".toml", ".pdf", ".md") and not path.is_dir():
         raise UserError(f"record must be strict JSON lines (of a sweep: --export FILE.jsonl), got record={path}")

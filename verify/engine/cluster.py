@@ -20,10 +20,7 @@ from .versions import difference, identity
 def check_address(address: str, *, private: bool) -> None:
     """Refuse an address that is none of a scheduler, or over which private data may not travel.
 
-    Raises
-    ------
-    UserError
-        Private data go over ``tls://`` only, except on this machine's loopback.
+    Raises ``UserError``: private data go over ``tls://`` only, except on this machine's loopback.
     """
     try:
         parts = urlsplit(address)

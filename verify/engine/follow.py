@@ -73,12 +73,7 @@ def bars(console: Console, *, left: bool, **more: Any) -> Progress:
 class Follower:
     """Shows how far a command is; a context manager.
 
-    Parameters
-    ----------
-    tasks : str
-        What the tasks are called.
-    left : bool
-        Whether they are alike, so that the time left can be told from those that are done.
+    ``tasks`` is what they are called; where they are alike, what is ``left`` can be told from those that are done.
     """
 
     def __init__(self, tasks: str = "cases and figures", *, left: bool = False) -> None:
@@ -269,15 +264,10 @@ class Bar(Phases):
 
 @contextmanager
 def progress(visible: bool, say: Callable[[str], None], *, console: Console | None = None) -> Iterator[Phases]:
-    """Return what follows the phases of a run.
+    """Return what follows the phases of a run; ``say`` is where plain lines go.
 
-    Parameters
-    ----------
-    visible : bool
-        False where what is printed must not depend on private records: then a terminal shows a bar without the names of
-        phases, and nothing is written elsewhere.
-    say : callable
-        Where plain lines go.
+    Where what is printed must not depend on private records (not ``visible``), a terminal shows a bar without the names
+    of phases, and nothing is written elsewhere.
     """
     console = console or console_of_errors()
     if has_bars(console):

@@ -28,21 +28,10 @@ POLL_SECONDS = 0.1
 
 @contextlib.contextmanager
 def held(folder: Path, what: str, *, wait: float) -> Iterator[None]:
-    """Hold a folder for as long as the block runs.
+    """Hold a folder (it must exist; ``.lock`` and ``.holder.json`` are kept in it) for as long as the block runs.
 
-    Parameters
-    ----------
-    folder : Path
-        It must exist; ``.lock`` and ``.holder.json`` are kept in it.
-    what : str
-        What is held, in the words of a message.
-    wait : float
-        For how many seconds to wait for another holder; that we wait is said on standard error.
-
-    Raises
-    ------
-    UserError
-        If another process holds it, or it cannot be locked.
+    ``what`` is held, in the words of a message. Another holder is waited for ``wait`` seconds, which is said on
+    standard error. Raises ``UserError`` if another process holds it, or it cannot be locked.
     """
     with _locked(folder, what, wait):
         with contextlib.suppress(OSError):  # a courtesy to others: what needs room on the disk says so itself

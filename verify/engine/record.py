@@ -93,10 +93,7 @@ def read(path: Path) -> Record:
 def checked_rows(path: Path, of: str) -> list[Row]:
     """Return the rows of a record, each checked against its type; raises as ``read``.
 
-    Parameters
-    ----------
-    of : {"record", "calibration", "certificate", "sweep", "comparison"}
-        Which of the records of ``verify.schemas.lines`` it must be.
+    ``of`` says which of the records of ``verify.schemas.lines`` it must be.
     """
     from ..schemas.lines import trouble
 

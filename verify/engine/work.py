@@ -57,13 +57,7 @@ class Costs:
 
 
 def keyed(tasks: Iterable[Task[T]]) -> dict[str, Task[T]]:
-    """Return tasks by their keys.
-
-    Raises
-    ------
-    Defect
-        If two have the same: the result of one would stand for the other.
-    """
+    """Return tasks by their keys; two of the same are a ``Defect``: the result of one would stand for the other."""
     by_key: dict[str, Task[T]] = {}
     for task in tasks:
         if by_key.setdefault(task.key, task) is not task:
@@ -123,24 +117,16 @@ class Work(Generic[T, R]):
         self._started: float | None = None  # when the first result came
 
     def results(self) -> Generator[list[Done[T, R] | Died[T]], None, None]:
-        """Yield what was done as it comes back, a few tasks at a time.
+        """Yield what was done as it comes back, a few tasks at a time; what was yielded before a task raised is done.
 
-        Raises
-        ------
-        Exception
-            Whatever a task raised; what was yielded before is done.
-        Defect
-            If a batch cannot be done at all.
+        Raises ``Defect`` if a batch cannot be done at all, and whatever a task raised.
         """
         self._pilot()
         while (self._todo or self._again or self._under_way) and not self.timed_out:
             self._hand_in()
             yield from self._collect()
 
-    def through(
-        self,
-        take: Callable[[list[Done[T, R] | Died[T]]], None],
-    ) -> bool:
+    def through(self, take: Callable[[list[Done[T, R] | Died[T]]], None]) -> bool:
         """Give ``take`` what is done as it comes back, and end the executor; return whether Ctrl-C ended it early."""
         try:
             with self.executor, closing(self.results()) as results:
@@ -257,16 +243,9 @@ class Work(Generic[T, R]):
         return []
 
 
-def mapped(
-    function: Callable[[T], R],
-    contents: Sequence[T],
-    jobs: int,
-    *,
-    told: Callable[[T, R], None] = lambda _, __: None,
-    died: Callable[[T], R] | None = None,
-) -> list[R]:
+def mapped(function: Callable[[T], R], contents: Sequence[T], jobs: int, **more: Any) -> list[R]:
     """Return ``function`` of every content, in their order; parameters as of ``in_order``."""
-    return list(in_order(function, contents, jobs, told=told, died=died))
+    return list(in_order(function, contents, jobs, **more))
 
 
 def in_order(
@@ -280,18 +259,8 @@ def in_order(
     """Yield ``function`` of every content, in their order, done in ``jobs`` processes (in this one when it is 1).
 
     Nothing is begun before it is asked for in this process; closing the generator ends what other ones are doing.
-
-    Parameters
-    ----------
-    told : callable
-        Called with each content and its result, as they come.
-    died : callable, optional
-        What stands for the result where the worker died every time.
-
-    Raises
-    ------
-    Defect
-        If a worker died and nothing stands for its result.
+    ``told`` is called with each content and its result, as they come; ``died`` is what stands for the result where the
+    worker died every time: without it that is a ``Defect``.
     """
     tasks = [Task(str(place), content) for place, content in enumerate(contents)]
     results: dict[str, R] = {}

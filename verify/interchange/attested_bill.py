@@ -38,7 +38,7 @@ OTHERWISE = {
 
 
 def attested_bill(rows: Sequence[Row], *, digest: str, date: str) -> bytes:
-    """Return the bill of a certificate as CycloneDX 1.6 JSON.
+    """Return the bill of a certificate as CycloneDX 1.6 JSON: the same for the same record and date.
 
     A claim that passed is attested with conformance 1, a refuted one is a counter-claim with conformance 0, an open one
     has no score. The artefact is named by its digest; it was not itself examined.
@@ -47,15 +47,8 @@ def attested_bill(rows: Sequence[Row], *, digest: str, date: str) -> bytes:
     ----------
     rows : sequence of dict
         The record, for whichever audience it is.
-    digest : str
-        SHA-256 of the record's bytes; the serial number is made from it.
-    date : str
-        Of ``run.json``; without one the bill has no timestamp.
-
-    Returns
-    -------
-    bytes
-        The same for the same record and date.
+    digest, date : str
+        SHA-256 of the record's bytes, from which the serial number is made; the date of ``run.json``, or nothing.
 
     Raises
     ------
@@ -135,10 +128,7 @@ def _declarations(header: Row, claims: Sequence[Row], digest: str) -> dict[str, 
     name = header["artefact"]["name"]
     return {
         "assessors": [
-            {
-                "bom-ref": ASSESSOR,
-                "organization": {"name": f"pdp-verify {_version(header)}, run by the issuer"},
-            }
+            {"bom-ref": ASSESSOR, "organization": {"name": f"pdp-verify {_version(header)}, run by the issuer"}}
         ],
         "attestations": [
             {
@@ -167,11 +157,9 @@ def _declarations(header: Row, claims: Sequence[Row], digest: str) -> dict[str, 
 
 def _mapped(row: Row, header: Row) -> dict[str, Any]:
     """Return what is attested of one claim; a PASS on somebody's word has no score where a proof was required."""
-    score: Mapping[str, float] = {
-        "PASSED": {"score": 1.0},
-        "FAILED": {"score": 0.0},
-        "WARNED": {},
-    }[result_of(row, asked_of(header))]
+    score: Mapping[str, float] = {"PASSED": {"score": 1.0}, "FAILED": {"score": 0.0}, "WARNED": {}}[
+        result_of(row, asked_of(header))
+    ]
     ground = RESTS_ON.get(row["ground"]) or OTHERWISE[row["verdict"]]
     return {
         "requirement": _requirement(row),

@@ -21,18 +21,8 @@ PRIVATE = 0o600
 class HandedRecord:
     """A record and what stands beside it.
 
-    Attributes
-    ----------
-    path : Path
-        The record's file.
-    of : str
-        ``certificate``, ``calibration``, or nothing for a run.
-    digest : str
-        SHA-256 of its bytes.
-    date : str
-        Of ``run.json``, or nothing.
-    source : Path or None
-        The configuration as the repository has it.
+    ``of`` is ``certificate``, ``calibration``, or nothing for a run; ``digest`` the SHA-256 of its bytes; ``date`` that
+    of ``run.json``, or nothing; ``source`` the configuration as the repository has it.
     """
 
     path: Path
@@ -112,12 +102,11 @@ def hand_over(record: Path, run: Mapping[str, Any], file: Path, *, source: Path 
 
     Parameters
     ----------
-    record : Path
-        ``audit.jsonl`` of a run or of a certificate, or its folder.
+    record, file : Path
+        ``audit.jsonl`` of a run or of a certificate, or its folder; and what is written, readable to its owner alone if
+        the record is about private data and for the curator.
     run : mapping
         What ``run.json`` beside it says.
-    file : Path
-        What is written; readable to its owner alone if the record is about private data and for the curator.
     source : Path, optional
         The configuration of a certificate as the repository has it: results of SARIF point to it, else to the record.
 
@@ -125,8 +114,6 @@ def hand_over(record: Path, run: Mapping[str, Any], file: Path, *, source: Path 
     ------
     UserError
         If the record is damaged, is not one that the format is for, or a library is not installed.
-    OSError
-        If the file cannot be written.
     """
     path = record_file(record)
     of = record_of(path)

@@ -28,7 +28,7 @@ VARIANTS: Mapping[str | None, tuple[str, tuple[str, ...]]] = {
 
 
 def register_entry(rows: Sequence[Row], *, digest: str) -> bytes:
-    """Return the draft as JSON, which is YAML too.
+    """Return the draft as JSON, which is YAML too: the same for the same record.
 
     Parameters
     ----------
@@ -36,11 +36,6 @@ def register_entry(rows: Sequence[Row], *, digest: str) -> bytes:
         The record of a certificate that everybody may read; only claims over all data sets are told.
     digest : str
         SHA-256 of the record's bytes.
-
-    Returns
-    -------
-    bytes
-        The same for the same record.
 
     Raises
     ------

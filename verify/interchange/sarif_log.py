@@ -73,25 +73,18 @@ def sarif_log(
     about: Mapping[str, Any],
     artefact: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return a SARIF log of one run.
+    """Return a SARIF log of one run as UTF-8: no clock, no host, so that equal problems give equal bytes.
 
     Parameters
     ----------
     problems : sequence of SarifProblem
         In the order in which they are to be listed.
-    version : str
-        Of this suite.
-    complete : bool
-        Whether everything was decided that was to be.
+    version, complete : str, bool
+        Of this suite; whether everything was decided that was to be.
     about : mapping
         Further properties of the run: no result is no verdict, so that they say it.
     artefact : mapping, optional
         ``name`` and ``sha256`` of what the results speak about.
-
-    Returns
-    -------
-    bytes
-        UTF-8; no clock, no host, so that equal problems give equal bytes.
 
     Raises
     ------
@@ -183,15 +176,10 @@ def places_in_record(name: str, rows: Sequence[Row]) -> ClaimPlaces:
 
 
 def places_in_configuration(path: Path, header: Row) -> ClaimPlaces:
-    """Return where each claim stands in the configuration.
+    """Return where each claim stands in the configuration, a path relative to the repository's root.
 
-    For release on private data no line is given: it would say how many claims stand above that are not shown.
-
-    Raises
-    ------
-    UserError
-        If the path is not relative to the repository's root, the file is no configuration, or, where the record says
-        which it was, another one.
+    For release on private data no line is given: it would say how many claims stand above that are not shown. Raises
+    ``UserError`` where the file is no configuration, or not the one that the record says.
     """
     if path.is_absolute() or ".." in path.parts:
         raise UserError(f"source must be a path relative to the repository's root, got source={path}")

@@ -18,7 +18,7 @@ from audits import Budget
 from ..messages.errors import Defect
 from ..papers.paper import PROOF, Consequence, Paper, paper_of
 from ..papers.provenance import Worth
-from .statement import Case, Evidence, Formula, Part, Role, Standing, Statement, Value
+from .statement import Case, Evidence, Formula, Part, Role, Standing, Statement
 
 if TYPE_CHECKING:
     from reports.row import Figure
@@ -254,13 +254,10 @@ def _case(version: Version, at: At) -> Case:
     words = f"mutant: {mutant}" if mutant else standing.name.lower()
     if at.role is Role.ADVERSARIAL and not mutant:
         words += " search"
-    numbers = " ".join(f"{key}={_shown(value)}" for key, value in at.params.items())
+    params = ((key, f"{value:g}" if isinstance(value, float) else value) for key, value in at.params.items())
+    numbers = " ".join(f"{key}={value}" for key, value in params)
     name = f"{part} | {words} | {numbers}" if numbers else f"{part} | {words}"
     return Case(part, name, standing, dict(at.params), at.role, at.regime, at.draws, at.quick, mutant, at.severity)
-
-
-def _shown(value: Value) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _check(checks: Mapping[Version, Decide], case: Case, budget: Budget) -> Evidence:

@@ -42,10 +42,7 @@ def read_text(path: Path, name: str, rule: str = "a readable file") -> str:
 def read_toml(text: str, name: str, shown: str) -> dict[str, Any]:
     """Return the tables of a TOML text.
 
-    Raises
-    ------
-    UserError
-        If it is none, if it is nested beyond reason, or if it has a whole number beyond 64 bits.
+    Raises ``UserError`` if it is none, is nested beyond reason, or has a whole number beyond 64 bits.
     """
     try:
         raw = tomllib.loads(text.removeprefix("\ufeff"))
@@ -75,13 +72,7 @@ def walk(raw: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]
 
 
 def read_json(text: str) -> Any:
-    """Return what a strict JSON text holds.
-
-    Raises
-    ------
-    ValueError
-        Whatever is wrong with it.
-    """
+    """Return what a strict JSON text holds; whatever is wrong with it is a ``ValueError``."""
     try:
         return json.loads(text, parse_constant=_strict)
     except RecursionError:

@@ -65,12 +65,7 @@ def verdict_sentence(ruling: Row) -> str:
     sentence = Verdict[ruling["verdict"]].value
     if ruling["reason"] != Reason.NONE.name:
         sentence += f" ({Reason[ruling['reason']].value})"
-    counted = {
-        "HOLDS": "{} hold",
-        "FAILS": "{} fail",
-        "UNDECIDED": "{} undecided",
-        "OUT_OF_DOMAIN": "{} out of domain",
-    }
+    counted = {"HOLDS": "{} hold", "FAILS": "{} fail", "UNDECIDED": "{} undecided", "OUT_OF_DOMAIN": "{} out of domain"}
     counts = [words.format(ruling["outcomes"][name]) for name, words in counted.items() if ruling["outcomes"].get(name)]
     return sentence + (f"; cases: {', '.join(counts)}" if counts else "")
 

@@ -31,11 +31,7 @@ from ..runs.case_run import decide_case
 from ..runs.statement_run import defects
 
 #: What a test may expect -> the outcomes with which it passes.
-EXPECTATIONS = {
-    "holds": (Outcome.HOLDS,),
-    "fails": (Outcome.FAILS,),
-    "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED),
-}
+EXPECTATIONS = {"holds": (Outcome.HOLDS,), "fails": (Outcome.FAILS,), "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED)}
 
 
 #: In the words of an examination that was cut short: nobody answered for the mechanism.

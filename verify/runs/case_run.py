@@ -109,12 +109,7 @@ ELSEWHERE = 1e-9
 def decisive(record: Record, id_: str, case: str | None = None) -> Row:
     """Return the row that decided an id, a display or a reading: its counterexample, else its smallest margin.
 
-    The printed form counts before the corrected one.
-
-    Raises
-    ------
-    UserError
-        If the record has no such id, or no such case.
+    The printed form counts before the corrected one. Raises ``UserError`` if the record has no such id or case.
     """
     rows = record.cases_of(id_)
     if not rows:

@@ -200,11 +200,7 @@ def counts_line(findings: Findings) -> str:
     whole = [row for row in findings.record.verdicts if row["parent"] is None]
     words = [
         f"{sum(row['printed']['verdict'] == verdict for row in whole)} {word}"
-        for verdict, word in (
-            ("SUPPORTED", "supported"),
-            ("REFUTED", "refuted as printed"),
-            ("UNDECIDED", "undecided"),
-        )
+        for verdict, word in (("SUPPORTED", "supported"), ("REFUTED", "refuted as printed"), ("UNDECIDED", "undecided"))
     ]
     unclear = sum(row["printed"]["verdict"] == "TEXT_UNCLEAR" for row in whole)
     words += [f"{unclear} of unclear text"] if unclear else []

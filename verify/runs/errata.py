@@ -44,8 +44,8 @@ from .pages.causes import (
     unclear,
     unclear_parts,
 )
-from .pages.short_pages import SHORT_DIGEST, author, badge, classes, paper_address, tracker
-from .statement_pages import provenance_facts, ruling_of_part, worst_blocks
+from .pages.short_pages import SHORT_DIGEST, author, classes, corrected, paper_address, tracker
+from .statement_pages import provenance_facts, ruling_of_part, where_facts, worst_blocks
 
 EVIDENCE = (
     "Each entry gives the formula as printed in our copy, a counterexample, what went wrong, and a corrected form with "
@@ -75,12 +75,9 @@ class Selection:
 
 
 def select(record: Record, paper: str = "") -> Selection:
-    """Return what corrections of a paper are about: its folder's name or the prefix of its ids; all papers without one.
+    """Return what corrections of a paper are about, by its folder's name or the prefix of its ids; of all without one.
 
-    Raises
-    ------
-    UserError
-        If the record has no such paper.
+    Raises ``UserError`` if the record has no such paper.
     """
     prefixes = {row["paper"]: row["id"].partition("-")[0] for row in record.statements}
     known = list(prefixes)
@@ -94,14 +91,10 @@ def select(record: Record, paper: str = "") -> Selection:
 
 
 def errata_document(record: Record, *, date: str, paper: str = "", contact: str = "") -> Document:
-    """Return the proposed corrections of a record, with an ISO date (or none).
+    """Return the proposed corrections of the record of a run, with an ISO date (or none).
 
     Parameters
     ----------
-    record : Record
-        Of a run.
-    date : str
-        ISO date, or empty.
     paper : str
         Of one paper alone: its folder's name, or the prefix of its ids.
     contact : str
@@ -194,28 +187,16 @@ def _index(chosen: Selection) -> Table:
     """Return every entry, the gravest first, with the factor by which delta is exceeded where people work."""
     rows = []
     for entry in chosen.entries:
-        listed = entry.consequence is Consequence.MISPRINT
-        target = MISPRINTS if listed else entry.id
-        rows.append(
-            (
-                entry.id,
-                Reference(target, entry.statement["title"]),
-                entry.consequence.name.lower(),
-                _everyday(entry),
-                badge(entry.verdict["corrected"]["verdict"]) if entry.verdict["corrected"] else "–",
-                Reference(target),
-            )
-        )
+        target = _target(entry)
+        factor = "outside only" if entry.consequence is Consequence.PRIVACY else "–"
+        if entry.everyday:
+            factor = rounded_factor(entry.everyday, typographic=True)
+        title, follows = Reference(target, entry.statement["title"]), entry.consequence.name.lower()
+        rows.append((entry.id, title, follows, factor, corrected(entry.verdict), Reference(target)))
     columns = ("Id", "Statement", "What follows", "Factor on delta", "Corrected", "Page")
     aligned = ("left", "left", "left", "right", "left", "right")
     caption = f"Entries, the gravest first; the factor on delta is the worst with {EVERYDAY}"
     return Table(caption, columns, tuple(rows), aligned, (0, 1, 0, 0, 0, 0))
-
-
-def _everyday(entry: Correction) -> str:
-    if entry.everyday:
-        return rounded_factor(entry.everyday, typographic=True)
-    return "outside only" if entry.consequence is Consequence.PRIVACY else "–"
 
 
 def _causes(chosen: Selection) -> list[Section]:
@@ -264,10 +245,7 @@ def _chapter(chosen: Selection, consequence: Consequence) -> list[Section]:
 def _entry(record: Record, entry: Correction, *, cited: bool) -> Section:
     statement = entry.statement
     blocks: list[Block] = [Paragraph(plain_words(statement["summary"]))] if statement["summary"] else []
-    facts = [
-        Fact("Where", f"{statement['locator']} ({statement['of']})"),
-        Fact("Domain", plain_words(statement["domain"])),
-    ]
+    facts = where_facts(statement)
     if cited:
         paper = record.header["papers"][statement["paper"]]
         facts.append(Fact("Paper", f"{author(paper)} ({paper['year']})"))
@@ -320,7 +298,8 @@ def _misprints(chosen: Selection) -> list[Section]:
             if ruling["printed"]["verdict"] != "REFUTED" or part["proof"] or _is_unclear(chosen.record, part):
                 continue
             corrected = part["corrected"]["text"] if part["corrected"] else "–"
-            place = part["id"] + _line(part)
+            line = f"\nline {part['provenance']['line']}" if part["provenance"] else ""
+            place = part["id"] + line
             rows.append((place, plain_words(part["printed"]["text"]), plain_words(corrected)))
     if not rows:
         return []
@@ -336,10 +315,6 @@ STATEMENT_IS = {
     "SUPPORTED": "The statement itself is true.",
     "TEXT_UNCLEAR": "The text of the statement itself is unclear.",
 }
-
-
-def _line(part: Row) -> str:
-    return f"\nline {part['provenance']['line']}" if part["provenance"] else ""
 
 
 def _proof_lines(chosen: Selection) -> list[Section]:

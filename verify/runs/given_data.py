@@ -22,10 +22,7 @@ def needs_of(sources: Sequence[Source]) -> tuple[str, ...]:
 def given_sets(sources: Sequence[Source], folder: Path) -> dict[str, Dataset]:
     """Return the data sets of a folder that decide some of these statements, by name, as far as their files are there.
 
-    Raises
-    ------
-    UserError
-        If there is no such folder, or a file in it is not what its recipe says; the message quotes no cell.
+    Raises ``UserError`` if there is no such folder, or a file in it is not what its recipe says; it quotes no cell.
     """
     from mechanisms.data.published import published_sets as recipes
 
@@ -49,10 +46,7 @@ def given_sets(sources: Sequence[Source], folder: Path) -> dict[str, Dataset]:
 def given_again(source: Source, recorded: Mapping[str, str], folder: Path | None) -> dict[str, Dataset]:
     """Return the data sets that decided a statement of a record, whose digests it has.
 
-    Raises
-    ------
-    UserError
-        If no folder is named, or it does not hold the data of the record.
+    Raises ``UserError`` if no folder is named, or it does not hold the data of the record.
     """
     names = [name for name in source.load().needs if name in recorded]
     if not names:

@@ -18,7 +18,7 @@ from ..engine.rows import Row
 from ..engine.work import mapped
 from .pages.causes import entries
 from .pages.method_pages import appendix, method
-from .pages.short_pages import AUTHOR, TITLE, author, badge, front, headline, paper_address, short_document
+from .pages.short_pages import AUTHOR, TITLE, author, badge, corrected, front, headline, paper_address, short_document
 from .statement_pages import statement_sections
 
 
@@ -56,11 +56,12 @@ def _paper_section(record: Record, paper: Row, statements: list[Row]) -> Section
     rows = []
     for statement in statements:
         verdict = record.verdict(statement["id"])
-        corrected = badge(verdict["corrected"]["verdict"]) if verdict["corrected"] else "–"
         printed = verdict["printed"]["verdict"]
         follows = verdict["consequence"].lower() if printed == "REFUTED" and verdict["consequence"] else "–"
         id_ = statement["id"]
-        rows.append((id_, Reference(id_, statement["title"]), badge(printed), follows, corrected, Reference(id_)))
+        rows.append(
+            (id_, Reference(id_, statement["title"]), badge(printed), follows, corrected(verdict), Reference(id_))
+        )
     columns = ("Id", "Statement", "As printed", "What follows", "Corrected", "Page")
     aligned = ("left", "left", "left", "left", "left", "right")
     table = Table("", columns, tuple(rows), aligned, (0, 1, 0, 0, 0, 0))
@@ -77,12 +78,7 @@ def _paper_section(record: Record, paper: Row, statements: list[Row]) -> Section
 def with_facets(document: Document, record: Record) -> Document:
     """Return a report of a record whose statements can be chosen by paper, verdict and consequence.
 
-    Parameters
-    ----------
-    document : Document
-        A section of level 1 whose id is that of a statement is this statement's page.
-    record : Record
-        The record that the document was made from.
+    A section of level 1 whose id is that of a statement is this statement's page.
     """
     statements = {row["id"]: row for row in record.statements}
     sections = tuple(

@@ -97,7 +97,10 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     blocks: list[Block] = []
     if statement["summary"]:
         blocks.append(Paragraph(plain_words(statement["summary"]), TextStyle.LEAD))
-    if verdict["printed"]["verdict"] == "SUPPORTED" and any(_is_wrong_line(record, part) for part in parts):
+    wrong = [
+        part for part in parts if part["proof"] and record.verdict(display_of(part))["printed"]["verdict"] == "REFUTED"
+    ]
+    if verdict["printed"]["verdict"] == "SUPPORTED" and wrong:
         text = "The statement has a verdict of its own, which the line does not change."
         blocks.append(Callout(Tone.WARNING, "True; a line of its proof is wrong", text))
     if single:
@@ -106,10 +109,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
         blocks += [_verdict_callout("As printed", verdict["printed"])]
         if verdict["corrected"]:
             blocks.append(_verdict_callout("Corrected, where it had to be", verdict["corrected"]))
-    facts = [
-        Fact("Where", f"{statement['locator']} ({statement['of']})"),
-        Fact("Domain", plain_words(statement["domain"])),
-    ]
+    facts = where_facts(statement)
     if single:
         facts += provenance_facts(parts[0])
     if verdict.get("data"):
@@ -117,8 +117,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
         facts.append(Fact("Decided with", f"{sets}; nothing is expected of data that are not shipped"))
     if statement["definition"]:
         facts.append(Fact("Implemented by", statement["definition"]))
-    paper = record.header["papers"].get(statement["paper"], {})
-    address = paper_address(paper.get("doi", ""))
+    address = paper_address(record.header["papers"].get(statement["paper"], {}).get("doi", ""))
     facts += [Fact("File", statement["file"]), Fact("Paper", statement["reference"], address)]
     on_data = bool(verdict.get("data"))
     tail = [*_mutant_blocks(verdict, rows), *(_figure_block(row) for row in figures)]
@@ -137,11 +136,12 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     for part in parts:
         ruling = ruling_of_part(record, part)
         mine = [row for row in rows if row["part"] == part["id"]]
+        read = [Facts(tuple(source))] if (source := provenance_facts(part)) else []
         sections.append(
             Section(
                 part["title"],
                 2,
-                (*_part_blocks(part, ruling, mine), *(given_blocks(mine) if on_data else ()), *_read_at(part)),
+                (*_part_blocks(part, ruling, mine), *(given_blocks(mine) if on_data else ()), *read),
                 badges=_badges(ruling),
                 kicker=part["id"] + (" · line of the proof" if part["proof"] else ""),
                 id=part["id"] if part["id"] != statement["id"] else "",
@@ -150,6 +150,12 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     if tail:
         sections.append(Section(f"Mutants and figures of {statement['id']}", 2, tuple(tail)))
     return sections
+
+
+def where_facts(statement: Row) -> list[Fact]:
+    """Return where a statement stands in its paper, and its domain."""
+    where = Fact("Where", f"{statement['locator']} ({statement['of']})")
+    return [where, Fact("Domain", plain_words(statement["domain"]))]
 
 
 def ruling_of_part(record: Record, part: Row) -> Row:
@@ -167,15 +173,6 @@ def provenance_facts(part: Row) -> list[Fact]:
     place = f"copy {source['copy']} ({source['digest'][:SHORT_DIGEST]}…), line {source['line']}"
     facts = [Fact("Read at", f"{place}; {Worth[source['worth']].value}")]
     return [*facts, Fact("Evidence", plain_words(source["evidence"]))] if source["evidence"] else facts
-
-
-def _read_at(part: Row) -> list[Block]:
-    facts = provenance_facts(part)
-    return [Facts(tuple(facts))] if facts else []
-
-
-def _is_wrong_line(record: Record, part: Row) -> bool:
-    return bool(part["proof"]) and record.verdict(display_of(part))["printed"]["verdict"] == "REFUTED"
 
 
 def _badges(verdict: Row) -> tuple[Badge, ...]:
@@ -204,9 +201,8 @@ def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
         blocks.append(_verdict_callout(form, ruling))
         if form == "Corrected" and part["what_went_wrong"]:
             derived = f" Derived in {part['derivation']}." if part["derivation"] else ""
-            blocks.append(
-                Paragraph(f"What is wrong as printed: {plain_words(part['what_went_wrong']).rstrip('.')}.{derived}")
-            )
+            wrong = plain_words(part["what_went_wrong"]).rstrip(".")
+            blocks.append(Paragraph(f"What is wrong as printed: {wrong}.{derived}"))
         blocks += worst_blocks(mine, part["id"])
         blocks += undecided_blocks(mine)
         if mine:

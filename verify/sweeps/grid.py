@@ -132,10 +132,7 @@ def _known(table: Mapping[str, Any], allowed: tuple[str, ...], prefix: str) -> N
 def read_grid(path: Path, tell: Callable[[str], None] = lambda _: None) -> Grid:
     """Return the grid of a TOML file; ``tell`` is called with a line before code that the file names is executed.
 
-    Raises
-    ------
-    UserError
-        One line that names the key, the rule and the value.
+    Raises ``UserError``: one line that names the key, the rule and the value.
     """
     text = read_toml(read_text(path, "grid"), "grid", str(path))
     _known(text, TABLES, "")

@@ -114,10 +114,7 @@ class ImportedMechanism:
     def read(cls, name: str, table: Any, folder: Path) -> ImportedMechanism:
         """Return a table of the grid file, its mechanism made once to see that it can be.
 
-        Raises
-        ------
-        UserError
-            One line that names the key, the rule and the value.
+        Raises ``UserError``: one line that names the key, the rule and the value.
         """
         key = f"imported.{name}"
         if not isinstance(table, dict):
@@ -166,10 +163,7 @@ class ImportedMechanism:
     def make(self) -> Any:
         """Return a new mechanism, as its author made it; the module is executed once a process.
 
-        Raises
-        ------
-        UserError
-            If the file is not the one that was read, or makes no mechanism.
+        Raises ``UserError`` if the file is not the one that was read, or makes no mechanism.
         """
         key = f"imported.{self.name}"
         factory = _function(self.source.origin, self.source.folder, self.digest, f"{key}.import")

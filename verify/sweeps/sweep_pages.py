@@ -6,7 +6,7 @@ import heapq
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,11 @@ from .mechanism_axis import RECIPES
 from .sweep_run import WORDS, Sweep, about_delta, counts_text, flat, rows
 
 WORST = 25
+VOUCHING = (
+    "An imported mechanism is as it is, whatever the target, and is examined: its draws are held against its own law "
+    "and against the claim. Where its claim holds as vouched, that rests on the word of the person named below, not on "
+    "a proof of ours."
+)
 #: Ratios are shown between these decades; beyond, the colour says "as far as this and farther".
 DECADES = 12.0
 #: Axes a map is drawn over, the first two that vary.
@@ -133,20 +138,17 @@ def document(sweep: Sweep, found: Tally, *, date: str) -> Document:
 
 def _callout(sweep: Sweep, found: Tally) -> Callout:
     counts, left = found.counts, len(sweep.grid) - found.n_rows
-    text = f"Of {format_count(len(sweep.grid))} cells: {counts_text(counts)}" + (
-        f"; {format_count(left)} not reached." if left else "."
+    end = f"; {format_count(left)} not reached." if left else "."
+    holds = "The claim holds in every cell where it is made"
+    told = (
+        (counts["ERROR"] or left, Tone.WARNING, "Incomplete: not every cell was decided"),
+        (counts["FAILS"] or counts["INCONSISTENT"], Tone.BAD, "The claim breaks in some cells"),
+        (counts["UNDECIDED"], Tone.WARNING, "No cell breaks; some are undecided at this budget"),
+        (counts["VOUCHED"], Tone.GOOD, f"{holds}, in some of them as vouched for"),
+        (True, Tone.GOOD, holds),
     )
-    if counts["ERROR"] or left:
-        return Callout(Tone.WARNING, "Incomplete: not every cell was decided", text)
-    if counts["FAILS"] or counts["INCONSISTENT"]:
-        return Callout(Tone.BAD, "The claim breaks in some cells", text)
-    if counts["UNDECIDED"]:
-        return Callout(Tone.WARNING, "No cell breaks; some are undecided at this budget", text)
-    if counts["VOUCHED"]:
-        return Callout(
-            Tone.GOOD, "The claim holds in every cell where it is made, in some of them as vouched for", text
-        )
-    return Callout(Tone.GOOD, "The claim holds in every cell where it is made", text)
+    tone, title = next((tone, title) for is_so, tone, title in told if is_so)
+    return Callout(tone, title, f"Of {format_count(len(sweep.grid))} cells: {counts_text(counts)}{end}")
 
 
 def _front(sweep: Sweep, found: Tally) -> tuple[Block, ...]:
@@ -166,22 +168,13 @@ def _front(sweep: Sweep, found: Tally) -> tuple[Block, ...]:
             "is that private between the two data sets of the cell: the hockey-stick divergence, worse direction, "
             "exact where the law of the loss is known and simulated otherwise."
         ),
-        *_vouching(sweep),
+        *([Paragraph(VOUCHING)] if sweep.shared.imported else []),
         Facts((Fact("Seed", str(grid.seed)), Fact("Failure probability, sum over cells", spent))),
         Facts(axes),
     ]
     if rows_:
         blocks.append(Table("Cells by outcome", columns, rows_, ("left", "left", *("right",) * len(words), "left")))
     return tuple(blocks)
-
-
-def _vouching(sweep: Sweep) -> Iterator[Block]:
-    if sweep.shared.imported:
-        yield Paragraph(
-            "An imported mechanism is as it is, whatever the target, and is examined: its draws are held against its "
-            "own law and against the claim. Where its claim holds as vouched, that rests on the word of the person "
-            "named below, not on a proof of ours."
-        )
 
 
 def _rule(sweep: Sweep, mechanism: str) -> str:
@@ -194,86 +187,70 @@ def _tick(value: Any) -> str:
 
 
 def _maps(sweep: Sweep, found: Tally) -> Iterator[Section]:
-    xs, ys = sweep.grid.axes[found.x], sweep.grid.axes[found.y]
     numbers = itertools.count(1)
     level = 1
     for (mechanism, loss), group in found.groups.items():
         if not group.worst:
             continue
-        blocks: list[Block] = [_ratio_map(f"map-{next(numbers)}", found, group, f"{mechanism}, {loss}", xs, ys)]
+        highest = max(group.worst, key=lambda at: group.worst[at])
+        ratios = {at: min(max(ratio, -DECADES), DECADES) for at, ratio in group.worst.items()}
+        name, axes = f"{mechanism}, {loss}", f"{found.x} and {found.y}"
+        tight = _map(
+            sweep,
+            found,
+            ratios,
+            f"map-{next(numbers)}",
+            f"Where it is tight, where it breaks: {name}",
+            "Decades between delta and its target in the worst cell of all other axes: above 0 the claim is not shown "
+            "to hold, at 0 it is tight, below there is room. Values beyond "
+            f"{DECADES:g} decades are shown as {DECADES:g}; a blank place makes no claim.",
+            f"Heat map over {axes}; the largest value, {format_number(group.worst[highest])}, is at "
+            f"{found.x} {_tick(highest[0])} and {found.y} {_tick(highest[1])}.",
+            "log10 of delta / target",
+        )
+        blocks: list[Block] = [tight]
         if group.counts["FAILS"]:
-            blocks.append(_failure_map(f"map-{next(numbers)}", found, group, f"{mechanism}, {loss}", xs, ys))
+            title = f"Share of cells where it fails: {name}"
+            caption = "Share, over all other axes, of the cells in which a claim is made and is false."
+            alt = f"Heat map over {axes} of the share of failing cells."
+            shares = {at: group.failed[at] / count for at, count in group.decided.items() if count}
+            number = f"map-{next(numbers)}"
+            blocks.append(_map(sweep, found, shares, number, title, caption, alt, "share that fails"))
         badge = Badge("breaks", Tone.BAD) if group.counts["FAILS"] else Badge("does not break here", Tone.NEUTRAL)
-        yield Section(f"{mechanism}, {loss} loss", level, tuple(blocks), badges=(badge,), kicker="Margin over the grid")
+        yield Section(f"{name} loss", level, tuple(blocks), badges=(badge,), kicker="Margin over the grid")
         level = 2
 
 
-def _ratio_map(name: str, found: Tally, group: Group, title: str, xs: Any, ys: Any) -> HeatMap:
-    def shown(x: Any, y: Any) -> float:
-        return min(max(group.worst[x, y], -DECADES), DECADES) if (x, y) in group.worst else math.nan
-
-    highest = max(group.worst, key=lambda at: group.worst[at])
-    return HeatMap(
-        name,
-        f"Where it is tight, where it breaks: {title}",
-        "Decades between delta and its target in the worst cell of all other axes: above 0 the claim is not shown to "
-        f"hold, at 0 it is tight, below there is room. Values beyond {DECADES:g} decades are shown as {DECADES:g}; "
-        "a blank place makes no claim.",
-        f"Heat map over {found.x} and {found.y}; the largest value, {format_number(group.worst[highest])}, is at "
-        f"{found.x} {_tick(highest[0])} and {found.y} {_tick(highest[1])}.",
-        found.x,
-        found.y,
-        tuple(_tick(x) for x in xs),
-        tuple(_tick(y) for y in ys),
-        tuple(tuple(shown(x, y) for x in xs) for y in ys),
-        "log10 of delta / target",
-    )
-
-
-def _failure_map(name: str, found: Tally, group: Group, title: str, xs: Any, ys: Any) -> HeatMap:
-    def share(at: tuple[Any, Any]) -> float:
-        return group.failed[at] / group.decided[at] if group.decided[at] else math.nan
-
-    return HeatMap(
-        name,
-        f"Share of cells where it fails: {title}",
-        "Share, over all other axes, of the cells in which a claim is made and is false.",
-        f"Heat map over {found.x} and {found.y} of the share of failing cells.",
-        found.x,
-        found.y,
-        tuple(_tick(x) for x in xs),
-        tuple(_tick(y) for y in ys),
-        tuple(tuple(share((x, y)) for x in xs) for y in ys),
-        "share that fails",
-    )
+def _map(
+    sweep: Sweep,
+    found: Tally,
+    values: Mapping[tuple[Any, Any], float],
+    name: str,
+    title: str,
+    caption: str,
+    alt: str,
+    unit: str,
+) -> HeatMap:
+    xs, ys = sweep.grid.axes[found.x], sweep.grid.axes[found.y]
+    shown = tuple(tuple(values.get((x, y), math.nan) for x in xs) for y in ys)
+    x_ticks, y_ticks = tuple(_tick(x) for x in xs), tuple(_tick(y) for y in ys)
+    return HeatMap(name, title, caption, alt, found.x, found.y, x_ticks, y_ticks, shown, unit)
 
 
 def _worst(found: Tally) -> Section:
     ordered = sorted(found.worst, key=lambda entry: (-entry[0], -entry[1]))
     tones = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD}
-    lines = tuple(
-        (
-            Badge(_outcome(columns), tones.get(columns["outcome"], Tone.WARNING)),
-            _setting(columns),
-            _delta(columns),
-            format_number(ratio, 3, typographic=True),
-        )
-        for ratio, _, columns in ordered
-    )
+    lines = []
+    for ratio, _, columns in ordered:
+        outcome = str(columns["outcome"]).lower() + (", vouched" if columns["ground"] == "vouched" else "")
+        badge = Badge(outcome, tones.get(columns["outcome"], Tone.WARNING))
+        lines.append((badge, _setting(columns), _delta(columns), format_number(ratio, 3, typographic=True)))
     if not lines:
         return Section("The worst cells", 1, (Paragraph("No cell was decided in its domain.", TextStyle.NOTE),))
-    table = Table(
-        "Cells with the largest delta over its target",
-        ("Outcome", "Cell", "Delta", "Decades over target"),
-        lines,
-        ("left", "left", "right", "right"),
-        (0, 1, 0, 0),
-    )
+    columns_ = ("Outcome", "Cell", "Delta", "Decades over target")
+    aligned = ("left", "left", "right", "right")
+    table = Table("Cells with the largest delta over its target", columns_, tuple(lines), aligned, (0, 1, 0, 0))
     return Section("The worst cells", 1, (table,))
-
-
-def _outcome(columns: dict[str, Any]) -> str:
-    return str(columns["outcome"]).lower() + (", vouched" if columns["ground"] == "vouched" else "")
 
 
 def _delta(columns: dict[str, Any]) -> str:

@@ -32,11 +32,7 @@ SCHEMA = {
         "kind": {"enum": list(FILES)},
         "worse": {"type": "boolean"},
         "confidential": {"type": "boolean"},
-        "counts": {
-            "type": "object",
-            "required": ["WORSE", "CHANGED", "BETTER"],
-            "additionalProperties": COUNT,
-        },
+        "counts": {"type": "object", "required": ["WORSE", "CHANGED", "BETTER"], "additionalProperties": COUNT},
         "compared": {"type": "object", "additionalProperties": COUNT},
         "notes": {"type": "array", "items": TEXT},
         "changes": {

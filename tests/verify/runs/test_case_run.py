@@ -83,9 +83,7 @@ def test_exact_failure_counts_directly() -> None:
 
 
 def test_witnesses_that_disagree_are_inconsistent() -> None:
-    row = decide(
-        lambda case, budget: Evidence(CLAIM, Estimate.proved(0.5, 0.5, "wrong"), sampled(0.625, 0.75, budget)),
-    )
+    row = decide(lambda case, budget: Evidence(CLAIM, Estimate.proved(0.5, 0.5, "wrong"), sampled(0.625, 0.75, budget)))
     assert (row["outcome"], row["reason"], row["detects"]) == ("UNDECIDED", "INCONSISTENT", 0.125)
 
 

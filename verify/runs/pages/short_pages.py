@@ -32,13 +32,7 @@ from .method_pages import appendix, method
 
 
 def project_address(*labels: str) -> str:
-    """Return the address that the project's metadata give under one of these labels, or nothing.
-
-    Parameters
-    ----------
-    labels : str
-        As in ``[project.urls]``, in any case: "issues", "tracker".
-    """
+    """Return the address that the project's metadata (``[project.urls]``) give under one of these labels."""
     wanted = {label.lower() for label in labels}
     for entry in metadata.metadata("pdp-verify").get_all("Project-URL") or ():
         label, _, address = str(entry).partition(",")
@@ -120,7 +114,9 @@ def headline(record: Record, found: Sequence[Correction]) -> Callout:
         return state
     counts = {each: sum(entry.consequence is each for entry in found) for each in Consequence}
     rows = own(record)
-    supported, mended = _count(rows, Verdict.SUPPORTED), _mended(rows)
+    refuted = [row for row in rows if row["printed"]["verdict"] == "REFUTED"]
+    mended = sum((row["corrected"] or {}).get("verdict") == "SUPPORTED" for row in refuted)
+    supported = _count(rows, Verdict.SUPPORTED)
     text = (
         f"Of {len(rows)} published statements {supported} are supported as printed and {len(found)} are refuted, "
         f"{mended} of which are supported in a corrected form. The text of {_count(rows, Verdict.TEXT_UNCLEAR)} is "
@@ -145,7 +141,8 @@ def run_state(record: Record) -> Callout:
     if errors:
         return Callout(Tone.BAD, f"{errors} checks of this suite stopped with an error", "Their cases are undecided.")
     if unexpected:
-        return Callout(Tone.BAD, f"{unexpected} statements have a verdict that was not expected", _listed(record))
+        listed = "; ".join(f"{row['id']}: {message}" for row in record.verdicts for message in row["unexpected"])
+        return Callout(Tone.BAD, f"{unexpected} statements have a verdict that was not expected", listed)
     if still_open:
         text = f"{', '.join(still_open)}: undecided with so few draws, and not counted as a difference."
         return Callout(Tone.GOOD, "No decided verdict differs from the expected one; some stayed open", text)
@@ -214,24 +211,12 @@ def copies(record: Record) -> Table | None:
     )
     if not rows:
         return None
-    return Table(
-        "The copies that statements were read from", ("Copy", "Made", "SHA-256"), rows, ("left",) * 3, (1, 2, 1.6)
-    )
-
-
-def _listed(record: Record) -> str:
-    return "; ".join(f"{row['id']}: {message}" for row in record.verdicts for message in row["unexpected"])
+    columns = ("Copy", "Made", "SHA-256")
+    return Table("The copies that statements were read from", columns, rows, ("left",) * 3, (1, 2, 1.6))
 
 
 def _count(rows: Iterable[Row], verdict: Verdict) -> int:
     return sum(row["printed"]["verdict"] == verdict.name for row in rows)
-
-
-def _mended(rows: Iterable[Row]) -> int:
-    return sum(
-        row["printed"]["verdict"] == "REFUTED" and (row["corrected"] or {}).get("verdict") == "SUPPORTED"
-        for row in rows
-    )
 
 
 def _numbers(record: Record) -> str:
@@ -271,7 +256,8 @@ def _corrected_words(entry: Correction) -> str:
     return f"The corrected form of {part} (pdp-verify show {entry.id})."
 
 
-def _corrected(verdict: Row) -> Cell:
+def corrected(verdict: Row) -> Cell:
+    """Return the verdict on a corrected form as a badge, or a dash without one."""
     return badge(verdict["corrected"]["verdict"]) if verdict["corrected"] else "–"
 
 
@@ -302,7 +288,7 @@ ENTRY_COLUMNS = ("Id", "Statement", "Worst case", "Corrected")
 
 
 def _entry_row(entry: Correction) -> tuple[Cell, ...]:
-    return entry.id, entry.statement["title"], _tells(entry), _corrected(entry.verdict)
+    return entry.id, entry.statement["title"], _tells(entry), corrected(entry.verdict)
 
 
 def _cause_section(cause: Cause) -> Section:
@@ -332,17 +318,11 @@ def _aside_sections(record: Record) -> list[Section]:
     lines = proof_lines(record)
     if lines:
         wrong = tuple(
-            (
-                statement["id"],
-                statement["title"],
-                part["title"],
-                badge(record.verdict(statement["id"])["printed"]["verdict"]),
-            )
-            for statement, part in lines
+            (s["id"], s["title"], part["title"], badge(record.verdict(s["id"])["printed"]["verdict"]))
+            for s, part in lines
         )
-        table = Table(
-            "", ("Id", "Statement", "Line of its proof", "The statement is"), wrong, ("left",) * 4, (0, 1, 1, 0)
-        )
+        columns = ("Id", "Statement", "Line of its proof", "The statement is")
+        table = Table("", columns, wrong, ("left",) * 4, (0, 1, 1, 0))
         text = "A line of the proof is wrong as printed; the statement has a verdict of its own."
         sections.append(Section("A line of a proof is wrong", 2, (Paragraph(text), table), Audience.RELEASE))
     if sections and not any(row["printed"]["verdict"] == "REFUTED" for row in own(record)):
@@ -374,7 +354,8 @@ def _all_statements(record: Record) -> list[Section]:
         statements = [row for row in record.statements if row["paper"] == name]
         if not statements:
             continue
-        rows = tuple(_statement_row(record.verdict(s["id"]), s, bool(_wrong_line(record, s))) for s in statements)
+        wrong = {statement["id"] for statement, _ in proof_lines(record)}
+        rows = tuple(_statement_row(record.verdict(s["id"]), s, s["id"] in wrong) for s in statements)
         columns = ("Id", "Statement", "As printed", "What follows", "Corrected")
         table = Table("", columns, rows, ("left",) * 5, (0, 1, 0, 0, 0))
         head = "Every statement" if not place else ""
@@ -393,14 +374,10 @@ WORDS_OF_TABLE = (
 )
 
 
-def _wrong_line(record: Record, statement: Row) -> bool:
-    return any(each["id"] == statement["id"] for each, _ in proof_lines(record))
-
-
 def _statement_row(verdict: Row, statement: Row, wrong_line: bool) -> tuple[Cell, ...]:
     printed = verdict["printed"]["verdict"]
     follows = verdict["consequence"].lower() if printed == "REFUTED" else "a line of its proof" if wrong_line else "–"
-    return statement["id"], statement["title"], badge(printed), follows or "result", _corrected(verdict)
+    return statement["id"], statement["title"], badge(printed), follows or "result", corrected(verdict)
 
 
 def author(paper: Row) -> str:
