@@ -25,7 +25,7 @@ TOY = """
 import math
 import random
 
-from lines import serve
+from lines import Bug, point, serve
 
 
 def release(X, y, n_draws, seed, right):
@@ -33,13 +33,7 @@ def release(X, y, n_draws, seed, right):
     return [len(X) + scale * rng.choice((-1, 1)) * rng.expovariate(1.0) for _ in range(n_draws)]
 
 
-serve(
-    "numpy",
-    first=[[0.0]],
-    second=[[0.0], [1.0]],
-    claim=lambda right: {"form": "point", "epsilon": 1.0, "delta": 0.0},
-    release=release,
-)
+serve("numpy", {"toy": Bug([[0.0]], [[0.0], [1.0]], point(1.0), release)})
 """
 
 
@@ -47,7 +41,7 @@ def toy_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[bank.Bug, ba
     """Return what the frame finds about the toy, in this very interpreter."""
     monkeypatch.setattr(bank, "environment", lambda requirements, envs: Path(sys.executable))
     shutil.copy(BANK / "mechanisms" / "lines.py", folder)
-    (folder / "toy.py").write_text(TOY, encoding="utf-8")
+    (folder / "of_toys.py").write_text(TOY, encoding="utf-8")
     bug = bank.Bug(
         "toy",
         "Toy",
@@ -102,7 +96,7 @@ def test_an_entry_says_what_is_compared_and_what_is_right(bug: bank.Bug) -> None
     assert bug.relation in ("add", "remove", "replace")
     assert bug.outcome in ("refuted", "not refuted", "no violation", "not reproduced")
     assert ("variant" in bug.right) != {"version", "requirements"}.issubset(bug.right)
-    assert (BANK / "mechanisms" / f"{bug.id}.py").is_file()
+    assert bank.script_of(bug.id, BANK / "mechanisms").is_file()
     assert all("==" in named for named in bug.requirements if not named.startswith("--"))
     assert bug.note or bug.outcome == "refuted"
 

@@ -140,9 +140,14 @@ def environment(requirements: Sequence[str], envs: Path) -> Path:
     return python
 
 
-def described(python: Path, script: Path, *options: str) -> dict[str, Any]:
-    """Return what a bug's script says of itself: the two data sets, the claim, the library's version."""
-    told = subprocess.run([python, script, "describe", *options], check=True, capture_output=True, text=True)
+def script_of(id_: str, scripts: Path) -> Path:
+    """Return the script of the library whose table has a bug."""
+    return next(file for file in sorted(scripts.glob("of_*.py")) if f'"{id_}"' in file.read_text(encoding="utf-8"))
+
+
+def described(command: Sequence[str], *options: str) -> dict[str, Any]:
+    """Return what a script says of a bug: the two data sets, the claim, the library's version."""
+    told = subprocess.run([*command, "describe", *options], check=True, capture_output=True, text=True)
     answer: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
     return answer
 
@@ -204,22 +209,23 @@ def _verdict(result: BlackBoxResult, claim: PrivacyClaim, n_draws: int, seconds:
 
 def row(bug: Bug, envs: Path, scripts: Path = HERE / "mechanisms", *, peers: bool = True, recorder: str = "") -> Row:
     """Return what is found about one bug, in environments kept under ``envs``; ``recorder``: dp-recorder's checkout."""
-    python, script = environment(bug.requirements, envs), scripts / f"{bug.id}.py"
-    told = described(python, script)
+    script = str(script_of(bug.id, scripts))
+    about = [str(environment(bug.requirements, envs)), script, bug.id]
+    told = described(about)
     relation = Relation[bug.relation.upper()]
     claim = stated(told["claim"], relation)
     pair = BlackBoxPair(dataset(told["first"]), dataset(told["second"]), relation, bug.pair, bug.distance)
     key = StreamKey(SEED).child("bug bank", bug.id)
-    command = [str(python), str(script), "release"]
+    command = [*about, "release"]
     wrong, drawn = judged(command, pair, claim, looks_of(bug), key.child("bug"))
     options = ["--right"] if "variant" in bug.right else []
-    other = environment(bug.right.get("requirements", bug.requirements), envs)
+    other = [str(environment(bug.right.get("requirements", bug.requirements), envs)), script, bug.id]
     once = [(bug.max_draws, FAILURE_PROB)]
-    right, _ = judged([str(other), str(script), "release", *options], pair, claim, once, key.child("right"))
+    right, _ = judged([*other, "release", *options], pair, claim, once, key.child("right"))
     bounds = canary_bound(bug, drawn, wrong, envs) if peers else {}
     if peers and recorder:
         bounds |= recorder_bound(command, told, wrong, envs, recorder)
-    version = described(other, script, *options)["version"]
+    version = described(other, *options)["version"]
     return Row(
         bug.id, told["version"], claim.sentence, claim.form, wrong, right, version, bounds, date.today().isoformat()
     )

@@ -14,7 +14,7 @@ import warnings
 from typing import Any
 
 import torch
-from lines import Rows, serve
+from lines import Bug, Rows, point, serve
 from opacus import PrivacyEngine
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -55,7 +55,7 @@ class Training:
 def claim(right: bool) -> dict[str, Any]:
     training = Training([[1.0], [1.0]], 0, right)
     training.weights()
-    return {"form": "point", "epsilon": training.engine.get_epsilon(DELTA), "delta": DELTA}
+    return point(training.engine.get_epsilon(DELTA), DELTA)
 
 
 def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> list[list[float]]:
@@ -63,7 +63,6 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     return [training.weights() for _ in range(n_draws)]
 
 
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
-    serve("opacus", first=[[1.0]], second=[[1.0], [1.0]], claim=claim, release=release)
+warnings.simplefilter("ignore")
+torch.set_num_threads(1)
+serve("opacus", {"opacus_819": Bug([[1.0]], [[1.0], [1.0]], claim, release)})

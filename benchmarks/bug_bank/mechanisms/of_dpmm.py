@@ -9,19 +9,14 @@ The noise is drawn by OpenDP and cannot be seeded, the rows of the table can.
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from dpmm.models.mst import MSTGM
-from lines import Rows, serve
+from lines import Bug, Rows, point, serve
 
 EPSILON, DELTA = 1.0, 1e-5
 OTHERS = [[0.0]] * 3 + [[1.0]] * 3 + [[2.0]] * 3
-
-
-def claim(right: bool) -> dict[str, Any]:
-    return {"form": "point", "epsilon": EPSILON, "delta": DELTA}
 
 
 def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> list[list[int]]:
@@ -39,5 +34,4 @@ def release(X: Rows, y: list[float], n_draws: int, seed: int, right: bool) -> li
     return tables
 
 
-if __name__ == "__main__":
-    serve("dpmm", first=[*OTHERS, [3.0]], second=[*OTHERS, [2.0]], claim=claim, release=release)
+serve("dpmm", {"dpmm_18": Bug([*OTHERS, [3.0]], [*OTHERS, [2.0]], point(EPSILON, DELTA), release)})
