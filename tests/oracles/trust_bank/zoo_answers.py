@@ -387,9 +387,8 @@ POINTS = tuple((e, LaplaceProfile(1.0).delta_bracket(e).high) for e in (0.0, 0.2
 CURVES = [
     row("replace-laplace-two", REPLACE, scale=2.0, shift=2.0),
     row("replace-laplace-clamped-both-one", REPLACE, low=-2.0, high=2.0, shift=2.0),
-    row(
-        "replace-gaussian-nonnegative-two", REPLACE, noise="gaussian", scale=2.0, epsilon=2.0, shift=2.0, **NONNEGATIVE
-    ),
+    row("replace-gaussian-nonnegative-two", REPLACE, noise="gaussian", scale=2.0, epsilon=2.0, shift=2.0,
+        **NONNEGATIVE),
     row("replace-dict-laplace-root2", REPLACE, form="dict", scale=ROOT2, shift=2.0),
     row("replace-student-one", REPLACE, noise="student", shift=2.0),
     row("group-2-laplace-clamped-both-two", {"group": 2}, scale=2.0, low=-3.0, high=3.0, shift=2.0),
@@ -397,15 +396,9 @@ CURVES = [
     row("gaussian-dp-dict-two", {"type": "gaussian-dp", "mu": 0.5}, noise="gaussian", scale=2.0, form="dict"),
     row("gaussian-dp-rounded-two", {"type": "gaussian-dp", "mu": 0.5}, noise="gaussian", scale=2.0, decimals=3),
     row("zcdp-gaussian-one", {"type": "zcdp", "rho": 0.5}, noise="gaussian"),
-    row(
-        "zcdp-gaussian-clamped-both-two",
-        {"type": "zcdp", "rho": 0.125},
-        noise="gaussian",
-        scale=2.0,
-        low=-9.0,
-        high=9.0,
-    ),
+    row("zcdp-gaussian-clamped-both-two", {"type": "zcdp", "rho": 0.125}, noise="gaussian", scale=2.0, low=-9.0,
+        high=9.0),
     row("renyi-laplace-one", {"type": "renyi", "alpha": 2.0, "epsilon": up(LAPLACE_RENYI)}),
     row("table-laplace-clamped-both-one", {"type": "table", "points": POINTS}, low=-4.0, high=4.0),
-]
+]  # fmt: skip
 ROWS = [*LAPLACE, *GAUSSIAN, *OTHER, *SHAPES, *OWN, *NO_LAW, *MISSTATED, *SINGLE, *CURVES]

@@ -370,21 +370,12 @@ THRESHOLDED = [
     row("thresholded-none-laplace-half", 2.0, Thresholded, scale=0.5),
     row("thresholded-none-at-centre-laplace-root2", 1 / ROOT2, Thresholded, scale=ROOT2),
     row("thresholded-word-laplace-one", 1.0, Thresholded, least=-1.0, otherwise="word"),
-    row(
-        "thresholded-word-gaussian-count-two",
-        1.0,
-        Thresholded,
-        normal(2, 1),
-        least=5.0,
-        otherwise="word",
-        scale=2.0,
-        **NORMAL,
-        **COUNT,
-    ),
+    row("thresholded-word-gaussian-count-two", 1.0, Thresholded, normal(2, 1), least=5.0, otherwise="word", scale=2.0,
+        **NORMAL, **COUNT),
     row("thresholded-value-laplace-two", 0.5, Thresholded, otherwise="value", instead=-1.0, scale=2.0),
     row("thresholded-value-gaussian-one", 2.0, Thresholded, normal(1, 2), otherwise="value", **NORMAL),
     row("thresholded-value-laplace-replace-one", 2.0, Thresholded, least=1.0, otherwise="value", changes=REPLACE),
-]
+]  # fmt: skip
 SPIKED = [
     row("spiked-half-laplace-one", 1.0, Spiked),
     row("spiked-half-laplace-at-value-1-root2", 1 / ROOT2, Spiked, value=1.0, scale=ROOT2),
