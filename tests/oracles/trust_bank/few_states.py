@@ -223,33 +223,22 @@ class FewBits(Moment):
         return ndtri((rng.integers(2**self.bits, size=(n_draws, dataset.dim)) + 0.5) / 2**self.bits)
 
 
-class SecondsSeed(Moment):
-    """The seed is the time in whole seconds."""
+@dataclass(frozen=True)
+class KnownSeed(Moment):
+    """The seed is something that others know, or can try out."""
+
+    of: str
 
     def noise(self, dataset, n_draws, rng):
-        return np.random.default_rng(int(time.time())).standard_normal((n_draws, dataset.dim))
+        return np.random.default_rng(SEEDS[self.of](dataset)).standard_normal((n_draws, dataset.dim))
 
 
-class ProcessSeed(Moment):
-    """The seed is the number of the process."""
-
-    def noise(self, dataset, n_draws, rng):
-        return np.random.default_rng(os.getpid()).standard_normal((n_draws, dataset.dim))
-
-
-class AddressSeed(Moment):
-    """The seed is where the data set lies in memory, modulo 4096."""
-
-    def noise(self, dataset, n_draws, rng):
-        return np.random.default_rng(id(dataset) // 16 % 4096).standard_normal((n_draws, dataset.dim))
-
-
-class FirstRecordSeed(Moment):
-    """The seed is a checksum of the first record."""
-
-    def noise(self, dataset, n_draws, rng):
-        seed = zlib.crc32(dataset.X[:1].tobytes() + dataset.y[:1].tobytes())
-        return np.random.default_rng(seed).standard_normal((n_draws, dataset.dim))
+SEEDS = {
+    "seconds": lambda data: int(time.time()),
+    "process": lambda data: os.getpid(),
+    "address": lambda data: id(data) // 16 % 4096,  # where the data set lies in memory
+    "first record": lambda data: zlib.crc32(data.X[:1].tobytes() + data.y[:1].tobytes()),
+}
 
 
 class StickyNoise(Moment):
@@ -357,27 +346,33 @@ class FewBitsLaplace(Count):
         return -np.abs(outputs[:, 0] - dataset.n_records)
 
 
-class LogisticQuarter(Count):
+@dataclass(frozen=True)
+class OtherNoise(Count):
+    """Noise of another law."""
+
+    law: str
+
+    def draw(self, dataset, n_draws, *, rng):
+        return dataset.n_records + LAWS[self.law](rng, (n_draws, 1))
+
+
+def logistic_quarter(rng, size):
     """The difference of log u and log(1 - u) at a quarter of the size: nearly bell shaped, far too narrow."""
-
-    def draw(self, dataset, n_draws, *, rng):
-        u = 1 - rng.random((n_draws, 1))
-        return dataset.n_records + 0.25 * (np.log(u) - np.log1p(-np.minimum(u, 1 - 2.0**-53)))
+    u = 1 - rng.random(size)
+    return 0.25 * (np.log(u) - np.log1p(-np.minimum(u, 1 - 2.0**-53)))
 
 
-class RoundedUp(Count):
+def rounded_away(rng, size):
     """Noise is rounded away from zero, so that an unchanged answer never occurs."""
-
-    def draw(self, dataset, n_draws, *, rng):
-        noise = rng.laplace(size=(n_draws, 1))
-        return dataset.n_records + np.sign(noise) * np.ceil(np.abs(noise))
+    noise = rng.laplace(size=size)
+    return np.sign(noise) * np.ceil(np.abs(noise))
 
 
-class PositiveOnly(Count):
-    """Exponential noise, so that nobody is undercounted."""
-
-    def draw(self, dataset, n_draws, *, rng):
-        return dataset.n_records + rng.exponential(size=(n_draws, 1))
+LAWS = {
+    "logistic at a quarter": logistic_quarter,
+    "rounded away": rounded_away,
+    "positive": lambda rng, size: rng.exponential(size=size),  # so that nobody is undercounted
+}
 
 
 PURE, RARE = {"epsilon": 1.0, "delta": 0.0}, {"visible": False}
@@ -401,10 +396,11 @@ ROWS = {
         ("fixed-pool", FixedPool, {}, {}, "ten thousand noise vectors, the same for all data"),
         ("uniform-of-12-bits", FewBits, {}, {}, "4096 values of noise a coordinate"),
         ("uniform-of-16-bits", FewBits, {"bits": 16}, {}, "65536 values of noise a coordinate"),
-        ("seed-of-seconds", SecondsSeed, {}, {}, "the time of a release is known, so its noise is"),
-        ("seed-of-process", ProcessSeed, {}, {}, "one noise for a process"),
-        ("seed-of-address", AddressSeed, {}, {}, "4096 noise vectors"),
-        ("seed-of-first-record", FirstRecordSeed, {}, {}, "whoever knows the first record knows the noise"),
+        ("seed-of-seconds", KnownSeed, {"of": "seconds"}, {}, "the time of a release is known, so its noise is"),
+        ("seed-of-process", KnownSeed, {"of": "process"}, {}, "one noise for a process"),
+        ("seed-of-address", KnownSeed, {"of": "address"}, {}, "4096 noise vectors"),
+        ("seed-of-first-record", KnownSeed, {"of": "first record"}, {},
+         "whoever knows the first record knows the noise"),
         ("sticky-noise", StickyNoise, {}, {}, "one output for one exact answer"),
         ("noise-on-halves", GridNoise, {}, {}, "the fraction of the exact moment shows"),
         ("noise-on-thousandths", GridNoise, {"step": 1e-3}, {}, "what is beyond the third decimal is exact"),
@@ -418,8 +414,10 @@ ROWS = {
          "bounded reach: mass 2.7e-4 beyond that of the neighbour"),
         ("laplace-of-12-bits", FewBitsLaplace, {}, {**PURE, **RARE}, "the largest noise, 2.4e-4, is out of reach"),
         ("laplace-of-8-bits", FewBitsLaplace, {"bits": 8}, {**PURE, **RARE}, "largest noise out of the other's reach"),
-        ("logistic-noise-quarter", LogisticQuarter, {}, PURE, "logistic noise of scale 1/4: the loss reaches 4"),
-        ("rounded-away", RoundedUp, {}, PURE, "the exact count is the only whole number that does not occur"),
-        ("positive-only", PositiveOnly, {}, PURE, "the larger count is never undercut"),
+        ("logistic-noise-quarter", OtherNoise, {"law": "logistic at a quarter"}, PURE,
+         "logistic noise of scale 1/4: the loss reaches 4"),
+        ("rounded-away", OtherNoise, {"law": "rounded away"}, PURE,
+         "the exact count is the only whole number that does not occur"),
+        ("positive-only", OtherNoise, {"law": "positive"}, PURE, "the larger count is never undercut"),
     ],
 }  # fmt: skip

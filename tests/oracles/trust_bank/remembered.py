@@ -158,7 +158,7 @@ class NoiseOfInstance(Moment):
         return self.centre(dataset) + self.noise[:n_draws]
 
 
-class Cached(Moment):
+class AnswersKept(Moment):
     """What was answered for a data set is answered again, with what changed since added without noise."""
 
     def __init__(self):
@@ -188,39 +188,27 @@ class ZeroesTheData(Moment):
 # --- class 20: remembered from one data set to the next ---------------------------------------------------------------
 
 
-class CachedByKey(Moment):
+#: By what two data sets are taken for the same one.
+KEYS = {
+    "process": lambda data: (),
+    "number": lambda data: (data.n_records,),
+    "rounded sum": lambda data: (round(float(data.y.sum())),),
+    "first record": lambda data: (*data.X[:1].ravel(), *data.y[:1]),
+}
+
+
+class Cached(Moment):
     """The exact moment is kept for the whole class under a key that other data sets share."""
 
+    memory: dict = {}  # noqa: RUF012
+
+    def __init__(self, by):
+        self.by = by
+
     def draw(self, dataset, n_draws, *, rng):
-        centre = self.memory.setdefault(self.key(dataset), self.centre(dataset))
+        key = (self.by, *KEYS[self.by](dataset), dataset.dim)
+        centre = self.memory.setdefault(key, self.centre(dataset))
         return centre + self.sigma * rng.standard_normal((n_draws, dataset.dim))
-
-
-class CachedByNumber(CachedByKey):
-    """The exact moment is computed once for each number of records."""
-
-    memory: dict = {}  # noqa: RUF012
-
-    def key(self, dataset):
-        return dataset.n_records, dataset.dim
-
-
-class CachedByRounding(CachedByKey):
-    """Two data sets are taken for the same one when the sum of responses is, to whole numbers."""
-
-    memory: dict = {}  # noqa: RUF012
-
-    def key(self, dataset):
-        return round(float(dataset.y.sum())), dataset.dim
-
-
-class CachedByFirstRecord(CachedByKey):
-    """Two data sets are taken for the same one when they begin with the same record."""
-
-    memory: dict = {}  # noqa: RUF012
-
-    def key(self, dataset):
-        return (*dataset.X[:1].ravel(), *dataset.y[:1], dataset.dim)
 
 
 @lru_cache(maxsize=None)  # noqa: UP033
@@ -312,32 +300,16 @@ class BudgetRefilled(Moment):
         return self.centre(dataset) + 2 * self.sigma * self.left * rng.standard_normal((n_draws, dataset.dim))
 
 
-class NoiseKept(Moment):
+class NoiseKept(Cached):
     """Noise is drawn once under a key and added to whatever comes with that key again."""
 
+    memory: dict = {}  # noqa: RUF012
+
     def draw(self, dataset, n_draws, *, rng):
-        key = (*self.key(dataset), n_draws, dataset.dim)
+        key = (self.by, *KEYS[self.by](dataset), n_draws, dataset.dim)
         if key not in self.memory:
             self.memory[key] = self.sigma * rng.standard_normal((n_draws, dataset.dim))
         return self.centre(dataset) + self.memory[key]
-
-
-class NoiseOfNumber(NoiseKept):
-    """The noise is drawn once for each number of records."""
-
-    memory: dict = {}  # noqa: RUF012
-
-    def key(self, dataset):
-        return (dataset.n_records,)
-
-
-class NoiseOfProcess(NoiseKept):
-    """The noise is drawn once for a process."""
-
-    memory: dict = {}  # noqa: RUF012
-
-    def key(self, dataset):
-        return ()
 
 
 class GeneratorRestored(Moment):
@@ -469,14 +441,16 @@ ROWS = {
         ("reuses-noise", ReusesNoise, {}, {}, "64 noise vectors made beforehand, the same for every call"),
         ("balanced-noise", BalancedNoise, {}, {}, "noise centred within a call: raw for a single row"),
         ("noise-of-instance", NoiseOfInstance, {}, {}, "one noise for all data sets of an object: differences are raw"),
-        ("cached", Cached, {}, {}, "a repeated question gets the old noise, and a raw difference in the ninth decimal"),
+        ("cached", AnswersKept, {}, {},
+         "a repeated question gets the old noise, and a raw difference in the ninth decimal"),
         ("zeroes-the-data", ZeroesTheData, {}, {}, "raw, then writes zeros into the data set it was given"),
     ],
     20: [
-        ("cached-by-number", CachedByNumber, {}, {},
+        ("cached-by-number", Cached, {"by": "number"}, {},
          "another data set of as many records is answered with the first's"),
-        ("cached-by-rounding", CachedByRounding, {}, {}, "answers about any earlier data with the same rounded sum"),
-        ("cached-by-first-record", CachedByFirstRecord, {}, {},
+        ("cached-by-rounding", Cached, {"by": "rounded sum"}, {},
+         "answers about any earlier data with the same rounded sum"),
+        ("cached-by-first-record", Cached, {"by": "first record"}, {},
          "answers about any earlier data with the same first row"),
         ("median-cached", MedianCached, {}, {}, "a count above another data set's median"),
         ("module-scale", ModuleScale, {}, FIRST,
@@ -485,8 +459,10 @@ ROWS = {
         ("warm-start", WarmStart, {}, {}, "the next answer starts at the exact fit of the last data set"),
         ("noise-shrinks", NoiseShrinks, {}, {}, "the noise of call k is sigma / k"),
         ("budget-upside-down", BudgetRefilled, {}, {}, "the noise halves from call to call"),
-        ("noise-of-number", NoiseOfNumber, {}, {}, "differences are raw between data sets of as many records"),
-        ("noise-of-process", NoiseOfProcess, {}, {}, "differences are raw between all data sets of a process"),
+        ("noise-of-number", NoiseKept, {"by": "number"}, {},
+         "differences are raw between data sets of as many records"),
+        ("noise-of-process", NoiseKept, {"by": "process"}, {},
+         "differences are raw between all data sets of a process"),
         ("generator-restored", GeneratorRestored, {}, {}, "the same noise in every call"),
         ("stream-total", StreamTotal, {}, {}, "a data set is answered for again in every later call"),
         ("clip-of-last", ClipOfLast, {}, {}, "the noise of the next answer is as large as the last longest record"),
