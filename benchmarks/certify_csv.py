@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measured_child import run
+from certify_size import run
 
 FEATURES = 20
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from fuzz.edits import BYTES, JSON, KINDS, LINES, VALUES, Edit
-from fuzz.promise import Case
+from fuzz.promise import BYTES, JSON, KINDS, LINES, VALUES, Case, Edit
 
 Commands = tuple[tuple[str, ...], ...]
 

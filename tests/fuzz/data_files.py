@@ -11,8 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fuzz.bases import SECRET, table
-from fuzz.edits import KINDS, Edit
-from fuzz.promise import Case
+from fuzz.promise import KINDS, Case, Edit
 from fuzz.trees import written
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".parquet", ".npy", ".npz")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fuzz.configurations import BUDGET, COVERAGE, EX_POST, MECHANISMS, POINT, PRIVATE, REPORTS
-from fuzz.edits import Edit
-from fuzz.promise import Case
+from fuzz.promise import Case, Edit
 from fuzz.trees import Raw, written
 
 CERTIFY = ("certify", "c.toml", "--out", "out", "--jobs", "1")
