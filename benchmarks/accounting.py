@@ -9,12 +9,13 @@ installed, prv-accountant (error 1e-2 in epsilon), on the cases named there, at 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from running import options
 
 from mechanisms import BOTH, Direction, GaussianProfile
 from mechanisms.accounting.composed_law import ComposedLaw, compose
@@ -113,9 +114,7 @@ def prv_accountant(case: Case) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--libraries", action="store_true", help="the two libraries beside ours instead of the corners")
-    if parser.parse_args().libraries:
+    if options(__doc__, libraries=False).libraries:  # the two libraries beside ours instead of the corners
         for case in BESIDE:
             for text in beside(case):
                 print(text, flush=True)

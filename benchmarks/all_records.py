@@ -5,12 +5,11 @@ Run with ``python benchmarks/all_records.py``. One BLAS thread; medians of inter
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
 from statistics import median
 
 import numpy as np
+from running import options, timed
 from threadpoolctl import threadpool_limits
 
 from mechanisms.data.dataset import Dataset
@@ -25,19 +24,9 @@ def baseline(dataset: Dataset) -> np.ndarray:
     return np.linalg.solve(dataset.X.T @ dataset.X + LAM * np.eye(dataset.dim), dataset.X.T)
 
 
-def seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=100_000)
-    parser.add_argument("--dim", type=int, default=50)
-    parser.add_argument("--repetitions", type=int, default=7)
-    options = parser.parse_args()
-    dataset = linear_unit_rows(options.records, options.dim, noise_sd=0.5, rng=np.random.default_rng(1)).dataset
+    asked = options(__doc__, records=100_000, dim=50, repetitions=7)
+    dataset = linear_unit_rows(asked.records, asked.dim, noise_sd=0.5, rng=np.random.default_rng(1)).dataset
     tasks: dict[str, Callable[[], object]] = {
         "baseline": lambda: baseline(dataset),
         "leverages and residuals": lambda: record_quantities(dataset, LAM),
@@ -47,10 +36,10 @@ def main() -> None:
     with threadpool_limits(1):
         for task in tasks.values():
             task()
-        for _ in range(options.repetitions):
+        for _ in range(asked.repetitions):
             for name, task in tasks.items():
-                times[name].append(seconds(task))
-    print(f"n={options.records} dim={options.dim} delta={DELTA:g}, medians of {options.repetitions}, one BLAS thread")
+                times[name].append(timed(task)[1])
+    print(f"n={asked.records} dim={asked.dim} delta={DELTA:g}, medians of {asked.repetitions}, one BLAS thread")
     reference = median(times["baseline"])
     for name, values in times.items():
         print(f"{name:32s} {1e3 * median(values):9.1f} ms   {median(values) / reference:6.2f} x baseline")

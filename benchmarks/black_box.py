@@ -9,7 +9,6 @@ Medians come with an exact lower end (order statistics), rates with a Clopper-Pe
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import time
@@ -20,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from running import options
 from scipy import stats
 
 from audits import Budget, StreamKey
@@ -250,13 +250,14 @@ def seconds() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", choices=("bounds", "gaussian", "detection", "white-box", "power", "null", "seconds"))
-    parser.add_argument("--draws", type=int, default=20_000, help="evaluations of a null run")
-    args = parser.parse_args()
+    args = options(
+        __doc__,
+        seeds=100,
+        runs=1000,
+        jobs=2,
+        only=("bounds", "gaussian", "detection", "white-box", "power", "null", "seconds"),
+        draws=20_000,  # evaluations of a null run
+    )
     if args.only in (None, "white-box"):
         white_box()
     if args.only == "white-box":

@@ -6,13 +6,13 @@ extras ``diffprivlib`` and ``opendp``. OpenDP cannot be seeded, so its rows chan
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from running import options
 
 from audits import Budget, StreamKey
 from audits.adapters.diffprivlib import DiffprivlibMechanism, DiffprivlibModel
@@ -167,12 +167,8 @@ HEADER = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=20_000, help="draws per data set")
-    parser.add_argument("--fits", type=int, default=6_000, help="fits per data set of a slow regression model")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, help="also write the table to this file, below its own heading")
-    args = parser.parse_args()
+    # draws per data set, fits per data set of a slow regression model; a file to write the table to, below its heading
+    args = options(__doc__, n=20_000, fits=6_000, seed=1, out=Path)
     warnings.simplefilter("ignore")
     lines = [HEADER]
     print(HEADER, flush=True)

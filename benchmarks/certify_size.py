@@ -7,7 +7,6 @@ about every record, profile quick, one process; every part in a process of its o
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from running import options
 
 #: Defined for the piece: ``path``, ``peak()`` in bytes, and ``done(before, start, **more)``, which it calls at its end.
 HEAD = """
@@ -140,20 +141,16 @@ def measured(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--objective", action="store_true")
-    options = parser.parse_args()
-    names = [name for name in MECHANISMS if options.objective or name != "objective-perturbation"]
+    asked = options(__doc__, rows=1_000_000, repetitions=3, objective=False)
+    names = [name for name in MECHANISMS if asked.objective or name != "objective-perturbation"]
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held)
-        write_csv(folder / "data.csv", options.rows)
+        write_csv(folder / "data.csv", asked.rows)
         for name in names:
             target = "label" if name == "objective-perturbation" else "y"
             (folder / f"{name}.toml").write_text(TOML.format(mechanism=MECHANISMS[name], target=target))
-        plain, ours = measured(folder, names, options.repetitions)
-    show(options.rows, plain, ours)
+        plain, ours = measured(folder, names, asked.repetitions)
+    show(asked.rows, plain, ours)
 
 
 def show(n_rows: int, plain: list[dict[str, float]], ours: dict[str, list[dict[str, float]]]) -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from running import timed
 
 from audits.white_box.tails import CHUNK
 from mechanisms import Dataset
@@ -25,12 +26,6 @@ VALUES = 1_000_000
 REPEATS = 5
 
 
-def seconds(action: Callable[[], object]) -> float:
-    start = time.process_time()
-    action()
-    return time.process_time() - start
-
-
 def ratio(draw: Callable[[int, np.random.Generator], object], dim: int) -> float:
     """Return the median speed of ``draw`` as a share of that of ``standard_normal``."""
     n_draws = min(CHUNK, max(1, VALUES // dim))
@@ -38,8 +33,8 @@ def ratio(draw: Callable[[int, np.random.Generator], object], dim: int) -> float
     rng = np.random.Generator(np.random.PCG64DXSM(3))
     found = []
     for _ in range(REPEATS):
-        raw = seconds(lambda: [rng.standard_normal((n_draws, dim)) for _ in range(rounds)])
-        ours = seconds(lambda: [draw(n_draws, rng) for _ in range(rounds)])
+        raw = timed(lambda: [rng.standard_normal((n_draws, dim)) for _ in range(rounds)], time.process_time)[1]
+        ours = timed(lambda: [draw(n_draws, rng) for _ in range(rounds)], time.process_time)[1]
         found.append(raw / ours)
     return statistics.median(found)
 

@@ -8,7 +8,6 @@ form, and otherwise the estimate of one long audit; epsilons are found on stream
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import time
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rare_events import example
+from running import options
 
 from audits import Budget, StreamKey
 from audits.rare.importance import audit_rare_lower
@@ -112,10 +112,7 @@ def growth(case: Case, repeats: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=5_000, help="of one audit, its pilot included (solves)")
-    parser.add_argument("--repeats", type=int, default=11)
-    options = parser.parse_args()
+    asked = options(__doc__, draws=5_000, repeats=11)  # solves of one audit, its pilot included
     forward, backward = Direction.FORWARD, Direction.BACKWARD
     print(f"{'case':52s} {'draws':>7s} {'pilot':>7s} {'epsilon':>9s} {'reference':>11s} ", end="")
     print(f"{'median':>7s} {'worst':>7s} {'best':>7s} {'counted':>7s} {'seconds':>8s}")
@@ -132,10 +129,10 @@ def main() -> None:
         logistic(11.0, backward, lam=100.0),
         logistic(11.0, backward, lam=20.0),
     ):
-        lower_ends(case, options.draws, options.repeats)
-    lower_ends(gaussian(50), 5 * options.draws, options.repeats)
+        lower_ends(case, asked.draws, asked.repeats)
+    lower_ends(gaussian(50), 5 * asked.draws, asked.repeats)
     for factor in (4, 16):
-        lower_ends(logistic(11.0, backward), factor * options.draws, options.repeats)
+        lower_ends(logistic(11.0, backward), factor * asked.draws, asked.repeats)
     print(f"\n{'case':52s} {'tail':>11s} {'budget':>7s} {'/log(1/tail)':>10s}")
     for case in (
         gaussian(10),
@@ -145,7 +142,7 @@ def main() -> None:
         logistic(2.0, forward),
         logistic(2.0, backward),
     ):
-        growth(case, options.repeats)
+        growth(case, asked.repeats)
 
 
 if __name__ == "__main__":

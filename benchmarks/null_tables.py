@@ -9,11 +9,11 @@ divide the laws between processes.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
 
+from running import options
 from scipy.stats import binom
 
 from audits import Budget, StreamKey
@@ -49,12 +49,7 @@ def counts(law: Stated, repetitions: int, seed: int) -> list[list[int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=20210527)
-    parser.add_argument("--stride", type=int, default=1)
-    parser.add_argument("--offset", type=int, default=0)
-    given = parser.parse_args()
+    given = options(__doc__, repetitions=1000, seed=20210527, stride=1, offset=0)
     cells = 3 * len(LEVELS) * len(LAWS)
     started = time.process_time()
     for law in LAWS[given.offset :: given.stride]:

@@ -8,13 +8,13 @@ Means over runs, as shares of the true epsilon. jax-privacy 2.0.0 guesses at one
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import time
 from collections.abc import Callable
 
 import numpy as np
+from running import options
 from scipy.optimize import brentq
 from scipy.stats import binom
 
@@ -146,10 +146,7 @@ def scan() -> None:
 
 def main() -> None:
     """Print the tables."""
-    words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--repeats", type=int, default=10)
-    words.add_argument("--largest", type=int, default=10_000)
-    given = words.parse_args()
+    given = options(__doc__, repeats=10, largest=10_000)
     jax = library()
     for epsilon in EPSILONS:
         mu = analytic_mu(epsilon, DELTA)

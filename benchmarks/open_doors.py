@@ -6,7 +6,6 @@ with Laplace noise); the service is a thread of this process, so its figures are
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -18,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from running import options
 
 from audits import CommandMechanism, ServiceMechanism
 from mechanisms import Dataset
@@ -71,9 +71,7 @@ def many(door: CommandMechanism | ServiceMechanism, dataset: Dataset, n_draws: i
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each row")
-    seconds = parser.parse_args().seconds
+    seconds = options(__doc__, seconds=2.0).seconds  # of each row
     for size, dataset in SIZES.items():
         for n_draws in (1, 100):
             print(f"{size}, {n_draws} draw{'s' * (n_draws > 1)} a request: draws a second, milliseconds a request")

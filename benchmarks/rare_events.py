@@ -7,11 +7,11 @@ a pilot stream; the estimate is made on another one.
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 
 import numpy as np
+from running import options, timed
 
 from audits import Budget, StreamKey
 from audits.rare.importance import RareAudit, audit_rare
@@ -47,10 +47,8 @@ def line(name: str, audit: RareAudit, seconds: float, exact: float | None = None
     return f"{tail} {1e3 * seconds / audit.n_draws:8.4f}{covered}"
 
 
-def timed(envelope: Envelope, n_draws: int, name: str) -> tuple[RareAudit, float]:
-    start = time.perf_counter()
-    audit = audit_rare(envelope, Budget(n_draws, FAILURE_PROB, KEY.child(name)))
-    return audit, time.perf_counter() - start
+def audited(envelope: Envelope, n_draws: int, name: str) -> tuple[RareAudit, float]:
+    return timed(lambda: audit_rare(envelope, Budget(n_draws, FAILURE_PROB, KEY.child(name))))
 
 
 def logistic_epsilon(mechanism: ObjectivePerturbation, pair: NeighbouringPair, d: Direction, tail: float) -> float:
@@ -82,7 +80,7 @@ def posterior() -> None:
                 low, high = (middle, high) if profile.tail_at(middle, d) > tail else (low, middle)
             for n_draws in (1_000, 100_000) if tail == 1e-9 else (1_000,):
                 name = f"OPS, {d.name.lower()}, {tail:g}"
-                audit, seconds = timed(posterior_envelope(mechanism, pair, d, low), n_draws, name)
+                audit, seconds = audited(posterior_envelope(mechanism, pair, d, low), n_draws, name)
                 print(line(name, audit, seconds, profile.tail_at(low, d)), flush=True)
 
 
@@ -104,7 +102,7 @@ def objective(
         start = time.perf_counter()
         envelope = logistic_envelope(mechanism, pair, direction, epsilon)
         build = time.perf_counter() - start
-        audit, seconds = timed(envelope, n_solves, name)
+        audit, seconds = audited(envelope, n_solves, name)
         cost = draws_for_ten_percent(audit.acceptance)
         words = f"event {math.exp(envelope.log_mass):.1e} ({build:.1f} s), +-10 % at {cost:.0f}"
         words += f" = {cost / -math.log(tail):.0f} log(1/delta)"
@@ -112,9 +110,7 @@ def objective(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--solves", type=int, default=5_000, help="of objective perturbation (n = 1,000, dim = 10)")
-    n_solves = parser.parse_args().solves
+    n_solves = options(__doc__, solves=5_000).solves  # of objective perturbation (n = 1,000, dim = 10)
     print(*(f"{word:<{-width}s}" if width < 0 else f"{word:>{width}s}" for word, width in COLUMNS), " ms/draw")
     posterior()
     depths = (1e-3, 1e-6, 1e-9, 1e-12)

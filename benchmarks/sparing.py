@@ -6,7 +6,6 @@ is 1e-4; a power is the share of repetitions in which the claim is refuted.
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from running import options
 
 from audits import (
     Budget,
@@ -189,11 +189,7 @@ def query() -> Iterator[str]:
 
 def main() -> None:
     """Print what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--alarms", type=int, default=1000)
-    parser.add_argument("--only", choices=("draws", "alarms", "query"))
-    asked = parser.parse_args()
+    asked = options(__doc__, repeats=20, alarms=1000, only=("draws", "alarms", "query"))
     parts = {"draws": lambda: table(asked.repeats), "alarms": lambda: alarms(asked.alarms), "query": query}
     for name, lines in parts.items():
         if asked.only in (None, name):

@@ -12,7 +12,6 @@ scaling  the light cells over 1 and 2 workers.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import resource
 import statistics
@@ -23,6 +22,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from running import options
 
 from verify.engine import executors
 from verify.engine.store import Store
@@ -171,12 +172,7 @@ def scaling(folder: Path, cells: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("light", "heavy", "scaling"))
-    parser.add_argument("--cells", type=int, default=10_000)
-    parser.add_argument("--heavy-cells", type=int, default=160)
-    parser.add_argument("--pairs", type=int, default=5)
-    chosen = parser.parse_args()
+    chosen = options(__doc__, only=("light", "heavy", "scaling"), cells=10_000, heavy_cells=160, pairs=5)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if chosen.only in (None, "light"):

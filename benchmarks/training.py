@@ -12,16 +12,14 @@ import importlib.util
 import time
 import warnings
 from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
+from running import timed
 from threadpoolctl import threadpool_limits
 
 from mechanisms import BOTH, DPSGD, Dataset, realised_epsilons
 from mechanisms.data.embedded import load
 from mechanisms.training.training_worst_case import StepLaws, training_laws
-
-T = TypeVar("T")
 
 N_RECORDS, DIM, N_STEPS, SIGMA, CLIP, STEP_SIZE = 1000, 10, 100, 1.0, 1.0, 1.0
 RATES = (0.001, 0.01, 0.03, 0.05, 0.2, 0.5, 1.0)
@@ -43,12 +41,7 @@ def training(loss: str, rate: float) -> DPSGD:
 
 def seconds(task: Callable[[], object], repetitions: int = 3) -> float:
     """Return the least processor time of a few runs."""
-    times = []
-    for _ in range(repetitions):
-        start = time.process_time()
-        task()
-        times.append(time.process_time() - start)
-    return min(times)
+    return min(timed(task, time.process_time)[1] for _ in range(repetitions))
 
 
 def by_record(data: Dataset, rate: float, rng: np.random.Generator) -> np.ndarray:
@@ -181,10 +174,12 @@ def records(delta: float = 1e-5) -> None:
     )
     for name, data in (("fair", load("fair")), ("simulated", simulated(100_000))):
         mechanism = DPSGD("logistic", 1000, 0.01, 1.0, 1.0, 0.5, normaliser=0.01 * data.n_records)
-        worst, first = timed(lambda m=mechanism: StepLaws.of(m).upper(m.clip))
-        proved, second = timed(lambda m=mechanism, d=data: training_laws(m, d).worse_epsilon_at(delta))
+        worst, first = timed(lambda m=mechanism: StepLaws.of(m).upper(m.clip), time.process_time)
+        proved, second = timed(
+            lambda m=mechanism, d=data: training_laws(m, d).worse_epsilon_at(delta), time.process_time
+        )
         output = mechanism.draw(data, 1, rng=np.random.default_rng(3))
-        found, third = timed(lambda m=mechanism, d=data, o=output: realised_epsilons(m, o, d, delta))
+        found, third = timed(lambda m=mechanism, d=data, o=output: realised_epsilons(m, o, d, delta), time.process_time)
         guess = found.for_the_curator()  # both data sets are public
         epsilon = max(worst.epsilon_at(delta, direction) for direction in BOTH)
         print(
@@ -193,12 +188,6 @@ def records(delta: float = 1e-5) -> None:
             f"{np.median(guess):17.3f} {guess.max():8.3f} {third:6.1f}",
             flush=True,
         )
-
-
-def timed(task: Callable[[], T]) -> tuple[T, float]:
-    """Return what a task returns, and its processor time."""
-    start = time.process_time()
-    return task(), time.process_time() - start
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ Run with ``python benchmarks/training_audits.py`` (``--only canary``, ``many``, 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from running import options
 from threadpoolctl import threadpool_limits
 
 from audits import (
@@ -174,9 +174,7 @@ def certify() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("canary", "many", "bounds", "certify"))
-    only = parser.parse_args().only
+    only = options(__doc__, only=("canary", "many", "bounds", "certify")).only
     with threadpool_limits(1):
         for name, part in (("canary", canary), ("many", many), ("bounds", bounds), ("certify", certify)):
             if only in (None, name):

@@ -7,11 +7,12 @@ are imported inside the task, as in our commands: a worker sets BLAS to one thre
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import statistics
 import time
 from concurrent.futures import ProcessPoolExecutor
+
+from running import options
 
 from verify.engine.work import mapped
 from verify.engine.worker import one_blas_thread, quiet_worker
@@ -44,10 +45,7 @@ def bare(n_tasks: int, jobs: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, default=200)
-    parser.add_argument("--pairs", type=int, default=7)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, tasks=200, pairs=7)
     with one_blas_thread():
         alone = ours(arguments.tasks, 1)
     ratios, gains = [], []
