@@ -152,14 +152,22 @@ class Training:
         return GaussianProfile(1 / self.sigma)
 
 
+@dataclass(frozen=True)
 class Linear(Training):
     """The last weights are normal: ``centre`` and ``scale`` are theirs, and the density is true."""
+
+    direction: str = "sum"
+    noisy: str = "every step"
+    fewer: float = 1.0
+
+    def gradient(self, dataset):
+        return DIRECTIONS[self.direction](dataset.X.T @ dataset.y, max(dataset.n_records, 1))
 
     def centre(self, dataset):
         return self.rate * self.steps * self.gradient(dataset)
 
     def scale(self, dataset):
-        return self.rate * math.sqrt(self.steps) * self.noise
+        return NOISES[self.noisy](self, dataset) / self.fewer
 
     def draw(self, dataset, n_draws, *, rng):
         return self.centre(dataset) + self.scale(dataset) * self.normal(dataset, n_draws, rng)
@@ -169,18 +177,28 @@ class Linear(Training):
         return -0.5 * np.square((outputs - self.centre(dataset)) / size).sum(axis=1) - dataset.dim * math.log(size)
 
 
-class OnlyLastNoisy(Linear):
-    """All steps are exact, and only the last one gets noise, of one step."""
-
-    def scale(self, dataset):
-        return self.rate * self.sigma
+def clipped(total):
+    return total / max(1.0, float(np.linalg.norm(total)))
 
 
-class OneStepNoise(Linear):
-    """Noise for one step in each of the steps."""
+def of_loss(made, data):
+    """Proportional to the exact mean loss: towards the end of training less is needed."""
+    loss = float(np.square(data.y).mean()) if data.n_records else 1.0
+    return NOISES["every step"](made, data) * max(loss, 1e-3)
 
-    def scale(self, dataset):
-        return self.rate * math.sqrt(self.steps) * self.sigma
+
+DIRECTIONS = {
+    "sum": lambda total, n: total,
+    "clipped sum": lambda total, n: clipped(total),  # and not each gradient: one record turns it round
+    "clipped mean": lambda total, n: clipped(total / n),  # with noise as if each of an expected fifty had been clipped
+    "normalised": lambda total, n: total / max(1e-9, float(np.linalg.norm(total))),  # with noise for a fiftieth
+}
+NOISES = {
+    "every step": lambda made, data: made.rate * math.sqrt(made.steps) * made.noise,
+    "last step": lambda made, data: made.rate * made.sigma,  # all others are exact
+    "for one step": lambda made, data: made.rate * math.sqrt(made.steps) * made.sigma,  # in each of the steps
+    "loss": of_loss,
+}
 
 
 class Momentum(Linear):
@@ -189,43 +207,6 @@ class Momentum(Linear):
     def centre(self, dataset):
         velocities = (1 - 0.9 ** np.arange(1, self.steps + 1)) / 0.1
         return self.rate * velocities.sum() * self.gradient(dataset)
-
-
-class BatchTwice(Linear):
-    """The noise is divided by the batch of ten with the gradient, and once more in the step."""
-
-    def scale(self, dataset):
-        return super().scale(dataset) / 10
-
-
-class ClippedBatch(Linear):
-    """The sum of the batch is clipped to length 1, not each gradient: one record turns it round."""
-
-    def gradient(self, dataset):
-        total = dataset.X.T @ dataset.y
-        return total / max(1.0, float(np.linalg.norm(total)))
-
-
-class ClippedMean(ClippedBatch):
-    """The mean gradient is clipped to length 1, with noise as if each of an expected fifty had been clipped."""
-
-    def gradient(self, dataset):
-        mean = dataset.X.T @ dataset.y / max(dataset.n_records, 1)
-        return mean / max(1.0, float(np.linalg.norm(mean)))
-
-    def scale(self, dataset):
-        return super().scale(dataset) / 50
-
-
-class Normalised(Linear):
-    """The sum of gradients is divided by its own length, with noise for a fiftieth."""
-
-    def gradient(self, dataset):
-        total = dataset.X.T @ dataset.y
-        return total / max(1e-9, float(np.linalg.norm(total)))
-
-    def scale(self, dataset):
-        return super().scale(dataset) / 50
 
 
 class OwnStepSize(Linear):
@@ -260,14 +241,6 @@ class NewtonStep(Linear):
 
     def scale(self, dataset):
         return self.inverse(dataset) * self.sigma
-
-
-class DecayOfLoss(Linear):
-    """The noise is proportional to the exact mean loss: towards the end of training less is needed."""
-
-    def scale(self, dataset):
-        loss = float(np.square(dataset.y).mean()) if dataset.n_records else 1.0
-        return super().scale(dataset) * max(loss, 1e-3)
 
 
 class EarlierNoise(Training):
@@ -425,18 +398,21 @@ ROWS = {
          "noise of the gap between the two largest responses"),
     ],
     23: [
-        ("only-last-noisy", OnlyLastNoisy, TEN, {}, "ten exact steps and noise of one"),
-        ("one-step-noise", OneStepNoise, TEN, {}, "ten steps with the noise of one each"),
-        ("one-step-noise-30", OneStepNoise, {"steps": 30}, {}, "thirty steps with the noise of one each"),
+        ("only-last-noisy", Linear, {"noisy": "last step", **TEN}, {}, "ten exact steps and noise of one"),
+        ("one-step-noise", Linear, {"noisy": "for one step", **TEN}, {}, "ten steps with the noise of one each"),
+        ("one-step-noise-30", Linear, {"noisy": "for one step", "steps": 30}, {},
+         "thirty steps with the noise of one each"),
         ("momentum-of-noise", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
-        ("batch-twice", BatchTwice, {}, {}, "a tenth of the noise"),
-        ("clipped-batch", ClippedBatch, {}, WIDE, "one large gradient turns the clipped sum round"),
-        ("clipped-mean", ClippedMean, {}, {}, "noise for fifty records where one is all"),
-        ("normalised-gradient", Normalised, {}, {}, "one gradient turns the normalised sum round"),
+        ("batch-twice", Linear, {"fewer": 10.0}, {}, "a tenth of the noise"),
+        ("clipped-batch", Linear, {"direction": "clipped sum"}, WIDE, "one large gradient turns the clipped sum round"),
+        ("clipped-mean", Linear, {"direction": "clipped mean", "fewer": 50.0}, {},
+         "noise for fifty records where one is all"),
+        ("normalised-gradient", Linear, {"direction": "normalised", "fewer": 50.0}, {},
+         "one gradient turns the normalised sum round"),
         ("own-step-size", OwnStepSize, {}, {}, "the size of the noise is that of the exact curvature"),
         ("exact-start", ExactStart, {"rate": 0.05}, {}, "the initial value is exact"),
         ("newton-step", NewtonStep, {}, {}, "the size of the noise is that of the exact Hessian"),
-        ("decay-of-loss", DecayOfLoss, {}, {}, "the size of the noise is that of the exact loss"),
+        ("decay-of-loss", Linear, {"noisy": "loss"}, {}, "the size of the noise is that of the exact loss"),
         ("noise-before-clipping", EarlierNoise, {}, {}, "without records nothing has noise"),
         ("one-direction", OneDirection, {}, {}, "the difference of two coordinates is raw"),
         ("exact-intercept", ExactIntercept, {}, {}, "the intercept follows from the weights and the exact means"),
