@@ -164,8 +164,7 @@ from audits import StreamKey
 from audits.estimate import Budget
 from audits.stats.audit_sign import audit_sign
 
-from .laws import PAIR, Gaussian
-from .series import AuditSeries, missed, one_by_one
+from .series import PAIR, AuditSeries, Gaussian, missed, one_by_one
 
 
 def _audit(level: float, key: StreamKey) -> tuple[bool, bool]:

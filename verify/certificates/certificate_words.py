@@ -189,7 +189,7 @@ def examined_words(row: Row) -> str:
     parts = [f"{format_count(games)} adaptive games on finite answers, every analyst"] if games else []
     pairs = len(row["pairs"]) if isinstance(row["pairs"], list) else int(row["pairs"])
     if pairs or not games:
-        parts.append(f"{format_count(pairs)} pairs of data sets")
+        parts.append(f"{format_count(pairs)} pair{'' if pairs == 1 else 's'} of data sets")
     if row.get("draws") is not None:
         parts.append(f"at least {format_count(row['draws'])} draws of each data set")
     if row.get("relation"):

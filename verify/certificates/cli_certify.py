@@ -242,11 +242,11 @@ def _told(row: Row, *, names: bool) -> None:
     """Print a verdict, with the way out below; ``names``: whether it may say who vouches."""
     from ..messages.verdict_words import verdict_said
 
-    line = f"\n{'':<24} {row['advice']}" if row["advice"] else ""
+    said, line = verdict_said(row), f"\n{'':<24} {row['advice']}" if row["advice"] else ""
     if row["ground"] == "vouched":
-        word = row["vouched"]
+        said, word = said.removesuffix("."), row["vouched"]
         line = f"; on the word of {word['who']} ({word['proof']})" if names else "; on somebody's word"
-    click.echo(f"{row['claim']:<24} {row['words']:<24} {verdict_said(row)}{line}")
+    click.echo(f"{row['claim']:<24} {row['words']:<24} {said}{line}")
 
 
 def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int:
