@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("mechanisms", "audits", "verify", "reports")
 #: Packages of ``verify`` from the lowest to the highest: each imports from those before it.
 ORDER = (
-    *("messages", "schemas", "kernel", "methods", "figures", "papers", "engine", "comparison", "certificates"),
-    *("interchange", "calibration", "choice", "runs", "sweeps", "plugin"),
+    *("messages", "schemas", "kernel", "methods", "figures", "papers", "engine", "diffs", "certificates"),
+    *("export", "calibration", "comparisons", "runs", "sweeps", "plugin"),
 )
 
 

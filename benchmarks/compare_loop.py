@@ -21,8 +21,8 @@ from mechanisms import Dataset, load
 from mechanisms.capabilities import coefficients_of
 from mechanisms.offers import Offer, Promise, offers
 from mechanisms.records.record_laws import batched_laws
-from verify.choice.choice_data import ChoiceData
-from verify.choice.experiment import Course, Experiment
+from verify.comparisons.choice_data import ChoiceData
+from verify.comparisons.experiment import Course, Experiment
 from verify.engine.executors import InProcess
 from verify.engine.store import Store
 from verify.engine.worker import one_blas_thread

@@ -16,9 +16,9 @@ from pathlib import Path
 from reports.figures import figure_svg
 from reports.files import write_atomic
 from reports.row import Figure, Mark, Series
-from verify.choice.choice_table import read
-from verify.choice.pages.choice_pages import document
-from verify.choice.pages.choice_words import error_of, exact_gains, is_useless, trivial_error
+from verify.comparisons.choice_table import read
+from verify.comparisons.pages.choice_pages import document
+from verify.comparisons.pages.choice_words import error_of, exact_gains, is_useless, trivial_error
 from verify.engine.rows import Row
 
 

@@ -20,8 +20,8 @@ from compare_pictures import ratios
 from reports.figures import figure_svg
 from reports.files import write_atomic
 from reports.row import Figure
-from verify.choice.choice_table import ChoiceRecord, read
-from verify.choice.pages.choice_words import USELESS, error_of, exact_gains, references, worthwhile
+from verify.comparisons.choice_table import ChoiceRecord, read
+from verify.comparisons.pages.choice_words import USELESS, error_of, exact_gains, references, worthwhile
 from verify.engine.rows import Row
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -17,8 +17,8 @@ from running import options
 from scipy.stats import binom
 
 from audits import Budget, StreamKey
-from audits.stated_law.stated_law import LawAudit, audit_law, audit_loss
-from audits.stated_law.stated_law_range import audit_range
+from audits.density_tests.stated_law import LawAudit, audit_law, audit_loss
+from audits.density_tests.stated_law_range import audit_range
 from verify.calibration.series.series import PAIR
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))

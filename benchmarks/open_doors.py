@@ -25,9 +25,9 @@ from mechanisms import Dataset
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from oracles.doors.fake_command import command  # noqa: E402
-from oracles.doors.fake_server import FakeServer  # noqa: E402
-from oracles.doors.noisy_sum import Switches, answer  # noqa: E402
+from oracles.external.fake_command import command  # noqa: E402
+from oracles.external.fake_server import FakeServer  # noqa: E402
+from oracles.external.noisy_sum import Switches, answer  # noqa: E402
 
 SIZES = {
     "4 records": Dataset(np.full((4, 2), 0.5), np.full(4, 0.25), x_bound=1.0, y_bound=1.0),

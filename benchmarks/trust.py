@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, ZOO, Entry, remembered  # noqa: E402
 from oracles.trust_bank.doors import DOORS, PROFILES, configuration, write_data  # noqa: E402
 
-from audits.subject.fresh_process import close_own_server  # noqa: E402
+from audits.harness.fresh_process import close_own_server  # noqa: E402
 
 #: What the mechanisms are.
 KINDS = {kind: [entry.name for entry in held] for kind, held in (("broken", BROKEN), ("honest", HONEST), ("zoo", ZOO))}

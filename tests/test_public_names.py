@@ -55,6 +55,6 @@ def test_importing_a_room_loads_nothing_heavy(room: str) -> None:
 
 
 def test_a_process_that_draws_waits_for_no_pandas() -> None:
-    text = "import sys, audits.subject.fresh_process; print('pandas' in sys.modules)"
+    text = "import sys, audits.harness.fresh_process; print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

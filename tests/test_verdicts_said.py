@@ -21,11 +21,11 @@ from toys.deployments import DATA, DRAWN, QUICK, claim, dp, imported, mechanism,
 
 from audits.black_box.claims import PrivacyClaim, gaussian_dp_claim, point_claim
 from audits.examination.witnesses import BROKEN, KIND, Violation, likely_cause
-from audits.subject.output_leaves import symbol
+from audits.harness.output_leaves import symbol
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair
 from verify.certificates.certify_call import certify
 from verify.cli import invoke
-from verify.interchange.interchange_formats import hand_over
+from verify.export.interchange_formats import hand_over
 from verify.messages.verdict_words import least_change, violated
 
 Captured = pytest.CaptureFixture[str]
@@ -278,7 +278,7 @@ def test_a_cause_is_named_only_where_it_would_refute_the_claim_alone(
 
 def test_the_causes_of_a_broken_contract_are_of_parts_that_there_are() -> None:
     source = Path(likely_cause.__code__.co_filename).parents[1]
-    code = "".join((source / name).read_text() for name in ("subject/contract.py", "examination/examine_fresh.py"))
+    code = "".join((source / name).read_text() for name in ("harness/contract.py", "examination/examine_fresh.py"))
     assert all(f'"{name}"' in code for name in BROKEN)
 
 

@@ -2,9 +2,9 @@
 
 from .certificates.certify_call import Certification as Certification
 from .certificates.certify_call import certify as certify
-from .choice.compare_call import compare as compare
-from .comparison.changes import Difference as Difference
-from .comparison.record_difference import difference as difference
+from .comparisons.compare_call import compare as compare
+from .diffs.changes import Difference as Difference
+from .diffs.record_difference import difference as difference
 from .engine.record import Record as Record
 from .engine.record import read as read
 from .kernel.statement import Statement as Statement

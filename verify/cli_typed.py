@@ -29,7 +29,7 @@ class DocumentPath(click.Path):
 
         path, known = Path(str(super().convert(value, param, ctx))), tuple(FORMATS)
         if self._handed:
-            from .interchange.interchange_formats import INTERCHANGE
+            from .export.interchange_formats import INTERCHANGE
 
             known += tuple(INTERCHANGE)
         if path.suffix not in FORMATS and not any(path.name.endswith(end) and path.name != end for end in known):

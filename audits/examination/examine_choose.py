@@ -21,13 +21,13 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.claims import PrivacyClaim
 from ..estimate import Budget, StreamKey
+from ..harness.calls import open_calls
+from ..harness.guarded_subject import PILOT, PROBE, Call, Subject, always_refused
+from ..harness.outputs import Layout
 from ..search.data_pairs import refusal_boundary
 from ..search.design_search import PairSearch, search_designs
 from ..search.pairs import NamedGroupPair
 from ..search.worst_case import NamedPair
-from ..subject.calls import open_calls
-from ..subject.guarded_subject import PILOT, PROBE, Call, Subject, always_refused
-from ..subject.outputs import Layout
 from .examine_pair import MULTIPLES, PairExamination, PairWork, refutes_the_claim
 from .examined import DrawnPair
 

@@ -19,13 +19,13 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_results import BlackBoxResult
+from ..density_tests.stated_law import LawAudit, audit_loss
 from ..error_budget import LedgerError
 from ..estimate import Budget, StreamKey
-from ..stated_law.stated_law import LawAudit, audit_loss
+from ..harness.contract import ContractFinding, ContractOutcome, Exact, same_law
+from ..harness.fresh_process import Apart, FreshProcess, NoProcess, ProcessServer, own_server
+from ..harness.guarded_subject import EncodedSubject
 from ..stats.intervals import even_capital
-from ..subject.contract import ContractFinding, ContractOutcome, Exact, same_law
-from ..subject.fresh_process import Apart, FreshProcess, NoProcess, ProcessServer, own_server
-from ..subject.guarded_subject import EncodedSubject
 from ..white_box.tails import payoff, slack
 from .recorded import Recorded
 

@@ -19,16 +19,16 @@ from ..black_box.black_box_audit import black_box_audit
 from ..black_box.black_box_lines import visible_leak
 from ..black_box.black_box_results import BlackBoxResult, LowerBound
 from ..black_box.claims import PrivacyClaim
+from ..density_tests.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
+from ..density_tests.stated_law_masses import one_sided
+from ..density_tests.stated_law_range import audit_range
+from ..density_tests.stated_worst import inside, stated_delta
 from ..error_budget import LedgerError, Part
 from ..estimate import Budget, Estimate
-from ..stated_law.stated_law import LawAudit, audit_law, audit_loss, audit_loss_agrees, audit_profile
-from ..stated_law.stated_law_masses import one_sided
-from ..stated_law.stated_law_range import audit_range
-from ..stated_law.stated_worst import inside, stated_delta
-from ..subject.calls import Deadline, OutOfTime, open_calls
-from ..subject.fresh_process import ProcessServer
-from ..subject.guarded_subject import PILOT, EncodedSubject, Subject
-from ..subject.open_subject import subject_of
+from ..harness.calls import Deadline, OutOfTime, open_calls
+from ..harness.fresh_process import ProcessServer
+from ..harness.guarded_subject import PILOT, EncodedSubject, Subject
+from ..harness.open_subject import subject_of
 from ..verdict import CheckRole, Decision, Stated, Terms, decide
 from ..white_box.exact import exact_delta
 from ..white_box.tails import audit_tails

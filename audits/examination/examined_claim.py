@@ -23,14 +23,14 @@ from mechanisms.laws.profile_tools import proved_profile
 from mechanisms.reference import is_reference
 
 from ..black_box.claims import PrivacyClaim, implied_by
+from ..density_tests.stated_worst import stated_worst
 from ..estimate import Budget, Estimate, Result
+from ..harness.calls import Deadline, OutOfTime, open_calls
+from ..harness.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
+from ..harness.fresh_process import ProcessServer, forkable
+from ..harness.guarded_subject import Subject
+from ..harness.open_subject import subject_of
 from ..search.design_search import PairSearch
-from ..stated_law.stated_worst import stated_worst
-from ..subject.calls import Deadline, OutOfTime, open_calls
-from ..subject.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
-from ..subject.fresh_process import ProcessServer, forkable
-from ..subject.guarded_subject import Subject
-from ..subject.open_subject import subject_of
 from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, misstatements, sound
 from ..white_box.exact import exact_delta, sampled_delta
 from .examine_choose import SEARCHED, Cap, Named, accepted, boundary, passed_over, places, searched, until_refuted

@@ -14,8 +14,8 @@ from mechanisms.base import Mechanism
 from mechanisms.data.dataset import FloatArray
 
 from ..estimate import StreamKey
-from ..subject.forms import Rebuilt
-from ..subject.output_leaves import ABSENT, SYMBOLS
+from ..harness.forms import Rebuilt
+from ..harness.output_leaves import ABSENT, SYMBOLS
 
 #: Most forms of outputs about which a density is asked.
 MOST_FORMS = 500

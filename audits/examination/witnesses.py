@@ -15,7 +15,7 @@ from mechanisms.data.dataset import FloatArray
 
 from ..black_box.claims import PrivacyClaim
 from ..estimate import Estimate
-from ..subject.output_leaves import SYMBOLS
+from ..harness.output_leaves import SYMBOLS
 from ..verdict import CheckOutcome, CheckResult, CheckRole, Stated
 
 Note = str | float | int

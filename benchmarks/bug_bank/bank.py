@@ -28,10 +28,10 @@ from audits.black_box.black_box_audit import black_box_audit
 from audits.black_box.black_box_results import BlackBoxResult
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.recorded import Recorded
+from audits.harness.open_subject import subject_of
 from audits.search.pairs import BlackBoxPair, RawDataset
 from audits.stats.coverage import look_sizes
 from audits.stats.intervals import look_share
-from audits.subject.open_subject import subject_of
 from mechanisms import Relation
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bank import FAILURE_PROB, FIRST_LOOK, Bug, Row, Verdict
 
-from audits.subject.guarded_subject import PILOT
+from audits.harness.guarded_subject import PILOT
 
 HEADER = (
     "| bug | relation | claimed | as reported: certified | draws | seconds | what is right: certified | draws |",

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from audits.doors.wire import AnswerCache
 from audits.error_budget import Part
-from audits.subject.calls import Deadline, NoAnswer
+from audits.external.wire import AnswerCache
+from audits.harness.calls import Deadline, NoAnswer
 from audits.verdict import Decision
 from mechanisms import GaussianProfile
 from mechanisms.capabilities import worst_case_of

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audits.error_budget import Part
-from audits.subject.calls import NoAnswer
+from audits.harness.calls import NoAnswer
 from audits.white_box.tails import thinned
 from mechanisms import NeighbouringPair
 from reports.document import pdf_bytes

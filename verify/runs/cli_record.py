@@ -73,11 +73,11 @@ def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
     from ..calibration.calibration_record import read as read_calibration
     from ..calibration.calibration_record import render
     from ..certificates.folder.output import render_again
-    from ..choice.choice_table import read as read_comparison
-    from ..choice.pages.choice_pages import write_pages
     from ..cli_work import default_jobs
+    from ..comparisons.choice_table import read as read_comparison
+    from ..comparisons.pages.choice_pages import write_pages
     from ..engine.record import read, read_run, record_file, record_of
-    from ..interchange.interchange_formats import hand_over, interchange_of
+    from ..export.interchange_formats import hand_over, interchange_of
     from ..messages.faults import as_written
     from .publish import publish
 

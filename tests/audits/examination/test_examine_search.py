@@ -13,10 +13,10 @@ from audits import Budget, StreamKey
 from audits.black_box.claims import point_claim
 from audits.examination.examine_choose import PairValue, places, searched
 from audits.examination.examined_claim import examine
+from audits.harness.guarded_subject import Subject
 from audits.search.design_search import PairSearch
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
-from audits.subject.guarded_subject import Subject
 from audits.verdict import Decision
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair, Relation
 

@@ -17,12 +17,12 @@ from audits.examination.examine_pair import FEW, PairWork, examine_pair
 from audits.examination.examined import Demand
 from audits.examination.examined_claim import MISCOUNTED, examine
 from audits.examination.recorded import Recorded
+from audits.harness.calls import CallEnded, Deadline, NoAnswer
+from audits.harness.open_subject import FIRST_TRY, subject_of
+from audits.harness.output_leaves import Refusal
+from audits.harness.returned import WrongRows
 from audits.search.pairs import PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair
-from audits.subject.calls import CallEnded, Deadline, NoAnswer
-from audits.subject.open_subject import FIRST_TRY, subject_of
-from audits.subject.output_leaves import Refusal
-from audits.subject.returned import WrongRows
 from audits.verdict import Decision, Ground
 from mechanisms import Dataset, NeighbouringPair, Relation
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from audits.subject.calls import CallEnded
-from audits.subject.output_leaves import Refusal
+from audits.harness.calls import CallEnded
+from audits.harness.output_leaves import Refusal
 
 
 class Log:

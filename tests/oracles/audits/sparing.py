@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from audits.black_box.black_box_bet import Point
-from audits.sparing.sparing_bets import LabelSets
+from audits.sequential.sparing_bets import LabelSets
 
 #: ``bet(x)``: what is staked on "first" and on "second" at an output, one of them 0; and the most of either.
 Bet = tuple[Callable[[float], tuple[float, float]], tuple[float, float]]

@@ -1,4 +1,4 @@
-"""Literal twins of ``audits.stated_law.stated_law``: one draw at a time, plain loops, plain floats."""
+"""Literal twins of ``audits.density_tests.stated_law``: one draw at a time, plain loops, plain floats."""
 
 from __future__ import annotations
 

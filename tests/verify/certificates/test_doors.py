@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 from fuzz.calls import unrendered
 from leaks import ANSWERING, MECHANISMS, seen, worlds
-from oracles.doors import fake_command, noisy_sum
-from oracles.doors.fake_server import FakeServer
+from oracles.external import fake_command, noisy_sum
+from oracles.external.fake_server import FakeServer
 from toys.deployments import ARTEFACT, DATA, claim, dp, section, write_rows
 from toys.forgery import attest_again
 from toys.forgery import certify as certified
 from toys.processes import PATIENCE, start, until
 
 import verify
-from audits.doors import open_door
+from audits.external import open_door
 from verify.certificates.folder.check_folder import check_folder
 from verify.certificates.folder.output import parse_rows
 from verify.cli import invoke

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles.doors.fake_server import FakeServer
+from oracles.external.fake_server import FakeServer
 
 import verify
 from audits import ServiceMechanism
-from audits.doors import open_door
+from audits.external import open_door
 from mechanisms import Dataset, NeighbouringPair
 from reports.row import Badge, Table, Tone
 from verify.plugin.pytest_audit import AuditFailure, Auditor

@@ -1,9 +1,9 @@
 """False alarms of the contract checks, and of encodings of outputs that are not rows of numbers.
 
-The checks (``audits.subject.contract``) run on mechanisms that
+The checks (``audits.harness.contract``) run on mechanisms that
 keep the contract, discrete ones and such that refuse at random included; any finding of a violation is a false alarm.
-The encoding (``audits.subject.outputs`` of what ``audits.subject.output_leaves`` and ``audits.subject.returned`` read,
-drawn by ``audits.subject.guarded_subject`` through ``audits.subject.calls``) is a fixed map, so that it cannot make a
+The encoding (``audits.harness.outputs`` of what ``audits.harness.output_leaves`` and ``audits.harness.returned`` read,
+drawn by ``audits.harness.guarded_subject`` through ``audits.harness.calls``) is a fixed map, so that it cannot make a
 claim false: randomised response in every kind of output is audited through it against its own epsilon, which holds with
 equality. Data sets come from ``audits.search.pairs``.
 """
@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import audit_claim
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
+from audits.harness.contract import contract_findings
+from audits.harness.guarded_subject import Subject
 from audits.search.pairs import BlackBoxPair, RawDataset
-from audits.subject.contract import contract_findings
-from audits.subject.guarded_subject import Subject
 from mechanisms import Dataset, Relation
 
 from .series import PAIR, AuditSeries, one_by_one

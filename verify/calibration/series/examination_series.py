@@ -5,18 +5,18 @@ law, delta by it, the black box. Here all of it runs at once (``audits.examinati
 ``audits.examination.recorded`` keeps), on claims that hold with equality; any refutation, and any breach of the
 contract, is a false alarm. A claim is one of ``audits.black_box.claims``, whose curves are exact;
 ``audits.search.pairs``, ``audits.search.pair_designs`` and ``audits.search.data_pairs`` lay out data sets and draw
-nothing. ``audits.white_box.exact`` chooses between audits that are calibrated, ``audits.stated_law.stated_worst``
+nothing. ``audits.white_box.exact`` chooses between audits that are calibrated, ``audits.density_tests.stated_worst``
 reads what is stated, ``mechanisms.reference`` says whom to believe; ``audits.examination.examine_choose`` names the
 pairs and leaves some of them out; ``audits.examination.witnesses`` and ``audits.examination.examined`` hold what was
 found.
 
-Sparing audits of the same pair (``audits.sparing.sparing_audit``, ``audits.sparing.sparing_bets``) have series of
+Sparing audits of the same pair (``audits.sequential.sparing_audit``, ``audits.sequential.sparing_bets``) have series of
 their own.
 
-A mechanism whose calls may be open together (``audits.subject.calls``, which says too how a call ends without
-outputs) is drawn from in another order (``audits.subject.open_subject``): it has a series too, in this process. What
-carries such calls draws nothing and decides nothing: ``audits.doors.open_door``, made of ``audits.doors.wire``,
-``audits.doors.channels`` and ``audits.doors.connections``. ``audits.adapters.scikit_learn`` and
+A mechanism whose calls may be open together (``audits.harness.calls``, which says too how a call ends without
+outputs) is drawn from in another order (``audits.harness.open_subject``): it has a series too, in this process. What
+carries such calls draws nothing and decides nothing: ``audits.external.open_door``, made of ``audits.external.wire``,
+``audits.external.channels`` and ``audits.external.connections``. ``audits.adapters.scikit_learn`` and
 ``audits.adapters.smartnoise_sql`` are other people's mechanisms.
 """
 
@@ -33,7 +33,7 @@ from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim, point_claim
 from audits.examination.examined_claim import examine
 from audits.search.worst_case import NamedPair
-from audits.sparing.sparing_audit import audit_sparingly
+from audits.sequential.sparing_audit import audit_sparingly
 from mechanisms import BOTH
 from mechanisms.data.dataset import FloatArray
 

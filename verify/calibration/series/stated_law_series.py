@@ -1,8 +1,8 @@
 """False alarms and power of the audits of a stated law: density, loss, profile.
 
-They are ``audits.stated_law.stated_law`` with its pieces: what is moved, which values repeat
-(``audits.stated_law.stated_law_columns``, ``audits.stated_law.stated_law_moves``), what is bet on
-(``audits.stated_law.stated_law_bets``) and whether draws reach as far (``audits.stated_law.stated_law_range``).
+They are ``audits.density_tests.stated_law`` with its pieces: what is moved, which values repeat
+(``audits.density_tests.stated_law_columns``, ``audits.density_tests.stated_law_moves``), what is bet on
+(``audits.density_tests.stated_law_bets``) and whether draws reach as far (``audits.density_tests.stated_law_range``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from audits import Budget, StreamKey
-from audits.stated_law.stated_law import audit_law, audit_loss, audit_profile
-from audits.stated_law.stated_law_range import audit_range
+from audits.density_tests.stated_law import audit_law, audit_loss, audit_profile
+from audits.density_tests.stated_law_range import audit_range
 from mechanisms import Dataset
 from mechanisms.data.dataset import FloatArray
 

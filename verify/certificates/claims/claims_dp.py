@@ -12,10 +12,10 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.black_box.claims import PrivacyClaim, implied_by
+from audits.density_tests.stated_worst import NOT_TOLD, inside, stated_delta, stated_worst
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination
 from audits.examination.witnesses import StatedProfile, Violation, claimed_words
-from audits.stated_law.stated_worst import NOT_TOLD, inside, stated_delta, stated_worst
 from audits.verdict import CheckRole, Decision, Stated
 from audits.white_box.exact import sampled_delta
 from audits.white_box.tails import audit_tails

@@ -11,10 +11,10 @@ import numpy as np
 
 from audits import Budget, Estimate
 from audits.black_box.claims import PrivacyClaim, point_claim
+from audits.density_tests.stated_worst import stated_delta, stated_worst
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination
 from audits.search.worst_case import NamedPair
-from audits.stated_law.stated_worst import stated_delta, stated_worst
 from audits.verdict import CheckRole, Stated, sound
 from audits.white_box.exact import exact_delta
 from audits.white_box.tails import LARGE, thinned

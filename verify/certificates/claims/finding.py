@@ -11,8 +11,8 @@ from audits import Budget, StreamKey
 from audits.error_budget import Ledger
 from audits.examination.examined import Enough
 from audits.examination.witnesses import Violation
+from audits.harness.calls import Deadline
 from audits.search.worst_case import NamedPair
-from audits.subject.calls import Deadline
 from audits.verdict import CheckOutcome, CheckResult, CheckRole, Ruling, Stated, Terms, decide
 from mechanisms import Dataset, Mechanism
 from mechanisms.capabilities import Domain

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from audits.sparing.sparing_audit import LEAST_DRAWS
+from audits.sequential.sparing_audit import LEAST_DRAWS
 from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError

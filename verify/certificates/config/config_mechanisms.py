@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
 
-from audits.doors.wire import checked_url, shown_url
+from audits.external.wire import checked_url, shown_url
 from mechanisms.catalogue import parameters
 
 #: Where a function is: ``file.py:function`` or ``package.module:function``.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.doors.wire import command_digest, file_digests, service_identity
+from audits.external.wire import command_digest, file_digests, service_identity
 from mechanisms import DataError, Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
 from mechanisms.data.dataset import FloatArray
 from mechanisms.filters.privacy_filters import Filter
@@ -22,7 +22,7 @@ from .config_mechanisms import CommandSection, DoorSection, ImportSection, OwnSe
 from .own_code import OwnCode, View, Vouched
 
 if TYPE_CHECKING:
-    from audits.doors.wire import AnswerCache
+    from audits.external.wire import AnswerCache
 
 
 #: What a section passes to its door by the same name.
@@ -62,7 +62,7 @@ class DoorSource:
 
         Raises UserError if there is no such program, as the operating system would look for it from that folder.
         """
-        from audits.doors.open_door import CommandMechanism, ServiceMechanism
+        from audits.external.open_door import CommandMechanism, ServiceMechanism
 
         section = self.section
         passed = {name: getattr(section, name) for name in PASSED} | {"answers": answers}

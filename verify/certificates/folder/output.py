@@ -16,7 +16,7 @@ from reports.formats import rendered, write_document
 from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
-from ...comparison.record_difference import difference
+from ...diffs.record_difference import difference
 from ...engine.record import checked_rows, other_version
 from ...engine.rows import Row, encode
 from ...messages.faults import as_written

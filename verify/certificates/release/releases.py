@@ -18,8 +18,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from audits.subject.calls import Handed
-from audits.subject.guarded_subject import call_plan
+from audits.harness.calls import Handed
+from audits.harness.guarded_subject import call_plan
 from mechanisms import Dataset, Mechanism, PrivacyReport, ReportScales, make_report
 from mechanisms.capabilities import Reportable
 from mechanisms.data.dataset import FloatArray

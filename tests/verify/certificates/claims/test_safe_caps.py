@@ -19,9 +19,9 @@ from audits.black_box.claims import point_claim
 from audits.examination.examine_choose import LEAST, Cap
 from audits.examination.examined import Demand
 from audits.examination.examined_claim import Examination, examine
+from audits.harness.calls import Deadline, OutOfTime
+from audits.harness.guarded_subject import Subject
 from audits.search.pairs import PublicDomain, examination_pairs
-from audits.subject.calls import Deadline, OutOfTime
-from audits.subject.guarded_subject import Subject
 from audits.verdict import Decision, Ground
 from mechanisms import Dataset, Relation
 from reports.row import Audience
