@@ -19,15 +19,15 @@ from .data.dataset import Dataset
 REACH = (1e-12, 1e12)
 
 
-def in_reach(value: float) -> float:
+def _in_reach(value: float) -> float:
     """Return a size that float64 is trusted with, or 0; refuse another."""
     if value and not REACH[0] <= value <= REACH[1]:
         raise PydanticCustomError("reach", "between {low:g} and {high:g}", {"low": REACH[0], "high": REACH[1]})
     return value
 
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(in_reach)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(in_reach)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(_in_reach)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(_in_reach)]
 Delta = Annotated[float, Field(ge=1e-100, le=1 - 1e-9)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 MOST_RECORDS = 10**12

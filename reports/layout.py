@@ -33,10 +33,10 @@ _LONG_WORD, _LONG_PIECE = 14, 24
 _AFTER = re.compile(r"(?<=[/\\_.,;:=+&?|)\]}>@-])(?=[^\s])")
 
 
-def code_point(character: str) -> str:
+def _code_point(character: str) -> str:
     """Return a character's name in ASCII, for one that cannot be printed.
 
-    >>> code_point("\\x00")
+    >>> _code_point("\\x00")
     '<U+0000>'
     """
     return f"<U+{ord(character):04X}>"
@@ -51,7 +51,7 @@ def printable(text: str, absent: frozenset[str] = frozenset()) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     text = unicodedata.normalize("NFC", text.replace("\t", "    "))
     return "".join(
-        code_point(c) if c in absent or (c != "\n" and unicodedata.category(c) in _UNSEEN) else c for c in text
+        _code_point(c) if c in absent or (c != "\n" and unicodedata.category(c) in _UNSEEN) else c for c in text
     )
 
 

@@ -20,7 +20,7 @@ from .diffprivlib import count_records
 BLOCK = 4096
 
 
-def response_list(dataset: Dataset) -> list[float]:
+def _response_list(dataset: Dataset) -> list[float]:
     """Return the responses as the list that most measurements take."""
     return [float(y) for y in dataset.y]
 
@@ -123,7 +123,7 @@ class OpenDPMeasurement:
     """
 
     make: Callable[[], Any]
-    argument: Callable[[Dataset], Any] = response_list
+    argument: Callable[[Dataset], Any] = _response_list
 
     @property
     def name(self) -> str:

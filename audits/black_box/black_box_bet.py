@@ -160,15 +160,15 @@ class BettingTest:
         """Return how much delta could be added to the claim with the same bets and it would still be refuted."""
         room = (1 - 1e-6) * math.exp(self.point.epsilon) * (1 / max(STAKES) - 1)
         room = min(room, 1 - max(self.point.forward, self.point.backward))
-        return largest_refuted(lambda more: self.p_value(more=more) <= level, room)
+        return _largest_refuted(lambda more: self.p_value(more=more) <= level, room)
 
     def more_epsilon(self, level: float) -> float:
         """Return how much epsilon could be added to the claim with the same bets and it would still be refuted."""
         room = -(1 - 1e-6) * math.log(max(STAKES))
-        return largest_refuted(lambda more: self.p_value(self.point.epsilon + more) <= level, room)
+        return _largest_refuted(lambda more: self.p_value(self.point.epsilon + more) <= level, room)
 
 
-def largest_refuted(refuted: Callable[[float], bool], room: float) -> float:
+def _largest_refuted(refuted: Callable[[float], bool], room: float) -> float:
     """Return (almost) the largest number in ``[0, room]`` that is still refuted; refutation is monotone."""
     low, high = 0.0, max(room, 0.0)
     if refuted(high):
@@ -378,7 +378,7 @@ class BlindTest:
 
     def seen(self) -> tuple[bool, str, Hits, float]:
         """Return direction and event, labels of P and of Q up to the most wealth, and what they make of delta."""
-        end = len(self.labels) if self.whole else int(np.argmax(wealth_along(self.labels, self.point.epsilon))) + 1
+        end = len(self.labels) if self.whole else int(np.argmax(_wealth_along(self.labels, self.point.epsilon))) + 1
         p, n, m = int(self.labels[:end].sum()), self.n_own, self.n_labels - self.n_own
         q = end - p
         value = p / max(n, 1) - math.exp(min(self.point.epsilon, 700.0)) * q / max(m, 1)
@@ -387,11 +387,11 @@ class BlindTest:
     def more_delta(self, level: float) -> float:
         """Return how much delta could be added to the claim and it would still be refuted at ``level``."""
         room = 1 - max(self.point.forward, self.point.backward)
-        return largest_refuted(lambda more: self.p_value(more=more) <= level, room)
+        return _largest_refuted(lambda more: self.p_value(more=more) <= level, room)
 
     def more_epsilon(self, level: float) -> float:
         """Return how much epsilon could be added to the claim and it would still be refuted at ``level``."""
-        return largest_refuted(lambda more: self.p_value(self.point.epsilon + more) <= level, 60.0)
+        return _largest_refuted(lambda more: self.p_value(self.point.epsilon + more) <= level, 60.0)
 
 
 def log_evidence(labels: BoolArray, whole: bool, epsilon: float, delta: float, n: int) -> float:
@@ -403,7 +403,7 @@ def log_evidence(labels: BoolArray, whole: bool, epsilon: float, delta: float, n
     """
     chance, mean = float(special.expit(epsilon)), n * delta / 2
     if not whole:
-        return n * math.log1p((1 / chance - 1) * delta / 2) - float(wealth_along(labels, epsilon).max())
+        return n * math.log1p((1 / chance - 1) * delta / 2) - float(_wealth_along(labels, epsilon).max())
     if delta <= 0:
         return log_tail(int(labels.sum()), len(labels), chance, np.zeros(1))
     theta = max(1 / chance, min(1e3, 1 + DELTA_COST / mean))
@@ -417,7 +417,7 @@ def log_tail(hits: int, n: int, chance: float, bad: FloatArray, theta: float = 1
     return float((np.log(np.maximum(tails, 1e-300)) - bad * math.log(theta)).max())
 
 
-def wealth_along(labels: BoolArray, epsilon: float) -> FloatArray:
+def _wealth_along(labels: BoolArray, epsilon: float) -> FloatArray:
     """Return the log wealth after each label, under a claim of (epsilon, 0)."""
     wins = np.cumsum(labels)
     losses = np.arange(1, len(labels) + 1) - wins

@@ -109,7 +109,7 @@ def column_score(column: int, width: int) -> Score:
     return _named("the output itself", partial(_of_column, numbers, column), column, width)
 
 
-def fit_values(first: FloatArray, second: FloatArray) -> Score:
+def _fit_values(first: FloatArray, second: FloatArray) -> Score:
     """Return the coordinate of the output that differs most, as it is."""
     return column_score(_best_column(first, second, numbers), first.shape[1])
 
@@ -118,7 +118,7 @@ def _distance(centre: float, values: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.isnan(values), -1.0, np.abs(np.clip(values, -LARGEST, LARGEST) - centre)))
 
 
-def fit_distance(first: FloatArray, second: FloatArray) -> Score:
+def _fit_distance(first: FloatArray, second: FloatArray) -> Score:
     """Return the distance of one coordinate from its pooled median."""
     centres = np.median(moderate(np.concatenate([first, second])), axis=0)
     column = _best_column(first - centres, second - centres, partial(_distance, 0.0))
@@ -186,7 +186,7 @@ def _digit_cell(scale: float, bits: int, values: FloatArray) -> NDArray[np.intp]
     return np.asarray((part * CELLS).astype(np.intp) % CELLS)
 
 
-def fit_digit_histogram(first: FloatArray, second: FloatArray) -> Score:
+def _fit_digit_histogram(first: FloatArray, second: FloatArray) -> Score:
     """Return the log odds of the digits at the place where two samples differ most: frac(x 10^j / 2) or frac(x 2^j)."""
     bits = _bits_of_columns(first, second, 4)
     scales = [10.0**j / 2 for j in range(7)] + [2.0**j for j in range(9)]
@@ -235,14 +235,14 @@ def _pattern(outputs: FloatArray) -> NDArray[np.int64]:
     return _whole(np.isnan(outputs) + 2.0 * np.isposinf(outputs) + 3.0 * np.isneginf(outputs))
 
 
-def fit_pattern(first: FloatArray, second: FloatArray) -> Score | None:
+def _fit_pattern(first: FloatArray, second: FloatArray) -> Score | None:
     """Return the log odds of the pattern of NaN and infinities, where there are any."""
     if np.isfinite(first).all() and np.isfinite(second).all():
         return None
     return _remember("pattern of NaN and infinities", _pattern)(first, second)
 
 
-def fit_repeated_columns(first: FloatArray, second: FloatArray) -> Score | None:
+def _fit_repeated_columns(first: FloatArray, second: FloatArray) -> Score | None:
     """Return the sum of the log odds of the values of single columns that repeat themselves."""
     if first.shape[1] == 1:
         return None
@@ -256,7 +256,7 @@ def fit_repeated_columns(first: FloatArray, second: FloatArray) -> Score | None:
     return NamedScore("repeated values of columns", lambda outputs: cells(outputs[:, columns]))
 
 
-def fit_signs(first: FloatArray, second: FloatArray) -> Score | None:
+def _fit_signs(first: FloatArray, second: FloatArray) -> Score | None:
     """Return the product of signs about the medians over the columns where its means differ most: 2, 3 or all."""
     k = first.shape[1]
     if k == 1:
@@ -283,7 +283,7 @@ def fit_signs(first: FloatArray, second: FloatArray) -> Score | None:
     return NamedScore("product of signs", lambda outputs: np.asarray(signs(outputs)[:, columns].prod(1)), of)
 
 
-def fit_trees(first: FloatArray, second: FloatArray) -> Score:
+def _fit_trees(first: FloatArray, second: FloatArray) -> Score:
     """Return the log odds by gradient-boosted trees on the columns, their order statistics, sums and products."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -319,24 +319,24 @@ def _columns(
 
 #: Every family that is tried; on several columns the choice of the column looks at the labels.
 FAMILIES = (
-    Family(fit_values, (False, True)),
-    Family(fit_distance, (False, True)),
+    Family(_fit_values, (False, True)),
+    Family(_fit_distance, (False, True)),
     Family(_one_column(fit_bins)),
     Family(_columns(fit_quadratic, 64)),
     Family(_columns(fit_additive, MAX_ADDITIVE)),
-    Family(fit_signs),
+    Family(_fit_signs),
     Family(fit_sum, whole=True),
     Family(fit_lean, whole=True),
     Family(fit_all_signs, whole=True),
     Family(_remember("repeated value", _whole), whole=True),
-    Family(fit_repeated_columns),
-    Family(fit_pattern, whole=True),
+    Family(_fit_repeated_columns),
+    Family(_fit_pattern, whole=True),
     Family(partial(fit_digits, 10), (False, True)),
     Family(partial(fit_digits, 2), (False, True)),
-    Family(fit_digit_histogram),
+    Family(_fit_digit_histogram),
 )
 #: The family that needs scikit-learn; it is tried when it is asked for.
-TREES = Family(fit_trees)
+TREES = Family(_fit_trees)
 
 
 def check_trees() -> None:

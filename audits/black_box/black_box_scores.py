@@ -71,7 +71,7 @@ class NamedScore:
         return self.of(outputs)
 
 
-def logistic_fit(features: FloatArray, labels: FloatArray, ridge: FloatArray, *, steps: int = 30) -> FloatArray:
+def _logistic_fit(features: FloatArray, labels: FloatArray, ridge: FloatArray, *, steps: int = 30) -> FloatArray:
     """Return the coefficients that minimise the ridge-penalised logistic loss, by damped Newton steps.
 
     ``features``, (n, f) array. ``labels``, (n,) array of 0 and 1. ``ridge``, (f,) array: penalty ``ridge_j c_j^2 / 2``;
@@ -145,7 +145,7 @@ def _logistic(
     """Return a logistic regression of "drawn from the first data set" on features of the scaled outputs."""
     table = features(scaler(pooled))
     labels = np.r_[np.ones(n_first), np.zeros(len(pooled) - n_first)]
-    coefficients = logistic_fit(table, labels, ridge(table.shape[1]))
+    coefficients = _logistic_fit(table, labels, ridge(table.shape[1]))
     return NamedScore(name, lambda outputs: np.asarray(features(scaler(outputs)) @ coefficients, dtype=np.float64))
 
 
@@ -291,7 +291,7 @@ def whole_cells(outputs: FloatArray) -> list[IntArray]:
     return [key]
 
 
-def bit_cells(outputs: FloatArray) -> list[IntArray]:
+def _bit_cells(outputs: FloatArray) -> list[IntArray]:
     """Return, per coordinate, the binary exponent together with the number of trailing zero bits of the mantissa.
 
     Noise added in floating point leaves a sum on a grid that depends on the exact value it was added to: the lowest set
@@ -309,7 +309,7 @@ def bit_cells(outputs: FloatArray) -> list[IntArray]:
 
 #: The cells of outputs as they are, all columns together.
 WHOLE = "whole outputs"
-CELL_KINDS = {"values": value_cells, WHOLE: whole_cells, "floating-point grid": bit_cells}
+CELL_KINDS = {"values": value_cells, WHOLE: whole_cells, "floating-point grid": _bit_cells}
 #: Name of the score that reads bit patterns; it speaks about an implementation, never about a law on the real line.
 BITS = "cells: floating-point grid"
 

@@ -40,7 +40,7 @@ class ZcdpCurve:
         if self.rho == 0:
             return 0.0
         order = 1.0 + math.exp(self._log_excess(epsilon))
-        return _capped(renyi_log_delta(epsilon, order, order * self.rho), self.rho)
+        return _capped(_renyi_log_delta(epsilon, order, order * self.rho), self.rho)
 
     def _log_excess(self, epsilon: float) -> float:
         """Return ``log(alpha - 1)`` for the best order: where the derivative of the exponent, which increases, is 0."""
@@ -74,7 +74,7 @@ class RenyiCurve:
     def __call__(self, epsilon: float) -> float:
         """Return the implied delta at ``epsilon``."""
         epsilon = check_nonnegative("epsilon", epsilon)
-        return _capped(renyi_log_delta(epsilon, self.order, self.epsilon), self.epsilon)
+        return _capped(_renyi_log_delta(epsilon, self.order, self.epsilon), self.epsilon)
 
     def epsilon_at(self, delta: float) -> float:
         """Return the least ``epsilon >= 0`` whose implied delta is at most ``delta``, from above."""
@@ -125,7 +125,7 @@ class TableCurve:
         return _inverse(self, delta, max(epsilon for epsilon, _ in self.points))
 
 
-def renyi_log_delta(epsilon: float, order: float, divergence: float) -> float:
+def _renyi_log_delta(epsilon: float, order: float, divergence: float) -> float:
     r"""Return the log of the delta at ``epsilon`` that a divergence of one order implies.
 
     ``exp((a-1)(tau - epsilon)) (1 - 1/a)^{a-1} / a`` for order ``a`` and divergence ``tau`` (Canonne, Kamath and

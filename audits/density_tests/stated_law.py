@@ -120,7 +120,7 @@ def audit_law(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatArr
     drawn = drawn_outputs(mechanism, dataset, budget, "law") if outputs is None else outputs
     density = stated(mechanism.log_density, mechanism.name, dataset)
     log_drawn = density(drawn)
-    defect = support_test(log_drawn, "the stated density")
+    defect = _support_test(log_drawn, "the stated density")
     if defect is not None:
         return LawAudit((defect,), budget.failure_prob, len(drawn))
     density = wherever_stated(density)
@@ -240,7 +240,7 @@ def audit_loss(
     ----------
     docs/derivations/stated_law.md.
     """
-    first, second = drawn_pair(mechanism, pair, budget, "loss") if outputs is None else outputs
+    first, second = _drawn_pair(mechanism, pair, budget, "loss") if outputs is None else outputs
     level, rows = budget.spend("ratio of the two"), min(len(first), len(second))
     first, second = first[:rows], second[:rows]
     own, other = (stated_loss(mechanism, pair, sample) for sample in (first, second))
@@ -277,7 +277,7 @@ def audit_loss_agrees(
     mechanism: Any, pair: Any, budget: Budget, *, outputs: tuple[FloatArray, FloatArray] | None = None
 ) -> LawAudit:
     """Return whether ``privacy_loss`` is the difference of the log densities at drawn outputs, up to rounding."""
-    drawn = np.concatenate(drawn_pair(mechanism, pair, budget, "agrees") if outputs is None else outputs)
+    drawn = np.concatenate(_drawn_pair(mechanism, pair, budget, "agrees") if outputs is None else outputs)
     loss = stated(mechanism.privacy_loss, mechanism.name, pair)(drawn)
     first, second = (stated(mechanism.log_density, mechanism.name, data)(drawn) for data in (pair.first, pair.second))
     with np.errstate(invalid="ignore"):
@@ -296,7 +296,7 @@ def audit_loss_agrees(
     return LawAudit((test,), level, len(drawn))
 
 
-def support_test(log_drawn: FloatArray, words: str) -> LawTest | None:
+def _support_test(log_drawn: FloatArray, words: str) -> LawTest | None:
     """Return the refutation of a log density that is minus or plus infinity, or no number, at drawn outputs."""
     return _impossible(
         (np.isnan(log_drawn), f"{words} is undefined at a drawn output"),
@@ -361,7 +361,7 @@ def drawn_outputs(mechanism: Any, dataset: Any, budget: Budget, purpose: str) ->
     return np.concatenate(list(outputs_in_chunks(mechanism, dataset, budget.n_draws, rng=rng)))
 
 
-def drawn_pair(mechanism: Any, pair: Any, budget: Budget, purpose: str) -> tuple[FloatArray, FloatArray]:
+def _drawn_pair(mechanism: Any, pair: Any, budget: Budget, purpose: str) -> tuple[FloatArray, FloatArray]:
     """Return half of the draws of a budget from each member of a pair."""
     half = max(1, budget.n_draws // 2)
     keys = (budget.key.child(f"{purpose} {side}") for side in ("first", "second"))
@@ -408,7 +408,7 @@ def audit_profile(
     LawAudit
         Refuted or not, with the test that says so.
     """
-    draws = drawn_pair(mechanism, pair, budget, "profile") if outputs is None else outputs
+    draws = _drawn_pair(mechanism, pair, budget, "profile") if outputs is None else outputs
     law, tests = mechanism.profile(pair), []
     for direction, drawn in zip(BOTH, draws, strict=True):
         losses = stated_loss(mechanism, pair, drawn)

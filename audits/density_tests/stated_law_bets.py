@@ -239,11 +239,11 @@ def candidates(sides: Sides) -> Iterator[Bet]:
     yield from (Everywhere(1.0), Everywhere(-1.0))
     for bound in RARE:
         yield from (Rare(bound, True), Rare(bound, False))
-    yield from intervals_of(sides)
-    yield from linear_of(sides)
+    yield from _intervals_of(sides)
+    yield from _linear_of(sides)
 
 
-def intervals_of(sides: Sides) -> Iterator[Within]:
+def _intervals_of(sides: Sides) -> Iterator[Within]:
     """Yield, for each score, the interval in which the stated share is most clearly wrong."""
     first, second = sides.first, sides.second
     weights = np.concatenate([1.0 - first.share, -second.share])
@@ -278,7 +278,7 @@ def best_interval(score: FloatArray, weights: FloatArray) -> tuple[float, float,
     return low, high, float(np.sign(z[start, end]))
 
 
-def linear_of(sides: Sides) -> Iterator[Linear]:
+def _linear_of(sides: Sides) -> Iterator[Linear]:
     """Yield the combination of features with the largest mean for its square, by training draws."""
     if len(sides.first.frame.centre) > MANY:  # as many features as that are learned on half of the draws
         sides = sides.part(slice(None, None, 2))

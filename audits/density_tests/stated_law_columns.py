@@ -167,7 +167,7 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
         values, kind, out = drawn[:, j], kinds[j], outstanding[j]
         kept, decimals = jumps[:, j] & np.isfinite(values), 0
         if j in free and kept.sum() >= REPEATED * np.isfinite(values).sum():
-            decimals = decimals_of(values[kept])
+            decimals = _decimals_of(values[kept])
         if kind == "continuous" and not decimals:
             atoms.append(Atoms(kind, np.unique(np.concatenate([out, _tied_ends(values), values[kept]]))))
         else:
@@ -226,7 +226,7 @@ def columns_of(drawn: FloatArray, atoms: Sequence[Atoms], n_learning: int) -> tu
     return tuple(columns)
 
 
-def decimals_of(values: FloatArray) -> int:
+def _decimals_of(values: FloatArray) -> int:
     """Return how many decimals show numbers exactly; 0 where that is more than ``DECIMALS``, or none."""
     return next((n for n in range(1, DECIMALS + 1) if (np.round(values, n) == values).all()), 0)
 

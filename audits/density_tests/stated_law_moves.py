@@ -409,12 +409,12 @@ def exchanges_of(learning: FloatArray, columns: Sequence[Column], rng: np.random
     of_forms = next((column.index for column in columns if column.kind == "forms"), None)
     if of_forms is None:
         return
-    forms = refills_of(learning, of_forms, columns)
+    forms = _refills_of(learning, of_forms, columns)
     for step in sorted({1, len(forms) // 4, len(forms) // 2} - {0}) if len(forms) > 1 else ():
         yield Exchange(f"outputs of other forms, {step} along", of_forms, forms, step, rng)
 
 
-def refills_of(learning: FloatArray, of_forms: int, columns: Sequence[Column]) -> tuple[Refill, ...]:
+def _refills_of(learning: FloatArray, of_forms: int, columns: Sequence[Column]) -> tuple[Refill, ...]:
     """Return the forms that can be moved to, those of most learning draws first."""
     symbols, counts = np.unique(learning[:, of_forms], return_counts=True)
     numbers = {column.index: column for column in columns}
@@ -431,7 +431,7 @@ def unshown(drawn: FloatArray, n_learning: int, columns: Sequence[Column]) -> st
         if column.kind == "forms":
             shown = np.unique(drawn[:n_learning, column.index])
             if shown.size > 1:
-                shown = np.array([form.symbol for form in refills_of(drawn[:n_learning], column.index, columns)])
+                shown = np.array([form.symbol for form in _refills_of(drawn[:n_learning], column.index, columns)])
             share = 1.0 - float(np.isin(drawn[:, column.index], shown).mean())
             if share > UNSHOWN:
                 return f"{share:.1%} of the outputs are of forms that are too rare to be compared"

@@ -215,8 +215,8 @@ def audit_range(mechanism: Any, dataset: Any, budget: Budget, *, outputs: FloatA
     if not reaches:
         return _nothing("no column is continuous", budget, len(drawn))
     rng = budget.key.child("range", "columns").rng()
-    moves = (*pushes_of(reaches, rng), *fills_of(reaches, drawn[:n]))
-    bets = [cut for move in moves for cut in cuts_of(density, move, drawn[:n], log_drawn[:n])]
+    moves = (*_pushes_of(reaches, rng), *_fills_of(reaches, drawn[:n]))
+    bets = [cut for move in moves for cut in _cuts_of(density, move, drawn[:n], log_drawn[:n])]
     bets = sorted(bets, key=lambda bet: -bet.won)[:KEPT]
     log_wealth, best = _wealth(density, bets, drawn[n:], log_drawn[n:])
     p_value = math.exp(-log_wealth)
@@ -262,7 +262,7 @@ def reaches_of(density: LogDensity, drawn: FloatArray, n: int) -> list[Reach]:
     return [reach for reach in reaches if reach.low < reach.centre < reach.high]
 
 
-def pushes_of(reaches: Sequence[Reach], rng: np.random.Generator) -> Iterator[Outward]:
+def _pushes_of(reaches: Sequence[Reach], rng: np.random.Generator) -> Iterator[Outward]:
     """Yield the moves: each column (or some by chance), the farthest of all, all together."""
     alone = [reaches[int(i)] for i in np.sort(rng.permutation(len(reaches))[:MOST])]
     for reach in alone:
@@ -278,7 +278,7 @@ def pushes_of(reaches: Sequence[Reach], rng: np.random.Generator) -> Iterator[Ou
             yield Swell(words, every, 1.0 + growth / math.sqrt(len(every)))
 
 
-def fills_of(reaches: Sequence[Reach], training: FloatArray) -> Iterator[Fill]:
+def _fills_of(reaches: Sequence[Reach], training: FloatArray) -> Iterator[Fill]:
     """Yield the moves into the gaps that are widest for the gaps around them, in each column."""
     most = GAPS if len(reaches) <= MANY else GAPS_OF_MANY
     for reach in reaches[:MOST]:
@@ -299,7 +299,7 @@ def fills_of(reaches: Sequence[Reach], training: FloatArray) -> Iterator[Fill]:
             yield Fill(words, (reach,), DRAWN_IN, low + (high - low) / 2)
 
 
-def cuts_of(density: LogDensity, move: Outward, drawn: FloatArray, log_drawn: FloatArray) -> Iterator[RangeBet]:
+def _cuts_of(density: LogDensity, move: Outward, drawn: FloatArray, log_drawn: FloatArray) -> Iterator[RangeBet]:
     """Yield the bets of one move that are worth while by training draws."""
     scores = move.score(drawn, log_drawn)
     ranked = np.sort(scores[np.isfinite(scores)])[::-1]

@@ -164,7 +164,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     if recorded.share < 1:
         sample = work.budget.part("this sample", share=recorded.share)
         work = replace(work, budget=replace(sample, key=work.budget.key))
-    why = no_density(encoded.subject.mechanism, encoded, work.pair) or recorded.symbols
+    why = _no_density(encoded.subject.mechanism, encoded, work.pair) or recorded.symbols
     parts = work.budget.split(_shares(work, encoded, why))
     law, why = _believed(work, recorded, encoded, parts, why)
     witnesses: tuple[Witness, ...] = ()
@@ -204,7 +204,7 @@ def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator
         if audit is not None:
             yield replace(_claim_witness(audit), about=f"{words}: the claim")
     if fresh.ratio is not None:
-        yield law_witness(f"{apart}: stated ratio", fresh.ratio, Stated.APART, Stated.DENSITY)
+        yield _law_witness(f"{apart}: stated ratio", fresh.ratio, Stated.APART, Stated.DENSITY)
     if fresh.delta is not None:
         test, level = fresh.delta, fresh.delta_level
         refuted, about = test.p_value <= level, f"{apart}: delta by the stated law"
@@ -271,7 +271,7 @@ def _believed(
     return witnesses, why
 
 
-def no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
+def _no_density(inner: Any, encoded: EncodedSubject, pair: Any) -> str:
     """Return why the draws cannot be compared with a stated density; empty when they can."""
     if not callable(getattr(inner, "log_density", None)):
         return "the mechanism states no log_density"
@@ -304,9 +304,9 @@ def _law(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iter
     for words, audit in audits.items():
         part = replace(parts[words], n_draws=_n_for(words, work, recorded))
         if words.startswith("range"):
-            yield law_witness(f"stated {words}", audit(part), None)
+            yield _law_witness(f"stated {words}", audit(part), None)
         else:
-            yield law_witness(f"stated law: {words}", audit(part), *TESTED.get(words, (Stated.DENSITY,)))
+            yield _law_witness(f"stated law: {words}", audit(part), *TESTED.get(words, (Stated.DENSITY,)))
 
 
 def _n_for(words: str, work: PairWork, recorded: Recorded) -> int:
@@ -330,10 +330,10 @@ class _Stated:
 def _loss(work: PairWork, recorded: Recorded, inner: Any, budget: Budget) -> Iterator[Witness]:
     """Yield the test of a stated loss without a density: it can refute the loss, and never vouch for it."""
     audit = audit_loss(_Stated(recorded.view(inner)), work.pair, budget)
-    yield law_witness("stated loss: ratio of the two", audit, Stated.LOSS)
+    yield _law_witness("stated loss: ratio of the two", audit, Stated.LOSS)
 
 
-def law_witness(about: str, audit: LawAudit, tests: Stated | None, *rests_on: Stated) -> Witness:
+def _law_witness(about: str, audit: LawAudit, tests: Stated | None, *rests_on: Stated) -> Witness:
     """Return the witness of a test of a stated law: the sharpest of its tests; it decides nothing without ``tests``."""
     worst = audit.worst
     notes: dict[str, Note] = {"event": worst.event}

@@ -208,7 +208,7 @@ class DoorMechanism(ABC):
         vars(self)["_door"] = self._open()
 
 
-def check_terms(mechanism: Any) -> None:
+def _check_terms(mechanism: Any) -> None:
     """Raise ``ValueError`` for a field of a door that has no meaning."""
     for name in ("concurrency", "batch"):
         value = getattr(mechanism, name)
@@ -255,7 +255,7 @@ class ServiceMechanism(DoorMechanism):
 
     def __post_init__(self) -> None:
         checked_url(self.url)
-        check_terms(self)
+        _check_terms(self)
         object.__setattr__(self, "_door", self._open())
 
     def _open(self) -> OpenDoor:
@@ -320,7 +320,7 @@ class CommandMechanism(DoorMechanism):
             raise ValueError(f"command must be a program and its arguments, each a text, got command={words!r}")
         if not words[0]:
             raise ValueError("command must begin with a program, got an empty text")
-        check_terms(self)
+        _check_terms(self)
         object.__setattr__(self, "command", tuple(words))
         object.__setattr__(self, "_door", self._open())
 

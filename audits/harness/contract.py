@@ -70,7 +70,7 @@ def more_hits(hits: int, n: int, other_hits: int, other_n: int) -> float:
     return float(stats.hypergeom.sf(hits - 1, n + other_n, hits + other_hits, n))
 
 
-def smallest_more_hits(n: int, other_n: int) -> float:
+def _smallest_more_hits(n: int, other_n: int) -> float:
     """Return the smallest p-value that ``more_hits`` can give: every one of the first, none of the others."""
     return more_hits(n, n, 0, other_n) if n and other_n else 1.0
 
@@ -107,7 +107,7 @@ def same_law(rows: FloatArray, chosen: Bools) -> list[tuple[float, str, float]]:
     the plan of calls.
     """
     n, m = int(chosen.sum()), int((~chosen).sum())
-    smallest = min(1.0, 2 * smallest_more_hits(n, m))
+    smallest = min(1.0, 2 * _smallest_more_hits(n, m))
     if not n or not m:
         return []
     words, members = zip(*events(rows), strict=True)
@@ -132,7 +132,7 @@ def more_repeats(pairs: IntArray, others: IntArray, words: tuple[str, str]) -> l
         return []
     hits, hits_others = int((pairs[:, 0] == pairs[:, 1]).sum()), int((others[:, 0] == others[:, 1]).sum())
     text = f"{hits} of {n} pairs {words[0]} are equal, {hits_others} of {m} pairs {words[1]}"
-    return [(more_hits(hits, n, hits_others, m), text, smallest_more_hits(n, m))]
+    return [(more_hits(hits, n, hits_others, m), text, _smallest_more_hits(n, m))]
 
 
 def independent(first: FloatArray, second: FloatArray, words: str) -> list[tuple[float, str, float]]:

@@ -53,7 +53,7 @@ ALIKE = 0.9
 MOST_DECIMALS = 9
 
 
-def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Form:
+def _form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Form:
     """Return the form of an output, and hand over its numbers one by one.
 
     Raises ``TypeError`` if it holds what could not be made again.
@@ -70,7 +70,7 @@ def form_of(output: Any, printing: Printing, found: Found, path: str = "") -> Fo
                 raise TypeError("an array must hold finite numbers that float64 holds")
             found(f"{path}[{i}]", float(value))
         return "array", output.dtype.str, output.shape
-    members = [(key, form_of(member, printing, found, f"{path}{key}")) for key, member in _members(output)]
+    members = [(key, _form_of(member, printing, found, f"{path}{key}")) for key, member in _members(output)]
     return (*_head(output), tuple(form for _, form in members))
 
 
@@ -125,7 +125,7 @@ def _text(output: str, printing: Printing, found: Found, path: str) -> Form:
     literals, printed, start = list[str](), list[Printed](), 0
     for i, match in enumerate(NUMBER.finditer(output)):
         how, token = printing.get(f"{path} number {i}"), match.group()
-        if how is not None and reprinted(token, how):
+        if how is not None and _reprinted(token, how):
             literals.append(output[start : match.start()])
             printed.append(how)
             start = match.end()
@@ -150,7 +150,7 @@ def _shown(value: float, how: Printed) -> str:
     return f"{'-' if value < 0 else ''}{whole}" + (f".{rest:0{decimals}d}" if decimals else "")
 
 
-def reprinted(token: str, how: Printed) -> bool:
+def _reprinted(token: str, how: Printed) -> bool:
     """Return whether a printed number is what it would be printed as."""
     try:
         value = _read(token, how)
@@ -159,7 +159,7 @@ def reprinted(token: str, how: Printed) -> bool:
     return math.isfinite(value) and (how[0] == "float" or abs(value) < WHOLE) and _shown(value, how) == token
 
 
-def printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
+def _printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
     """Return how numbers are printed in the texts of some outputs, at each place where nearly all are printed alike.
 
     Two decimals or more count as fixed only where zeros fill them, and as rounded only where most of the different
@@ -174,11 +174,11 @@ def printing_of(outputs: Sequence[Any]) -> dict[str, Printed]:
     for place, seen in tokens.items():
         counts = Counter(len(token.partition(".")[2]) for token in set(seen))
         common, n = counts.most_common(1)[0]
-        filled = any(token.endswith("0") and reprinted(token, ("fixed", common)) for token in seen)
+        filled = any(token.endswith("0") and _reprinted(token, ("fixed", common)) for token in seen)
         ways = [("fixed", common)] if common < 2 or filled else []
         ways += [("short", common)] if common == max(counts) <= MOST_DECIMALS and 2 * n > len(set(seen)) else []
         for how in (*ways, ("float", 0)):
-            if sum(reprinted(token, how) for token in seen) >= ALIKE * len(seen):
+            if sum(_reprinted(token, how) for token in seen) >= ALIKE * len(seen):
                 printing[place] = how
                 break
     return printing
@@ -197,7 +197,7 @@ def _texts(output: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def built(form: Form, columns: Iterator[FloatArray], n: int) -> list[Any]:
-    """Return ``n`` outputs of a form, with the numbers of the next columns, in the order of ``form_of``."""
+    """Return ``n`` outputs of a form, with the numbers of the next columns, in the order of ``_form_of``."""
     kind, *rest = form
     if kind == "same":
         return [rest[1]] * n
@@ -261,7 +261,7 @@ def _numbers(of: str, values: FloatArray) -> list[Any]:
     return listed if kind is float else [kind(value) for value in listed]
 
 
-def in_units(form: Form) -> Iterator[bool]:
+def _in_units(form: Form) -> Iterator[bool]:
     """Yield for each number of a form whether it is counted in units of its last decimal, so that it is whole."""
     kind, *rest = form
     if kind == "text":
@@ -270,7 +270,7 @@ def in_units(form: Form) -> Iterator[bool]:
         yield from [False] * (math.prod(rest[1]) if kind == "array" else 1)
     elif kind != "same":
         for member in rest[-1]:
-            yield from in_units(member)
+            yield from _in_units(member)
 
 
 #: Stands in a row for a number that an output does not have.
@@ -303,7 +303,7 @@ class Rebuilt:
     def of(cls, outputs: Sequence[Any]) -> Rebuilt | None:
         """Return how outputs like these become rows; None if one of them is not what its row makes again."""
         try:
-            printing = printing_of(outputs)
+            printing = _printing_of(outputs)
             read = [_numbers_of(output, printing) for output in outputs]
             places = dict.fromkeys(place for _, numbers in read for place, _ in numbers)
             several = len({form for form, _ in read}) > 1
@@ -370,14 +370,14 @@ class Rebuilt:
     def _are(self, known: Known, rows: FloatArray) -> NDArray[np.bool_]:
         """Return which rows of a form are outputs: no number lacks or is too many, and printed ones are whole units."""
         there = np.isin(np.arange(self.width), [self.width - 1, *(c for c in known.columns if c is not None)])
-        whole = [c for c, units in zip(known.columns, in_units(known.form), strict=True) if units and c is not None]
+        whole = [c for c, units in zip(known.columns, _in_units(known.form), strict=True) if units and c is not None]
         right = (np.isfinite(rows) == there).all(axis=1) & (rows[:, whole] == np.rint(rows[:, whole])).all(axis=1)
         return np.asarray(right)
 
 
 def _numbers_of(output: Any, printing: Printing) -> tuple[Form, list[tuple[str, float]]]:
     numbers: list[tuple[str, float]] = []
-    form = form_of(output, printing, lambda place, value: numbers.append((place, value)))
+    form = _form_of(output, printing, lambda place, value: numbers.append((place, value)))
     return form, numbers
 
 

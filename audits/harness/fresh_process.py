@@ -44,7 +44,7 @@ UNFORKABLE = ("torch", "jax", "tensorflow")
 #: What a server is started with; the path of this process is its path.
 PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from audits.harness.fresh_process import serve_alone; serve_alone(int(sys.argv[2]))"
+    "from audits.harness.fresh_process import _serve_alone; _serve_alone(int(sys.argv[2]))"
 )
 
 
@@ -290,7 +290,7 @@ def _start(control: int) -> subprocess.Popen[bytes]:
     )
 
 
-def serve_alone(control: int) -> NoReturn:
+def _serve_alone(control: int) -> NoReturn:
     """Be the server that is started anew: fork a process for each pipe that comes, until its parent has gone."""
     from mechanisms import GaussianProfile, NeighbouringPair  # noqa: F401 (what a mechanism probably imports)
 

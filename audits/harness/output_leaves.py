@@ -91,7 +91,7 @@ def symbol(text: str | bytes) -> float:
 ABSENT = symbol("absent")
 
 
-def one_value(value: float) -> float:
+def _one_value(value: float) -> float:
     """Return the number with one representation of zero and of NaN."""
     return float("nan") if value != value else value + 0.0
 
@@ -185,7 +185,7 @@ def _text(output: str | bytes | bytearray, path: str, leaves: list[Leaf]) -> str
     numbers = NUMBER.findall(shown)
     if numbers:
         leaves.append(Leaf(f"{path} without its numbers", symbol(NUMBER.sub("#", shown)), False))
-        leaves += [Leaf(f"{path} number {i}", one_value(float(text))) for i, text in enumerate(numbers[:MAX_NUMBERS])]
+        leaves += [Leaf(f"{path} number {i}", _one_value(float(text))) for i, text in enumerate(numbers[:MAX_NUMBERS])]
     return kind
 
 
@@ -228,7 +228,7 @@ def _real(output: Any, path: str, leaves: list[Leaf]) -> bool:
     except (TypeError, ValueError):
         leaves += [Leaf(path, float("nan")), Leaf(f"{path} exactly", symbol(repr(output)), False)]
         return False
-    leaves.append(Leaf(path, one_value(value)))
+    leaves.append(Leaf(path, _one_value(value)))
     exact = value != value or bool(value == output)
     if not exact:
         leaves.append(Leaf(f"{path} exactly", symbol(_exact_text(output)), False))
@@ -281,7 +281,7 @@ def summaries(values: np.ndarray[Any, Any]) -> list[tuple[str, float]]:
         return []
     with np.errstate(over="ignore", invalid="ignore"):
         named = {"smallest": values.min(), "middle": np.median(values), "largest": values.max(), "sum": values.sum()}
-    return [(name, one_value(float(value))) for name, value in named.items()]
+    return [(name, _one_value(float(value))) for name, value in named.items()]
 
 
 def summaries_of_few(values: Sequence[float]) -> list[tuple[str, float]]:
@@ -293,7 +293,12 @@ def summaries_of_few(values: Sequence[float]) -> list[tuple[str, float]]:
     total = 0.0
     for value in finite:  # one after the other, as in ``summaries_of_rows``: equal outputs must have equal sums
         total += value
-    return [("smallest", finite[0]), ("middle", one_value(middle)), ("largest", finite[-1]), ("sum", one_value(total))]
+    return [
+        ("smallest", finite[0]),
+        ("middle", _one_value(middle)),
+        ("largest", finite[-1]),
+        ("sum", _one_value(total)),
+    ]
 
 
 def summaries_of_rows(rows: np.ndarray[Any, Any]) -> list[tuple[str, np.ndarray[Any, Any]]]:

@@ -133,7 +133,7 @@ def fit_mixture(
     return mixture, n_asked
 
 
-def effective_size(weights: FloatArray) -> float:
+def _effective_size(weights: FloatArray) -> float:
     """Return ``(sum w)^2 / sum w^2``: how many equal weights are as good."""
     squares = float(np.square(weights).sum())
     return float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
@@ -147,11 +147,11 @@ def _groups(
     while todo:
         group = todo.pop(0)
         halves: list[IntArray] = []
-        if len(done) + len(todo) + 2 <= MAX_PIECES and effective_size(weights[group]) >= 2 * SMALLEST_GROUP:
+        if len(done) + len(todo) + 2 <= MAX_PIECES and _effective_size(weights[group]) >= 2 * SMALLEST_GROUP:
             mean, n_asked = np.average(points[group], axis=0, weights=weights[group]), n_asked + 1
             if not inside(mean):
                 halves = [group[half] for half in _halves(points[group], weights[group], mean)]
-        if halves and min(effective_size(weights[half]) for half in halves) >= SMALLEST_GROUP:
+        if halves and min(_effective_size(weights[half]) for half in halves) >= SMALLEST_GROUP:
             todo += halves
         else:
             done.append(group)
@@ -197,7 +197,7 @@ def _surface(u: FloatArray, along: FloatArray, weights: FloatArray) -> tuple[Flo
     """Return the coefficients of ``u`` and ``u^2`` in a ridge regression of the coordinate along the direction."""
     features = np.column_stack([u, np.square(u)])
     features -= weights @ features
-    penalty = PRIOR_FLAT / effective_size(weights) * np.eye(features.shape[1])
+    penalty = PRIOR_FLAT / _effective_size(weights) * np.eye(features.shape[1])
     target = features.T @ (weights * (along - weights @ along))
     fit = np.linalg.solve((features.T * weights) @ features + penalty, target)
     return fit[: u.shape[1]], fit[u.shape[1] :]
@@ -213,7 +213,7 @@ def shrunk_covariance(centred: FloatArray, weights: FloatArray) -> tuple[FloatAr
     Ledoit and Wolf, A well-conditioned estimator for large-dimensional covariance matrices, J. Multivariate Analysis
     88 (2004), for weighted points; then a few points' worth of the identity is added.
     """
-    dim, size = centred.shape[1], effective_size(weights)
+    dim, size = centred.shape[1], _effective_size(weights)
     scatter = (centred.T * weights) @ centred
     sphere = float(np.trace(scatter)) / max(dim, 1) * np.eye(dim)
     lengths = np.square(centred).sum(axis=1)
@@ -425,7 +425,7 @@ def climb(source: LossPoints, epsilon: float, most: int, rng: np.random.Generato
         inside = partial(white.reaches, level)
         mixture, n_asked = fit_mixture(pool.points[above], weights, inside, longer=longer)
         spent += n_asked
-        reached = level >= epsilon and effective_size(weights) >= ENOUGH * size
+        reached = level >= epsilon and _effective_size(weights) >= ENOUGH * size
         if reached or spent + size + 2 * MAX_PIECES > most:
             return Proposal(white, mixture, pool, spent)
         pool, spent = pool.extended(white, mixture, rng), spent + size

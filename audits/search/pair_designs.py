@@ -153,7 +153,7 @@ def _rising(X: FloatArray) -> FloatArray:
     return np.asarray((2 * np.arange(len(X)) + 2 - len(X)) / max(1, len(X)), dtype=np.float64)
 
 
-def by_pattern(n: int, pattern: int) -> FloatArray:
+def _by_pattern(n: int, pattern: int) -> FloatArray:
     """Return responses -1 and +1 by the bits of a number, which repeat after 64 of them."""
     return np.array([1.0 if pattern >> (i % 64) & 1 else -1.0 for i in range(n)])
 
@@ -286,7 +286,7 @@ class PairDesign:
     def shared(self, dim: int) -> tuple[FloatArray, FloatArray]:
         """Return rows and responses that both data sets share, shapes ``(n, dim)`` and ``(n,)``."""
         X = ROWS[self.rows](self.n, dim) * _as_share(self.length, self.n)
-        y = by_pattern(self.n, self.pattern) if self.responses == PATTERN else RESPONSES[self.responses](X)
+        y = _by_pattern(self.n, self.pattern) if self.responses == PATTERN else RESPONSES[self.responses](X)
         if self.n_few:
             X[-self.n_few :], y[-self.n_few :] = FEW[self.few_as](X[-self.n_few :], y[-self.n_few :])
         return X, self.level * y

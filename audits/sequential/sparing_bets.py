@@ -231,8 +231,8 @@ class OddsBets:
                 continue
             first, second = scores_of(score)
             grown += [
-                odds_growth(believed * first, most, point, first=True)
-                + odds_growth(believed * second, most, point, first=False)
+                _odds_growth(believed * first, most, point, first=True)
+                + _odds_growth(believed * second, most, point, first=False)
                 for believed in BELIEVED
                 for most in MOST
                 for point in points
@@ -240,7 +240,7 @@ class OddsBets:
         return np.array(grown)
 
 
-def odds_growth(odds: FloatArray, most: float, point: Point, *, first: bool) -> float:
+def _odds_growth(odds: FloatArray, most: float, point: Point, *, first: bool) -> float:
     """Return the growth of one bet on draws of one data set, whose log odds of the first data set are given."""
     chance, least = float(special.expit(point.epsilon)), math.exp(-point.epsilon)
     rises, falls = (np.clip(special.expit(side) / chance - 1, 0.0, most * least) for side in (odds, -odds))

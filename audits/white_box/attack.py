@@ -275,7 +275,7 @@ def _attacked(
         advantage=Estimate(best, low, high, share, n_draws, method),
         accuracy=Estimate((1 + best) / 2, (1 + low) / 2, (1 + high) / 2, share, n_draws, method),
         rates=tuple(RateAt(a, _rate_at(p_ranks, q_ranks, a, level[powers[a]])) for a in rates),
-        events=threshold_events(p_ranks, q_ranks, level["threshold events"]),
+        events=_threshold_events(p_ranks, q_ranks, level["threshold events"]),
         failure_prob=budget.failure_prob,
         n_draws=n_draws,
     )
@@ -358,7 +358,7 @@ def rank_grid(n: int) -> NDArray[np.int64]:
     return np.unique(np.append(np.round(RANK_RATIO**steps), 1).clip(1, n).astype(np.int64))
 
 
-def threshold_events(p: FloatArray, q: FloatArray, failure_prob: float) -> ThresholdEvents:
+def _threshold_events(p: FloatArray, q: FloatArray, failure_prob: float) -> ThresholdEvents:
     """Return the tests "above the k-th largest" and "below the k-th smallest" of each sample, k on a fixed grid.
 
     ``p``, ``q``, (n,) arrays: sorted scores without ties under the two laws. ``failure_prob``: of all bounds together:

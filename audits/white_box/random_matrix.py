@@ -21,7 +21,7 @@ from ..stats.intervals import clopper_pearson
 BATCH_FLOATS = 2_000_000
 
 
-def event_coverage(
+def _event_coverage(
     dim: int, event: Callable[[FloatArray], NDArray[np.bool_]], budget: Budget, normalisation: Normalisation
 ) -> Estimate:
     """Return the probability that a GOE(dim) matrix lies in ``event``, with a Clopper-Pearson interval.
@@ -69,7 +69,7 @@ def goe_norm_coverage(dim: int, tau: float, normalisation: Normalisation, budget
         spectra = np.linalg.eigvalsh(matrices)
         return np.asarray(np.maximum(-spectra[:, 0], spectra[:, -1]) <= tau)
 
-    return event_coverage(dim, inside, budget, normalisation)
+    return _event_coverage(dim, inside, budget, normalisation)
 
 
 def goe_norm_exact(dim: int, tau: float, normalisation: Normalisation) -> Estimate:
@@ -137,7 +137,7 @@ def sandwich_coverage(
         relative = np.linalg.eigvalsh(whitening @ matrices @ whitening.T)  # of K against H, minus 1
         return np.asarray((relative[:, 0] >= lower - 1.0) & (relative[:, -1] <= upper - 1.0))
 
-    return event_coverage(len(H), inside, budget, Normalisation.UNIT_OFF_DIAGONAL)
+    return _event_coverage(len(H), inside, budget, Normalisation.UNIT_OFF_DIAGONAL)
 
 
 def sandwich_exact(dim: int, lambda_min: float, sigma: float, *, half_width: float = 0.5) -> Estimate:

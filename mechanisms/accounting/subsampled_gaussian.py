@@ -38,7 +38,7 @@ def _constants(rate: float, mu: float, bits: int) -> tuple[Ball, ...]:
         return q, 1 - q, q / 2, (1 - q) / 2, 1 / (root * distance), distance / root, factor
 
 
-def check_rate(rate: float) -> float:
+def _check_rate(rate: float) -> float:
     """Return a sampling rate as a float if it is in (0, 1]."""
     number = float(rate)
     if not 0 < number <= 1 or isinstance(rate, bool):
@@ -110,7 +110,7 @@ class SubsampledGaussianProfile:
     relation: Relation
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", check_rate(self.rate))
+        object.__setattr__(self, "rate", _check_rate(self.rate))
         object.__setattr__(self, "mu", check_nonnegative("mu", self.mu))
         if self.mu > LONGEST:
             raise ValueError(f"mu must be at most {LONGEST:g}, got mu={self.mu}")
@@ -328,7 +328,7 @@ def renyi_divergence(rate: float, mu: ArrayLike, order: int) -> float | FloatArr
     standard deviations of the noise, any shape; ``rate`` in (0, 1], ``order`` at least 2. To about 1e-13 relatively, as
     it comes (neither rounded up nor down); infinite from 1e150 on.
     """
-    pairs, weights = _log_weights(check_rate(rate), check_order(order))
+    pairs, weights = _log_weights(_check_rate(rate), check_order(order))
     lengths = np.asarray(mu, dtype=np.float64)
     if not (lengths >= 0).all():
         raise ValueError(f"mu must be at least 0, got mu={mu if lengths.ndim == 0 else 'an array with other values'}")
@@ -341,9 +341,9 @@ def renyi_divergence(rate: float, mu: ArrayLike, order: int) -> float | FloatArr
     return float(out[0]) if lengths.ndim == 0 else out.reshape(lengths.shape)
 
 
-def renyi_ball(rate: float, mu: float, order: int) -> Ball:
+def _renyi_ball(rate: float, mu: float, order: int) -> Ball:
     """Return ``renyi_divergence`` as a ball at the precision of the flint context (for the numbers as stored)."""
-    q, half = arb(check_rate(rate)), arb(check_nonnegative("mu", mu)) ** 2 / 2
+    q, half = arb(_check_rate(rate)), arb(check_nonnegative("mu", mu)) ** 2 / 2
     order = check_order(order)
     # (1 - q)^0 = 1 at the last term, also where q = 1
     terms = (
@@ -355,7 +355,7 @@ def renyi_ball(rate: float, mu: float, order: int) -> Ball:
 
 def renyi_bracket(rate: float, mu: float, order: int) -> Bracket:
     """Return a proved enclosure of ``renyi_divergence``."""
-    return enclose(lambda: renyi_ball(rate, mu, order), low=0.0)
+    return enclose(lambda: _renyi_ball(rate, mu, order), low=0.0)
 
 
 def _check_real_order(order: float) -> float:

@@ -25,7 +25,7 @@ from ..objective.ball_perturbation import BallObjectivePerturbation
 CODE_DELTA = 1e-6
 
 
-def shifted_statistics(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
+def _shifted_statistics(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     """Return ``X^T X + I`` and ``X^T y``, from which every method of the code starts."""
     return dataset.X.T @ dataset.X + np.eye(dataset.dim), dataset.X.T @ dataset.y
 
@@ -36,7 +36,7 @@ class AsRunLeastSquares:
 
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return the same coefficients for every draw, shape ``(n_draws, dim)``; ``rng`` is not used."""
-        return np.tile(np.linalg.solve(*shifted_statistics(dataset)), (check_draws(n_draws), 1))
+        return np.tile(np.linalg.solve(*_shifted_statistics(dataset)), (check_draws(n_draws), 1))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class AsRunSSP(AsRunPromise):
 
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return independent coefficients, shape ``(n_draws, dim)``."""
-        gram, moment = shifted_statistics(dataset)
+        gram, moment = _shifted_statistics(dataset)
         theta, dim = np.empty((check_draws(n_draws), dataset.dim)), dataset.dim
         for rows in batches(n_draws, dim**2):
             size = len(theta[rows])
@@ -120,7 +120,7 @@ class AsRunAdaSSP(AsRunPromise):
 
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return independent coefficients, shape ``(n_draws, dim)``."""
-        gram, moment = shifted_statistics(dataset)
+        gram, moment = _shifted_statistics(dataset)
         theta, dim, scale = np.empty((check_draws(n_draws), dataset.dim)), dataset.dim, self.scale
         smallest = float(np.linalg.eigvalsh(gram)[0])
         least = scale * math.sqrt(dim * math.log(2 * dim**2 / self.rho))
@@ -167,7 +167,7 @@ class AsRunObjPert(AsRunPromise):
         return 0.5 * self.doubled.draw(dataset, n_draws, rng=rng)
 
 
-def utility_constant(epsilon: float, delta: float, rho: float, dim: int) -> float:
+def _utility_constant(epsilon: float, delta: float, rho: float, dim: int) -> float:
     """Return ``C_1 = (d/2 + sqrt(d log(1/rho)) + log(1/rho)) log(2/delta)/epsilon^2`` (W18, eq. 18)."""
     tail = math.log(1 / rho)
     return (dim / 2 + math.sqrt(dim * tail) + tail) * math.log(2 / delta) / epsilon**2
@@ -195,7 +195,7 @@ class AsRunOPS(AsRunPromise):
     def constants(self, n_records: int, dim: int) -> tuple[float, float]:
         """Return ``(lam, gamma)``; the ridge of the code is ``lam + 1``."""
         epsilon, log = self.epsilon, math.log(2 / self.delta)
-        c1 = utility_constant(min(epsilon / 2, math.sqrt(epsilon / 2)), self.delta, self.rho, dim)
+        c1 = _utility_constant(min(epsilon / 2, math.sqrt(epsilon / 2)), self.delta, self.rho, dim)
         lam = max((c1 * n_records / 2) ** (1 / 3), (1 + log) / epsilon)
         lipschitz = 1 + min(math.sqrt(n_records / (2 * lam)), n_records / lam)
         room = epsilon - (1 + log) / (2 * lam)
@@ -205,7 +205,7 @@ class AsRunOPS(AsRunPromise):
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return independent coefficients, shape ``(n_draws, dim)``."""
         lam, gamma = self.constants(dataset.n_records, dataset.dim)
-        gram, moment = shifted_statistics(dataset)
+        gram, moment = _shifted_statistics(dataset)
         hessian = gram + lam * np.eye(dataset.dim)
         factor = np.linalg.cholesky(hessian)
         noise = rng.standard_normal((check_draws(n_draws), dataset.dim))
@@ -242,7 +242,7 @@ class AsRunAdaOPS(AsRunPromise):
     def total(self, dim: int) -> float:
         """Return the least sum of ridge and released eigenvalue."""
         bar = positive_root(self.log, self.epsilon / 4)
-        best = best_total(1.0, utility_constant(bar, self.delta / 3, self.rho, dim), 4 * self.log / self.epsilon)
+        best = best_total(1.0, _utility_constant(bar, self.delta / 3, self.rho, dim), 4 * self.log / self.epsilon)
         return max(best, 2 * (1 + self.log) / self.epsilon)
 
     def lipschitz_cap(self, n_records: int, total: FloatArray) -> FloatArray:
@@ -259,7 +259,7 @@ class AsRunAdaOPS(AsRunPromise):
 
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return independent coefficients, shape ``(n_draws, dim)``."""
-        gram, moment = shifted_statistics(dataset)
+        gram, moment = _shifted_statistics(dataset)
         theta, dim = np.empty((check_draws(n_draws), dataset.dim)), dataset.dim
         smallest, least = float(np.linalg.eigvalsh(gram)[0]), self.total(dim)
         for rows in batches(n_draws, dim**2):

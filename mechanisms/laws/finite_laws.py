@@ -91,7 +91,7 @@ def data_sets(population: Law, n: int) -> list[tuple[Records, Fraction]]:
     return out
 
 
-def gap_coefficients(mechanism: SymbolMechanism, population: Law, target: Law, n: int) -> list[list[Fraction]]:
+def _gap_coefficients(mechanism: SymbolMechanism, population: Law, target: Law, n: int) -> list[list[Fraction]]:
     """Return what multiplies ``loss[z][output]`` in the signed generalisation gap of W19-D2.8 and W19-D2.10.
 
     Raises
@@ -119,7 +119,7 @@ def generalisation_gap(
     The mechanism is defined on the data sets of ``n >= 1`` records, ``population`` is the law of one, ``target`` that
     of the target domain (the population itself if left out), and ``loss[z][output]`` lies in [0, 1].
     """
-    table = gap_coefficients(mechanism, population, target or population, n)
+    table = _gap_coefficients(mechanism, population, target or population, n)
     return abs(
         sum((c * v for row, line in zip(table, loss, strict=True) for c, v in zip(row, line, strict=True)), Fraction(0))
     )
@@ -134,7 +134,7 @@ def cross_domain_gap(
 
 def worst_gap(mechanism: SymbolMechanism, population: Law, n: int, target: Law | None = None) -> Fraction:
     """Return the largest ``generalisation_gap`` over all losses with values in [0, 1]: a sum of positive parts."""
-    table = gap_coefficients(mechanism, population, target or population, n)
+    table = _gap_coefficients(mechanism, population, target or population, n)
     positive = sum((max(c, Fraction(0)) for row in table for c in row), Fraction(0))
     negative = sum((max(-c, Fraction(0)) for row in table for c in row), Fraction(0))
     return max(positive, negative)

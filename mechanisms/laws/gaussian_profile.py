@@ -58,11 +58,11 @@ def gaussian_balls(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
             return arb("nan"), arb("nan")
         (delta, tail), (none, before) = gaussian_balls(epsilon, top), gaussian_balls(epsilon, arb(0))
         return delta.union(none), tail.union(before)  # both are monotone up to mu^2 = -2 epsilon
-    tail, other_tail = gaussian_tails(epsilon, mu)
+    tail, other_tail = _gaussian_tails(epsilon, mu)
     return tail - epsilon.exp() * other_tail, tail
 
 
-def gaussian_tails(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
+def _gaussian_tails(epsilon: Ball, mu: Ball) -> tuple[Ball, Ball]:
     """Return ``P(L > epsilon)`` under ``N(mu, 1)`` and under ``N(0, 1)`` as balls, for ``mu > 0``."""
     ratio = epsilon / mu
     return ndtr_ball(mu / 2 - ratio), ndtr_ball(-mu / 2 - ratio)
@@ -181,7 +181,7 @@ class GaussianProfile:
             raise ValueError(f"room must be 0 for tails at any precision, got room={self.room}")
         if self.mu == 0.0:
             return (arb(1), arb(1)) if epsilon < 0 else (arb(0), arb(0))
-        return gaussian_tails(epsilon, arb(self.mu))
+        return _gaussian_tails(epsilon, arb(self.mu))
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -192,7 +192,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     return GaussianProfile(mu * (1 + ROUNDING)).delta_bracket(epsilon - slack).high
 
 
-def laplace_balls(epsilon: Ball, size: Ball) -> tuple[Ball, Ball]:
+def _laplace_balls(epsilon: Ball, size: Ball) -> tuple[Ball, Ball]:
     r"""Return ``(delta(epsilon), P(L > epsilon))`` as balls; not finite where more bits are needed.
 
     With ``s = size``, drawn from the law at 0 and compared with that at ``s``, the loss of ``o`` is ``|o - s| - |o|``:
@@ -271,10 +271,10 @@ class LaplaceProfile:
 
     def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
         """Return a proved enclosure of ``delta_at`` (for ``size`` as it is stored)."""
-        return enclose(lambda: laplace_balls(arb(epsilon), arb(self.size))[0], low=0.0, high=1.0)
+        return enclose(lambda: _laplace_balls(arb(epsilon), arb(self.size))[0], low=0.0, high=1.0)
 
     def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        return enclose(lambda: laplace_balls(arb(epsilon), arb(self.size))[1], low=0.0, high=1.0)
+        return enclose(lambda: _laplace_balls(arb(epsilon), arb(self.size))[1], low=0.0, high=1.0)
 
     def tails(self, epsilon: Ball, direction: Direction = Direction.FORWARD) -> tuple[Ball, Ball]:
         size = arb(self.size)

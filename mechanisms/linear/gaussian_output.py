@@ -357,7 +357,7 @@ def recipes() -> dict[str, Recipe]:
     }
 
 
-def offered_ridge(domain: Domain, promise: Promise) -> float:
+def _offered_ridge(domain: Domain, promise: Promise) -> float:
     """Return the ridge that public numbers alone suggest, from a grid.
 
     It minimises ``(B sigma)^2 + (Y lam/(lam + n B^2/dim))^2``: the square of the noise in a prediction, and of what the
@@ -379,7 +379,7 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
         return NO_SIZE
     if promise.epsilon > 1:
         return Offered(None, "the classical constant is stated for epsilon up to 1")
-    lam = offered_ridge(domain, promise)
+    lam = _offered_ridge(domain, promise)
     moved = largest_move(lam, domain) * (2 if promise.neighbours == "replace" else 1)
     sigma = classical_sigma(moved, promise.epsilon, promise.delta)
     return Offered(GaussianOutput.isotropic(sigma, domain.dim, RidgeMap(lam)))
@@ -388,7 +388,7 @@ def _published(_: str, domain: Domain, promise: Promise) -> Offered:
 def _exact(_: str, domain: Domain, promise: Promise) -> Offered:
     if domain.n_public is None:
         return NO_SIZE
-    lam = offered_ridge(domain, promise)
+    lam = _offered_ridge(domain, promise)
     ridge, start = RidgeMap(lam), largest_move(lam, domain) / promise.epsilon
     return with_least_noise(lambda sigma: GaussianOutput.isotropic(sigma, domain.dim, ridge), domain, promise, start)
 

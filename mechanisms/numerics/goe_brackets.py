@@ -54,11 +54,11 @@ def _upper_tail(law: GoeLaw, x: float) -> Ball:
     if law.normalisation is Normalisation.UNIT_OFF_DIAGONAL:
         t = t / arb(2).sqrt()
     low = -t if law.extreme is Extreme.SPECTRAL_NORM else None
-    squared = de_bruijn_matrix(law.dim, low, t).det() / de_bruijn_matrix(law.dim, None, None).det()
+    squared = _de_bruijn_matrix(law.dim, low, t).det() / _de_bruijn_matrix(law.dim, None, None).det()
     return (1 - squared) / (1 + squared.sqrt())  # 1 - F from F^2, without cancellation
 
 
-def de_bruijn_matrix(dim: int, low: Ball | None, high: Ball | None) -> Ball:
+def _de_bruijn_matrix(dim: int, low: Ball | None, high: Ball | None) -> Ball:
     """Return the skew-symmetric matrix of ``J = (low, high)`` (None is infinite), with a border row for odd ``dim``."""
     half_line = _moments(dim, low, high, variance=arb(1))
     product = _moments(max(2 * dim, 2), low, high, variance=arb(1) / 2)

@@ -38,7 +38,7 @@ class Slopes:
         return (self.first(low), self.first(high)), (ends[0].min(ends[1]), top)
 
 
-def label_slopes(y: Ball, width: float, margin: float) -> Slopes:
+def _label_slopes(y: Ball, width: float, margin: float) -> Slopes:
     """Return those of ``width log(1 + exp((margin - y u)/width))`` for a label ``y``, -1 or 1."""
     scale, offset = arb(width), arb(margin)
 
@@ -52,7 +52,7 @@ def label_slopes(y: Ball, width: float, margin: float) -> Slopes:
     )
 
 
-def pseudo_huber_slopes(y: Ball, width: float) -> Slopes:
+def _pseudo_huber_slopes(y: Ball, width: float) -> Slopes:
     """Return those of ``width^2 (sqrt(1 + ((u - y)/width)^2) - 1)``."""
     scale = arb(width)
 
@@ -213,7 +213,7 @@ class LogisticLoss(_LabelLoss):
         return np.asarray(-_sech2_quarter(u) * np.tanh(0.5 * u))
 
     def slopes(self, y: Ball) -> Slopes:
-        return label_slopes(y, 1.0, 0.0)
+        return _label_slopes(y, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ class SmoothedHingeLoss(_LabelLoss):
         return np.asarray(response * _sech2_quarter(m) * np.tanh(0.5 * m) / self.width**2)
 
     def slopes(self, y: Ball) -> Slopes:
-        return label_slopes(y, self.width, 1.0)
+        return _label_slopes(y, self.width, 1.0)
 
 
 @dataclass(frozen=True)
@@ -380,7 +380,7 @@ class PseudoHuberLoss:
         return _five(-y_bound, y_bound)
 
     def slopes(self, y: Ball) -> Slopes:
-        return pseudo_huber_slopes(y, self.width)
+        return _pseudo_huber_slopes(y, self.width)
 
     def curvature(self, low: FloatArray, high: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(1 - (low / self.width) ** 2, 0.0) ** 1.5)

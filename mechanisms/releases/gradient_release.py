@@ -30,7 +30,7 @@ from .gaussian_shift import (
 )
 
 
-def record_gradient(theta: FloatArray, loss: GlmLoss, x: FloatArray, y: float) -> FloatArray:
+def _record_gradient(theta: FloatArray, loss: GlmLoss, x: FloatArray, y: float) -> FloatArray:
     """Return one record's part ``grad l = f'(x^T theta; y) x``, shape ``(dim,)``."""
     return np.asarray(float(loss.first(np.asarray(x @ theta), np.asarray(y))) * x)
 
@@ -87,7 +87,7 @@ class GradientRelease:
     def inner_products(self, outputs: FloatArray, x: FloatArray, y: float) -> FloatArray:
         """Return ``g^P(z) = (J^P)^T grad l(theta; z)`` of each output, shape ``(n_draws,)`` (RW21, Algorithm 5)."""
         row = as_row(x, len(self.theta))
-        return np.asarray(check_outputs(outputs, len(row)) @ record_gradient(self.theta, self.loss, row, y))
+        return np.asarray(check_outputs(outputs, len(row)) @ _record_gradient(self.theta, self.loss, row, y))
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> FloatArray:
         return draw_shifted(self.gradient(dataset), self.noise_scale, n_draws, rng)
@@ -113,7 +113,7 @@ class GradientRelease:
         return [slope * arb(float(each)) / arb(self.sigma2) for each in x]
 
     def _shift(self, pair: NeighbouringPair) -> FloatArray:
-        return sum_shift(pair, lambda x, y: record_gradient(self.theta, self.loss, x, y))
+        return sum_shift(pair, lambda x, y: _record_gradient(self.theta, self.loss, x, y))
 
 
 def examples() -> dict[str, Example]:

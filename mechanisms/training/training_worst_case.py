@@ -236,14 +236,14 @@ def _width(about: float) -> float:
     return 1e-3 * 2.0 ** math.floor(math.log2(min(max(about, 1e-2), LARGEST)))
 
 
-def resolved(delta: float) -> float:
+def _resolved(delta: float) -> float:
     """Return the smallest delta that a composition has to resolve for a claimed one: a power of ten."""
     if not 0 < delta < 10 * LEAST_DELTA:
         return LEAST_DELTA
     return max(10.0 ** math.floor(math.log10(delta) - 1), LEAST)
 
 
-def training_bound(training: DPSGD, norm: float) -> Bound:
+def _training_bound(training: DPSGD, norm: float) -> Bound:
     """Return what is proved about records whose clipped gradients are at most ``norm`` long, on all data sets.
 
     What holds for the transcript holds for the last iterate: it follows from it.
@@ -252,7 +252,7 @@ def training_bound(training: DPSGD, norm: float) -> Bound:
 
     def at(relation: Relation) -> Callable[[float, float], float]:
         def delta_at(epsilon: float, delta: float) -> float:
-            law = laws.upper(norm, relation, resolved(delta))
+            law = laws.upper(norm, relation, _resolved(delta))
             return min(1.0, max(law.delta_bracket(epsilon, direction).high for direction in BOTH))
 
         return delta_at
@@ -260,7 +260,7 @@ def training_bound(training: DPSGD, norm: float) -> Bound:
     def within(epsilon: float, delta: float) -> bool:
         ends = [0.0, 1.0]
         for loose in LOOSE:
-            law = laws.upper(norm, Relation.ADD, resolved(delta), loose)
+            law = laws.upper(norm, Relation.ADD, _resolved(delta), loose)
             brackets = [law.delta_bracket(epsilon, direction) for direction in BOTH]
             ends = [max(each.low for each in brackets), max(each.high for each in brackets)]
             if ends[1] <= delta or ends[0] > delta:
@@ -290,7 +290,7 @@ def training_bound(training: DPSGD, norm: float) -> Bound:
 def domain_bound(training: DPSGD, domain: Domain, length: float = math.inf) -> Bound | None:
     """Return what is proved over a domain about records whose features are no longer than ``length``."""
     shorter = Domain(domain.dim, min(domain.x_bound, length), domain.y_bound, domain.n_public)
-    return training_bound(training, longest_norm(training.loss, shorter, training.radius, training.clip))
+    return _training_bound(training, longest_norm(training.loss, shorter, training.radius, training.clip))
 
 
 def norms_of(training: DPSGD, dataset: Dataset) -> FloatArray:
@@ -301,7 +301,7 @@ def norms_of(training: DPSGD, dataset: Dataset) -> FloatArray:
 
 def records_bound(training: DPSGD, dataset: Dataset) -> Bound:
     """Return what is proved about every record of one data set, whatever the others are."""
-    return training_bound(training, float(norms_of(training, dataset).max(initial=0.0)))
+    return _training_bound(training, float(norms_of(training, dataset).max(initial=0.0)))
 
 
 def training_laws(training: DPSGD, dataset: Dataset) -> BatchedLaws:
@@ -341,7 +341,7 @@ class FewLaws:
     def _each(self, ask: Callable[[PrivacyProfile], float], delta: float = 0.0) -> FloatArray:
         values = np.zeros(len(self.norms))
         for place, of_it in zip(*np.unique(self.places, return_counts=True), strict=True):
-            law = self.laws.upper(float(self.norms[place]), Relation.REMOVE, resolved(delta), RECORDS_LOOSE)
+            law = self.laws.upper(float(self.norms[place]), Relation.REMOVE, _resolved(delta), RECORDS_LOOSE)
             values[place] = ask(law)
             tick(float(of_it))
         return values[self.places]
@@ -366,7 +366,7 @@ def training_worst_pair(training: DPSGD, domain: Domain, epsilon: float, delta: 
     most = longest_norm(training.loss, itself, training.radius, training.clip)
     if norm == 0 and training.count_sigma is None:
         return None
-    low, high = laws.lower(norm, resolved(delta)), laws.upper(most, least_delta=resolved(delta))
+    low, high = laws.lower(norm, _resolved(delta)), laws.upper(most, least_delta=_resolved(delta))
     response = domain.y_bound if training.loss == "squared" else 1.0
     curve = AtLeast(low, leaving)
     bracket = Bracket(curve.worse(epsilon), max(high.delta_bracket(epsilon, d).high for d in BOTH))

@@ -46,7 +46,7 @@ def document(calibration: Calibration, *, date: str) -> Document:
         keywords=("differential privacy", "calibration", "false alarms", "power"),
         summary=_callout(calibration, wrong),
         front=_front(calibration, wrong),
-        sections=(*rate_sections(calibration.rows), *power_sections(calibration.rows), _again(header)),
+        sections=(*_rate_sections(calibration.rows), *_power_sections(calibration.rows), _again(header)),
         running_header="pdp-verify calibrate",
     )
 
@@ -136,7 +136,7 @@ def _again(header: Row) -> Section:
     )
 
 
-def rate_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
+def _rate_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
     """Return the sections on true claims."""
     rates = [row for row in rows if row["kind"] == "rate" and row["level"] > 0]
     if not rates:
@@ -285,7 +285,7 @@ def _exact(rows: Sequence[Row]) -> tuple[Section, ...]:
 CURVES = 4
 
 
-def power_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
+def _power_sections(rows: Sequence[Row]) -> tuple[Section, ...]:
     """Return the section on mutants, if any were audited."""
     mutants = [row for row in rows if row["kind"] == "mutant"]
     if not mutants:

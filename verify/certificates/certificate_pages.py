@@ -53,7 +53,7 @@ MOST = 40
 WORDS = {"FORWARD": "drawn from the first data set", "BACKWARD": "drawn from the second data set"}
 
 
-def budget_section(row: Row) -> Section:
+def _budget_section(row: Row) -> Section:
     """Return the section of a record's row: the deepest parts of which a table has room for all."""
     leaves = row["leaves"]
     depth = max((len(leaf["place"]) for leaf in leaves), default=1)
@@ -107,7 +107,7 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
     audience = Audience(header["audience"])
     sections = [_evidence(header, parts), *(_claim_section(header, claim, parts) for claim in parts["claim"])]
     sections += _releases(header, parts)
-    sections += [_method(header), *map(budget_section, parts["budget"]), _appendix(header)]
+    sections += [_method(header), *map(_budget_section, parts["budget"]), _appendix(header)]
     title = TITLES.get(header["verdict"], OTHER_TITLE)
     return Document(
         title=title,

@@ -80,7 +80,7 @@ class DrawnEstimate:
 
     def coefficients(self, dataset: Dataset, n_draws: int, rng: np.random.Generator) -> FloatArray:
         """Return independent coefficients, shape ``(n_draws, dim)``."""
-        at_once = max(1, NUMBERS // (steps_of(self.mechanism) * dataset.dim))
+        at_once = max(1, NUMBERS // (_steps_of(self.mechanism) * dataset.dim))
         parts = []
         for done in range(0, check_draws(n_draws), at_once):
             outputs = self.mechanism.draw(dataset, min(at_once, n_draws - done), rng=rng)
@@ -88,23 +88,23 @@ class DrawnEstimate:
         return np.concatenate(parts)
 
 
-def steps_of(mechanism: object) -> int:
+def _steps_of(mechanism: object) -> int:
     """Return how many steps a mechanism takes, each of which is in its transcript."""
     return int(getattr(mechanism, "n_steps", 1))
 
 
 def passes(mechanism: object, dim: int, n_folds: int, n_draws: int) -> int:
     """Return the steps of all draws on all folds, those of draws made at once counted once."""
-    steps = steps_of(mechanism)
+    steps = _steps_of(mechanism)
     return n_folds * steps * math.ceil(n_draws / max(1, NUMBERS // (steps * dim)))
 
 
-def predict_nothing(dataset: Dataset) -> FloatArray:
+def _predict_nothing(dataset: Dataset) -> FloatArray:
     """Return coefficients 0."""
     return np.zeros(dataset.dim)
 
 
-def logistic_minimiser(dataset: Dataset) -> FloatArray:
+def _logistic_minimiser(dataset: Dataset) -> FloatArray:
     """Return the minimiser of the logistic loss with the ridge ``LIGHT_RIDGE`` times the squared bound of features."""
     solver = ObjectivePerturbation(LogisticLoss(), 1.0, LIGHT_RIDGE * dataset.x_bound**2)
     return np.asarray(solver.solve(dataset, np.zeros((1, dataset.dim)))[0])
@@ -112,8 +112,8 @@ def logistic_minimiser(dataset: Dataset) -> FloatArray:
 
 #: What promises nothing, by loss and method.
 WITHOUT_PRIVACY = {
-    "squared": {TRIVIAL: Plain(predict_nothing), NON_PRIVATE: Plain(minimum_norm)},
-    "logistic": {TRIVIAL: Plain(predict_nothing), NON_PRIVATE: Plain(logistic_minimiser)},
+    "squared": {TRIVIAL: Plain(_predict_nothing), NON_PRIVATE: Plain(minimum_norm)},
+    "logistic": {TRIVIAL: Plain(_predict_nothing), NON_PRIVATE: Plain(_logistic_minimiser)},
 }
 
 

@@ -162,7 +162,7 @@ def compare(
     (['trivial', 'Gaussian output', 'Gaussian output'], 0.5)
     """
     given = dict(locals())
-    check_kinds(given)
+    _check_kinds(given)
     folds, draws, seed, jobs = int(folds), int(draws), int(seed), int(jobs)
     methods, features, drops = (_names(name, given[name]) for name in ("methods", "features", "drops"))
     options = {name: given[name] for name in _OF_THE_DATA} | {
@@ -191,7 +191,7 @@ def compare(
     return made.frame()
 
 
-def check_kinds(given: Mapping[str, Any]) -> None:
+def _check_kinds(given: Mapping[str, Any]) -> None:
     """Refuse arguments of ``compare`` that are of another kind; what may hold records is not quoted.
 
     ``UserError`` has one line with the name of the argument and its rule.

@@ -30,7 +30,7 @@ def difference_document(difference: Difference) -> Document:
         title=f"What changed: {difference.kind}",
         author="pdp-verify",
         summary=_summary(difference),
-        front=(*notes, Paragraph(compared_words(difference), TextStyle.NOTE), *_tables(difference, first)),
+        front=(*notes, Paragraph(_compared_words(difference), TextStyle.NOTE), *_tables(difference, first)),
         sections=tuple(
             Section(f"Changed {turn.value}", 1, _tables(difference, turn), audience=audience) for turn in others
         ),
@@ -83,7 +83,7 @@ def terminal_lines(difference: Difference) -> list[str]:
             for what in dict.fromkeys(change.what for change in changes):
                 lines += _group(what, changes, width)
     lines.append("")
-    for note in (*difference.notes, compared_words(difference)):
+    for note in (*difference.notes, _compared_words(difference)):
         lines += textwrap.wrap(note, width)
     return lines
 
@@ -101,7 +101,7 @@ def _group(what: str, changes: tuple[RecordChange, ...], width: int) -> Iterator
         yield f"{' ' * INDENT}and {format_count(len(these) - LINES)} more (--json lists all)"
 
 
-def compared_words(difference: Difference) -> str:
+def _compared_words(difference: Difference) -> str:
     """Return how much was held against each other, in words; numbers that overlap are never called the same."""
     counts = dict(difference.compared)
     equal = counts.pop("equal", 0)

@@ -156,7 +156,7 @@ def question(claim: Row | None) -> Row:
     return {} if claim is None else {name: claim[name] for name in named}
 
 
-def numbers_of(claim: Row | None) -> Row:
+def _numbers_of(claim: Row | None) -> Row:
     """Return the numbers of a claim."""
     return {} if claim is None else {name: claim[name] for name in ("published", "low", "high")}
 
@@ -167,7 +167,7 @@ def claim_changes(where: str, old: Row | None, new: Row | None, comparer: Compar
         return  # a check that stopped has no claim: the outcome says so
     parts = [(question(old), question(new))]
     if comparer.numbers:
-        parts.append((numbers_of(old), numbers_of(new)))
+        parts.append((_numbers_of(old), _numbers_of(new)))
     for before, after in parts:
         differing = [name for name in before if not comparer.same(before[name], after[name])]
         for name in differing:
@@ -176,7 +176,7 @@ def claim_changes(where: str, old: Row | None, new: Row | None, comparer: Compar
             return  # the numbers of another quantity are others
 
 
-def sweep_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
+def _sweep_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
     """Yield what changed between two sweeps: the grid, then its cells."""
     yield from one(Turn.CHANGED, "grid", "", old.header["name"], new.header["name"])
     for axis in dict.fromkeys([*old.header["axes"], *new.header["axes"]]):

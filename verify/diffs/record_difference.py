@@ -67,10 +67,10 @@ def difference(old: RecordLike, new: RecordLike) -> Difference:
     """
     before, after = compared_record(old), compared_record(new)
     _check_comparable(before, after)
-    comparer, notes = comparer_of(before, after)
+    comparer, notes = _comparer_of(before, after)
     module = import_module(f".{MODULES.get(before.kind, before.kind + '_changes')}", __package__)
     changes: Changes = getattr(module, f"{before.kind}_changes")
-    found = [*header_changes(before.header, after.header), *changes(before, after, comparer)]
+    found = [*_header_changes(before.header, after.header), *changes(before, after, comparer)]
     unsaid = _unsaid(before, after) if not found else []
     confidential = before.confidential or after.confidential
     return Difference(
@@ -107,7 +107,7 @@ def _said(old: ComparedRecord, new: ComparedRecord) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def comparer_of(old: ComparedRecord, new: ComparedRecord) -> tuple[Comparer, tuple[str, ...]]:
+def _comparer_of(old: ComparedRecord, new: ComparedRecord) -> tuple[Comparer, tuple[str, ...]]:
     """Return how the numbers of two records are compared, and in words what is not, and why."""
     if old.kind == "calibration":  # nothing is drawn from its seed but the repetitions, and their counts are compared
         return Comparer(numbers=True, exactly=True), ()
@@ -126,7 +126,7 @@ def comparer_of(old: ComparedRecord, new: ComparedRecord) -> tuple[Comparer, tup
     return Comparer(numbers=seeds[0] == seeds[1] and same_data, exactly=exactly), tuple(notes)
 
 
-def header_changes(old: Row, new: Row) -> Iterator[RecordChange]:
+def _header_changes(old: Row, new: Row) -> Iterator[RecordChange]:
     """Yield what changed of that which every kind of record says of itself."""
     if "profile" in old and "profile" in new:
         order = get_args(Profile)

@@ -52,12 +52,12 @@ class Cut(ProgressColumn):
         return Text(task.description, no_wrap=True, overflow="ellipsis")
 
 
-def console_of_errors() -> Console:
+def _console_of_errors() -> Console:
     """Return the console of standard error; ``NO_COLOR`` is honoured."""
     return Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")) or None)
 
 
-def has_bars(console: Console) -> bool:
+def _has_bars(console: Console) -> bool:
     """Return whether a bar can be shown there."""
     return console.is_terminal and not console.is_dumb_terminal
 
@@ -80,9 +80,9 @@ class Follower:
         self._tasks, self._left = tasks, left
         self._total = self._done = 0
         self._start = self._last = time.monotonic()
-        console = console_of_errors()
+        console = _console_of_errors()
         self._bar: Progress | None = None
-        if has_bars(console):
+        if _has_bars(console):
             self._bar = bars(
                 console, left=left, transient=True, redirect_stdout=sys.stdout.isatty(), redirect_stderr=True
             )
@@ -269,8 +269,8 @@ def progress(visible: bool, say: Callable[[str], None], *, console: Console | No
     Where what is printed must not depend on private records (not ``visible``), a terminal shows a bar without the names
     of phases, and nothing is written elsewhere.
     """
-    console = console or console_of_errors()
-    if has_bars(console):
+    console = console or _console_of_errors()
+    if _has_bars(console):
         bar = Bar(visible, console)
         with bar.bar:
             yield bar

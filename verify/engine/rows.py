@@ -43,7 +43,7 @@ def dumps(row: Row) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def estimate_row(estimate: Estimate | None) -> Row | None:
+def _estimate_row(estimate: Estimate | None) -> Row | None:
     """Return an estimate as JSON values."""
     if estimate is None:
         return None
@@ -78,8 +78,8 @@ def evidence_row(evidence: Evidence, outcome: Outcome, reason: Reason) -> Row:
             "strict_note": claim.strict_note,
             "measure": claim.measure.name,
         },
-        "exact": estimate_row(exact),
-        "sampled": estimate_row(sampled),
+        "exact": _estimate_row(exact),
+        "sampled": _estimate_row(sampled),
         # an error of the exact value above the width of the other witness's interval cannot go unnoticed
         "detects": encode(float(sampled.high - sampled.low)) if exact and sampled else None,
         "found": encode(evidence.found),
@@ -87,12 +87,12 @@ def evidence_row(evidence: Evidence, outcome: Outcome, reason: Reason) -> Row:
     }
 
 
-def formula_row(formula: Formula | None) -> Row | None:
+def _formula_row(formula: Formula | None) -> Row | None:
     """Return a formula as JSON values."""
     return {"typst": formula.typst, "text": formula.text} if formula else None
 
 
-def provenance_row(provenance: Provenance | None) -> Row | None:
+def _provenance_row(provenance: Provenance | None) -> Row | None:
     """Return where a part was read, as JSON values."""
     return vars(provenance) | {"worth": provenance.worth.name} if provenance else None
 
@@ -116,12 +116,12 @@ def statement_row(statement: Statement, *, file: str, reference: str) -> Row:
                 "id": part.id,
                 "title": part.title,
                 "reading": part.reading,
-                "printed": formula_row(part.printed),
-                "corrected": formula_row(part.corrected),
+                "printed": _formula_row(part.printed),
+                "corrected": _formula_row(part.corrected),
                 "what_went_wrong": part.what_went_wrong,
                 "derivation": part.derivation,
                 "proof": part.proof,
-                "provenance": provenance_row(part.provenance),
+                "provenance": _provenance_row(part.provenance),
             }
             for part in statement.parts
         ],

@@ -21,7 +21,7 @@ ROOMS = ("audits", "mechanisms", "verify")
 LIBRARIES = ("numpy", "python-flint", "scipy", "statsmodels")
 
 
-def own_version() -> str:
+def _own_version() -> str:
     """Return the version of pdp-verify."""
     return metadata.version("pdp-verify")
 
@@ -29,7 +29,7 @@ def own_version() -> str:
 @cache
 def library_versions() -> dict[str, str]:
     """Return the versions that numbers depend on, by name."""
-    versions = {"pdp-verify": own_version(), "python": platform.python_version()}
+    versions = {"pdp-verify": _own_version(), "python": platform.python_version()}
     return versions | {name: metadata.version(name) for name in LIBRARIES}
 
 

@@ -29,7 +29,7 @@ class Measure(Enum):
 ORDER = {measure.name: place for place, measure in enumerate(Measure)}
 
 
-def number_of(value: Any) -> float:
+def _number_of(value: Any) -> float:
     """Return the float that a row's number stands for (``inf``, ``-inf`` and ``nan`` are texts there)."""
     return float(value)
 
@@ -40,7 +40,7 @@ NARROW = 1e-4
 
 def is_narrow(exact: Mapping[str, Any]) -> bool:
     """Return whether a proved enclosure is as good as a number; a wide one is told by its ends."""
-    low, high, value = (number_of(exact[name]) for name in ("low", "high", "value"))
+    low, high, value = (_number_of(exact[name]) for name in ("low", "high", "value"))
     return low == high or high - low <= max(NARROW * abs(value), 1e-12)
 
 
@@ -53,9 +53,9 @@ def found_value(row: Mapping[str, Any]) -> float:
     if not witness:
         return math.nan
     if not row["exact"] or is_narrow(witness) or claim is None:
-        return number_of(witness["value"])
-    low, high = number_of(witness["low"]), number_of(witness["high"])
-    return high if high < number_of(claim["low"]) else low
+        return _number_of(witness["value"])
+    low, high = _number_of(witness["low"]), _number_of(witness["high"])
+    return high if high < _number_of(claim["low"]) else low
 
 
 def excess(row: Mapping[str, Any]) -> float:
@@ -67,14 +67,14 @@ def excess(row: Mapping[str, Any]) -> float:
     claim, value = row["claim"], found_value(row)
     if claim is None or math.isnan(value):
         return math.nan
-    low, high = number_of(claim["low"]), number_of(claim["high"])
+    low, high = _number_of(claim["low"]), _number_of(claim["high"])
     match claim["measure"]:
         case "DELTA" | "FAILURE":
             return _over(value, high)
         case "COVERAGE":
             return _over(1.0 - value, 1.0 - low)
         case "BOUND":
-            sides = [number_of(row["notes"][name]) for name in ("value", "bound") if name in row["notes"]]
+            sides = [_number_of(row["notes"][name]) for name in ("value", "bound") if name in row["notes"]]
             return _over(sides[0], sides[1]) if len(sides) == 2 else _over(value, high)
         case "GROWTH":
             beyond = max(value - high, low - value)
@@ -88,7 +88,7 @@ def gravity(row: Mapping[str, Any]) -> tuple[int, int, float]:
     Of cases that do not fail, the one of the gravest kind with the least room (relative to what is allowed) is first.
     """
     fails = row["outcome"] == "FAILS"
-    size = -excess(row) if fails else number_of(row["margin"])
+    size = -excess(row) if fails else _number_of(row["margin"])
     return (0 if fails else 1, ORDER[row["claim"]["measure"]], math.inf if math.isnan(size) else size)
 
 

@@ -34,7 +34,7 @@ NOT_EXAMINED = "not examined: "
 MISSTATED = "its own statement is refuted: "
 
 
-def examine_one(
+def _examine_one(
     mechanism: Any,
     pair: Any,
     claim: PrivacyClaim,
@@ -83,17 +83,17 @@ def pair_evidence(
     if empty:
         return Evidence(shown, reason="the claim is empty")
     claim = claim or point_claim(epsilon, delta, (pair.relation,))
-    found = examine_one(mechanism, pair, claim, budget, make=make, views=views)
+    found = _examine_one(mechanism, pair, claim, budget, make=make, views=views)
     if not is_reference(mechanism):
-        return _external(found, shown, pair_words(pair), vouched=vouched)
+        return _external(found, shown, _pair_words(pair), vouched=vouched)
     witness = found.pairs[0].witnesses[0]
     if claim.curve is not None:
         return _evidence_of(witness, shown, "")
-    notes = law_notes(proved_profile(mechanism, pair), epsilon, delta) if isinstance(mechanism, ExactLaw) else {}
+    notes = _law_notes(proved_profile(mechanism, pair), epsilon, delta) if isinstance(mechanism, ExactLaw) else {}
     return Evidence(shown, witness.exact, witness.sampled, notes=notes)
 
 
-def law_notes(profile: PrivacyProfile, epsilon: float, delta: float) -> dict[str, Value]:
+def _law_notes(profile: PrivacyProfile, epsilon: float, delta: float) -> dict[str, Value]:
     """Return the numbers that stand beside an exact delta."""
     return {
         "epsilon_published": float(epsilon),
@@ -103,7 +103,7 @@ def law_notes(profile: PrivacyProfile, epsilon: float, delta: float) -> dict[str
     }
 
 
-def pair_words(pair: Any) -> str:
+def _pair_words(pair: Any) -> str:
     """Return what a pair is that somebody gave: how many records, and by what the second data set differs."""
     size, apart = len(pair.first.y), getattr(pair, "distance", 1)
     changed = {Relation.ADD: "added", Relation.REMOVE: "removed", Relation.REPLACE: "replaced"}[pair.relation]

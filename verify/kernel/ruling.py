@@ -190,7 +190,7 @@ class DisplayRuling:
         }
 
 
-def rule_display(parts: Sequence[PartRuling]) -> DisplayRuling:
+def _rule_display(parts: Sequence[PartRuling]) -> DisplayRuling:
     """Return the ruling of one display from its readings (one part without a name, where the text has one)."""
     part = parts[0].part
     if not part.reading:
@@ -221,12 +221,12 @@ def mutant_summary(rows: Sequence[Row]) -> Row:
     }
 
 
-def is_blind(mutants: Row, *, quick: bool) -> bool:
+def _is_blind(mutants: Row, *, quick: bool) -> bool:
     """Return whether a mutant was not refuted, by the summary of all of a part: nothing is then supported."""
     return bool(mutants["held"] or (mutants["undecided"] and not quick))
 
 
-def rule_part(statement: Statement, part: Part, rows: Sequence[Row], *, quick: bool) -> PartRuling:
+def _rule_part(statement: Statement, part: Part, rows: Sequence[Row], *, quick: bool) -> PartRuling:
     """Return the rulings of one part from the rows of the whole statement."""
     expected = [case for case in statement.cases if case.part == part.id and (case.quick or not quick)]
     mine = [row for row in rows if row["part"] == part.id]
@@ -237,7 +237,7 @@ def rule_part(statement: Statement, part: Part, rows: Sequence[Row], *, quick: b
         return rule(
             [row for row in mine if row["standing"] == standing.name],
             expected_cases=sum(case.standing is standing for case in expected),
-            blind=is_blind(mutants, quick=quick),
+            blind=_is_blind(mutants, quick=quick),
             unguarded=mutants["total"] < n_mutants,
             definition=bool(statement.definition) and not part.reading,
         )
@@ -252,8 +252,8 @@ def rule_statement(statement: Statement, rows: Sequence[Row], *, quick: bool) ->
     """
     of_display: dict[str, list[PartRuling]] = {}
     for part in statement.parts:
-        of_display.setdefault(part.display, []).append(rule_part(statement, part, rows, quick=quick))
-    displays = [rule_display(parts) for parts in of_display.values()]
+        of_display.setdefault(part.display, []).append(_rule_part(statement, part, rows, quick=quick))
+    displays = [_rule_display(parts) for parts in of_display.values()]
     deciding = [each for each in displays if not each.proof] or displays
     has_corrected = any(each.corrected for each in deciding)
     corrected = join([each.corrected or each.printed for each in deciding]) if has_corrected else None

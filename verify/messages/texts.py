@@ -87,7 +87,7 @@ def _strict(constant: str) -> Any:
 WIDEST = 100
 
 
-def text_width() -> int:
+def _text_width() -> int:
     """Return how wide text is set."""
     return min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
 
@@ -95,4 +95,4 @@ def text_width() -> int:
 def labelled(label: str, text: str, indent: int) -> str:
     """Return a text beside its label, all its lines indented alike."""
     indents = {"initial_indent": label.ljust(indent), "subsequent_indent": " " * indent}
-    return textwrap.fill(text, text_width(), break_on_hyphens=False, **indents)  # type: ignore[arg-type]
+    return textwrap.fill(text, _text_width(), break_on_hyphens=False, **indents)  # type: ignore[arg-type]

@@ -123,7 +123,7 @@ def _found(row: Row, *, typographic: bool) -> str:
     exact, sampled = row["exact"], row["sampled"]
     if not exact:
         return interval(sampled, typographic=typographic) if sampled else "not known"
-    value = exact_words(row, telling_digits(row), typographic=typographic)
+    value = exact_words(row, _telling_digits(row), typographic=typographic)
     return f"{value} (simulated: {interval(sampled, typographic=typographic)})" if sampled else value
 
 
@@ -131,7 +131,7 @@ def _found(row: Row, *, typographic: bool) -> str:
 DIGITS = (3, 4, 6, 9)
 
 
-def telling_digits(row: Row) -> int:
+def _telling_digits(row: Row) -> int:
     """Return how many digits tell what was found from what is allowed: three, or more where those are alike."""
     claim, value = row["claim"], found_value(row)
     limits = [number(claim[name]) for name in ("low", "high")]
@@ -172,7 +172,7 @@ COUNTED = tuple(each.name for each in (Measure.DELTA, Measure.COVERAGE, Measure.
 def _delta_sentence(row: Row, found: str, *, fails: bool, typographic: bool) -> str:
     """Return "At epsilon 0.0267 (the printed formula) the true delta is 0.0283, where 0.001 was promised."."""
     claim = row["claim"]
-    digits = telling_digits(row)
+    digits = _telling_digits(row)
     epsilon, promised = (figure(claim[name], digits, typographic=typographic) for name in ("published", "high"))
     chosen = any(value == claim["published"] for name, value in row.get("params", {}).items() if "epsilon" in name)
     formula = FORMULA.get(row.get("standing", ""), "")

@@ -125,7 +125,7 @@ def run(
         click.echo(
             json.dumps({"record": str(folder / "audit.jsonl"), "exit_code": findings.exit_code, "verdicts": verdicts})
         )
-    summarise(findings, folder, err=as_json, seconds=float(str(about["seconds"])), full=full)
+    _summarise(findings, folder, err=as_json, seconds=float(str(about["seconds"])), full=full)
     return findings.exit_code
 
 
@@ -147,7 +147,7 @@ def leave(findings: Findings, folder: Path, about: Row, *, jobs: int, full: bool
         raise Defect(f"the report could not be set ({stop}); the record is {folder / 'audit.jsonl'}") from stop
 
 
-def summarise(findings: Findings, folder: Path, *, err: bool, seconds: float, full: bool = False) -> None:
+def _summarise(findings: Findings, folder: Path, *, err: bool, seconds: float, full: bool = False) -> None:
     """Print the unexpected first, then the counts, the paths and the next command to type."""
     from ..engine.rows import DIED
     from ..messages.texts import labelled

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..papers.registry import Source
 
 
-def needs_of(sources: Sequence[Source]) -> tuple[str, ...]:
+def _needs_of(sources: Sequence[Source]) -> tuple[str, ...]:
     """Return the names of the published data sets that decide some of these statements, each once."""
     return tuple(dict.fromkeys(name for source in sources for name in source.load().needs))
 
@@ -29,7 +29,7 @@ def given_sets(sources: Sequence[Source], folder: Path) -> dict[str, Dataset]:
     if not folder.is_dir():
         raise UserError(f"data must be a folder that exists, got data={folder}")
     given = {}
-    for name in needs_of(sources):
+    for name in _needs_of(sources):
         recipe = recipes.published_sets()[name]
         try:
             recipe.find(folder)
@@ -64,7 +64,7 @@ def given_again(source: Source, recorded: Mapping[str, str], folder: Path | None
 
 def told(sources: Sequence[Source], given: Mapping[str, Dataset]) -> str:
     """Return in one line what was found of what the chosen statements need."""
-    needs = needs_of(sources)
+    needs = _needs_of(sources)
     if not needs:
         return "data    none of the chosen statements needs any"
     found = [f"{name} ({each.n_records} records, {each.dim} features)" for name, each in given.items()]

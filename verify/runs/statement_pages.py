@@ -50,13 +50,13 @@ from .pages.short_pages import SHORT_DIGEST, TONES, badge, paper_address
 QUANTILE = re.compile(r"(?P<what>.*) \((?P<level>\d+ %|median)\)")
 
 
-def undecided_blocks(rows: Sequence[Row]) -> list[Block]:
+def _undecided_blocks(rows: Sequence[Row]) -> list[Block]:
     """Return why cases are undecided that have no witness, in their checks' own words, each once."""
     details = dict.fromkeys(row["detail"] for row in rows if row["outcome"] == "UNDECIDED" and row["detail"])
     return [Paragraph(plain_words(f"{text[0].upper()}{text[1:]}."), TextStyle.NOTE) for text in details]
 
 
-def given_blocks(rows: Sequence[Row]) -> list[Block]:
+def _given_blocks(rows: Sequence[Row]) -> list[Block]:
     """Return the numbers of every case: its quantiles in a table, and the rest in another."""
     return [block for row in rows for block in (*_quantiles(row), *_rest(row))]
 
@@ -121,7 +121,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
     facts += [Fact("File", statement["file"]), Fact("Paper", statement["reference"], address)]
     on_data = bool(verdict.get("data"))
     tail = [*_mutant_blocks(verdict, rows), *(_figure_block(row) for row in figures)]
-    tail += given_blocks(rows) if on_data and single else []
+    tail += _given_blocks(rows) if on_data and single else []
     head = Section(
         statement["title"],
         1,
@@ -141,7 +141,7 @@ def statement_sections(record: Record, statement: Row, figures: Sequence[Row]) -
             Section(
                 part["title"],
                 2,
-                (*_part_blocks(part, ruling, mine), *(given_blocks(mine) if on_data else ()), *read),
+                (*_part_blocks(part, ruling, mine), *(_given_blocks(mine) if on_data else ()), *read),
                 badges=_badges(ruling),
                 kicker=part["id"] + (" · line of the proof" if part["proof"] else ""),
                 id=part["id"] if part["id"] != statement["id"] else "",
@@ -204,7 +204,7 @@ def _part_blocks(part: Row, verdict: Row, rows: Sequence[Row]) -> list[Block]:
             wrong = plain_words(part["what_went_wrong"]).rstrip(".")
             blocks.append(Paragraph(f"What is wrong as printed: {wrong}.{derived}"))
         blocks += worst_blocks(mine, part["id"])
-        blocks += undecided_blocks(mine)
+        blocks += _undecided_blocks(mine)
         if mine:
             blocks.append(_number_table(form, part["id"], mine))
         blocks += _agreement(mine)
@@ -328,10 +328,10 @@ def _mutant_blocks(verdict: Row, rows: Sequence[Row]) -> list[Block]:
 def _figure_block(row: Row) -> Block:
     if row["figure"] is None:
         return Callout(Tone.BAD, "A figure could not be made", f"{row['error']['type']}: {row['error']['message']}")
-    return figure_of(row)
+    return _figure_of(row)
 
 
-def figure_of(row: Row) -> Figure | HeatMap:
+def _figure_of(row: Row) -> Figure | HeatMap:
     """Return the figure of a record's row, named after its statement (names are unique in a document)."""
     kind: Any = {"Figure": Figure, "HeatMap": HeatMap}[row["figure"]["kind"]]
     plain: Figure | HeatMap = from_plain(row["figure"], kind)

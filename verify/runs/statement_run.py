@@ -138,7 +138,7 @@ def _begun(source: Source, settings: RunSettings, store: Store, given: Mapping[s
     return _StatementRun(source, statement, tasks, own, done)
 
 
-def run_header(
+def _run_header(
     sources: Sequence[Source], settings: RunSettings, given: Mapping[str, Dataset], *, complete: bool
 ) -> Row:
     """Return the first line of a run's record."""
@@ -152,7 +152,7 @@ def run_header(
         "statements": [source.id for source in sources],
         "papers": {paper.name: paper.row() for paper in papers() if any(s.id in paper.entries for s in sources)},
     }
-    data = data_digests() | digests(given)
+    data = _data_digests() | digests(given)
     return header(own, schema_version=records.SCHEMA_VERSIONS["record"]) | {"data": data}
 
 
@@ -161,7 +161,7 @@ def digests(given: Mapping[str, Dataset]) -> dict[str, str]:
     return {name: dataset.digest for name, dataset in given.items()}
 
 
-def data_digests() -> dict[str, str]:
+def _data_digests() -> dict[str, str]:
     """Return the digest of every embedded data set, as prepared."""
     from mechanisms.data.embedded import SOURCES, load
 
@@ -247,7 +247,7 @@ def _findings(
     worker_deaths: int,
 ) -> Findings:
     record = records.Record(
-        run_header([run.source for run in runs], settings, given, complete=not interrupted),
+        _run_header([run.source for run in runs], settings, given, complete=not interrupted),
         tuple(
             statement_row(run.statement, file=shown_path(run.source.path), reference=citation(run.statement.paper))
             for run in runs

@@ -103,13 +103,13 @@ def trouble(row: Any, record: str, number: int) -> str:
     try:
         checker.validate_python(row)
     except ValidationError as stop:
-        return in_words(row, stop.errors(include_url=False, include_input=False))
+        return _in_words(row, stop.errors(include_url=False, include_input=False))
     if kind == "figure" and not _can_be_drawn(row["figure"]):
         return "'figure' has lists that do not fit together"
     return ""
 
 
-def in_words(row: Any, errors: list[ErrorDetails]) -> str:
+def _in_words(row: Any, errors: list[ErrorDetails]) -> str:
     """Return the first of a line's errors in words; those of the same place, of which one must not be, are joined."""
     place, rule = _place(row, errors[0]), errors[0]["type"]
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")

@@ -158,7 +158,7 @@ def pair_of(cell: Cell, shared: Shared) -> NeighbouringPair:
 
 def decide_cell(cell: Cell, shared: Shared) -> Row:
     """Return the row of a cell; an exception becomes an outcome, so that a sweep goes on."""
-    n_draws = 0 if out_of_place(cell, shared) else _draws(cell, shared)
+    n_draws = 0 if _out_of_place(cell, shared) else _draws(cell, shared)
     spent = 0.0 if n_draws == 0 else shared.failure_prob
     own = whole(shared.failure_prob, StreamKey(shared.seed).child("sweep", cell_name(cell)))
     decided = decided_row(partial(check_cell, cell, shared), own, n_draws=n_draws)
@@ -191,7 +191,7 @@ def _stopped(shared: Shared, cell: Cell, why: Row) -> tuple[str, str]:
 def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
     """Return the evidence for "(epsilon, delta) holds between the two data sets of this cell"."""
     epsilon, delta = cell["epsilon"], cell["delta"]
-    wrong = out_of_place(cell, shared)
+    wrong = _out_of_place(cell, shared)
     if wrong:
         return _no_claim(cell, wrong)
     pair = pair_of(cell, shared)
@@ -212,7 +212,7 @@ def check_cell(cell: Cell, shared: Shared, budget: Budget) -> Evidence:
         return _no_claim(cell, f"float64 does not carry these numbers: {stop}")
 
 
-def out_of_place(cell: Cell, shared: Shared) -> str:
+def _out_of_place(cell: Cell, shared: Shared) -> str:
     """Return why a combination of axes makes no claim; empty where it does."""
     name, loss = cell["mechanism"], cell["loss"]
     if name in shared.imported:

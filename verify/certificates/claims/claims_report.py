@@ -29,7 +29,7 @@ FIGURE_RHOS = (0.02, 0.05, 0.1, 0.2)
 BATCH = 2_000
 
 
-def scales_of(deployment: Deployment) -> ReportScales:
+def _scales_of(deployment: Deployment) -> ReportScales:
     """Return the public parameters of the report that the configuration describes."""
     section, mechanism = deployment.config.report, deployment.mechanism
     assert section is not None
@@ -40,7 +40,7 @@ def scales_of(deployment: Deployment) -> ReportScales:
 
 def coverage_finding(deployment: Deployment, claim: CoverageClaim) -> Finding:
     """Return what was found about the coverage of the published bound on one's own loss."""
-    scales = scales_of(deployment)
+    scales = _scales_of(deployment)
     scales.require(deployment.dataset.dim)
     promised = (1.0 if scales.sigma2 is None else 3.0) * scales.failure_prob
     shown = Claim(
@@ -77,7 +77,7 @@ def _public_data(deployment: Deployment, n_records: int = 60) -> Dataset:
     X *= (bound if math.isfinite(bound) else 1.0) / row_norms(X)[:, None] * ((index % 3 + 1) / 3)[:, None]
     signs = np.where(index % 2 == 0, 1.0, -1.0)
     y = signs * min(1.0, deployment.dataset.y_bound)
-    if scales_of(deployment).loss.name == "poisson":
+    if _scales_of(deployment).loss.name == "poisson":
         y = np.abs(y)
     return Dataset(X, y, deployment.dataset.x_bound, deployment.dataset.y_bound, name="structured", public=True)
 
@@ -99,7 +99,7 @@ def _failures(
 
 
 def _simulated(deployment: Deployment, claim: CoverageClaim, dataset: Dataset, private: bool, name: str) -> Check:
-    scales = scales_of(deployment)
+    scales = _scales_of(deployment)
     n_draws = _coverage_draws(deployment)
     budget = deployment.budget(str(claim.name), name, share=1 / 3, n_draws=n_draws, private=private)
     with deployment.progress.phase(f"{claim.name}: {name}", budget.n_draws):
@@ -187,7 +187,7 @@ def quality(deployment: Deployment, claim: UtilityClaim, theta: FloatArray) -> F
 
 def independent_report(deployment: Deployment) -> PrivacyReport:
     """Return the data-independent report: the released parameter and public constants, at no further cost."""
-    scales = scales_of(deployment)
+    scales = _scales_of(deployment)
     assert deployment.released is not None
     plain = ReportScales(scales.loss, scales.sigma, scales.lam, scales.failure_prob)
     return PrivacyReport(plain, tuple(float(v) for v in deployment.released))

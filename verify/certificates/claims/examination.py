@@ -120,7 +120,7 @@ def _died(work: PairWork) -> PairExamination:
 def pair_checks(examination: Examination, *, over_all: bool) -> list[Check]:
     """Return the checks of every pair; over all data sets a single pair can refute and never support."""
     both = ((pair, witness) for pair in examination.pairs for witness in pair.witnesses)
-    return [sound_or_void(witness_check(pair, witness, over_all=over_all), examination) for pair, witness in both]
+    return [sound_or_void(_witness_check(pair, witness, over_all=over_all), examination) for pair, witness in both]
 
 
 def sound_or_void(check: Check, examination: Examination) -> Check:
@@ -131,7 +131,7 @@ def sound_or_void(check: Check, examination: Examination) -> Check:
     return replace(check, evidence=Evidence(check.evidence.claim, reason=reason), words="")
 
 
-def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -> Check:
+def _witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -> Check:
     """Return a witness as a check of the certificate."""
     role = CheckRole.REFUTES if over_all and witness.role is CheckRole.DECIDES else witness.role
     shown = Claim(witness.quantity, witness.low, witness.high, witness.high)
@@ -141,7 +141,7 @@ def witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) ->
     return Check(name, role, evidence, pair.private, words, witness.tests, witness.rests_on)
 
 
-def epsilon_seen(examination: Examination) -> float:
+def _epsilon_seen(examination: Examination) -> float:
     """Return the largest epsilon that the black box certifies on any of the pairs (0 when it certifies none)."""
     lows = [
         witness.estimate.low
@@ -171,7 +171,7 @@ def advice(
         return least_change(examination.violation, examination.broken)
     if examination.misstated:
         return misstated(examination.misstated)
-    low = epsilon_seen(examination)
+    low = _epsilon_seen(examination)
     certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
     seen = f"No violation found{certified}. " if examination.drawn else ""
     if examination.missing:

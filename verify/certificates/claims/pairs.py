@@ -89,7 +89,7 @@ def public_pairs(
 
     Raises UserError if there is none.
     """
-    labels, public = labels_only(deployment), _public_domain(deployment)
+    labels, public = _labels_only(deployment), _public_domain(deployment)
     structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=count, labels=labels))
     named: list[Named] = list(pairs_for(deployment.pairs, relation)) if claim.group == 1 else []
     if not (structured or named):
@@ -104,7 +104,7 @@ def own_pairs(deployment: Deployment, claim: PrivacyClaim, relation: Relation, w
     if claim.group > 1:
         return []
     n_min, n_max = deployment.config.data.n_min, deployment.domain.n_public
-    labels = labels_only(deployment)
+    labels = _labels_only(deployment)
     return list(own_data_pairs(deployment.dataset, relation, wanted, n_min=n_min, n_max=n_max, labels=labels))
 
 
@@ -117,7 +117,7 @@ def pair_search(deployment: Deployment, claim: PrivacyClaim, relation: Relation)
     units = min(units, int(SEARCH_SHARE * pairs * draws / n_draws))
     if units < LEAST_UNITS:
         return None
-    labels = labels_only(deployment)
+    labels = _labels_only(deployment)
     return PairSearch(_public_domain(deployment), relation, claim.group, labels, units, winners, n_draws)
 
 
@@ -126,7 +126,7 @@ def _public_domain(deployment: Deployment) -> PublicDomain:
     return PublicDomain(domain.dim, domain.x_bound, domain.y_bound, data.n_min, domain.n_public)
 
 
-def labels_only(deployment: Deployment) -> bool:
+def _labels_only(deployment: Deployment) -> bool:
     """Return whether the configuration (not the data, which nobody reads) makes every response a label, -1 or +1."""
     data = deployment.config.data
     coded = bool(data.labels) and set(data.labels.values()) <= {-1.0, 1.0}

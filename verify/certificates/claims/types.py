@@ -69,7 +69,7 @@ def odds_at(epsilon: float, delta: float, about: str) -> Odds:
     return Odds(about, factor, delta, 1 - (1 - delta) / (1 + factor))
 
 
-def odds_of_curve(largest_distance: float, about: str) -> Odds:
+def _odds_of_curve(largest_distance: float, about: str) -> Odds:
     """Return the same for a claim that bounds the total variation distance alone."""
     return Odds(about, None, 0.0, 0.5 + 0.5 * min(1.0, largest_distance))
 
@@ -316,11 +316,11 @@ delta = {delta}
             case None:
                 return odds_at(*self.point, about)
             case "gaussian-dp":
-                return odds_of_curve(distance_of_gaussian(self.mu or 0.0), about)
+                return _odds_of_curve(distance_of_gaussian(self.mu or 0.0), about)
             case "zcdp":
-                return odds_of_curve(distance_of_divergence(self.rho or 0.0), about)
+                return _odds_of_curve(distance_of_divergence(self.rho or 0.0), about)
             case "renyi":
-                return odds_of_curve(distance_of_divergence(self.epsilon or 0.0), about)
+                return _odds_of_curve(distance_of_divergence(self.epsilon or 0.0), about)
             case "table":
                 return min((odds_at(*point, about) for point in self.points or []), key=lambda each: each.guess)
 

@@ -304,7 +304,7 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
     released = "release" in header["configuration"]
     output = digests[1] if released else None
     chain = json.loads(parsed.files[CHAIN])
-    compare_chain(parsed.rows, output, chain, parsed.run.get("releases"), found)
+    _compare_chain(parsed.rows, output, chain, parsed.run.get("releases"), found)
 
 
 def _configured(parsed: Parsed, found: Checked) -> list[str]:
@@ -365,7 +365,7 @@ def misplaced(part: Path, checked: Checked) -> list[str]:
 # --- the chain of draws: what was released, in order ------------------------------------------------------------------
 
 
-def compare_chain(
+def _compare_chain(
     rows: Sequence[Row], attested: str | None, copied: list[Entry], place: object, found: Checked
 ) -> None:
     """Hold the record's releases against the attested output, the copied chain, and that of the release folder.

@@ -51,7 +51,7 @@ def compare_pdf(
     again = rendered(pages, ".pdf", figures=figures)
     if again == pdf:
         return ComparedPDF(Agreement.FITS)
-    same_sources, others = made_by(rows[0], attested)
+    same_sources, others = _made_by(rows[0], attested)
     if same_sources and not others:
         return ComparedPDF(Agreement.WRONG, f"{PDF} is not made from this audit.jsonl")
     try:
@@ -68,14 +68,14 @@ def compare_pdf(
     return _by_verdicts(text, rows, maker, same_sources=same_sources)
 
 
-def made_by(header: Row, attested: Mapping[str, Any]) -> tuple[bool, list[str]]:
+def _made_by(header: Row, attested: Mapping[str, Any]) -> tuple[bool, list[str]]:
     """Return whether pages were made by the sources that are here, and the other versions that they were made with."""
     stated = attested["predicate"]["annotations"]["renderedWith"]
     same_sources = header["sources"] == source_digest() and stated.get("reports") == rendered_with()["reports"]
-    return same_sources, other_versions(header, stated)
+    return same_sources, _other_versions(header, stated)
 
 
-def other_versions(header: Row, stated: Mapping[str, Any]) -> list[str]:
+def _other_versions(header: Row, stated: Mapping[str, Any]) -> list[str]:
     """Return what a PDF was made with that is not what we have here."""
     current = library_versions() | {name: rendered_with()[name] for name in RENDERERS}
     theirs = dict(header["versions"]) | {name: stated.get(name) for name in RENDERERS}
@@ -132,7 +132,7 @@ def compare_html(
     again = rendered(pages, ".html", figures=figures)
     if again == html:
         return ComparedPDF(Agreement.FITS)
-    same_sources, others = made_by(rows[0], attested)
+    same_sources, others = _made_by(rows[0], attested)
     if same_sources and not others:
         return ComparedPDF(Agreement.WRONG, f"{HTML} is not made from this audit.jsonl")
     maker = f"made by {', '.join(others) or 'other sources'}"

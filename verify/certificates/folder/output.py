@@ -138,7 +138,7 @@ def contents(
         files[CONFIGURATION] = loaded.text.encode()
         files[CHAIN] = chain_bytes(deployment.releases.chain if deployment.releases is not None else ())
     own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
-    spoken_of = subjects_of(certificate, loaded, audience)
+    spoken_of = _subjects_of(certificate, loaded, audience)
     body = predicate(rows, [*own, *spoken_of], rendered_with())
     files[PREDICATE_FILE] = as_json(body)
     files[LAST] = as_json(statement(subjects(own, spoken_of, audience), body))
@@ -179,11 +179,11 @@ def discard(folder: Path, *, keep: Container[str]) -> None:
         folder.rmdir()
 
 
-def subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) -> list[dict[str, Any]]:
+def _subjects_of(certificate: Certificate, loaded: Loaded, audience: Audience) -> list[dict[str, Any]]:
     """Return what the verdicts speak about, by digest: for release the artefact alone."""
     deployment = certificate.deployment
     if audience is Audience.RELEASE:
-        return named_artefact(deployment.artefact)
+        return _named_artefact(deployment.artefact)
     sources = [view.source for view in deployment.views]
     output = "" if deployment.releases is None else deployment.releases.digest
     return inputs(loaded, output, sources, deployment.vouched, deployment.artefact)
@@ -208,7 +208,7 @@ def inputs(
         descriptors += [each for each in named if each not in descriptors]
     if word is not None and word.kind == "file":
         descriptors.append(descriptor(word.proof, word.digest))
-    return descriptors + named_artefact(artefact)
+    return descriptors + _named_artefact(artefact)
 
 
 def input_names(config: Configuration, listed: Sequence[str]) -> list[str]:
@@ -233,7 +233,7 @@ def input_names(config: Configuration, listed: Sequence[str]) -> list[str]:
     return names + ([] if config.artefact is None else [Path(config.artefact.file).name])
 
 
-def named_artefact(artefact: Mapping[str, str] | None) -> list[dict[str, Any]]:
+def _named_artefact(artefact: Mapping[str, str] | None) -> list[dict[str, Any]]:
     """Return the descriptor of the artefact, if there is one."""
     return [] if artefact is None else [descriptor(artefact["name"], artefact["sha256"])]
 

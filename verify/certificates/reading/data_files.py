@@ -51,14 +51,14 @@ def records(source: ReadSource, data: DataSection, tell: Tell) -> Records:
     if source.kind in ("npy", "npz"):
         return _numpy_records(source, data, tell)
     frames = _parquet_frames if source.kind == "parquet" else _csv_frames
-    return (from_frame(frame, data) for frame in frames(source, data, tell) if len(frame))
+    return (_from_frame(frame, data) for frame in frames(source, data, tell) if len(frame))
 
 
 def table_records(record: Mapping[str, Any], data: DataSection) -> tuple[FloatArray, FloatArray]:
     """Return one raw record, by column name, as the readers return many."""
     import pandas as pd
 
-    return from_frame(pd.DataFrame([{name: record[name] for name in (*data.features, str(data.target))}]), data)
+    return _from_frame(pd.DataFrame([{name: record[name] for name in (*data.features, str(data.target))}]), data)
 
 
 def _wanted(data: DataSection) -> list[str]:
@@ -140,7 +140,7 @@ def _steps(source: ReadSource, n_rows: int, tell: Tell) -> Tell:
     return step
 
 
-def from_frame(frame: pd.DataFrame, data: DataSection) -> tuple[FloatArray, FloatArray]:
+def _from_frame(frame: pd.DataFrame, data: DataSection) -> tuple[FloatArray, FloatArray]:
     """Return raw features ``(m, n_columns)`` and responses ``(m,)`` of a frame that has the columns."""
     columns: list[FloatArray] = []
     for name in data.features:
@@ -201,7 +201,7 @@ class Preparation:
 
     def __init__(self, data: DataSection) -> None:
         self.data = data
-        self.names = expanded_names(data)
+        self.names = _expanded_names(data)
         # the file's own column behind each prepared one
         self.columns = [name for name in data.features for _ in data.categories.get(name, [name])]
         self.dim = len(self.names) + (data.intercept is not None)
@@ -294,7 +294,7 @@ class Preparation:
         return np.ascontiguousarray(X), y
 
 
-def expanded_names(data: DataSection) -> list[str]:
+def _expanded_names(data: DataSection) -> list[str]:
     """Return the names of the feature columns after text columns became 0/1 columns."""
     unknown = [c for c in (*data.ranges, *data.categories) if c not in data.features]
     if unknown:
@@ -310,9 +310,6 @@ def expanded_names(data: DataSection) -> list[str]:
     for name in data.features:
         names += [f"{name}={level}" for level in data.categories[name]] if name in data.categories else [name]
     return names
-
-
-__all__ = ["Preparation", "expanded_names", "read_dataset", "read_plain", "size", "table_records"]
 
 
 def size(data: DataSection, folder: Path) -> int:
@@ -337,7 +334,7 @@ def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):  # what overflows is refused as infinite
             warnings.simplefilter("ignore")
-            expanded_names(data)
+            _expanded_names(data)
             X, y, steps = _prepared(source, data, tell)
             x_bound = math.inf if data.standardise else data.x_bound
             with reading(source):

@@ -239,10 +239,10 @@ def not_there(source: ReadSource, name: str, names: list[str]) -> str:
             given = source.key_of_delimiter + (" " if source.key_of_delimiter.startswith("-") else " = ")
             shown = other.replace("\t", "\\t")
             return f'; with delimiter "{source.delimiter}" the header is one column: try {given}"{shown}"'
-    return did_you_mean(name, names)
+    return _did_you_mean(name, names)
 
 
-def did_you_mean(name: str, names: list[str]) -> str:
+def _did_you_mean(name: str, names: list[str]) -> str:
     """Return the end of a message with the name that was probably meant, or nothing when none is near."""
     close = difflib.get_close_matches(name, itertools.islice(names, 1000), n=1, cutoff=0.65)
     return f"; did you mean {close[0]}" if close else ""

@@ -149,7 +149,7 @@ def strict_json(text: str) -> Any:
         raise ValueError("it must be JSON, got something nested too deeply") from None
 
 
-def read_published(text: str) -> Published:
+def _read_published(text: str) -> Published:
     """Return a publishable report, or a bare one of ``PrivacyReport.to_json``, after checking everything in it.
 
     Raises UserError: one line.
@@ -234,7 +234,7 @@ def my_loss(report_text: str, record_text: str) -> MyLoss:
     ``{"x": [...], "y": ...}`` prepared, or ``{"column": value, ...}`` raw. Raises UserError: never a value of the
     record.
     """
-    published = read_published(report_text)
+    published = _read_published(report_text)
     report = published.report
     x, y = _record(record_text, published)
     if x.shape != (report.dim,):

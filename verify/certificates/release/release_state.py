@@ -87,7 +87,7 @@ class ReleaseState:
 
         Raises UserError if the file is not the one that was sealed.
         """
-        data, last = read_file(self.folder, f"{what}.json"), next(reversed(self.of(what)), {})
+        data, last = _read_file(self.folder, f"{what}.json"), next(reversed(self.of(what)), {})
         sealed = last.get("sha256")
         if data is None and sealed is not None and not again:
             raise UserError(
@@ -171,7 +171,7 @@ def read_chain(folder: Path) -> list[Entry]:
 
     Raises UserError if it is not as it was written.
     """
-    data = read_file(folder, SPENT)
+    data = _read_file(folder, SPENT)
     if data is None:
         return []
     try:
@@ -182,7 +182,7 @@ def read_chain(folder: Path) -> list[Entry]:
     return entries
 
 
-def read_file(folder: Path, name: str) -> bytes | None:
+def _read_file(folder: Path, name: str) -> bytes | None:
     """Return the bytes of a file of the folder, or None when there is none; a link is not followed.
 
     Raises UserError if it is no file or cannot be read.

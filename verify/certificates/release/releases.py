@@ -35,7 +35,7 @@ from .release_state import SPENT, Entry, ReleaseState, digest_of, looked_at, ope
 FORMAT = "pdp-verify release"
 
 
-def system_rng() -> np.random.Generator:
+def _system_rng() -> np.random.Generator:
     """Return a generator seeded by the operating system."""
     return np.random.default_rng()
 
@@ -99,7 +99,7 @@ def prepare(
     *,
     draw_again: bool = False,
     dry: bool = False,
-    rng_source: Callable[[], np.random.Generator] = system_rng,
+    rng_source: Callable[[], np.random.Generator] = _system_rng,
 ) -> Released:
     """Return the releases of a deployment: read where they exist, drawn and written where they do not.
 
@@ -182,7 +182,7 @@ def audited_block(config: Configuration) -> int:
 
 
 def draw_as_audited(
-    mechanism: Mechanism, dataset: Dataset, block: int, rng_source: Callable[[], np.random.Generator] = system_rng
+    mechanism: Mechanism, dataset: Dataset, block: int, rng_source: Callable[[], np.random.Generator] = _system_rng
 ) -> FloatArray:
     """Return one output, as the examination drew it: a row, chosen uniformly, of a call for ``block`` draws.
 

@@ -25,7 +25,7 @@ from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 from .shared.report_events import LOWER, TINY, BoolArray, ReportSetting, points
 
 
-def as_printed(*names: str) -> ReportForm:
+def _as_printed(*names: str) -> ReportForm:
     """Return the corrected report with the named terms as printed."""
 
     def form(scales: ReportScales, releases: Releases, x: FloatArray, y: float) -> ReportTerms:
@@ -152,9 +152,9 @@ STATEMENT = statement(
             "An upper confidence bound on a signed inner product is used as a bound on its size, and the minimum with "
             "||x||^2/lambda, which keeps the logarithm defined, stands in the proof only.",
             {
-                "one-sided bound": Mutant(_released, LOWER, draws=DRAWS, form=as_printed("g_bar", "gradient_term")),
+                "one-sided bound": Mutant(_released, LOWER, draws=DRAWS, form=_as_printed("g_bar", "gradient_term")),
                 "no pointwise minimum": Mutant(
-                    _released, UNDEFINED, draws=MANY, quick=False, form=as_printed("mu_bar", "log_det_term")
+                    _released, UNDEFINED, draws=MANY, quick=False, form=_as_printed("mu_bar", "log_det_term")
                 ),
                 "0.4 of the margin": Mutant(
                     _released,

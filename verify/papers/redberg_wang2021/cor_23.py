@@ -12,14 +12,14 @@ from ..kit import At, Display, Form, Mutant, over, search, statement
 from .shared.gaussian_costs import DELTAS, epsilon_tail, ex_post, gaussian
 
 
-def epsilon_quantile(p: Point, *, share: float = 1.0, scale: float = 1.0) -> float:
+def _epsilon_quantile(p: Point, *, share: float = 1.0, scale: float = 1.0) -> float:
     """Return ``scale (mu^2/2 + mu Phi^{-1}(1 - share delta))``."""
     mu = p["norm"] / p["sigma"]
     return scale * (0.5 * mu * mu - mu * float(ndtri(share * p["delta"])))
 
 
 CLAIM = gaussian(largest=0.499, conditioned_on="")
-TWO_SIDED, WEAKER = partial(epsilon_quantile, share=0.5), partial(epsilon_tail, constant=2.0)
+TWO_SIDED, WEAKER = partial(_epsilon_quantile, share=0.5), partial(epsilon_tail, constant=2.0)
 SCALES = {"norm": (1e-2, 0.1, 1.0, 30.0), "sigma": (0.5, 20.0)}
 RHOS = over("scales and rho", SCALES | {"delta": DELTAS[:-1]}, quick_every=7)
 SMALL = {"norm": 1e-3, "sigma": 100.0, "delta": 0.1}
@@ -33,7 +33,7 @@ STATEMENT = statement(
         ".1": Display(
             printed=Form(
                 "epsilon <= norm(Delta_z)^2/(2 sigma^2) + (norm(Delta_z) Phi^(-1)(1 - delta))/sigma",
-                CLAIM.of(epsilon_quantile),
+                CLAIM.of(_epsilon_quantile),
                 [
                     *over("scales and delta", SCALES | {"delta": (0.4, 1e-1, 1e-3, 1e-6, 1e-9, 1e-12)}, quick_every=7),
                     At("delta above 1/2", {"norm": 3.0, "sigma": 1.0, "delta": 0.9}),
@@ -41,8 +41,8 @@ STATEMENT = statement(
                 ],
             ),
             mutants={
-                "epsilon cut by 5 %": Mutant(CLAIM.of(partial(epsilon_quantile, scale=0.95)), severity=0.05),
-                "quantile at 1 - 2 delta": Mutant(CLAIM.of(partial(epsilon_quantile, share=2.0))),
+                "epsilon cut by 5 %": Mutant(CLAIM.of(partial(_epsilon_quantile, scale=0.95)), severity=0.05),
+                "quantile at 1 - 2 delta": Mutant(CLAIM.of(partial(_epsilon_quantile, share=2.0))),
             },
         ),
         ".2": Display(
@@ -52,7 +52,7 @@ STATEMENT = statement(
                 RHOS,
             ),
             mutants={
-                "one-sided quantile": Mutant(ex_post, SMALL, epsilon=epsilon_quantile),
+                "one-sided quantile": Mutant(ex_post, SMALL, epsilon=_epsilon_quantile),
                 "failure at most 0.95 rho": Mutant(ex_post, SMALL, severity=0.05, epsilon=TWO_SIDED, failure=0.95),
             },
         ),

@@ -10,14 +10,14 @@ SIGMAS_AT = (0.1, 0.35, 1.0, 10.0)
 ANGLES = dict(zip(drawn.WORDS, drawn.ANGLES, strict=True))
 
 
-def terms_at(data: int, omega: str) -> drawn.Terms:
+def _terms_at(data: int, omega: str) -> drawn.Terms:
     """Return the terms of every record at one rotation of the minimiser."""
     dataset = drawn.data(stream(data, "RW21-F1"))
     return drawn.terms(dataset, drawn.rotated(drawn.minimiser(dataset), ANGLES[omega]))
 
 
 def _of(case: Case) -> tuple[drawn.Terms, float]:
-    return terms_at(case.whole("data"), case.text("omega")), drawn.sigma_at(case.number("epsilon"))
+    return _terms_at(case.whole("data"), case.text("omega")), drawn.sigma_at(case.number("epsilon"))
 
 
 def _small(case: Case) -> Evidence:
@@ -40,7 +40,7 @@ def _order(case: Case) -> Evidence:
 
 
 def _between(case: Case) -> Evidence:
-    terms, sigmas = terms_at(1, "pi/12"), [drawn.sigma_at(epsilon) for epsilon in SIGMAS_AT]
+    terms, sigmas = _terms_at(1, "pi/12"), [drawn.sigma_at(epsilon) for epsilon in SIGMAS_AT]
     shares = {f"share at sigma={sigma:.3g}": terms.first_share(sigma) for sigma in sigmas}
     return data_missing("share of the first term at pi/12", "sigma is not stated, and it sets the share", shares)
 

@@ -33,7 +33,7 @@ from ..kit import FORMULA_ERROR, Case, Claim, Evidence, Measure, Observer
 from .shared.report_events import LOWER, TINY, BoolArray, ReportSetting, points, unit_target
 
 
-def epsilon_joint(p: Point, *, power: float = 2.0, scale: float = 1.0) -> float:
+def _epsilon_joint(p: Point, *, power: float = 2.0, scale: float = 1.0) -> float:
     """Return T10.1's epsilon (T10.2's at one target); ``power`` is that of sigma_3 under the root: 3 as printed in T10.1."""
     g, h, s2, s3 = p["gradient"], p["hessian"], p["sigma_2"], p["sigma_3"]
     root = math.sqrt((g / s2) ** 2 + h**2 / (2.0 * s3**power))
@@ -59,9 +59,9 @@ JOINT = FormalClaim(
     conditioned_on="the released parameter",
 )
 JOINT_MUTANTS = {
-    "epsilon cut by 5 %": Mutant(JOINT.of(partial(epsilon_joint, scale=0.95)), severity=0.05),
+    "epsilon cut by 5 %": Mutant(JOINT.of(partial(_epsilon_joint, scale=0.95)), severity=0.05),
     "no Hessian term under the root": Mutant(
-        JOINT.of(lambda p: epsilon_joint(p | {"hessian": 0.0}) + (p["hessian"] / p["sigma_3"]) ** 2 / 4)
+        JOINT.of(lambda p: _epsilon_joint(p | {"hessian": 0.0}) + (p["hessian"] / p["sigma_3"]) ** 2 / 4)
     ),
 }
 
@@ -70,7 +70,7 @@ Size = Callable[[LossTerms], FloatArray]
 Extra = Callable[[ReportScales, OwnRecord], FloatArray]
 
 
-def signed_sum(truth: LossTerms) -> FloatArray:
+def _signed_sum(truth: LossTerms) -> FloatArray:
     """Return the absolute value of the signed sum, as printed."""
     return np.asarray(np.abs(truth.total))
 
@@ -187,7 +187,7 @@ def figures(seed: int) -> tuple[Figure, ...]:
     rhos = (0.2, 0.1, 0.05, 0.02, 0.01)
     words = "One unit target outside empty data, logistic loss, sigma = 4, lambda = 100, sigma_2 = 0.4; 4,000 draws a point, 95 % intervals"
     curves = {
-        "printed": _failure_curve("printed", rhos, seed, form=printed_terms, size=signed_sum, extra=additive),
+        "printed": _failure_curve("printed", rhos, seed, form=printed_terms, size=_signed_sum, extra=additive),
         "corrected": _failure_curve("corrected", rhos, seed),
     }
     nominal = tuple(3.0 * rho for rho in rhos)
@@ -267,23 +267,23 @@ STATEMENT = statement(
         ".1": Display(
             printed=Form(
                 _joint("xi", "beta", 3),
-                JOINT.of(partial(epsilon_joint, power=3.0)),
+                JOINT.of(partial(_epsilon_joint, power=3.0)),
                 [smallest("logistic loss, one target of length 1, predictor 0", LOGISTIC), search()],
             ),
-            corrected=Form(_joint("xi", "beta", 2), JOINT.of(epsilon_joint), [refuting(LOGISTIC), *SCALES, search()]),
+            corrected=Form(_joint("xi", "beta", 2), JOINT.of(_epsilon_joint), [refuting(LOGISTIC), *SCALES, search()]),
             wrong="sigma_3 stands cubed under the root for squared, which understates epsilon when sigma_3 > 1.",
             mutants=JOINT_MUTANTS,
         ),
         ".2": Display(
             printed=Form(
-                _joint("(f'(dot) norm(x))", "(f''(dot) norm(x)^2)", 2), JOINT.of(epsilon_joint), [*SCALES, search()]
+                _joint("(f'(dot) norm(x))", "(f''(dot) norm(x)^2)", 2), JOINT.of(_epsilon_joint), [*SCALES, search()]
             ),
             mutants=JOINT_MUTANTS,
         ),
         ".3": Display(
             printed=Form(
                 "epsilon_1 <= overline(epsilon_1^P)(z) <= 12 epsilon_1 + (abs(f'(dot)) norm(x))/sigma_2 sqrt(2 log(2/rho))",
-                partial(_accuracy, form=printed_terms, size=signed_sum, extra=additive),
+                partial(_accuracy, form=printed_terms, size=_signed_sum, extra=additive),
                 [
                     smallest("lower side: sigma_2 = sigma/10", LOWER, draws=DRAWS),
                     *(smallest("upper side: any lambda", p, draws=DRAWS, quick=i == 0) for i, p in enumerate(UPPERS)),
@@ -312,7 +312,7 @@ STATEMENT = statement(
             "belongs. The factor 12 is loose: log 2/log(7/6) = 4.50 suffices (lambda > 2 beta).",
             mutants={
                 "absolute value of a one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_terms),
-                "cancelling terms": Mutant(_accuracy, CANCEL, draws=DRAWS, size=signed_sum),
+                "cancelling terms": Mutant(_accuracy, CANCEL, draws=DRAWS, size=_signed_sum),
                 "additive term over sigma_2": Mutant(_accuracy, UPPERS[1], draws=DRAWS, extra=additive),
                 "factor 1": Mutant(_accuracy, CANCEL, draws=DRAWS, factor=1.0),
             },

@@ -27,36 +27,36 @@ from .shared.adaptive_events import LOWER, AdaptiveDraws, AdaptiveForm
 from .shared.report_events import TINY, BoolArray, ReportSetting, points
 
 
-def noise_norm(setting: ReportSetting) -> float:
+def _noise_norm(setting: ReportSetting) -> float:
     """Return ``tau sigma_3``."""
     assert setting.scales.sigma3 is not None
     return goe_tau(setting.pair.dataset.dim, setting.scales.failure_prob) * setting.scales.sigma3
 
 
-def printed_hypothesis(setting: ReportSetting, sigma4: float) -> float:
+def _printed_hypothesis(setting: ReportSetting, sigma4: float) -> float:
     """Return the smallest ``lambda_min(H)`` that the theorem allows."""
-    return max(2.0 * setting.scales.loss.beta, 2.0 * noise_norm(setting))
+    return max(2.0 * setting.scales.loss.beta, 2.0 * _noise_norm(setting))
 
 
-def corrected_hypothesis(setting: ReportSetting, sigma4: float) -> float:
+def _corrected_hypothesis(setting: ReportSetting, sigma4: float) -> float:
     """Return the same with the noise of the released eigenvalue, and twice the room for beta."""
-    return max(4.0 * setting.scales.loss.beta, 2.0 * noise_norm(setting), 4.0 * sigma4 * setting.scales.quantile)
+    return max(4.0 * setting.scales.loss.beta, 2.0 * _noise_norm(setting), 4.0 * sigma4 * setting.scales.quantile)
 
 
-def printed_upper(draws: AdaptiveDraws) -> FloatArray:
+def _printed_upper(draws: AdaptiveDraws) -> FloatArray:
     """Return ``(1 + C/lambda_min) epsilon_1 + |f'| ||x|| sqrt(2 log(2/rho))/sigma_2`` at the largest C allowed."""
     scales = draws.setting.scales
     assert scales.sigma2 is not None
-    constant = 4.0 * noise_norm(draws.setting) + 2.0 * scales.loss.beta
+    constant = 4.0 * _noise_norm(draws.setting) + 2.0 * scales.loss.beta
     extra = draws.own.gradient_norm * math.sqrt(2.0 * math.log(2.0 / scales.failure_prob)) / scales.sigma2
     return np.asarray((1.0 + constant / draws.smallest) * draws.loss + extra)
 
 
-def corrected_upper(draws: AdaptiveDraws, *, multiple: float = 1.0) -> FloatArray:
+def _corrected_upper(draws: AdaptiveDraws, *, multiple: float = 1.0) -> FloatArray:
     """Return ``(1 + C/lambda_min) S + 2 sigma_2 |f'| ||x|| z/sigma^2`` with C ``multiple`` times ``8 tau sigma_3 + 18 beta``."""
     scales = draws.setting.scales
     assert scales.sigma2 is not None
-    constant = multiple * (8.0 * noise_norm(draws.setting) + 18.0 * scales.loss.beta)
+    constant = multiple * (8.0 * _noise_norm(draws.setting) + 18.0 * scales.loss.beta)
     extra = 2.0 * scales.sigma2 * draws.own.gradient_norm * scales.quantile / scales.sigma**2
     return np.asarray((1.0 + constant / draws.smallest) * draws.absolute_sum + extra)
 
@@ -66,8 +66,8 @@ def _accuracy(
     budget: Budget,
     *,
     form: AdaptiveForm = corrected_adaptive_terms,
-    upper: Callable[[AdaptiveDraws], FloatArray] = corrected_upper,
-    hypothesis: Callable[[ReportSetting, float], float] = corrected_hypothesis,
+    upper: Callable[[AdaptiveDraws], FloatArray] = _corrected_upper,
+    hypothesis: Callable[[ReportSetting, float], float] = _corrected_hypothesis,
 ) -> Evidence:
     """Decide the coverage of both inequalities; nothing is claimed at outputs that miss the hypothesis."""
     setting, sigma4 = ReportSetting.of(case, required=False), case.number("sigma_4")
@@ -182,7 +182,7 @@ STATEMENT = statement(
             Form(
                 'epsilon_1 <= overline(epsilon_1^P) <= (1 + C/lambda_"min") epsilon_1 + (abs(f\'(dot)) norm(x))/sigma_2'
                 " sqrt(2 log(2/rho)), quad 0 < C <= 4 tau sigma_3 + 2 beta",
-                partial(_accuracy, form=printed_adaptive_terms, upper=printed_upper, hypothesis=printed_hypothesis),
+                partial(_accuracy, form=printed_adaptive_terms, upper=_printed_upper, hypothesis=_printed_hypothesis),
                 [
                     smallest("lower side: sigma_2 = sigma/10", LOWER, draws=DRAWS),
                     smallest("upper side: cancellation", UPPER, draws=DRAWS),
@@ -208,8 +208,8 @@ STATEMENT = statement(
             "lambda_min, 2 tau sigma_3 + beta would do to first order.",
             {
                 "one-sided bound": Mutant(_accuracy, LOWER, draws=DRAWS, form=printed_adaptive_terms),
-                "absolute value of the sum": Mutant(_accuracy, UPPER, draws=DRAWS, upper=printed_upper),
-                "constant 0": Mutant(_accuracy, EXACT, draws=DRAWS, upper=partial(corrected_upper, multiple=0.0)),
+                "absolute value of the sum": Mutant(_accuracy, UPPER, draws=DRAWS, upper=_printed_upper),
+                "constant 0": Mutant(_accuracy, EXACT, draws=DRAWS, upper=partial(_corrected_upper, multiple=0.0)),
             },
         ),
         ".p1": Display(

@@ -25,7 +25,7 @@ TOLERANCE = 1e-9
 GOE = gaussian(math.sqrt(0.5))
 
 
-def epsilon_goe(p: Point, *, scale: float = 1.0) -> float:
+def _epsilon_goe(p: Point, *, scale: float = 1.0) -> float:
     """Return T17.1 (and T17.3 with ``beta`` for the norm): ``f^2/(4 s^2) + f sqrt(2 log(1/delta)) / (sqrt(2) s)``."""
     ratio = p["norm"] / p["sigma"]
     return scale * (ratio**2 / 4.0 + ratio * math.sqrt(2.0 * math.log(1.0 / p["delta"])) / math.sqrt(2.0))
@@ -60,7 +60,7 @@ def _sensitivity(case: Case) -> Evidence:
 COMPARED: dict[str, tuple[Callable[[Point, Point], float], float]] = {
     "diagonal variance": (lambda goe, classic: 2.0 * goe["sigma"] ** 2 / classic["sigma"] ** 2, 1.0),
     "off-diagonal variance": (lambda goe, classic: goe["sigma"] ** 2 / classic["sigma"] ** 2, 0.5),
-    "epsilon": (lambda goe, classic: epsilon_goe(goe) / epsilon_tail(classic), 1.0),
+    "epsilon": (lambda goe, classic: _epsilon_goe(goe) / epsilon_tail(classic), 1.0),
 }
 
 
@@ -87,16 +87,16 @@ SCALES = over("scales and delta", RATIOS, quick_every=7)
 RELEASE = {"norm": 1.0, "sigma": 3.0, "delta": 1e-6}
 EX_POST = partial(ex_post, share=math.sqrt(0.5), conditioned_on="")
 GOE_MUTANTS: Mapping[str, Mutant] = {
-    "epsilon cut by 5 %": Mutant(GOE.of(partial(epsilon_goe, scale=0.95)), severity=0.05),
+    "epsilon cut by 5 %": Mutant(GOE.of(partial(_epsilon_goe, scale=0.95)), severity=0.05),
     "norm of the strict upper triangle": Mutant(
-        GOE.of(lambda p: epsilon_goe(p | {"norm": p["norm"] / math.sqrt(2.0)}))
+        GOE.of(lambda p: _epsilon_goe(p | {"norm": p["norm"] / math.sqrt(2.0)}))
     ),
 }
 
 
 def figures(seed: int) -> tuple[Figure, ...]:
     """Return the exact profile of both releases at the same off-diagonal noise, with T17.1 marked."""
-    bounds, setting = {"T17.1": epsilon_goe(RELEASE)}, "||H_x||_F = 1, sigma_3 = 3"
+    bounds, setting = {"T17.1": _epsilon_goe(RELEASE)}, "||H_x||_F = 1, sigma_3 = 3"
     title = "Exact profile of the GOE release"
     return (profile_figure("rw21-t17", title, GOE.profile(RELEASE), 1e-6, bounds, setting),)
 
@@ -110,12 +110,12 @@ STATEMENT = statement(
     summary="True. The ex-post failure probability 2 delta is loose: it never exceeds delta.",
     displays={
         ".1": Display(
-            printed=Form("epsilon(dot) = " + EPSILON, GOE.of(epsilon_goe), [*SCALES, search()]), mutants=GOE_MUTANTS
+            printed=Form("epsilon(dot) = " + EPSILON, GOE.of(_epsilon_goe), [*SCALES, search()]), mutants=GOE_MUTANTS
         ),
         ".2": Display(
             printed=Form(
                 "Pr[abs(L) <= " + EPSILON + "] >= 1 - 2 delta",
-                partial(EX_POST, epsilon=epsilon_goe, failure=2.0),
+                partial(EX_POST, epsilon=_epsilon_goe, failure=2.0),
                 SCALES,
             ),
             mutants={
@@ -123,14 +123,14 @@ STATEMENT = statement(
                     EX_POST,
                     {"norm": 1e-3, "sigma": 1e3, "delta": 0.999},
                     severity=0.1,
-                    epsilon=epsilon_goe,
+                    epsilon=_epsilon_goe,
                     failure=0.9,
                 ),
                 "epsilon cut by 10 %": Mutant(
                     EX_POST,
                     {"norm": 1e3, "sigma": 1.0, "delta": 1e-6},
                     severity=0.1,
-                    epsilon=partial(epsilon_goe, scale=0.9),
+                    epsilon=partial(_epsilon_goe, scale=0.9),
                     failure=2.0,
                 ),
             },
@@ -138,7 +138,7 @@ STATEMENT = statement(
         ".3": Display(
             printed=Form(
                 "epsilon <= beta^2/(4 sigma_3^2) + (beta sqrt(2 log(1/delta)))/(sqrt(2) sigma_3)",
-                GOE.of(epsilon_goe),
+                GOE.of(_epsilon_goe),
                 [*SCALES, search()],
             ),
             mutants=GOE_MUTANTS,
@@ -159,7 +159,7 @@ STATEMENT = statement(
             ),
             mutants={
                 "epsilon cut by 5 %": Mutant(COST.of(partial(epsilon_tail, scale=0.95)), severity=0.05),
-                "the formula of the GOE release": Mutant(COST.of(epsilon_goe)),
+                "the formula of the GOE release": Mutant(COST.of(_epsilon_goe)),
             },
         ),
         ".5": Display(

@@ -14,14 +14,14 @@ from ...methods.scaling import EIGENVALUE, LOSS, rate
 from ..kit import At, Case, Display, Evidence, Form, Mutant, over, smallest, statement
 
 
-def of_the_proof(log: Fraction) -> Fraction:
+def _of_the_proof(log: Fraction) -> Fraction:
     """Return the bracket of (8) as the proof of theorem 2(ii) has it, 1/log + (1 + log)/log."""
     return (2 + log) / log
 
 
 def _bracket(case: Case, *, stated: Callable[[Fraction], Fraction]) -> Evidence:
     log = Fraction(case.number("log"))
-    return equal("bracket over that of the proof of theorem 2(ii)", stated(log), of_the_proof(log))
+    return equal("bracket over that of the proof of theorem 2(ii)", stated(log), _of_the_proof(log))
 
 
 def _unique(case: Case, *, sign: int = 1) -> Evidence:
@@ -39,7 +39,9 @@ def _unique(case: Case, *, sign: int = 1) -> Evidence:
 SMALLEST = smallest("log(6/delta) = 2", {"log": 2.0})
 BRACKETS = [SMALLEST, *over("delta", {"log": (4.0, 8.5, 29.0)})]
 SUM = "tilde(epsilon)^2/2 [1/(log(6/delta)) + (1 + log(6/delta))/(log(6/delta))] + tilde(epsilon) - epsilon/2 = 0"
-A_TENTH = {"a tenth more": Mutant(_bracket, {"log": 2.0}, 0.1, stated=lambda log: Fraction(11, 10) * of_the_proof(log))}
+A_TENTH = {
+    "a tenth more": Mutant(_bracket, {"log": 2.0}, 0.1, stated=lambda log: Fraction(11, 10) * _of_the_proof(log))
+}
 
 STATEMENT = statement(
     "W18-A1",
@@ -86,7 +88,9 @@ STATEMENT = statement(
             mutants={"exponent -2 C_2": Mutant(_unique, {"box": "whole"}, sign=-1)},
         ),
         "#8@sum": Display(
-            "(8), the two fractions added", Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS), mutants=A_TENTH
+            "(8), the two fractions added",
+            Form(SUM, partial(_bracket, stated=_of_the_proof), BRACKETS),
+            mutants=A_TENTH,
         ),
         "#8@product": Display(
             "(8), the two fractions side by side, as in our copy",
@@ -95,7 +99,7 @@ STATEMENT = statement(
                 partial(_bracket, stated=lambda log: (1 + log) / log**2),
                 [SMALLEST],
             ),
-            Form(SUM, partial(_bracket, stated=of_the_proof), BRACKETS),
+            Form(SUM, partial(_bracket, stated=_of_the_proof), BRACKETS),
             "A plus sign is most likely lost in our copy; the proof of theorem 2(ii) has it, twice.",
             A_TENTH,
         ),

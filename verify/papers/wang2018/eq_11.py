@@ -19,13 +19,13 @@ from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 DRAWS = (2_000, 8_000, 200_000)
 
 
-def of_print(dim: int, rho: Any) -> Any:
+def _of_print(dim: int, rho: Any) -> Any:
     """Return the argument of the moment's logarithm."""
     return dim / rho
 
 
 def _moment(
-    case: Case, budget: Budget, *, constant: int | fmpq = 2, argument: Callable[[int, Any], Any] = of_print
+    case: Case, budget: Budget, *, constant: int | fmpq = 2, argument: Callable[[int, Any], Any] = _of_print
 ) -> Evidence:
     """Decide the failure probability of the bound with its constant, at unit noise (everything is homogeneous)."""
     dim, rho, shape = case.whole("dim"), case.number("rho"), case.text("spectrum")

@@ -19,12 +19,12 @@ from ...methods.enclosed import decades_evidence, enclosed
 from ..kit import At, Case, Display, Evidence, Form, Mutant, over, statement
 
 
-def at_14(r: Ball) -> Ball:
+def _at_14(r: Ball) -> Ball:
     """Return the first term of (13) over the second at lambda = (14)."""
     return (1 + r * r) / (1 + r) ** 2
 
 
-def _balance(case: Case, *, ratio: Callable[[Ball], Ball] = at_14) -> Evidence:
+def _balance(case: Case, *, ratio: Callable[[Ball], Ball] = _at_14) -> Evidence:
     """Enclose the ratio of the two terms at ``r``, or prove that it is in [0.4999, 1] on a box in s = r/(1 + r)."""
     if "r" in case.params:
         return enclosed("first term over second at (14)", lambda: ratio(arb(case.number("r"))), 0.5, 1.0, 1.0)

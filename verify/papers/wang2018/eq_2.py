@@ -16,12 +16,12 @@ def _risk(case: Case, *, stated: Callable[[Matrix], Fraction]) -> Evidence:
     return risk_evidence("minimax of E|theta_hat - theta_0|^2", estimation_risk(X, sigma), number)
 
 
-def of_the_inverse(gram: Matrix) -> Fraction:
+def _of_the_inverse(gram: Matrix) -> Fraction:
     """Return the trace of the inverse Gram matrix, the printed number."""
     return trace(gram.inv())
 
 
-def of_the_diagonal(gram: Matrix) -> Fraction:
+def _of_the_diagonal(gram: Matrix) -> Fraction:
     """Return the trace of the inverse of the Gram matrix's diagonal."""
     return sum((1 / fraction(gram[j, j]) for j in range(gram.nrows())), Fraction(0))
 
@@ -35,7 +35,7 @@ STATEMENT = statement(
     title="minimax risk of the coefficients",
     printed=Form(
         'inf_hat(theta) sup_(theta_0) EE[norm(hat(theta) - theta_0)_2^2 | X] = sigma^2 op("tr")[(X^T X)^(-1)]',
-        partial(_risk, stated=of_the_inverse),
+        partial(_risk, stated=_of_the_inverse),
         [
             At("one record", {"n": 1, "dim": 1, "X": "identity", "sigma": 1.0}, Role.EDGE),
             At("n = d", {"n": 3, "dim": 3, "X": "generic", "sigma": 1.0}, Role.EDGE),
@@ -44,12 +44,12 @@ STATEMENT = statement(
     ),
     mutants={
         "constant 1 % larger": Mutant(
-            _risk, GENERIC, 0.01, stated=lambda gram: of_the_inverse(gram) * Fraction(101, 100)
+            _risk, GENERIC, 0.01, stated=lambda gram: _of_the_inverse(gram) * Fraction(101, 100)
         ),
         "constant 1 % smaller": Mutant(
-            _risk, GENERIC, 0.01, stated=lambda gram: of_the_inverse(gram) * Fraction(99, 100)
+            _risk, GENERIC, 0.01, stated=lambda gram: _of_the_inverse(gram) * Fraction(99, 100)
         ),
         "inverse of the trace": Mutant(_risk, GENERIC, stated=lambda gram: gram.nrows() ** 2 / trace(gram)),
-        "inverse of the diagonal": Mutant(_risk, GENERIC, stated=of_the_diagonal),
+        "inverse of the diagonal": Mutant(_risk, GENERIC, stated=_of_the_diagonal),
     },
 )

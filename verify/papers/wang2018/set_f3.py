@@ -26,7 +26,7 @@ def printed_bound(rule: PublishedOPSCalibration, at: OPSParameters) -> float:
     return c1 * float(rule.lipschitz(at.lam)) ** 2 / at.lam + at.lam
 
 
-def corrected_bound(
+def _corrected_bound(
     rule: PublishedOPSCalibration, at: OPSParameters, *, cross: float = 1.0, ridge: float = 0.5, factor: float = 1.0
 ) -> float:
     """Return ``factor (d/2 + cross sqrt(d log(1/rho)) + log(1/rho))/gamma + ridge lambda`` at the calibrated gamma."""
@@ -62,15 +62,15 @@ BOUND = Display(
     ),
     corrected=Form(
         'F(hat(theta)) - F(theta^*) <= (d\\/2 + sqrt(d log(1\\/rho)) + log(1\\/rho))/gamma + 1/2 lambda B^2 quad "with probability" 1 - rho',
-        partial(_error, bound=corrected_bound),
+        partial(_error, bound=_corrected_bound),
         [FIRST, *over("budgets, sizes and bounds, exact law", SIZES, quick_every=7)],
     ),
     wrong="It is derived for a gamma that spends all of epsilon on one term of the rule; the calibrated gamma is smaller.",
     mutants={
         "no cross term, no ridge term": Mutant(
-            _error, HARD | {"dim": 30}, bound=partial(corrected_bound, cross=0.0, ridge=0.0)
+            _error, HARD | {"dim": 30}, bound=partial(_corrected_bound, cross=0.0, ridge=0.0)
         ),
-        "a tenth of the bound": Mutant(_error, HARD | {"Y": 0.1}, bound=partial(corrected_bound, factor=0.1)),
+        "a tenth of the bound": Mutant(_error, HARD | {"Y": 0.1}, bound=partial(_corrected_bound, factor=0.1)),
     },
     derivation="docs/derivations/wang2018_appendix_ef.md, section 6",
 )

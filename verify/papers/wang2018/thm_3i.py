@@ -26,14 +26,14 @@ def printed_distance(p: Point) -> float:
     return third(p) / math.sqrt(math.log(6.0 / (3.0 * p["delta"])))
 
 
-def corrected_distance(p: Point) -> float:
+def _corrected_distance(p: Point) -> float:
     """Return it with 2 log(3.75/delta) of the budget's delta for log(6/delta)."""
     return third(p) / math.sqrt(2.0 * math.log(3.75 / (3.0 * p["delta"])))
 
 
 BOX = {"epsilon": Axis(1e-3, 30.0), "delta": Axis(1e-12, 0.3)}
 PRINTED = FormalClaim(lambda p: GaussianProfile(printed_distance(p)), BOX)
-CORRECTED = FormalClaim(lambda p: GaussianProfile(corrected_distance(p)), BOX)
+CORRECTED = FormalClaim(lambda p: GaussianProfile(_corrected_distance(p)), BOX)
 #: The least factor of the corrected epsilon over the box, at epsilon/3 = 1 and delta/3 = 1e-12 (W19-L2.4).
 CRITICAL = 0.8786169183736016
 ONE = smallest("one release at its sensitivity", {"epsilon": 1.0, "delta": 1e-7})

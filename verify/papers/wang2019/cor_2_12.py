@@ -52,7 +52,7 @@ def weighted(epsilon: Ball, first: int = 1) -> Ball:
     return total + (2 * last).union(arb(0))
 
 
-def unweighted(epsilon: Ball) -> Ball:
+def _unweighted(epsilon: Ball) -> Ball:
     """Enclose ``sum_i epsilon^i``, i from 1, in the same way."""
     return sum((epsilon**i for i in range(1, TERMS)), arb(0)) + (epsilon**TERMS / (1 - epsilon)).union(arb(0))
 
@@ -129,7 +129,7 @@ STATEMENT = statement(
         ".p": Display(
             printed=Form(
                 LEFT + " = 1/2 [sum_(i=1)^infinity 2^i/i! EE_(cal(D)) epsilon^i + EE_(cal(D)') epsilon^i] + 2 delta",
-                partial(_equality, target=unweighted),
+                partial(_equality, target=_unweighted),
                 [
                     smallest("epsilon = 0 on D, 1/2 on D'", EQUAL),
                     At("constant epsilon = 1/4", EQUAL | {"epsilon under D": 0.25, "epsilon under D'": 0.25}),

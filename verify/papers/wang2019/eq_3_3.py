@@ -25,7 +25,7 @@ def epsilon_published(p: Point) -> float:
     return p["sensitivity"] * math.sqrt(math.log(1.25 / p["delta"]))
 
 
-def score_norm(pair: NeighbouringPair, lam: float) -> float:
+def _score_norm(pair: NeighbouringPair, lam: float) -> float:
     """Return the root of ``g^T H^-1 A H^-1 g`` for ridge regression and A = I: g at the estimate with the target."""
     smaller, larger = pair.second, pair.first  # the target is a record of the first set
     without, within = ridge_fit(smaller, lam), ridge_fit(larger, lam)
@@ -37,7 +37,7 @@ def on_record(case: Case) -> PairAtPoint:
     """Return the mechanism with the unit metric on a pair of real data, its sensitivity from the score."""
     pair = pair_of(case)
     mechanism = GaussianOutput(precision=np.eye(pair.dataset.dim), gamma=case.number("gamma"))
-    point = {"gamma": mechanism.gamma, "sensitivity": score_norm(pair, 1.0), "delta": case.number("delta")}
+    point = {"gamma": mechanism.gamma, "sensitivity": _score_norm(pair, 1.0), "delta": case.number("delta")}
     return PairAtPoint(mechanism, pair, point)
 
 

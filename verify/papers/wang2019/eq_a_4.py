@@ -53,7 +53,7 @@ def printed_distance(p: Point) -> float:
     return p["epsilon"] / 2.0 / math.sqrt(math.log(4.0 / p["delta"]))
 
 
-def analytic_distance(p: Point, *, scale: float = 1.0) -> float:
+def _analytic_distance(p: Point, *, scale: float = 1.0) -> float:
     """Return the distance at ``scale`` times the analytic noise at (epsilon/2, delta/4)."""
     return 1.0 / (scale * analytic_sigma(1.0, p["epsilon"] / 2.0, p["delta"] / 4.0))
 
@@ -145,7 +145,7 @@ STATEMENT = statement(
             ),
             corrected=Form(
                 'lambda_min + sigma Z "is" (epsilon/2, delta/4)"-DP", quad sigma "the analytic noise of sensitivity 1"',
-                _release(analytic_distance),
+                _release(_analytic_distance),
                 [
                     refuting(SMALL),
                     *(at for at in over("epsilon and delta", BUDGETS, quick_every=5) if at.params != SMALL),
@@ -153,7 +153,7 @@ STATEMENT = statement(
             ),
             wrong="The standard Gaussian mechanism has a 2 under the root.",
             mutants={
-                "noise cut by 5 %": Mutant(_release(partial(analytic_distance, scale=0.95)), SMALL, severity=0.05)
+                "noise cut by 5 %": Mutant(_release(partial(_analytic_distance, scale=0.95)), SMALL, severity=0.05)
             },
         ),
         "#event": Display(

@@ -28,19 +28,19 @@ def largest_residual(k: float) -> float:
     return 1.0 + min(math.sqrt(k), k)
 
 
-def step_bound(p: Point, *, tail: float = 2.0) -> float:
+def _step_bound(p: Point, *, tail: float = 2.0) -> float:
     """Return the corrected second line: the corrected (4.5) at leverage ``mu = K/n``; ``delta`` is the step's own share, delta/2."""
     mu, gamma, r, log = p["mu"], p["gamma"], largest_residual(p["K"]), tail * math.log(2.0 / p["delta"])
     return 0.5 * mu * (1.0 + log) + 0.5 * gamma * mu * r * r + math.sqrt(gamma * mu * log) * r
 
 
-def step_printed(p: Point) -> float:
+def _step_printed(p: Point) -> float:
     """Return the second line as printed: ``mu/2`` under the root and ``sqrt(2 K)`` for the residual."""
     mu, gamma, k, log = p["mu"], p["gamma"], p["K"], math.log(2.0 / p["delta"])
     return 0.5 * mu * (1.0 + log) + gamma * mu * k + math.sqrt(gamma * mu * k * log)
 
 
-def printed_residual_holds(p: Point, epsilon: float) -> bool:
+def _printed_residual_holds(p: Point, epsilon: float) -> bool:
     """Return whether (A.5) itself holds, so that the second line alone is at stake."""
     return largest_residual(p["K"]) <= math.sqrt(2.0 * p["K"])
 
@@ -138,19 +138,19 @@ STATEMENT = statement(
             "the loss of the posterior sample",
             printed=Form(
                 f'tilde(epsilon) <= {LINE} quad "at" delta/2',
-                CLAIM.of(step_printed, printed_residual_holds),
+                CLAIM.of(_step_printed, _printed_residual_holds),
                 [smallest("d = 1, kappa = 8, n = 800, gamma = 1", STEP), search(quick=False)],
             ),
             corrected=Form(
                 "tilde(epsilon) <= (kappa d (1 + 2 log(4/delta)))/(2 n) + (gamma_n kappa d)/(2 n) R^2 + sqrt((2 gamma_n kappa d)/n log(4/delta)) R"
                 f' quad "at" delta/2, quad R = {SUPREMUM}',
-                CLAIM.of(step_bound),
+                CLAIM.of(_step_bound),
                 [refuting(STEP), *over("leverage, residual, gamma, delta", STEPS, quick_every=17), search(quick=False)],
             ),
             wrong="Under the root kappa d/n has become kappa d/(2n), and the tail of Theorem 4.1 lacks its factor 2.",
             mutants={
-                "epsilon cut by 10 %": Mutant(CLAIM.of(lambda p: 0.9 * step_bound(p)), LARGE, severity=0.1),
-                "no 2 in the tail": Mutant(CLAIM.of(lambda p: step_bound(p, tail=1.0)), STEP),
+                "epsilon cut by 10 %": Mutant(CLAIM.of(lambda p: 0.9 * _step_bound(p)), LARGE, severity=0.1),
+                "no 2 in the tail": Mutant(CLAIM.of(lambda p: _step_bound(p, tail=1.0)), STEP),
             },
         ),
         "#shares": Display(

@@ -26,7 +26,7 @@ from ..kit import FORMULA_ERROR, Case, Claim, Evidence, Measure, Observer
 FIRST, LAST = 2, 14
 
 
-def pure_delta(epsilon: Ball, k: int, total: Ball) -> Ball:
+def _pure_delta(epsilon: Ball, k: int, total: Ball) -> Ball:
     """Return the hockey-stick divergence at ``total`` of ``k`` randomised responses, each with ``epsilon``."""
     out = arb(0)
     for lies in range(k + 1):
@@ -41,7 +41,7 @@ def pure_delta(epsilon: Ball, k: int, total: Ball) -> Ball:
 def worst_delta(epsilon: float, delta: float, k: int, total: float) -> Ball:
     """Return the least delta that ``k`` (epsilon, delta) mechanisms are sure of at ``total``, which is attained."""
     fresh = (1 - arb(delta)) ** k
-    return 1 - fresh * (1 - pure_delta(arb(epsilon), k, arb(total)))
+    return 1 - fresh * (1 - _pure_delta(arb(epsilon), k, arb(total)))
 
 
 def epsilon_corrected(p: Point) -> float:

@@ -10,7 +10,7 @@ from ..kit import At, Case, Display, Evidence, Form, Mutant, Params, Value, over
 Range = tuple[Fraction, Fraction]
 
 
-def singular_values(M: Matrix) -> list[Range]:
+def _singular_values(M: Matrix) -> list[Range]:
     """Return proved bounds of the singular values, ascending; exact for a diagonal matrix."""
     if all(M[i, j] == 0 for i in range(M.nrows()) for j in range(M.ncols()) if i != j):
         return [(v, v) for v in sorted(abs(fraction(M[j, j])) for j in range(M.ncols()))]
@@ -29,7 +29,7 @@ def _move(case: Case, *, reverse: bool = False, squared: bool = False, share: Fr
     ``reverse`` pairs the largest with the smallest; ``squared`` takes the eigenvalues of the Gram matrices.
     """
     X, E = _matrices(case)
-    first, second, norm = singular_values(X), singular_values(X - E), singular_values(E)[-1]
+    first, second, norm = _singular_values(X), _singular_values(X - E), _singular_values(E)[-1]
     if reverse:
         second = second[::-1]
     if squared:

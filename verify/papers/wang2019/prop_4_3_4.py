@@ -25,7 +25,7 @@ def data(case: Case) -> tuple[Matrix, Matrix]:
     return design(case.text("shape"), n, case.whole("dim"), 5), column(*range(-2, n - 2))
 
 
-def excess_of_centre(case: Case, factor: int) -> Fraction:
+def _excess_of_centre(case: Case, factor: int) -> Fraction:
     """Return ``F(posterior centre) - min F`` for ``F = ||y - X theta||^2/2 + factor lambda/2 ||theta||^2``."""
     X, y = data(case)
     lam, gram, moment = case.whole("lambda"), X.transpose() * X, X.transpose() * y
@@ -42,7 +42,7 @@ def _mean(stated: Callable[[int, int], Fraction], *, factor: int = 1) -> Decide:
         dim, lam, gamma = X.ncols(), case.whole("lambda"), case.whole("gamma")
         gram = X.transpose() * X
         product = (gram + identity(dim, factor * lam)) * (gram + identity(dim, lam)).inv()
-        exact = excess_of_centre(case, factor) + trace(product) / (2 * gamma)
+        exact = _excess_of_centre(case, factor) + trace(product) / (2 * gamma)
         value, notes = stated(dim, gamma), {"exact mean excess": float(exact)}
         words = "stated mean excess over the exact one"
         return equal(words, value, exact, float(value), conditioned_on="the data", notes=notes)
@@ -75,7 +75,7 @@ def _chi_square(case: Case, *, scale: float = 1.0, union: bool = True) -> Eviden
 
 def _shifted(case: Case) -> Evidence:
     """Decide the printed tail on one record x = 1: F - min F = h/2 (theta - t)^2, theta - t normal, mean m, variance v."""
-    gamma, lam, excess = case.whole("gamma"), arb(case.whole("lambda")), excess_of_centre(case, 2)
+    gamma, lam, excess = case.whole("gamma"), arb(case.whole("lambda")), _excess_of_centre(case, 2)
 
     def probability(delta: Fraction) -> Ball:
         h, v = 1 + 2 * lam, 1 / ((1 + lam) * gamma)

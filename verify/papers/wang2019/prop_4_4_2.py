@@ -21,19 +21,19 @@ from .shared.adaops_rules import corrected_rule, published_rule, zero_records
 DEPTH, BINS = 40, 400
 
 
-def corrected_settings(case: Case) -> Settings2019:
+def _corrected_settings(case: Case) -> Settings2019:
     """Return the corrected constants; kappa is a share of the largest."""
     return corrected_rule(case).settings(zero_records(0, case.whole("dim")))
 
 
-def published_settings(case: Case) -> Settings2019:
+def _published_settings(case: Case) -> Settings2019:
     """Return the printed constants at the case's n."""
     return published_rule(case, case.whole("n")).settings(zero_records(0, case.whole("dim")))
 
 
 def _printed_risk(case: Case) -> Evidence:
     """Compare the stated error with the exact one at ridge 0 and theta_0 = 0."""
-    variance, gamma = case.number("sigma^2"), arb(published_settings(case).gamma)
+    variance, gamma = case.number("sigma^2"), arb(_published_settings(case).gamma)
     words, method = "stated error over the exact one, theta_0 = 0", "closed form, ball arithmetic"
     return enclosed(
         words, lambda: (1 + gamma) * variance / (variance + 1 / gamma), 1.0 - 1e-9, 1.0 + 1e-9, 1.0, method=method
@@ -42,7 +42,7 @@ def _printed_risk(case: Case) -> Evidence:
 
 def _risk(case: Case, *, factor: float = 20.0, scaled: bool = False) -> Evidence:
     """Enclose the error over the release, edge at ``sqrt(factor log n)``; ``scaled``: own noise times sigma^2."""
-    variance, settings = case.number("sigma^2"), corrected_settings(case)
+    variance, settings = case.number("sigma^2"), _corrected_settings(case)
     n, dim, theta = arb(case.whole("n")), case.whole("dim"), case.number("theta^2")
     gamma, sigma = arb(settings.gamma), arb(settings.sigma)
     edge = (arb(factor) * n.log()).sqrt()
@@ -80,14 +80,14 @@ def _event(case: Case, *, factor: float) -> Evidence:
 
 def _ridge(case: Case) -> Evidence:
     """Enclose the probability that lambda_n is not 0 at the edge of the corrected condition, or beyond."""
-    n, settings = case.number("n"), corrected_settings(case)
+    n, settings = case.number("n"), _corrected_settings(case)
     gap = arb(settings.sigma) * (20 * arb(n).log()).sqrt() + arb(case.number("beyond"))
     return _failure("lambda_n is not 0", n, ndtr_ball(-gap / arb(settings.sigma)))
 
 
 def _printed_ridge(case: Case, *, maximum: bool = False) -> Evidence:
     """Enclose the same at the printed condition, with the printed minimum inside lambda_n or a maximum."""
-    n, settings = case.number("n"), published_settings(case)
+    n, settings = case.number("n"), _published_settings(case)
     root = (10 * arb(n)).log().sqrt() * arb(settings.sigma)  # 2 sqrt(log(10 n) log(4/delta))/epsilon
     edge = (arb(settings.slack) - root - arb(case.number("beyond"))) / arb(settings.sigma)  # lambda_n = 0 at Z = edge
     return _failure("lambda_n is not 0", n, ndtr_ball(edge if maximum else -edge))

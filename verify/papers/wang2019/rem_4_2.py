@@ -42,7 +42,7 @@ def near(p: Point) -> tuple[float, float]:
     return mu, p["reach"] * (1.0 + mu) ** 1.5 / math.sqrt(p["small"])
 
 
-def limit_bound(p: Point, *, constant: float = 2.0, remainder: float = 1.0) -> float:
+def _limit_bound(p: Point, *, constant: float = 2.0, remainder: float = 1.0) -> float:
     """Return ``2 sqrt(gamma mu log(2/delta)) |r| + mu (1/2 + log(2/delta))``, an explicit form of the corrected (b)."""
     mu, a = near(p)
     return constant * math.sqrt(p["small"]) * a + remainder * (0.5 * mu + p["small"])
@@ -183,18 +183,18 @@ STATEMENT = statement(
             ),
             corrected=Form(
                 "mu log(2/delta) = o(1), quad " + B,
-                LIMIT.of(limit_bound),
+                LIMIT.of(_limit_bound),
                 [*over("near the limit", LIMITS, quick_every=7), search(quick=False)],
             ),
             wrong="The hypothesis must make mu log(2/delta) vanish: with mu = 1 and residual 0 the exact epsilon is about log(2/delta).",
             mutants={
                 "constant 1.18": Mutant(
-                    LIMIT.of(lambda p: limit_bound(p, constant=1.18)),
+                    LIMIT.of(lambda p: _limit_bound(p, constant=1.18)),
                     {"small": 1e-8, "reach": 1.0, "delta": 1e-12},
                     severity=0.05,
                 ),
                 "no remainder": Mutant(
-                    LIMIT.of(lambda p: limit_bound(p, remainder=0.0)), {"small": 0.1, "reach": 1e-3, "delta": 1e-12}
+                    LIMIT.of(lambda p: _limit_bound(p, remainder=0.0)), {"small": 0.1, "reach": 1e-3, "delta": 1e-12}
                 ),
             },
         ),

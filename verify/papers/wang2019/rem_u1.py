@@ -18,7 +18,7 @@ from ..kit import At, Case, Decide, Display, Evidence, Form, Mutant, over, small
 DELTA = 1e-3
 
 
-def relative_excess(n: Ball, alpha: float) -> Ball:
+def _relative_excess(n: Ball, alpha: float) -> Ball:
     """Return the exact mean squared error over the Cramer-Rao bound, minus 1: ``X^T X = n``, ``theta_0 = sigma = 1``."""
     lam, gamma = n ** (arb(1 - alpha) / 2), n ** (arb(alpha) / 2)
     share = n / (n + lam)
@@ -46,7 +46,7 @@ def _efficiency(share: float) -> Decide:
     def check(case: Case) -> Evidence:
         alpha = case.number("alpha")
         words, power = "the relative excess over its stated order", arb(alpha) * arb(share)
-        return growth_evidence(words, lambda n: relative_excess(n, alpha) * n**power, 8, 32, least=-SETTLING)
+        return growth_evidence(words, lambda n: _relative_excess(n, alpha) * n**power, 8, 32, least=-SETTLING)
 
     return check
 

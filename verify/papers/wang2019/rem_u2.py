@@ -16,7 +16,7 @@ from ..kit import At, Case, Display, Evidence, Form, Mutant, smallest, statement
 KAPPA, LOG = 2, 6  # kappa and log(4/delta) of every sequence
 
 
-def inverse_gamma(n: Ball, d: Ball, epsilon: Ball) -> Ball:
+def _inverse_gamma(n: Ball, d: Ball, epsilon: Ball) -> Ball:
     """Return ``1/gamma_n`` of Algorithm 1."""
     return (16 * KAPPA**2 * d**2 * LOG / (n * epsilon**2)).max(8 * KAPPA**2 * d**2 / (n * epsilon))
 
@@ -26,7 +26,7 @@ def _excess(case: Case, *, power: Ball) -> Evidence:
 
     def over_order(d: Ball) -> Ball:
         n = 1000 * d**2  # X^T X = (n/d) I, epsilon = sigma = 1: the trace of the inverse is d^2/n
-        return inverse_gamma(n, d, arb(1)) * d**2 / n / (d**power / n**2)
+        return _inverse_gamma(n, d, arb(1)) * d**2 / n / (d**power / n**2)
 
     return growth_evidence("the excess over its stated order", over_order, 0, 6)
 
@@ -36,7 +36,7 @@ def _condition(case: Case, *, power: Ball) -> Evidence:
 
     ``n epsilon >= 4 d kappa (1 + log(4/delta))`` from n = 1e12 on.
     """
-    return growth_evidence("the relative excess", lambda n: inverse_gamma(n, arb(1), n**power), 12, 24, most=-SETTLING)
+    return growth_evidence("the relative excess", lambda n: _inverse_gamma(n, arb(1), n**power), 12, 24, most=-SETTLING)
 
 
 STATEMENT = statement(

@@ -37,7 +37,7 @@ def _smallest_eigenvalue(square: Matrix) -> tuple[Fraction, Fraction]:
     return eigenvalue_bounds(square)[0]
 
 
-def printed_n(case: Case) -> int:
+def _printed_n(case: Case) -> int:
     """Return the smallest n that the printed condition allows."""
     dim, n = case.whole("dim"), 2
     while not n > max(10 * dim, 10 * dim ** (-2 / 3) * math.log(n)):
@@ -45,7 +45,7 @@ def printed_n(case: Case) -> int:
     return n
 
 
-def chernoff_n(case: Case, scale: float) -> int:
+def _chernoff_n(case: Case, scale: float) -> int:
     """Return the smallest n that the corrected condition allows, its right side times ``scale``."""
     dim, m = case.whole("dim"), case.number("m")
     low, high = 2, 10**9
@@ -83,7 +83,7 @@ def _chernoff(scale: float = 1.0) -> Decide:
     """Return the check of the corrected sample size times ``scale``."""
 
     def check(case: Case) -> Evidence:
-        return _size(case, chernoff_n(case, scale))
+        return _size(case, _chernoff_n(case, scale))
 
     return check
 
@@ -120,7 +120,7 @@ STATEMENT = statement(
             "how soon it holds",
             printed=Form(
                 "n > max(10 d, 10 d^(-2\\/3) log n) ==> PP[(d)] >= 1 - n^(-10)",
-                lambda case: _size(case, printed_n(case)),
+                lambda case: _size(case, _printed_n(case)),
                 [
                     smallest("rows of two signs, n = 21", SIGNS),
                     At("one normal feature, n = 36", {"law": "normal", "dim": 1, "m": 1.0}),

@@ -33,7 +33,7 @@ def out_of_sample(p: Point, *, tail: float = 2.0) -> float:
     return abs(centre) + 0.5 * mu * quantile2 + math.sqrt(mu * quantile2) * a
 
 
-def in_sample_printed(p: Point) -> float:
+def _in_sample_printed(p: Point) -> float:
     """Return (4.4) as printed, in the in-sample leverage ``mu'`` and residual ``r'``; ``rest`` is ``1 - mu'``."""
     rest = 1.0 / (1.0 + p["leverage"])
     mu, r, log = p["leverage"] * rest, p["residual"] * rest, math.log(2.0 / p["delta"])
@@ -41,7 +41,7 @@ def in_sample_printed(p: Point) -> float:
     return centre + 0.5 * mu * log + math.sqrt(mu * log) * r
 
 
-def in_sample_corrected(p: Point) -> float:
+def _in_sample_corrected(p: Point) -> float:
     """Return (4.3), corrected, written in ``mu' = mu/(1+mu)`` and ``r' = r/(1+mu)``."""
     rest = 1.0 / (1.0 + p["leverage"])
     mu, r, log = p["leverage"] * rest, p["residual"] * rest, math.log(2.0 / p["delta"])
@@ -172,21 +172,21 @@ STATEMENT = statement(
             printed=Form(
                 "epsilon <= 1/2 abs(-log(1-mu') - (gamma mu')/(1-mu') (y - x^T hat(theta)')^2) + mu'/2 log(2/delta)"
                 " + sqrt(gamma mu' log(2/delta)) abs(y - x^T hat(theta)')",
-                CLAIM.of(in_sample_printed),
+                CLAIM.of(_in_sample_printed),
                 [SMALLEST, AT_WORK, search()],
             ),
             corrected=Form(
                 "epsilon <= 1/2 abs(log(1-mu') + (gamma mu')/(1-mu')^2 (y - x^T hat(theta)')^2)"
                 " + mu'/(1-mu') log(2/delta) + sqrt(2 gamma mu' log(2/delta))/(1-mu')^(3/2) abs(y - x^T hat(theta)')",
-                CLAIM.of(in_sample_corrected),
+                CLAIM.of(_in_sample_corrected),
                 CORRECTED,
             ),
             wrong="The same tail step, the sign of the logarithm, and in-sample leverage and residual where the "
             "out-of-sample ones stand in (4.3).",
             mutants={
-                "epsilon cut by 5 percent": Mutant(CLAIM.of(lambda p: 0.95 * in_sample_corrected(p)), severity=0.05),
+                "epsilon cut by 5 percent": Mutant(CLAIM.of(lambda p: 0.95 * _in_sample_corrected(p)), severity=0.05),
                 "printed signs with both tails doubled": Mutant(
-                    CLAIM.of(lambda p: in_sample_printed(p | {"delta": p["delta"] ** 2 / 2.0}))
+                    CLAIM.of(lambda p: _in_sample_printed(p | {"delta": p["delta"] ** 2 / 2.0}))
                 ),
             },
         ),

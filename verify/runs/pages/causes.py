@@ -115,7 +115,7 @@ def display_of(part: Row) -> str:
     return str(part["id"]).partition("@")[0]
 
 
-def deciding_rows(record: Record, statement: Row) -> list[Row]:
+def _deciding_rows(record: Record, statement: Row) -> list[Row]:
     """Return the rows of a statement as printed, without those of lines of its proof and of unclear texts."""
     out = {part["id"] for part in statement["parts"] if part["proof"]}
     out |= {part["id"] for part in unclear_parts(record, statement)}
@@ -123,7 +123,7 @@ def deciding_rows(record: Record, statement: Row) -> list[Row]:
     return [row for row in printed if row["part"] not in out] or printed
 
 
-def everyday_rows(rows: Iterable[Row]) -> list[Row]:
+def _everyday_rows(rows: Iterable[Row]) -> list[Row]:
     """Return the failing rows about a delta with epsilon at most 1 and delta at most 1e-5, the worst first."""
     failing = [
         row
@@ -138,7 +138,7 @@ def everyday_rows(rows: Iterable[Row]) -> list[Row]:
 
 def told_by(rows: Sequence[Row], consequence: Consequence) -> Row | None:
     """Return the case that tells a refutation: the worst of its consequence, where people work if it fails there."""
-    everyday = everyday_rows(rows) if consequence is Consequence.PRIVACY else []
+    everyday = _everyday_rows(rows) if consequence is Consequence.PRIVACY else []
     measures = SHOWN_BY.get(consequence, ())
     showing = [r for r in rows if r["outcome"] == "FAILS" and r["claim"]["measure"] in measures]
     return next(iter(everyday), None) or worst(showing or rows)
@@ -147,7 +147,7 @@ def told_by(rows: Sequence[Row], consequence: Consequence) -> Row | None:
 def _entry(record: Record, statement: Row) -> Correction:
     verdict = record.verdict(statement["id"])
     consequence = Consequence[verdict["consequence"]] if verdict["consequence"] else Consequence.RESULT
-    rows = deciding_rows(record, statement)
-    everyday = everyday_rows(rows) if consequence is Consequence.PRIVACY else []
+    rows = _deciding_rows(record, statement)
+    everyday = _everyday_rows(rows) if consequence is Consequence.PRIVACY else []
     tells = told_by(rows, consequence)
     return Correction(statement, verdict, consequence, verdict["root"], tells, excess(everyday[0]) if everyday else 0.0)

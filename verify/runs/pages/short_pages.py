@@ -31,7 +31,7 @@ from .causes import EVERYDAY, Cause, Correction, causes, display_of, entries, pr
 from .method_pages import appendix, method
 
 
-def project_address(*labels: str) -> str:
+def _project_address(*labels: str) -> str:
     """Return the address that the project's metadata (``[project.urls]``) give under one of these labels."""
     wanted = {label.lower() for label in labels}
     for entry in metadata.metadata("pdp-verify").get_all("Project-URL") or ():
@@ -43,7 +43,7 @@ def project_address(*labels: str) -> str:
 
 def tracker() -> str:
     """Return the address of the project's issues, or nothing where its metadata state none."""
-    return project_address("issues", "issue tracker", "tracker", "bug tracker")
+    return _project_address("issues", "issue tracker", "tracker", "bug tracker")
 
 
 def paper_address(doi: str) -> str:

@@ -89,7 +89,7 @@ def small_pair(name: str, dim: int) -> NeighbouringPair:
     return adversarial_pairs(1 if name == "one record" else 12, dim, x_bound=2.0, y_bound=3.0)[0].pair
 
 
-def raw_line(case: Case) -> Evidence:
+def _raw_line(case: Case) -> Evidence:
     """Decide the last line with the raw Gram matrix, in rational arithmetic.
 
     The event "moment - lambda theta = G theta", with G the Gram matrix of D, has probability 1 under D by algebra. Under
@@ -148,7 +148,7 @@ def last_line(title: str, printed: str, corrected: str, cases: Iterable[At], der
     away = [
         smallest("one row added", {"dim": dim, "n": n, "epsilon": epsilon, "delta": 0.5}) for dim, n, epsilon in sizes
     ]
-    return Display(title, Form(printed, raw_line, away), Form(corrected, CORRECTED, cases), RAW, MUTANTS, derivation)
+    return Display(title, Form(printed, _raw_line, away), Form(corrected, CORRECTED, cases), RAW, MUTANTS, derivation)
 
 
 RAW = (

@@ -161,13 +161,13 @@ def _ops(case: Case, *, corrected: bool) -> tuple[float, float]:
     return lam + 1, gamma
 
 
-def ops_code(case: Case, *, corrected: bool = False) -> Evidence:
+def _ops_code(case: Case, *, corrected: bool = False) -> Evidence:
     """Decide OPS with the noise of the code, n public, with its own gamma or the one that is proved for ``H^{-1}``."""
     ridge, gamma = _ops(case, corrected=corrected)
     return _refuted(case, SampleConstants(ridge, gamma))
 
 
-def ops_symmetric(case: Case, *, corrected: bool = True) -> Evidence:
+def _ops_symmetric(case: Case, *, corrected: bool = True) -> Evidence:
     """Decide OPS with covariance ``H^{-1}/gamma``: the proved bound above, a pair on the line below."""
     epsilon, claim = case.number("epsilon"), _claim(case)
     ridge, gamma = _ops(case, corrected=corrected)
@@ -183,7 +183,7 @@ def ops_symmetric(case: Case, *, corrected: bool = True) -> Evidence:
     )
 
 
-def adaops_code(case: Case, *, corrected: bool = False) -> Evidence:
+def _adaops_code(case: Case, *, corrected: bool = False) -> Evidence:
     """Decide AdaOPS with the noise of the code, n public, its own constants or those of the corrected rule.
 
     Where the released eigenvalue is cut at 0 the ridge is fixed; a Lipschitz constant below its cap makes gamma larger.
@@ -221,7 +221,7 @@ def _above(hessian: Ball, *, least: float, shift: float, sd: float, far: float =
     return ndtr_ball((along - arb(shift)) / arb(sd)) + (ndtr_ball(arb(-far)) if math.isfinite(far) else arb(0))
 
 
-def adaops_corrected(case: Case) -> Evidence:
+def _adaops_corrected(case: Case) -> Evidence:
     """Decide algorithm 1 with the corrected rule (W18-TH2i)."""
     claim = _claim(case)
     bound = AdaOPS2018(CorrectedRule2018(case.number("epsilon"), claim.high)).worst_case(Domain(2, 1.0, 1.0))
@@ -230,7 +230,7 @@ def adaops_corrected(case: Case) -> Evidence:
     return Evidence(claim, exact=Estimate.proved(0.0, high, "five shares, composed adaptively"))
 
 
-def ssp_code(case: Case, *, factor: float = 1.0) -> Evidence:
+def _ssp_code(case: Case, *, factor: float = 1.0) -> Evidence:
     """Decide SSP with ``factor`` times the noise of the code: ``n`` records (1, 1) on the line, and a target (1, -1).
 
     Above: the exact law of both statistics, of which the coefficients are a function. Below: a half line of the coefficient.
@@ -257,7 +257,7 @@ def ssp_code(case: Case, *, factor: float = 1.0) -> Evidence:
     return Evidence(_claim(case), exact=exact, notes=notes)
 
 
-def objpert_code(case: Case, *, lipschitz: float = 2.0) -> Evidence:
+def _objpert_code(case: Case, *, lipschitz: float = 2.0) -> Evidence:
     """Decide ObjPert of the code with its noise made for a gradient of ``lipschitz``; twice the output is followed.
 
     Above: RW21-T5, corrected, over the ball of radius 2. Below: the rectangle of outputs inside the ball that a search finds.
@@ -296,7 +296,7 @@ def _rectangle(pair: tuple[RidgeStatistics, ...], sigma: float, epsilon: float) 
     return max(0.0, enclose(evaluate, low=-4.0, high=1.0).low)
 
 
-def adassp_code(case: Case, *, factor: float = 1.0) -> Evidence:
+def _adassp_code(case: Case, *, factor: float = 1.0) -> Evidence:
     """Decide AdaSSP with ``factor`` times the noise of the code, on the exact law of its three releases."""
     epsilon, claim = case.number("epsilon"), _claim(case, Observer.TRANSCRIPT)
     profile = GaussianProfile(AsRunAdaSSP(epsilon).worst_profile().mu / factor)
@@ -304,7 +304,7 @@ def adassp_code(case: Case, *, factor: float = 1.0) -> Evidence:
     return Evidence(claim, exact=evidence.exact, notes=evidence.notes)
 
 
-def one_delta(case: Case, *, largest: float = math.inf) -> Evidence:
+def _one_delta(case: Case, *, largest: float = math.inf) -> Evidence:
     """Compare the delta of all runs with that of the captions, for data sets of up to ``largest`` records."""
     n = case.number("n")
     promised = min(CODE_DELTA, 1 / n**2)
@@ -335,23 +335,23 @@ CODE = {
         "the code's delta is that of the captions",
         Form(
             '10^(-6) <= min{10^(-6), 1\\/n^2} quad "for all" n',
-            one_delta,
+            _one_delta,
             [smallest("one record above 1,000", {"n": 1_001})],
         ),
         Form(
             '10^(-6) <= min{10^(-6), 1\\/n^2} quad "for" n <= 1000',
-            partial(one_delta, largest=1_000),
+            partial(_one_delta, largest=1_000),
             [refuting({"n": 1_001}), *over("numbers of records", {"n": (1, 500, 1_000)})],
         ),
         "The code runs everything at delta = 1e-6, whatever the number of records.",
-        {"up to 1,001 records": Mutant(one_delta, {"n": 1_001}, severity=0.002, largest=1_001)},
+        {"up to 1,001 records": Mutant(_one_delta, {"n": 1_001}, severity=0.002, largest=1_001)},
         f"{DERIVATION}, section 1",
     ),
     "#code SSP": Display(
         "SSP of the code keeps the promise of the tables",
         Form(
             f"{_NOISE} {_PROMISE}",
-            ssp_code,
+            _ssp_code,
             [
                 smallest("1,000 records (1, 1) on the line, target (1, -1)", SSP),
                 At("epsilon = 0.1", _at(SSP, epsilon=0.1)),
@@ -359,14 +359,14 @@ CODE = {
         ),
         Form(
             f"{_TWICE} {_PROMISE}",
-            partial(ssp_code, factor=2.0),
+            partial(_ssp_code, factor=2.0),
             [
                 refuting(SSP),
                 *over("both budgets, at the delta of the captions", {"epsilon": (0.1, 1.0), "n": (10, 1_000)}),
             ],
         ),
         "The noise is half of appendix C.1's; a matrix of noise that is not symmetric costs nothing.",
-        {"1.5 times the noise": Mutant(ssp_code, SSP, severity=0.02, factor=1.5)},
+        {"1.5 times the noise": Mutant(_ssp_code, SSP, severity=0.02, factor=1.5)},
         f"{DERIVATION}, section 2",
     ),
     "#code ObjPert": Display(
@@ -374,7 +374,7 @@ CODE = {
         Form(
             '"half of the minimiser over" norm(phi) <= 2, quad sigma = 2 sqrt(4 log(2 times 10^6) + 2 epsilon)\\/epsilon^2, '
             f"quad lambda = 2\\/epsilon^2 quad {_PROMISE}",
-            objpert_code,
+            _objpert_code,
             [
                 smallest("100,000 records in the plane, epsilon = 1", OBJPERT),
                 At("epsilon = 0.1", _at(OBJPERT, epsilon=0.1)),
@@ -382,31 +382,31 @@ CODE = {
         ),
         Form(
             f'"with" sigma = 3 sqrt(4 log(2\\/delta) + 2 epsilon)\\/epsilon^2 quad {_PROMISE.partition(", quad")[0]}, quad delta = 10^(-6)',
-            partial(objpert_code, lipschitz=3.0),
+            partial(_objpert_code, lipschitz=3.0),
             [refuting(OBJPERT), At("epsilon = 0.1", _at(OBJPERT, epsilon=0.1))],
         ),
         "The solver returns half of the minimiser over the ball of radius 2, where a record's gradient is as long as 3; the noise is made for 2. "
         "At epsilon = 0.1 the second division by epsilon makes up for it.",
-        {"gradient 2.1": Mutant(objpert_code, _at(OBJPERT, t=0.00066), severity=0.03, lipschitz=2.1)},
+        {"gradient 2.1": Mutant(_objpert_code, _at(OBJPERT, t=0.00066), severity=0.03, lipschitz=2.1)},
         f"{DERIVATION}, section 3",
     ),
     "#code OPS": Display(
         "OPS of the code keeps the promise of the tables, n public",
         Form(
             f"hat(theta) + gamma^(-1\\/2) (R^T)^(-1) z, quad H = R^T R = X^T X + (lambda + 1) I quad {_PROMISE}",
-            ops_code,
+            _ops_code,
             [smallest("100,000 records in the plane", OPS), At("epsilon = 0.1", _at(OPS, epsilon=0.1, t=0.054))],
         ),
         Form(
             f'hat(theta) + gamma^(-1\\/2) R^(-1) z, quad gamma "the largest that W18-F, corrected, allows at" lambda + 1, quad {_PROMISE}',
-            ops_symmetric,
+            _ops_symmetric,
             [refuting(OPS), *over("both budgets, at the delta of the captions", SIZES)],
         ),
         "The covariance of the noise is that of the other triangular order, (R R^T)^(-1): it is small where H is large for other data. "
         "With H^(-1) the code's own gamma is still too large for few records.",
         {
-            "the code's covariance": Mutant(ops_code, OPS, corrected=True),
-            "the code's gamma": Mutant(ops_symmetric, {"epsilon": 1.0, "n": 0, "delta": CODE_DELTA}, corrected=False),
+            "the code's covariance": Mutant(_ops_code, OPS, corrected=True),
+            "the code's gamma": Mutant(_ops_symmetric, {"epsilon": 1.0, "n": 0, "delta": CODE_DELTA}, corrected=False),
         },
         f"{DERIVATION}, section 4",
     ),
@@ -415,28 +415,28 @@ CODE = {
         Form(
             '"Algorithm 1 with" hat(theta) + gamma^(-1\\/2) (R^T)^(-1) z, quad L = min{e^Delta, 1 + sqrt(2 sqrt(n)\\/(lambda + tilde(lambda)))} '
             f"quad {_PROMISE}",
-            adaops_code,
+            _adaops_code,
             [smallest("100,000 records in the plane", ADAOPS), At("epsilon = 0.1", _at(ADAOPS, epsilon=0.1, t=0.035))],
         ),
         Form(
             f'"Algorithm 1, corrected (W18-TH2i)", quad {_PROMISE}',
-            adaops_corrected,
+            _adaops_corrected,
             [refuting(ADAOPS), *over("both budgets, at the delta of the captions", BOTH_EPSILONS)],
         ),
         "The covariance of the noise is (R R^T)^(-1), and the Lipschitz constant is cut at a number that grows as the root of the root of n, where residuals grow as the root.",
-        {"the code's covariance": Mutant(adaops_code, _at(ADAOPS, n=1_000_000, t=0.002), corrected=True)},
+        {"the code's covariance": Mutant(_adaops_code, _at(ADAOPS, n=1_000_000, t=0.002), corrected=True)},
         f"{DERIVATION}, section 5",
     ),
     "#code AdaSSP": Display(
         "AdaSSP of the code keeps the promise of the tables",
         Form(
             f'"noise" sqrt(log(6 times 10^6))\\/(epsilon\\/3) (Z + Z^T)\\/2 "on" X^T X + I {_PROMISE}, quad n <= 2.7 times 10^6',
-            adassp_code,
+            _adassp_code,
             over("numbers of records", {"epsilon": (0.1, 1.0), "n": (1_000, MANY, 2_700_000)}),
         ),
         mutants={
-            "0.6 of the noise": Mutant(adassp_code, {"epsilon": 1.0, "delta": CODE_DELTA}, severity=0.03, factor=0.6),
-            "up to 3,000,000 records": Mutant(adassp_code, {"epsilon": 1.0, "n": 3_000_000}, severity=0.09),
+            "0.6 of the noise": Mutant(_adassp_code, {"epsilon": 1.0, "delta": CODE_DELTA}, severity=0.03, factor=0.6),
+            "up to 3,000,000 records": Mutant(_adassp_code, {"epsilon": 1.0, "n": 3_000_000}, severity=0.09),
         },
     ),
 }
