@@ -64,6 +64,18 @@ class Ground(Enum):
     NONE = ""
 
 
+#: Grounds from the weakest on.
+WEAKEST_FIRST = (
+    Ground.MISSTATED,
+    Ground.NOT_EXAMINED,
+    Ground.NONE,
+    Ground.EXAMINED,
+    Ground.VOUCHED,
+    Ground.SIMULATED,
+    Ground.PROVED,
+)
+
+
 @dataclass(frozen=True)
 class CheckResult:
     """One check as the verdict sees it."""

@@ -19,7 +19,7 @@ from reports.row import Figure, Mark, Series
 from verify.comparisons.choice_table import read
 from verify.comparisons.pages.choice_pages import document
 from verify.comparisons.pages.choice_words import error_of, exact_gains, is_useless, trivial_error
-from verify.engine.rows import Row
+from verify.kernel.rows import Row
 
 
 def ratios(rows: Sequence[Row]) -> Figure:

@@ -22,7 +22,7 @@ from reports.files import write_atomic
 from reports.row import Figure
 from verify.comparisons.choice_table import ChoiceRecord, read
 from verify.comparisons.pages.choice_words import USELESS, error_of, exact_gains, references, worthwhile
-from verify.engine.rows import Row
+from verify.kernel.rows import Row
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PICTURED = 1000

@@ -317,7 +317,7 @@ def test_a_statement(copy: Copy) -> None:
 
 def test_a_paper(copy: Copy) -> None:
     """One folder; the shares of all others stay as they are."""
-    share = "from verify.papers.paper import paper_of; print([paper_of(i).share for i in ('W19-L2.4', 'RW21-T10')])"
+    share = "from verify.kernel.paper import paper_of; print([paper_of(i).share for i in ('W19-L2.4', 'RW21-T10')])"
     before = copy.python(share)
     copy.write("verify/papers/toy1999/__init__.py", '"""Statements of `toy1999`."""\n')
     copy.write("verify/papers/toy1999/lem_99.py", LEMMA.format(id="T99-L99"))

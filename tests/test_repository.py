@@ -16,9 +16,9 @@ import pytest
 
 from reports.document import check_formulas
 from reports.row import FormulaBlock
+from verify.kernel.paper import papers
 from verify.kernel.statement import Part, Standing, Statement
 from verify.papers import ledger, registry
-from verify.papers.paper import papers
 from verify.papers.registry import DISPLAY, Source
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -30,14 +30,18 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "replay": ("runs.cli_record", "replay", "Draw one recorded case again; it must give the same row."),
     "report": ("runs.cli_record", "report", "Render a record as PDF; draws nothing."),
     "errata": ("runs.cli_record", "errata", "What the papers say and what is true, from a record."),
-    "diff": ("comparison.cli_diff", "diff", "What changed between two records, and what of it is for the worse."),
+    "diff": ("diffs.cli_diff", "diff", "What changed between two records, and what of it is for the worse."),
     "calibrate": ("calibration.cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
     "init": ("certificates.cli_certify", "init", "Draft the configuration of a certificate."),
     "certify": ("certificates.cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
     "check": ("certificates.cli_certify", "check", "Do the files of a certificate belong together?"),
     "my-loss": ("certificates.cli_certify", "my_loss", "Bound one's own loss from a published report."),
-    "compare": ("choice.cli_compare", "compare", "Which mechanism at which price: on your own data, an experiment."),
-    "figures": ("figures.cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
+    "compare": (
+        "comparisons.cli_compare",
+        "compare",
+        "Which mechanism at which price: on your own data, an experiment.",
+    ),
+    "figures": ("runs.cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
     "sweep": ("sweeps.cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
 }
 

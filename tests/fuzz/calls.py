@@ -122,7 +122,7 @@ def unrendered() -> Iterator[None]:
     with (
         mock.patch("reports.document._compile", stand_in),
         mock.patch("reports.document.figure_svg", return_value=b"<svg/>"),
-        mock.patch("verify.runs.publish.figure_svg", return_value=b"<svg/>"),
+        mock.patch("verify.engine.figures.figure_svg", return_value=b"<svg/>"),
         mock.patch("verify.cli_work.default_jobs", return_value=1),
         mock.patch("verify.engine.executors.Processes", Here),
     ):

@@ -6,9 +6,9 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from verify.kernel.paper import Expected
 from verify.kernel.statement import Statement
 from verify.papers import registry
-from verify.papers.paper import Expected
 
 TOYS = {"W19-T4.1": "thm_1", "RW21-T17": "thm_2", "W18-L4": "thm_3", "W18-L5": "thm_4"}
 LEDGER = {

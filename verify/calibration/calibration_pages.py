@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
+from pathlib import Path
+from typing import Any
 
+from reports.formats import write_document
 from reports.numbers import format_count, format_number
 from reports.row import (
     Badge,
@@ -29,7 +32,7 @@ from reports.row import (
     Tone,
 )
 
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from .calibration_record import CONFIDENCE, FAILURE_PROB, FOUND, Calibration, unexpected
 from .series.series import DEFAULT_DRAWS, LEVELS
 
@@ -375,3 +378,8 @@ def _power_figure(number: int, rows: Sequence[Row]) -> Figure:
         (Mark("y", FOUND, "found"),),
         x_scale="log",
     )
+
+
+def render(calibration: Calibration, run: Mapping[str, Any], path: Path) -> None:
+    """Write the pages of a calibration; the same record and ``run.json`` give the same bytes. Nothing is drawn."""
+    write_document(document(calibration, date=str(run.get("finished", ""))[:10]), path)

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from audits.error_budget import Ledger
 from audits.stats.intervals import clopper_pearson, clopper_pearson_lower, even_share
 from reports.files import write_atomic
 
 from ..engine.record import SCHEMA_VERSIONS, checked_rows
-from ..engine.rows import Row, dumps
 from ..engine.versions import header
+from ..kernel.rows import Row, dumps
 from .series.series import DEFAULT_FAILURE_PROB, AuditSeries, BankMutant
 
 #: Name, level and strength of what is counted.
@@ -192,12 +191,3 @@ def read(path: Path) -> Calibration:
     """
     first, *rows = checked_rows(path, "calibration")
     return Calibration(first, tuple(rows))
-
-
-def render(calibration: Calibration, run: Mapping[str, Any], path: Path) -> None:
-    """Write the pages of a calibration; the same record and ``run.json`` give the same bytes. Nothing is drawn."""
-    from reports.formats import write_document
-
-    from .calibration_pages import document
-
-    write_document(document(calibration, date=str(run.get("finished", ""))[:10]), path)

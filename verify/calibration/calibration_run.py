@@ -18,12 +18,12 @@ from audits import StreamKey
 
 from ..engine.executors import Executor
 from ..engine.follow import Watcher
-from ..engine.rows import Row
 from ..engine.store import Store
 from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import identity
 from ..engine.work import Work, keyed
 from ..engine.worker import one_blas_thread
+from ..kernel.rows import Row
 from ..kernel.shares import whole
 from . import series as series_folder
 from .calibration_record import Calibration, Cell, first_line, rows_of

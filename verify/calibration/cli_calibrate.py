@@ -49,7 +49,8 @@ def calibrate(profile: str, seed: int, jobs: int | None, scheduler: str | None, 
     from ..engine.follow import Follower
     from ..engine.store import Store
     from ..engine.versions import Clock, write_run
-    from .calibration_record import begin, render, unexpected, write
+    from .calibration_pages import render
+    from .calibration_record import begin, unexpected, write
     from .calibration_run import calibrate as measure
     from .calibration_run import tasks
 

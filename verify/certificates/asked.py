@@ -7,26 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from audits.verdict import Decision, Ground
+from audits.verdict import WEAKEST_FIRST, Decision, Ground
 from reports.row import Audience
 
 from ..engine.record import checked_rows
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 from .folder.certificate_files import RECORD
 
 #: The decision on a claim and what it rests on.
 Standing = tuple[Decision, Ground]
 EXIT_CODES = {Decision.PASS: 0, Decision.FAIL: 1, Decision.UNDECIDED: 3}
-WEAKEST_FIRST = (
-    Ground.MISSTATED,
-    Ground.NOT_EXAMINED,
-    Ground.NONE,
-    Ground.EXAMINED,
-    Ground.VOUCHED,
-    Ground.SIMULATED,
-    Ground.PROVED,
-)
 
 
 @dataclass(frozen=True)

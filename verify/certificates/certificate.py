@@ -22,8 +22,8 @@ from reports.row import Audience, Figure, Mark
 
 from ..engine.follow import SILENT, Phases
 from ..engine.record import SCHEMA_VERSIONS
-from ..engine.rows import Row, dumps, encode, evidence_row
 from ..engine.versions import header
+from ..kernel.rows import Row, dumps, encode, evidence_row
 from ..messages.errors import UserError
 from .asked import EXIT_CODES, Standing, overall, worst_of
 from .claims.claims_dp import dp_finding

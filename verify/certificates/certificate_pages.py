@@ -28,9 +28,9 @@ from reports.row import (
     Tone,
 )
 
-from ..engine.rows import Row, number
+from ..kernel.rows import Row, number
+from ..kernel.words import allowed, figure, interval
 from ..messages.verdict_words import verdict_said
-from ..messages.words import allowed, figure, interval
 from .certificate_words import (
     METHOD,
     POWER_WORDS,

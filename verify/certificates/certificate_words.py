@@ -9,8 +9,8 @@ from audits.verdict import Ground
 from reports.numbers import format_count, format_probability
 from reports.row import Badge, Block, Bullets, Callout, Fact, Facts, Paragraph, Table, TextStyle, Tone
 
-from ..engine.rows import NON_FINITE, Row, number
-from ..messages.words import figure
+from ..kernel.rows import NON_FINITE, Row, number
+from ..kernel.words import figure
 
 TONES = {"PASS": Tone.GOOD, "FAIL": Tone.BAD, "UNDECIDED": Tone.WARNING}
 SEVERITY = ("FAIL", "UNDECIDED", "PASS")

@@ -24,9 +24,9 @@ from audits.estimate import Result
 from audits.verdict import Decision
 from reports.row import Audience
 
-from ..engine.rows import Row
 from ..engine.store import Store
 from ..engine.worker import one_blas_thread
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 from .certificate import Certificate, decide, read_deployment, record_rows
 from .claims.types import BY_TYPE

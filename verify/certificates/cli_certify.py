@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reports.row import Audience
 
     from ..engine.follow import Phases
-    from ..engine.rows import Row
+    from ..kernel.rows import Row
     from .certify_call import StoredAnswers
     from .claims.finding import Finding
     from .config.config import Loaded

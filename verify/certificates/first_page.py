@@ -10,9 +10,9 @@ from audits.verdict import Ground
 from reports.numbers import format_count, format_number, format_probability
 from reports.row import Block, Fact, Facts, Paragraph, Reference, Scale, Table, TextStyle
 
-from ..engine.rows import Row, number
+from ..kernel.rows import Row, number
+from ..kernel.words import allowed, figure
 from ..messages.verdict_words import verdict_said
-from ..messages.words import allowed, figure
 from .certificate_words import (
     CANNOT_CATCH,
     SEVERITY,

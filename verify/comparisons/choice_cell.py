@@ -22,8 +22,8 @@ from mechanisms.records.record_laws import dominating_laws
 from mechanisms.reference import is_reference
 
 from ..certificates.claims.record_losses import record_epsilons
-from ..engine.rows import Row, encode
 from ..figures.regression_methods import Error, folds, minimum_norm, misclassified, splits, squared_errors
+from ..kernel.rows import Row, encode
 from ..messages.errors import UserError
 from .choice_data import ChoiceData, Loss
 

@@ -23,7 +23,7 @@ from mechanisms.parameters import Parameters
 from ..certificates.config.config import DataSection
 from ..certificates.config.init_draft import filled
 from ..certificates.reading.data_files import Preparation
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 from .choice_data import ChoiceData, Origin
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from reports.files import write_atomic
 
 from ..engine.record import SCHEMA_VERSIONS, checked_rows, record_file
-from ..engine.rows import NON_FINITE, Row, dumps
 from ..engine.versions import header
+from ..kernel.rows import NON_FINITE, Row, dumps
 from ..messages.errors import UserError
 from ..schemas.table_rows import ChoiceRow
 from .pages.printed_values import printed_columns

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mechanisms.capabilities import Domain
 
     from ..certificates.config.config import DataSection
-    from ..engine.rows import Row
     from ..engine.store import Store
+    from ..kernel.rows import Row
     from .choice_table import ChoiceRecord
     from .experiment import Experiment
 

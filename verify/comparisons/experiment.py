@@ -13,11 +13,11 @@ from mechanisms.offers import Promise
 
 from ..engine.executors import Executor
 from ..engine.follow import Watcher
-from ..engine.rows import Row, dumps, encode
 from ..engine.store import Store
 from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import identity
 from ..engine.work import Work, keyed
+from ..kernel.rows import Row, dumps, encode
 from ..messages.errors import UserError
 from .choice_cell import METRICS, CellSetting, Contender, blank, contenders, decide
 from .choice_data import ChoiceData, Loss

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from audits.stats.intervals import clopper_pearson, even_share
 from reports.numbers import format_interval
 
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from .changes import RecordChange, Turn, alone, more_is, one, paired, text
 from .look_changes import ComparedRecord, Comparer
 
@@ -21,7 +21,7 @@ FOUND = {True: "found", False: "not found", None: "not tried"}
 RATES = ("rate", "control", "prediction")
 
 
-def _calibration_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
+def calibration_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
     """Yield what changed between two calibrations: what is as it should be, what is found out, and rates that moved."""
     crashed = [header.get("crashed", []) for header in (old.header, new.header)]
     yield from more_is(Turn.WORSE, "tasks that crashed", "", *(len(each) for each in crashed))

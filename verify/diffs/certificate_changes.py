@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from audits.verdict import CheckRole, Ground
+from audits.verdict import WEAKEST_FIRST, CheckRole, Ground
 
-from ..certificates.asked import WEAKEST_FIRST
-from ..engine.rows import Row, number
+from ..kernel.rows import Row, number
 from .changes import DIGEST, RecordChange, Turn, alone, flat, less_is_worse, more_is, named_changes, one, paired
 from .look_changes import ComparedRecord, Comparer, claim_changes, outcome_turn, outcome_words
 

@@ -11,7 +11,7 @@ from typing import Any
 from audits.estimate import Result
 from reports.numbers import format_count
 
-from ..engine.rows import Row
+from ..kernel.rows import Row
 
 #: What a value is called that only one of the records has.
 NOTHING = "none"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..engine.rows import Row, dumps, number
+from ..kernel.rows import Row, dumps, number
 from ..kernel.verdict import Reason
-from ..messages.words import interval
+from ..kernel.words import interval
 from .changes import DIGEST, NOTHING, RecordChange, Turn, alone, flat, named_changes, one, paired, text
 
 #: Numbers of another platform, and those without a proved width, are known to this (relative, absolute).
@@ -176,7 +176,7 @@ def claim_changes(where: str, old: Row | None, new: Row | None, comparer: Compar
             return  # the numbers of another quantity are others
 
 
-def _sweep_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
+def sweep_changes(old: ComparedRecord, new: ComparedRecord, comparer: Comparer) -> Iterator[RecordChange]:
     """Yield what changed between two sweeps: the grid, then its cells."""
     yield from one(Turn.CHANGED, "grid", "", old.header["name"], new.header["name"])
     for axis in dict.fromkeys([*old.header["axes"], *new.header["axes"]]):

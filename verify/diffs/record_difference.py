@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Union, get_args
 
 from ..engine.record import Record, checked_rows, header_of, json_lines, record_file, record_of
-from ..engine.rows import Row, dumps
 from ..engine.versions import source_digest
+from ..kernel.rows import Row, dumps
 from ..messages.errors import UserError
 from ..schemas.row_parts import Profile
 from .changes import DIGEST, Difference, RecordChange, Turn, less_is_worse, more_is, named_changes, one, ordered

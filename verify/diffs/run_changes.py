@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..papers.ledger import verdict_word
 from .changes import DIGEST, RecordChange, Turn, alone, flat, more_is, named_changes, one, paired, text
 from .look_changes import ComparedRecord, Comparer, claim_changes, defect_turn, outcome_turn, outcome_words

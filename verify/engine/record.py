@@ -11,9 +11,9 @@ from typing import Any
 from audits.estimate import Result
 from reports.files import write_atomic
 
+from ..kernel.rows import Row, dumps
 from ..messages.errors import UserError
 from ..messages.texts import read_json, read_text
-from .rows import Row, dumps
 
 #: Version of the lines of each kind of record; every kind is read in this version alone.
 SCHEMA_VERSIONS: Mapping[str, int] = {"record": 2, "certificate": 2, "sweep": 2, "calibration": 1, "comparison": 1}

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from ..kernel.rows import Row, dumps
 from ..messages.errors import UserError
 from ..messages.faults import FULL_WORDS
-from .rows import Row, dumps
 
 #: Marks the file in its header (bytes 68 to 71), readable without opening the database: "PDPS".
 APPLICATION_ID = 0x50445053

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..certificates.asked import asked_of
 from ..certificates.folder.attestation import as_json, result_of
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 from ..messages.verdict_words import verdict_said
 

@@ -11,7 +11,7 @@ from typing import Any
 from reports.files import write_atomic
 
 from ..engine.record import checked_rows, read, record_file, record_of
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 
 PRIVATE = 0o600

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..certificates.folder.attestation import as_json
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 from ..messages.verdict_words import verdict_said
 

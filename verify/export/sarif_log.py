@@ -15,7 +15,7 @@ from ..certificates.claims.types import BY_TYPE
 from ..certificates.config.config import parse
 from ..certificates.folder.attestation import result_of
 from ..engine.record import Record
-from ..engine.rows import Row
+from ..kernel.rows import Row
 from ..messages.errors import UserError
 from ..messages.texts import read_text
 from ..messages.verdict_words import verdict_said

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from audits import Budget
 
 from ..messages.errors import Defect
-from ..papers.paper import PROOF, Consequence, Paper, paper_of
-from ..papers.provenance import Worth
+from .paper import PROOF, Consequence, Paper, paper_of
+from .provenance import Worth
 from .statement import Case, Evidence, Formula, Part, Role, Standing, Statement
 
 if TYPE_CHECKING:

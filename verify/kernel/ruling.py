@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..engine.rows import Row, number
 from .measure import ORDER, gravity
+from .rows import Row, number
 from .statement import Part, Role, Standing, Statement
 from .verdict import Outcome, Reason, Verdict
 
@@ -40,7 +40,7 @@ class Ruling:
 
     def row(self) -> Row:
         """Return the ruling as JSON values."""
-        from ..engine.rows import encode
+        from .rows import encode
 
         return {
             "verdict": self.verdict.name,

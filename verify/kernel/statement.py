@@ -10,9 +10,9 @@ from fractions import Fraction
 from audits import Budget, Estimate
 from mechanisms import Dataset, Relation
 
-from ..papers.provenance import Provenance, Worth
 from .measure import Measure
 from .plain_math import plain_math
+from .provenance import Provenance, Worth
 
 Value = float | int | str | bool | None
 Params = Mapping[str, Value]

@@ -6,8 +6,8 @@ from functools import partial
 
 from audits import Budget
 
+from ..kernel.paper import paper_of
 from ..kernel.statement import Case, Evidence, Formula, Part, Role, Statement
-from ..papers.paper import paper_of
 
 
 def carry(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..kernel.paper import Expected, papers
 from ..kernel.verdict import Reason
-from .paper import Expected, papers
 
 if TYPE_CHECKING:
-    from ..engine.rows import Row
+    from ..kernel.rows import Row
 
 Ledger = Mapping[str, Expected]
 

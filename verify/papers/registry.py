@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..kernel.paper import STATEMENT_FILE, Entry, papers
 from ..messages.errors import Defect, UserError
-from .paper import STATEMENT_FILE, Entry, papers
 
 if TYPE_CHECKING:
-    from ..engine.rows import Row
+    from ..kernel.rows import Row
     from ..kernel.statement import Statement
     from .ledger import Ledger
 

@@ -16,14 +16,14 @@ from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
 
 from ..certificates.config.own_code import Vouched
-from ..engine.rows import Row, decided_row, encode
 from ..engine.worker import one_blas_thread
 from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, pair_evidence
+from ..kernel.rows import Row, decided_row, encode
 from ..kernel.ruling import rule_statement
 from ..kernel.shares import case_budgets, whole
 from ..kernel.verdict import Outcome, Reason
+from ..kernel.words import case_sentence
 from ..messages.errors import UserError
-from ..messages.words import case_sentence
 from ..papers import ledger, registry
 from ..papers.ledger import compare
 from ..papers.registry import DISPLAY

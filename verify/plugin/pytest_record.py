@@ -25,10 +25,10 @@ from reports.row import (
     Tone,
 )
 
-from ..engine.rows import Row, dumps, word_of
 from ..engine.versions import header
+from ..kernel.rows import Row, dumps, word_of
 from ..kernel.verdict import Reason
-from ..messages.words import setting, verdict_sentence
+from ..kernel.words import setting, verdict_sentence
 
 SCHEMA_VERSION = 1
 TONES = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD, "SUPPORTED": Tone.GOOD, "REFUTED": Tone.BAD}

@@ -13,8 +13,8 @@ from mechanisms import Dataset
 from reports.codec import to_plain
 
 from ..engine.record import Record
-from ..engine.rows import Row, case_row, decided_row, died_row, dumps, error_row
 from ..engine.worker import PROFILES, RunSettings, one_blas_thread
+from ..kernel.rows import Row, case_row, decided_row, died_row, dumps, error_row
 from ..kernel.ruling import worst
 from ..kernel.shares import case_budgets, statement_budget, whole
 from ..kernel.statement import Case, Statement

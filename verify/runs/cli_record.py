@@ -22,8 +22,8 @@ def replay(record: Path, id_: str, case: str | None, data: Path | None) -> int:
     from ..engine.record import read, record_file
     from ..engine.versions import library_versions, platform_tag, source_digest
     from ..engine.worker import RunSettings
+    from ..kernel.words import case_sentence, case_title
     from ..messages.faults import as_written
-    from ..messages.words import case_sentence, case_title
     from ..papers import registry
     from .case_run import CaseWork, compare_rows, decisive, perform
     from .given_data import given_again
@@ -70,8 +70,8 @@ def report(record: Path, file: Path, source: Path | None, full: bool) -> None:
     The end of the file's name chooses: .pdf, .md or .html; .sarif for code scanning (a run or a certificate); .cdx.json
     (CycloneDX 1.6) and .registry.json (Deployments Registry) of a certificate. The date is that of run.json beside it.
     """
+    from ..calibration.calibration_pages import render
     from ..calibration.calibration_record import read as read_calibration
-    from ..calibration.calibration_record import render
     from ..certificates.folder.output import render_again
     from ..cli_work import default_jobs
     from ..comparisons.choice_table import read as read_comparison

@@ -15,7 +15,7 @@ from ..engine.worker import PROFILES, RunSettings
 from ..messages.errors import Defect, UserError
 
 if TYPE_CHECKING:
-    from ..engine.rows import Row
+    from ..kernel.rows import Row
     from .statement_run import Findings
 
 DEFAULT_FAILURE_PROB = 1e-4
@@ -149,9 +149,9 @@ def leave(findings: Findings, folder: Path, about: Row, *, jobs: int, full: bool
 
 def _summarise(findings: Findings, folder: Path, *, err: bool, seconds: float, full: bool = False) -> None:
     """Print the unexpected first, then the counts, the paths and the next command to type."""
-    from ..engine.rows import DIED
+    from ..kernel.rows import DIED
+    from ..kernel.words import case_sentence
     from ..messages.texts import labelled
-    from ..messages.words import case_sentence
     from .pages.causes import entries
     from .statement_run import defects
 

@@ -20,7 +20,7 @@ from ..messages.texts import labelled
 
 if TYPE_CHECKING:
     from ..engine.record import Record
-    from ..engine.rows import Row
+    from ..kernel.rows import Row
     from ..kernel.statement import Part, Statement
     from ..papers.registry import Source
 
@@ -175,8 +175,8 @@ def _wrap(label: str, text: str) -> str:
 
 def describe(source: Source, statement: Statement, id_: str) -> Iterator[str]:
     """Yield the lines about a statement, or about one of its parts."""
+    from ..kernel.paper import Consequence, citation, roots
     from ..papers import ledger
-    from ..papers.paper import Consequence, citation, roots
     from ..papers.registry import shown_path
 
     lines = source.path.read_text(encoding="utf-8").splitlines()
@@ -244,7 +244,7 @@ def _verdict_of(record: Record, id_: str) -> Row:
 def findings(id_: str, path: Path) -> Iterator[str]:
     """Yield the lines about what a record found for an id."""
     from ..engine.record import read
-    from ..messages.words import case_sentence, figure, replay_command, setting, verdict_sentence
+    from ..kernel.words import case_sentence, figure, replay_command, setting, verdict_sentence
 
     record = read(path)
     verdict = _verdict_of(record, id_)

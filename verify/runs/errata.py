@@ -28,10 +28,10 @@ from reports.row import (
 )
 
 from ..engine.record import Record
-from ..engine.rows import Row
+from ..kernel.paper import Consequence
+from ..kernel.rows import Row
+from ..kernel.words import plain_words, rounded_factor, verdict_sentence
 from ..messages.errors import UserError
-from ..messages.words import plain_words, rounded_factor, verdict_sentence
-from ..papers.paper import Consequence
 from .pages.causes import (
     EVERYDAY,
     Cause,

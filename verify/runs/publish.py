@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mechanisms.numerics.ticks import tick
-from reports.figures import figure_svg
 from reports.formats import write_document
 from reports.junit import JUnitCase, junit_xml
-from reports.row import Audience, Document, Drawing, Facet, Fact, Facts, Reference, Section, Table
+from reports.row import Audience, Document, Facet, Fact, Facts, Reference, Section, Table
 
+from ..engine.figures import drawn_figures
 from ..engine.record import Record
-from ..engine.rows import Row
-from ..engine.work import mapped
+from ..kernel.rows import Row
 from .pages.causes import entries
 from .pages.method_pages import appendix, method
 from .pages.short_pages import AUTHOR, TITLE, author, badge, corrected, front, headline, paper_address, short_document
@@ -122,14 +120,6 @@ def publish(record: Record, run: Mapping[str, Any], *paths: Path, jobs: int, ful
         figures = drawn_figures(pages, jobs)
         for path in whole:
             write_document(pages, path, figures=figures)
-
-
-def drawn_figures(pages: Document, jobs: int) -> dict[str, bytes]:
-    """Return the figures of a document as SVG, by name; few of them are not worth a process."""
-    figures = [block for block in pages.blocks() if isinstance(block, Drawing)]
-    jobs = jobs if len(figures) > 3 else 1
-    drawn = mapped(figure_svg, figures, jobs, told=lambda _, __: tick(1))
-    return {figure.name: svg for figure, svg in zip(figures, drawn, strict=True)}
 
 
 def junit(record: Record) -> bytes:

@@ -28,10 +28,11 @@ from reports.row import (
 )
 
 from ..engine.record import Record
-from ..engine.rows import Row, number
 from ..kernel.measure import gravity
+from ..kernel.provenance import Worth
+from ..kernel.rows import Row, number
 from ..kernel.ruling import worst
-from ..messages.words import (
+from ..kernel.words import (
     allowed,
     case_sentence,
     exact_words,
@@ -42,7 +43,6 @@ from ..messages.words import (
     setting,
     verdict_sentence,
 )
-from ..papers.provenance import Worth
 from .pages.causes import display_of
 from .pages.short_pages import SHORT_DIGEST, TONES, badge, paper_address
 

@@ -11,18 +11,18 @@ from mechanisms import Dataset
 from ..engine import record as records
 from ..engine.executors import Executor
 from ..engine.follow import Watcher
-from ..engine.rows import Row, statement_row
 from ..engine.store import Store
 from ..engine.task import Died, Done, Task, content_hash
 from ..engine.versions import header, identity
 from ..engine.work import Work, keyed
 from ..engine.worker import RunSettings
+from ..kernel.paper import Expected, citation, papers
+from ..kernel.rows import Row, statement_row
 from ..kernel.ruling import rule_statement
 from ..kernel.shares import SLOTS, case_budgets, id_share, statement_budget, whole
 from ..kernel.statement import Statement
 from ..kernel.verdict import Outcome, Reason
 from ..papers.ledger import Ledger, compare, verdict_word
-from ..papers.paper import Expected, citation, papers
 from ..papers.registry import DISPLAY, Source, shown_path
 from .case_run import CaseWork, died, perform
 

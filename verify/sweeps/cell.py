@@ -17,8 +17,8 @@ from mechanisms.objective.perturbed_solver import SolverError
 from mechanisms.offers import LABELS
 
 from ..certificates.config.own_code import Factory
-from ..engine.rows import Looks, Row, decided_row, died_row, dumps, encode, word_of
 from ..kernel.pair_evidence import DRAWS, QUANTITY, pair_evidence
+from ..kernel.rows import Looks, Row, decided_row, died_row, dumps, encode, word_of
 from ..kernel.shares import whole
 from ..kernel.statement import Claim, Evidence
 from .mechanism_axis import LOSSES, RECIPES, ImportedMechanism

@@ -81,9 +81,9 @@ def _finish(work: Sweep, export: Path | None, reports: Sequence[Path]) -> int:
     """Write the summary and the table, print the counts, and return the exit code."""
     from reports.formats import write_document
 
+    from ..engine.figures import drawn_figures
     from ..engine.store import refused
     from ..messages.faults import DAMAGE, keep_traceback
-    from ..runs.publish import drawn_figures
     from . import sweep_run as table
     from .sweep_pages import document, exit_code, tally
     from .sweep_run import WORDS

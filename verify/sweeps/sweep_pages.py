@@ -27,8 +27,8 @@ from reports.row import (
     Tone,
 )
 
-from ..engine.rows import word_of
-from ..messages.words import setting
+from ..kernel.rows import word_of
+from ..kernel.words import setting
 from .mechanism_axis import RECIPES
 from .sweep_run import WORDS, Sweep, about_delta, counts_text, flat, rows
 

@@ -20,12 +20,12 @@ from reports.numbers import format_count
 from ..engine.executors import Executor
 from ..engine.follow import Watcher
 from ..engine.record import SCHEMA_VERSIONS
-from ..engine.rows import Row, dumps, number, word_of
 from ..engine.store import Store
 from ..engine.task import Died, Done, Task
 from ..engine.versions import header, identity
 from ..engine.work import Work
 from ..kernel.pair_evidence import QUANTITY
+from ..kernel.rows import Row, dumps, number, word_of
 from ..kernel.verdict import Reason
 from ..messages.errors import UserError
 from .cell import Cell, Shared, cell_key, cell_name, decide, died

@@ -19,7 +19,7 @@ from mechanisms.training.dp_sgd import DPSGD
 from mechanisms.training.realised import ORDERS, PrivateEstimate, realised_epsilons
 from reports.codec import dumps as layout_dumps
 from reports.row import Fact
-from verify.engine.rows import dumps, encode
+from verify.kernel.rows import dumps, encode
 
 DATA = example_data(8, kind="labels")
 TRAINING = DPSGD("logistic", 12, 0.3, 1.5, 0.35, 2.0, normaliser=3.0)

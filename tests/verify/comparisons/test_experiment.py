@@ -20,10 +20,10 @@ from verify.comparisons.choice_data import ChoiceData
 from verify.comparisons.experiment import DIED, Course, Experiment
 from verify.engine import record
 from verify.engine.executors import InProcess, Processes, WorkerDied
-from verify.engine.rows import Row, dumps
 from verify.engine.store import Store
 from verify.engine.task import Batch
 from verify.engine.worker import one_blas_thread
+from verify.kernel.rows import Row, dumps
 from verify.messages.errors import UserError
 from verify.schemas.lines import trouble
 

@@ -23,9 +23,9 @@ from verify.engine import record as records
 from verify.engine.executors import local
 from verify.engine.follow import Follower
 from verify.engine.record import Record, checked_rows
-from verify.engine.rows import number
 from verify.engine.store import Store
 from verify.engine.worker import RunSettings
+from verify.kernel.rows import number
 from verify.messages.errors import UserError
 from verify.papers import registry
 from verify.papers.registry import statements

@@ -28,9 +28,9 @@ from verify.calibration.series.series import AuditSeries
 from verify.cli import invoke
 from verify.engine.executors import local
 from verify.engine.held import HOLDER, LOCK, held
-from verify.engine.rows import Row, dumps
 from verify.engine.store import Store, file_system
 from verify.engine.worker import RunSettings
+from verify.kernel.rows import Row, dumps
 from verify.messages.errors import UserError
 from verify.papers import registry
 from verify.runs.cli_run import counts_line

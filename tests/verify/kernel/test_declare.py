@@ -20,12 +20,12 @@ from mechanisms.linear.gaussian_output import GaussianOutput
 from verify.kernel.box_search import Axis, Point
 from verify.kernel.declare import At, Display, Form, Mutant, definition, over, search, smallest, statement
 from verify.kernel.formal import FormalClaim, PairAtPoint, on_data, pair_of
+from verify.kernel.paper import Paper, read_paper
 from verify.kernel.plain_math import plain_math
 from verify.kernel.statement import Case, Claim, Evidence, Observer, Role, Standing
 from verify.kernel.verdict import Outcome, judge
 from verify.messages.errors import Defect
 from verify.papers import registry
-from verify.papers.paper import Paper, read_paper
 
 TOML = """
 prefix = "T99"

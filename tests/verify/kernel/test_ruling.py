@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from audits import Estimate
+from verify.kernel.provenance import Provenance, Worth
 from verify.kernel.ruling import Ruling, join, join_readings, rule, rule_statement, worst
 from verify.kernel.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
 from verify.kernel.verdict import Outcome, Reason, Verdict, decide, inconsistent, judge, margin
-from verify.papers.provenance import Provenance, Worth
 
 
 def row(

@@ -18,9 +18,9 @@ from mechanisms import NeighbouringPair, PosteriorSampling, load
 from verify.calibration import calibration_record as findings
 from verify.calibration.calibration_run import all_mutants, all_series
 from verify.engine.worker import RunSettings
+from verify.kernel.paper import papers
 from verify.kernel.shares import SLOTS, case_budgets, id_share, statement_budget, whole
 from verify.papers import registry
-from verify.papers.paper import papers
 from verify.plugin.pytest_audit import Auditor
 from verify.runs.case_run import CaseWork, decide_case, perform
 from verify.sweeps.cell import decide_cell

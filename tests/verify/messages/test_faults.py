@@ -281,7 +281,7 @@ def test_a_file_that_may_not_grow_ends_a_run_that_goes_on_afterwards(tmp_path: P
         ("run", "verify.runs.publish.publish", "next    pdp-verify run W19-T4.1 --jobs 1 --out {out} --resume"),
         (
             "calibrate",
-            "verify.calibration.calibration_record.render",
+            "verify.calibration.calibration_pages.render",
             "next    pdp-verify calibrate --out {out} --resume",
         ),
     ],

@@ -20,7 +20,7 @@ from verify.certificates.reading import source as files
 from verify.certificates.reading.data_files import read_dataset, size
 from verify.cli import invoke
 from verify.kernel.measure import Measure, excess
-from verify.messages.words import case_sentence, command_lines, times
+from verify.kernel.words import case_sentence, command_lines, times
 
 Captured = pytest.CaptureFixture[str]
 SECRET = "31337"

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from audits import Budget, StreamKey
+from verify.kernel.paper import Expected
 from verify.kernel.statement import Standing
 from verify.kernel.verdict import Outcome, judge
 from verify.papers import ledger
 from verify.papers.ledger import compare
-from verify.papers.paper import Expected
 from verify.papers.registry import DISPLAY, statements
 
 

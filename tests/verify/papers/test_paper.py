@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from verify.kernel.declare import Display, Form, statement
+from verify.kernel.paper import KINDS, Consequence, citation, paper_of, papers, read_paper, together
+from verify.kernel.provenance import Provenance, Worth
 from verify.kernel.shares import SLOTS
 from verify.messages.errors import Defect
-from verify.papers.paper import KINDS, Consequence, citation, paper_of, papers, read_paper, together
-from verify.papers.provenance import Provenance, Worth
 from verify.papers.registry import statements
 
 PAPER = """

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from verify.kernel.paper import STATEMENT_FILE, Entry
 from verify.messages.errors import Defect, UserError
 from verify.papers import ledger, registry
-from verify.papers.paper import STATEMENT_FILE, Entry
 from verify.papers.registry import statement_rows
 
 

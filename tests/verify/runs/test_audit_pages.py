@@ -24,11 +24,11 @@ from verify.engine.follow import Follower
 from verify.engine.record import Record, read, write
 from verify.engine.store import Store
 from verify.engine.worker import RunSettings
-from verify.messages import words
+from verify.kernel import words
+from verify.kernel.paper import Consequence, roots
 from verify.messages.errors import UserError
 from verify.papers import registry
 from verify.papers.ledger import default as committed
-from verify.papers.paper import Consequence, roots
 from verify.runs.errata import errata_document
 from verify.runs.pages.short_pages import run_state, short_document
 from verify.runs.publish import document, junit, publish, with_facets

@@ -18,8 +18,8 @@ from audits import Budget, Estimate, StreamKey
 from verify.cli import invoke
 from verify.engine import versions
 from verify.engine.record import read
-from verify.engine.rows import dumps
 from verify.engine.worker import RunSettings
+from verify.kernel.rows import dumps
 from verify.kernel.shares import case_budgets, whole
 from verify.kernel.statement import Case, Claim, Evidence, Formula, Part, Standing, Statement
 from verify.messages.errors import UserError

@@ -20,8 +20,8 @@ from toys import LEDGER, toy_registry
 from verify import cli
 from verify.cli import COMMANDS, invoke
 from verify.engine.record import read
+from verify.kernel.paper import Expected
 from verify.papers import ledger, registry
-from verify.papers.paper import Expected
 from verify.runs.cli_show import _coloured
 
 TESTS = Path(__file__).resolve().parents[2]

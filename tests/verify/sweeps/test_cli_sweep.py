@@ -15,7 +15,7 @@ from toys.sweeps import Here, light_grid
 
 from verify.cli import invoke
 from verify.engine import executors
-from verify.engine.rows import dumps
+from verify.kernel.rows import dumps
 from verify.messages.errors import UserError
 from verify.sweeps.cell import Shared, cell_key, decide_cell, pair_of
 from verify.sweeps.grid import Grid, read_grid

@@ -13,9 +13,9 @@ from toys.sweeps import Here, Listener, light_grid
 
 from mechanisms import BOTH, ExactLaw, GaussianOutput, PosteriorSampling
 from reports.row import Table
-from verify.engine.rows import dumps
 from verify.engine.store import Store
 from verify.engine.versions import difference, identity
+from verify.kernel.rows import dumps
 from verify.messages.errors import Defect, UserError
 from verify.papers.wang2019.thm_4_1 import out_of_sample
 from verify.sweeps import cell as cells

@@ -163,7 +163,7 @@ def _sandwich(level: float, key: StreamKey) -> tuple[bool, bool]:
     return missed(found, _sandwich_truth(), rounding=1e-9)
 
 
-def _auditor_series() -> Iterator[AuditSeries]:
+def auditor_series() -> Iterator[AuditSeries]:
     """Yield the series of whole auditors."""
     per_law: tuple[tuple[str, int, Callable[[Law, float, StreamKey], tuple[bool, bool]], bool], ...] = (
         ("tails and divergences", 400, _tails, True),

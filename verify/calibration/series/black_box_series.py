@@ -174,7 +174,7 @@ def _events() -> Iterator[AuditSeries]:
         yield AuditSeries(name, words, n, barnard, halves=False, times=20, seconds=1e-3)
 
 
-def _black_box_series() -> Iterator[AuditSeries]:
+def black_box_series() -> Iterator[AuditSeries]:
     """Yield the series of black-box audits."""
     runs: tuple[tuple[str, Law, Callable[[Law, int, float, StreamKey], tuple[bool, bool]], int, float], ...] = (
         ("whole curve", GAUSSIAN, _curve, PRESET, 5e-3),

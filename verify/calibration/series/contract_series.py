@@ -139,7 +139,7 @@ def _encoded(kind: str, level: float, key: StreamKey) -> tuple[bool, bool]:
     return found.outcome is BlackBoxOutcome.REFUTED, False
 
 
-def _contract_series() -> Iterator[AuditSeries]:
+def contract_series() -> Iterator[AuditSeries]:
     """Yield the series of contract checks and of encodings."""
     for law in HONEST:
         checked, levels = one_by_one(partial(_checked, law)), (0.5, 0.05)

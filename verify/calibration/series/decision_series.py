@@ -177,7 +177,7 @@ def _searched_twice(level: float, key: StreamKey) -> tuple[bool, bool]:
     return missed(proportion(above(best.point), 200, level), _truth()[0])
 
 
-def _decision_series() -> Iterator[AuditSeries]:
+def decision_series() -> Iterator[AuditSeries]:
     """Yield the series of powers, of witnesses that are compared, and of worst cases."""
     yield from _predictions()
     for p, allowed in TOO_LARGE:

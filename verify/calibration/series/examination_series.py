@@ -116,7 +116,7 @@ SERIES = (
 )
 
 
-def _examination_series() -> Iterator[AuditSeries]:
+def examination_series() -> Iterator[AuditSeries]:
     """Yield the series of whole examinations."""
     for law in LAWS:
         for name, alarm, n_draws, seconds in SERIES:
@@ -124,7 +124,7 @@ def _examination_series() -> Iterator[AuditSeries]:
             yield AuditSeries(name, law.name, n_draws, repeat, halves=False, levels=(0.5, 0.05), seconds=seconds)
 
 
-def _examination_mutants() -> Iterator[BankMutant]:
+def examination_mutants() -> Iterator[BankMutant]:
     """Yield noise that is too small by degrees, with the density of the noise that is claimed."""
     name = "Laplace noise divided by 1 + s: sparing audit"
     yield BankMutant(name, COARSE, _sparing_laplace, 1.0, SPARING, "s", "sparing audit", seconds=0.6)

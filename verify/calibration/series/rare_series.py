@@ -45,7 +45,7 @@ def _audit(which: int, level: float, key: StreamKey) -> tuple[bool, bool]:
     )
 
 
-def _rare_series() -> Iterator[AuditSeries]:
+def rare_series() -> Iterator[AuditSeries]:
     """Yield the series of rare tails."""
     for which, law in enumerate(("one-posterior sampling, 1e-9", "Gaussian, 1e-9, event twice as large")):
         yield AuditSeries("rare events", law, 400, one_by_one(partial(_audit, which)))

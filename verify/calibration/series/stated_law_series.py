@@ -121,7 +121,7 @@ def _profile(law: Gaussian | Laplace, level: float, key: StreamKey) -> tuple[boo
     return audit_profile(law, PAIR, Budget(BOTH_SETS, level, key)).refuted, False
 
 
-def _stated_law_series() -> Iterator[AuditSeries]:
+def stated_law_series() -> Iterator[AuditSeries]:
     """Yield the series of the audits of what a mechanism states."""
     for law in LAWS:
         yield AuditSeries("stated density", law.name, ONE, one_by_one(partial(_law, law)), halves=False, seconds=3e-2)
@@ -157,7 +157,7 @@ def _refuted(law: Callable[[float], Law | Gaussian | Laplace], strength: float, 
     return audit_law(law(strength), PAIR.first, budget).refuted
 
 
-def _stated_law_mutants() -> list[BankMutant]:
+def stated_law_mutants() -> list[BankMutant]:
     """Return the mutants by degrees of the audit of a stated density, each seen at the strength stated."""
     rare = (0.001, 0.002, 0.005, 0.01, 0.02)
     made: tuple[tuple[str, tuple[float, ...], Callable[[float], Law | Gaussian | Laplace], float, str], ...] = (

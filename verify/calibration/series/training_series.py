@@ -162,7 +162,7 @@ def _normaliser(kind: type[BrokenTraining], _: float, budget: Budget) -> bool:
     return audit_claim(training, FEW, claim, budget).refuted
 
 
-def _training_mutants() -> Iterator[BankMutant]:
+def training_mutants() -> Iterator[BankMutant]:
     """Yield the planted errors of DP-SGD, and noise that is too small by degrees."""
     for kind, refute in (
         *((kind, _planted) for kind in (HalfNoise, TwiceTheRate, UnclippedTraining, UnscaledNoise)),

@@ -11,8 +11,8 @@ from mechanisms.capabilities import Bound, worst_case_of, worst_pair_of
 from mechanisms.filters.filtered_training import least_mu, least_renyi
 from mechanisms.filters.privacy_filters import most_spent
 
-from ...engine.rows import Row
 from ...kernel.evidence import vacuous
+from ...kernel.rows import Row
 from ...kernel.statement import Claim, Evidence
 from ..config.mechanism_source import Imported
 from .finding import Check, Deployment, Examined, Finding

@@ -26,8 +26,8 @@ from audits.verdict import CheckRole, sound
 from mechanisms import Relation
 from reports.row import Figure, Mark, Series
 
-from ...engine.rows import Row
 from ...engine.work import in_order
+from ...kernel.rows import Row
 from ...kernel.statement import Claim, Evidence, Value
 from ...messages.verdict_words import least_change, misstated
 from ..certificate_words import CANNOT_CATCH

@@ -22,7 +22,7 @@ from reports.numbers import digits_that_differ, format_number
 from reports.row import Figure
 
 from ...engine.follow import SILENT, Phases
-from ...engine.rows import Row
+from ...kernel.rows import Row
 from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge
 from ...messages.verdict_words import said

@@ -23,9 +23,9 @@ from mechanisms import DataError, Dataset, NeighbouringPair, Relation, WhiteBox
 from mechanisms.data.dataset import row_norms
 from mechanisms.objective.perturbed_solver import SolverError
 
-from ...engine.rows import look_twice
 from ...engine.work import mapped
 from ...kernel.pair_evidence import QUANTITY, pair_evidence
+from ...kernel.rows import look_twice
 from ...kernel.statement import Claim, Evidence, Observer
 from ...messages.errors import UserError
 from ..config.config import Configuration, PairSection

@@ -25,7 +25,7 @@ from mechanisms.filters.privacy_filters import GaussianFilter, RenyiFilter
 from mechanisms.parameters import Positive
 from reports.numbers import format_number
 
-from ...engine.rows import Row, encode
+from ...kernel.rows import Row, encode
 from ..config.config_mechanisms import ConfigSection
 
 if TYPE_CHECKING:

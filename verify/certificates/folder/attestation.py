@@ -13,7 +13,7 @@ from typing import Any
 from audits.verdict import Ground
 from reports.row import Audience
 
-from ...engine.rows import Row
+from ...kernel.rows import Row
 from ...messages.errors import UserError
 from ..asked import Asked, asked_of, standings, unmet, waived
 from ..config.config import Loaded

@@ -10,7 +10,7 @@ from pathlib import Path
 from reports.row import Audience
 
 from ...engine.held import OWN
-from ...engine.rows import Row
+from ...kernel.rows import Row
 from ...messages.errors import UserError
 
 RECORD = "audit.jsonl"

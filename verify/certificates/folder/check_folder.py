@@ -19,11 +19,11 @@ from reports.formats import rendered
 from reports.junit import junit_xml
 from reports.row import Audience, Document
 
+from ...engine.figures import drawn_figures
 from ...engine.record import record_of
-from ...engine.rows import Row, number
 from ...engine.versions import source_digest
+from ...kernel.rows import Row, number
 from ...messages.errors import UserError
-from ...runs.publish import drawn_figures
 from ..certificate import public_configuration
 from ..certificate_pages import document
 from ..config.config import Loaded, parse

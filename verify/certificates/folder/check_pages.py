@@ -19,8 +19,8 @@ from typing import Any
 from reports.formats import rendered
 from reports.row import Document
 
-from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
+from ...kernel.rows import Row
 from ..certificate_words import VERDICT_TITLE, lower_verdict
 from .attestation import RENDERERS, rendered_with
 from .certificate_files import HTML

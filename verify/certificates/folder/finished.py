@@ -11,8 +11,8 @@ from typing import Any
 from reports.row import Audience
 
 from ...engine.follow import SILENT, Phases
-from ...engine.rows import Row
 from ...engine.versions import library_versions, platform_tag, source_digest
+from ...kernel.rows import Row
 from ...messages.errors import UserError
 from ..asked import Asked
 from ..config.config import Loaded

@@ -17,11 +17,11 @@ from reports.junit import JUnitCase, junit_xml
 from reports.row import Audience
 
 from ...diffs.record_difference import difference
+from ...engine.figures import drawn_figures
 from ...engine.record import checked_rows, other_version
-from ...engine.rows import Row, encode
+from ...kernel.rows import Row, encode
 from ...messages.faults import as_written
 from ...messages.verdict_words import verdict_said
-from ...runs.publish import drawn_figures
 from ..asked import Asked, Previous, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
 from ..certificate_pages import document

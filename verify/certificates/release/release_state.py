@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from reports.files import make_folder, write_atomic
 
 from ...engine.held import HOLDER, LOCK, held
-from ...engine.rows import encode
+from ...kernel.rows import encode
 from ...messages.errors import UserError
 
 #: Only the owner may read what has not been published yet.

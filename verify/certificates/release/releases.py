@@ -26,7 +26,7 @@ from mechanisms.data.dataset import FloatArray
 from mechanisms.reference import is_reference
 from mechanisms.releases.report_terms import ReportRequirement
 
-from ...engine.rows import encode, number
+from ...kernel.rows import encode, number
 from ...messages.errors import UserError
 from ..config.config import Configuration, Loaded
 from ..config.mechanism_source import Imported

@@ -31,7 +31,7 @@ from reports.row import (
     Tone,
 )
 
-from ...engine.rows import Row, number
+from ...kernel.rows import Row, number
 from ..choice_table import ChoiceRecord
 from . import choice_words as words
 from .choice_words import row_name

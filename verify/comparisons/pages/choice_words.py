@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reports.numbers import format_number
 
-from ...engine.rows import Row, number
+from ...kernel.rows import Row, number
 from ...messages.texts import labelled
 from .printed_values import agreement, printed_cell
 

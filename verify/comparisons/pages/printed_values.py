@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.rows import Row, number
+from ...kernel.rows import Row, number
 from ...papers.wang2018.shared.printed_tables import EXISTING, OURS, table
 from ...papers.wang2018.shared.printed_tables import Row as PrintedRow
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...engine.record import Record
-from ...engine.rows import Row, number
 from ...kernel.measure import Measure, excess, gravity
+from ...kernel.paper import Consequence, papers, roots
+from ...kernel.rows import Row, number
 from ...kernel.ruling import worst
-from ...papers.paper import Consequence, papers, roots
 
 #: Where people work: an entry that fails there comes before one that fails only elsewhere.
 LARGEST_EPSILON, LARGEST_DELTA = 1.0, 1e-5

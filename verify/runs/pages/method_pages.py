@@ -8,9 +8,9 @@ from reports.numbers import format_probability
 from reports.row import Audience, Bullets, Code, Fact, Facts, Paragraph, Section, Table
 
 from ...engine.record import Record
+from ...kernel.paper import papers
 from ...kernel.verdict import Verdict
-from ...messages.words import command_lines
-from ...papers.paper import papers
+from ...kernel.words import command_lines
 
 VERDICT_MEANING: Mapping[Verdict, str] = {
     Verdict.REFUTED: (

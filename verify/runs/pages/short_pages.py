@@ -23,10 +23,10 @@ from reports.row import (
 )
 
 from ...engine.record import Record
-from ...engine.rows import Row
+from ...kernel.paper import Consequence
+from ...kernel.rows import Row
 from ...kernel.verdict import Outcome, Verdict
-from ...messages.words import case_sentence, plain_words
-from ...papers.paper import Consequence
+from ...kernel.words import case_sentence, plain_words
 from .causes import EVERYDAY, Cause, Correction, causes, display_of, entries, proof_lines, unclear
 from .method_pages import appendix, method
 

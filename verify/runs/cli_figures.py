@@ -30,10 +30,10 @@ def figures(output: Path, seed: int, jobs: int | None) -> None:
     """
     from reports.formats import write_document
 
+    from ..engine.figures import drawn_figures
     from ..engine.work import mapped
+    from ..figures.figure_page import MODULES, Page, document, draw
     from ..messages.errors import UserError
-    from ..runs.publish import drawn_figures
-    from .figure_page import MODULES, Page, document, draw
 
     if output.is_dir():
         raise UserError(f"output must be a file, got output={output} (a folder)")

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from ..kernel.shares import SLOTS
-from ..kernel.verdict import Verdict
 from ..messages.errors import Defect
 from .provenance import Provenance, Worth
+from .shares import SLOTS
+from .verdict import Verdict
 
 if TYPE_CHECKING:
-    from ..engine.rows import Row
+    from .rows import Row
 
 #: Kind -> (prefix of the file name, letters of the id that the prefix replaces, longest first).
 KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -35,6 +35,8 @@ KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "number": ("num", ("N",)), "setting": ("set", ("S",)), "calibration": ("set", ()),
     "experiment": ("exp", ("X",)), "example": ("exp", ("E",)), "proof step": ("thm", ("T",)),
 }  # fmt: skip
+#: Where the papers stand, each in a folder of its own.
+FOLDER = Path(__file__).resolve().parent.parent / "papers"
 #: The kind of a line of a proof: it has a verdict of its own, and never decides its parent.
 PROOF = "proof step"
 #: What the table of a definition says, all of it or nothing; it needs no file.
@@ -360,7 +362,7 @@ class RootTable(TypedDict):
 @cache
 def roots() -> Mapping[str, RootTable]:
     """Return the slips that stand behind several entries, by the name that the entries give (``roots.toml``)."""
-    path = Path(__file__).resolve().parent / "roots.toml"
+    path = FOLDER / "roots.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         for name, value in table.items():
@@ -372,8 +374,8 @@ def roots() -> Mapping[str, RootTable]:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Return every paper, in the order of records: a folder beside this file with a ``paper.toml`` is one."""
-    return together(read_paper(path) for path in Path(__file__).resolve().parent.glob("*/paper.toml"))
+    """Return every paper, in the order of records: a folder of ``papers`` with a ``paper.toml`` is one."""
+    return together(read_paper(path) for path in FOLDER.glob("*/paper.toml"))
 
 
 def together(several: Iterable[Paper]) -> tuple[Paper, ...]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from audits import Budget, Estimate
 
-from ..kernel.statement import Case, Evidence, Formula, Statement
-from ..kernel.verdict import Outcome, Reason, judge, margin
-from ..papers.provenance import Provenance
+from .provenance import Provenance
+from .statement import Case, Evidence, Formula, Statement
+from .verdict import Outcome, Reason, judge, margin
 
 Row = dict[str, Any]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from reports.numbers import format_count, format_interval, format_number, format_percent
 
-from ..engine.rows import NON_FINITE, Row, number
-from ..kernel.measure import Measure, excess, found_value, is_narrow
-from ..kernel.verdict import Reason, Verdict
+from .measure import Measure, excess, found_value, is_narrow
+from .rows import NON_FINITE, Row, number
+from .verdict import Reason, Verdict
 
 
 def figure(value: Any, digits: int = 6, *, typographic: bool = False) -> str:
