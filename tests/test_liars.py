@@ -136,6 +136,7 @@ def maker(name: str) -> str:
     return f"{'liar' if name in PROTOCOLS else 'wrapped'}({name!r})"
 
 
+@pytest.mark.slow
 def test_no_sweep_holds(tmp_path: Path) -> None:
     copied(tmp_path)
     names = [f"m{i}" for i in range(len(TRIED))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +20,13 @@ from ..envelopes.logistic_envelope import has_logistic_envelope, logistic_envelo
 from ..envelopes.tail_envelopes import Envelope
 from ..offers import LOSSES, Offer, Offered, Promise, Recipe, with_least_noise
 from ..parameters import Parameters, Positive, Ways
+from ..releases.report_terms import ReportScales
 from .losses import AnyLoss, GlmLoss, LogisticLoss, PoissonLoss, SmoothedHingeLoss, SquaredLoss, named_loss
 from .objective_calibration import calibrate_t5
 from .objective_loss_terms import LossTerms, ex_post_losses, loss_of_records, shared_records, target_terms
 from .objective_worst_case import objective_bound, objective_worst_pair
 from .perturbed_objective import PerturbedObjective, Regulariser, as_points, slices
 from .perturbed_solver import solve
-
-if TYPE_CHECKING:
-    from ..releases.report_terms import ReportScales
 
 #: Size that coefficients of a perturbed objective may have: the noise over the ridge.
 LARGEST_FIT = 1e7
@@ -187,8 +185,6 @@ class ObjectivePerturbation:
         return logistic_envelope(self, pair, direction, epsilon)
 
     def report_scales(self, rho: float, sigma2: float | None, sigma3: float | None) -> ReportScales:
-        from ..releases.report_terms import ReportScales
-
         return ReportScales(self.loss, self.sigma, self.lam, rho, sigma2, sigma3)
 
     def worst_case(self, domain: Domain, mu_report: float = 0.0) -> Bound | None:

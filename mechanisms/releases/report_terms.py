@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,9 @@ from ..data.dataset import Dataset, FloatArray, as_row
 from ..numerics.goe import Normalisation, draw_goe, goe_tau
 from ..objective.losses import GlmLoss
 from ..objective.objective_loss_terms import LossTerms
-from ..objective.objective_perturbation import ObjectivePerturbation
+
+if TYPE_CHECKING:
+    from ..objective.objective_perturbation import ObjectivePerturbation
 
 
 class ReportRequirement(ValueError):

@@ -60,6 +60,7 @@ def most_allowed(runs: int, level: float) -> int:
     return int(stats.binom.isf(1e-7, runs, level))
 
 
+@pytest.mark.slow
 def test_false_alarms_on_a_claim_that_holds_with_equality():
     """Null: Laplace noise of scale 1 is 1-DP with equality. 200 runs of 200 draws at level 0.05; exact bound 1e-7."""
     alarms = sum(

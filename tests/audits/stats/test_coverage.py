@@ -231,6 +231,7 @@ def test_a_black_box_audit_stops_at_the_look_that_refutes():
     assert sum(look.failure_prob for look in correct.looks) < 1e-3
 
 
+@pytest.mark.slow
 def test_black_box_looks_together_keep_their_level():
     """Null: Laplace claimed at its true epsilon, five looks; refuted at most 0.2 of the time. 100 audits, 1e-7."""
     runs = (

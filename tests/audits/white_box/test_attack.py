@@ -98,6 +98,7 @@ def test_the_gaussian_inversion_is_labelled_as_an_assumption():
 NULL_REPEATS = 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "epsilon", "delta"),
     [
@@ -129,6 +130,7 @@ def test_null_calibration_refutes_a_maximum_without_correction():
     assert alarms > misses_allowed(NULL_REPEATS, 0.05)
 
 
+@pytest.mark.slow
 def test_rates_and_advantage_cover_at_the_stated_rate():
     """Null: advantage and three rates all hold except with probability 0.2. Level 1e-7, 300 audits of 400 draws."""
     truth = 2 * norm.cdf(0.5) - 1
