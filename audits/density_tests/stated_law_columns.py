@@ -32,7 +32,7 @@ FEWEST, FEWEST_SHARE = 20, 0.02
 PEAK, CHANCE = 4.0, 1e-3
 #: How far from a draw, in spreads, a law on a grid says that nothing lies on either side; no multiple of a grid's step.
 HOLE = 1e-4 / np.sqrt(2.0)
-#: Most decimals of numbers that are whole in units of the last one, and fewest such numbers where nearly all repeat.
+#: Most decimals of numbers that are whole in units of the last one, and fewest such numbers.
 DECIMALS, FEWEST_DECIMALS = 9, 100
 #: Different values of a continuous column that repeat and should not, beyond which its noise has few states.
 TIES = 10
@@ -166,8 +166,9 @@ def atoms_of(log_density: LogDensity, drawn: FloatArray, n_learning: int) -> lis
             continue
         values, kind, out = drawn[:, j], kinds[j], outstanding[j]
         kept, decimals = jumps[:, j] & np.isfinite(values), 0
-        if j in free and kept.sum() >= REPEATED * np.isfinite(values).sum():
-            decimals = _decimals_of(values[kept])
+        finite = values[np.isfinite(values)]
+        if j in free and kept.sum() >= REPEATED * len(finite) and len(np.unique(finite)) >= FEWEST_DECIMALS:
+            decimals = _decimals_of(finite)  # of every draw: what lies between atoms is no grid
         if kind == "continuous" and not decimals:
             atoms.append(Atoms(kind, np.unique(np.concatenate([out, _tied_ends(values), values[kept]]))))
         else:
