@@ -63,12 +63,27 @@ def keep() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let every property test be one of the slow tests too; mark the quick tier."""
+    """Mark what is listed as slow; let every property test be one of the slow tests too; mark the quick tier."""
+    for item in listed_as_slow(items, whole=not any("::" in each for each in config.args)):
+        item.add_marker("slow")
     for item in items if slow_tests(config) else ():
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("slow")
     for item in quick_tier(items):
         item.add_marker("quick")
+
+
+def listed_as_slow(items: list[pytest.Item], whole: bool) -> Iterable[pytest.Item]:
+    """Return the tests of ``slow_tests.txt``; a function that its file does not have, collected whole, is a mistake."""
+    lines = Path(__file__).with_name("slow_tests.txt").read_text(encoding="utf-8").splitlines()
+    listed = {line for line in lines if not line.startswith("#")}
+    names = {item.nodeid.partition("[")[0] for item in items}
+    files = {name.partition("::")[0] for name in names} if whole else set()
+    for line in listed:
+        name = line.partition("[")[0]
+        if name not in names and name.partition("::")[0] in files:
+            raise pytest.UsageError(f"tests/slow_tests.txt must name tests that exist, got {line}")
+    return [item for item in items if item.nodeid in listed or item.nodeid.partition("[")[0] in listed]
 
 
 def quick_tier(items: list[pytest.Item]) -> Iterable[pytest.Item]:
