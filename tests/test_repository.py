@@ -108,6 +108,13 @@ def test_every_folder_says_what_it_knows() -> None:
     assert silent == []
 
 
+def test_tests_mirror_the_product() -> None:
+    folders = (path.parent.relative_to(ROOT / "tests") for path in files(".py", folders=("tests",)))
+    assert {folder.as_posix() for folder in folders if folder.parts[:1] in {(room,) for room in ROOMS}} <= {
+        shown(path.parent) for path in files(".py", folders=ROOMS)
+    }
+
+
 def test_no_file_is_called_utils() -> None:
     assert [shown(path) for path in files(".py") if path.stem in ("utils", "util", "helpers", "misc", "common")] == []
 

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from oracles.trust_bank import BROKEN, CLASSES, ENTRIES, HONEST, ZOO, Entry
+from oracles.trust_bank.families import over_families
 from oracles.trust_bank.leaks import draw, leak_of, more, plain, replaced
 from scipy.stats import beta
 
@@ -35,10 +36,10 @@ def test_the_bank_is_large_and_covers_every_class() -> None:
     assert all(entry.why for entry in ENTRIES.values())
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in BROKEN])
-def test_a_broken_mechanism_breaks_its_claim(name: str) -> None:
+@over_families(BROKEN)
+def test_a_broken_mechanism_breaks_its_claim(entry: Entry) -> None:
     """Known probabilities break the claim and lie in the exact intervals of draws; unknown ones do so by the ends."""
-    entry, leak = ENTRIES[name], leak_of(name)
+    leak = leak_of(entry.name)
     rng = np.random.default_rng(20210527)
     found = []
     for dataset in leak.pair:
@@ -55,11 +56,12 @@ def test_a_broken_mechanism_breaks_its_claim(name: str) -> None:
         assert entry.claim.excess(leak.p, leak.q) > 0
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in BROKEN])
-def test_the_two_data_sets_of_a_leak_are_neighbours_in_the_public_domain(name: str) -> None:
-    entry = ENTRIES[name]
+@pytest.mark.slow
+@over_families(BROKEN)
+def test_the_two_data_sets_of_a_leak_are_neighbours_in_the_public_domain(entry: Entry) -> None:
     first, second = (
-        Counter(tuple(row) for row in np.round(np.column_stack([each.X, each.y]), 12)) for each in leak_of(name).pair
+        Counter(tuple(row) for row in np.round(np.column_stack([each.X, each.y]), 12))
+        for each in leak_of(entry.name).pair
     )
     away, came = (first - second).total(), (second - first).total()
     steps = max(away, came) if entry.relation == "replace" else away + came
@@ -79,17 +81,16 @@ def loaded(entry: Entry):
     return getattr(sys.modules[spec.name], entry.origin.partition(":")[2])(**entry.parameters)
 
 
-@pytest.mark.parametrize("name", list(ENTRIES))
-def test_a_mechanism_stands_alone_in_its_file(name: str) -> None:
-    made = loaded(ENTRIES[name])
+@over_families(ENTRIES.values())
+def test_a_mechanism_stands_alone_in_its_file(entry: Entry) -> None:
+    made = loaded(entry)
     assert callable(made.draw)
     assert isinstance(made.name, str)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in HONEST if entry.law])
-def test_the_stated_law_of_an_honest_one_keeps_the_claim(name: str) -> None:
+@over_families([entry for entry in HONEST if entry.law])
+def test_the_stated_law_of_an_honest_one_keeps_the_claim(entry: Entry) -> None:
     """The worst profile is at most the claim, and the two densities' ratio breaks it on no draw's event."""
-    entry = ENTRIES[name]
     made, claim = entry.factory(), entry.claim
     worst = made.worst_profile(entry.x_bound, entry.y_bound)
     if claim.type == "point":
@@ -105,19 +106,17 @@ def test_the_stated_law_of_an_honest_one_keeps_the_claim(name: str) -> None:
     assert excess <= allowed + np.sqrt(np.log(1e9) / (2 * 4000))  # Hoeffding: terms in [0, 1], failure 1e-9
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in HONEST])
-def test_an_honest_one_answers_whatever_lies_in_its_domain(name: str) -> None:
-    entry = ENTRIES[name]
+@over_families(HONEST)
+def test_an_honest_one_answers_whatever_lies_in_its_domain(entry: Entry) -> None:
     made = entry.factory()
-    if name == "slow-fit":
+    if entry.name == "slow-fit":
         made.seconds = 0.0
     for n in (max(entry.n_min, n) for n in (0, 1, 30)):
         assert len(made.draw(plain(entry, n), 7, rng=np.random.default_rng(3))) == 7
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in BROKEN if entry.claim.type == "point"])
-def test_the_author_of_a_broken_one_states_what_would_pass(name: str) -> None:
+@over_families([entry for entry in BROKEN if entry.claim.type == "point"])
+def test_the_author_of_a_broken_one_states_what_would_pass(entry: Entry) -> None:
     """Otherwise it would be refused for what it says, and not for what it does."""
-    entry = ENTRIES[name]
     worst = entry.factory().worst_profile(entry.x_bound, entry.y_bound)
     assert max(worst.delta_bracket(entry.claim.epsilon, d).high for d in BOTH) <= entry.claim.delta

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from oracles import zoo_truths as truths
 from oracles.trust_bank import HONEST, ZOO, Entry, zoo_vectors
+from oracles.trust_bank.families import over_families
 from scipy.stats import beta
 
 from mechanisms import BOTH, Dataset, GaussianProfile
@@ -18,8 +19,8 @@ from mechanisms import BOTH, Dataset, GaussianProfile
 #: Of each comparison with draws; about 4000 are made.
 LEVEL = 1e-6
 NAMES = {entry.name: entry for entry in ZOO}
-QUERIES = tuple(name for name, entry in NAMES.items() if "above-threshold" in name or "noisy-max" in name)
-SUMMED = tuple(name for name in NAMES if name not in QUERIES)
+QUERIES = tuple(entry for entry in ZOO if "above-threshold" in entry.name or "noisy-max" in entry.name)
+SUMMED = tuple(entry for entry in ZOO if entry not in QUERIES)
 
 FEATURES = {
     "clamped on one side": ("clamped-above", "clamped-below", "nonnegative"),
@@ -171,10 +172,9 @@ def attained(entry: Entry, pair: Pair, sets: tuple[Dataset, Dataset], made: Any)
     return max(pair.renyi(moved[0], alpha) / (claim.rho * alpha) for alpha in (1.01, 1.5, 2.0, 3.0, 5.0, 9.0))
 
 
-@pytest.mark.parametrize("name", SUMMED)
-def test_it_keeps_its_claim_on_every_pair_and_meets_it_on_one(name: str) -> None:
+@over_families(SUMMED, fast=4)
+def test_it_keeps_its_claim_on_every_pair_and_meets_it_on_one(entry: Entry) -> None:
     """Densities sum to 1; no pair breaks the claim or the stated worst case; one is within 3 % unless more is drawn."""
-    entry = NAMES[name]
     made = truths.true_law(entry)
     profile, most = worst(entry) if entry.law else None, 0.0
     loose = tolerance(made)
@@ -191,9 +191,8 @@ def test_it_keeps_its_claim_on_every_pair_and_meets_it_on_one(name: str) -> None
     assert most >= 0.97 or entry.misstated, most
 
 
-@pytest.mark.parametrize("name", [name for name in SUMMED if NAMES[name].law])
-def test_its_stated_worst_case_lies_inside_the_claim(name: str) -> None:
-    entry = NAMES[name]
+@over_families([entry for entry in SUMMED if entry.law])
+def test_its_stated_worst_case_lies_inside_the_claim(entry: Entry) -> None:
     claim, profile = entry.claim, worst(entry)
     if claim.type == "point" and claim.group == 1:
         assert delta_of(profile, claim.epsilon) <= claim.delta
@@ -209,12 +208,11 @@ def interval(hits: int, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-@pytest.mark.parametrize("name", SUMMED)
-def test_its_draws_have_its_law(name: str) -> None:
+@over_families(SUMMED, fast=4)
+def test_its_draws_have_its_law(entry: Entry) -> None:
     """Atoms by exact binomial intervals, distribution functions by Dvoretzky, Kiefer, Wolfowitz and Massart."""
-    entry = NAMES[name]
     drawing, made = entry.factory(), truths.true_law(entry)
-    n = 400 if "frame" in name else 10_000
+    n = 400 if "frame" in entry.name else 10_000
     near = math.sqrt(math.log(2 / LEVEL) / (2 * n))
     for y in (np.zeros(entry.n_min), np.array([0.8]), np.random.default_rng(6).uniform(-1, 1, 12)):
         sets = (entry.dataset(np.tile(np.eye(entry.dim)[0], (len(y), 1)), y),) * 2
@@ -247,9 +245,8 @@ def distance(part: truths.Line, atoms: np.ndarray, panels: np.ndarray, values: n
     return float(np.abs(model - seen)[last].max())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if NAMES[name].misstated])
-def test_what_it_states_is_not_what_it_draws(name: str) -> None:
-    entry = NAMES[name]
+@over_families([entry for entry in ZOO if entry.misstated])
+def test_what_it_states_is_not_what_it_draws(entry: Entry) -> None:
     data = entry.data(20)
     stated, drawn = entry.factory(), truths.true_law(entry)
     outputs = stated.draw(data, 2000, rng=np.random.default_rng(9))
@@ -257,11 +254,11 @@ def test_what_it_states_is_not_what_it_draws(name: str) -> None:
     assert delta_of(worst(entry), entry.claim.epsilon) <= entry.claim.delta
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_an_answer_to_many_queries_keeps_its_claim(name: str) -> None:
+@over_families(QUERIES)
+def test_an_answer_to_many_queries_keeps_its_claim(entry: Entry) -> None:
     """All neighbouring counts up to 6: a record adds 1 to some of nested counts, or to one bin; the draws agree."""
-    entry, made = NAMES[name], NAMES[name].factory()
-    svt = "above-threshold" in name
+    made = entry.factory()
+    svt = "above-threshold" in entry.name
     size = len(made.levels) if svt else 3
     chances, most = truths.above_threshold if svt else truths.noisy_max, 0.0
     for counts in product((0, 1, 3, 6), repeat=size):
