@@ -33,10 +33,15 @@ def in_child(work: Callable[[], int]) -> NoReturn:
     """
     _open_standard_streams()
     if not hasattr(os, "fork"):
+        signal.signal(signal.SIGTERM, _stopped)
         sys.exit(work())
     reading, writing = os.pipe()
     before, parent, word = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING), os.getpid(), os.urandom(16)
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as stop:
+        os.write(2, one_line(f"a process must be able to start, got none ({stop.strerror})").encode())
+        sys.exit(2)
     if child:
         os.close(writing)
         sys.exit(_code_of(child, reading, before, word))
