@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import figure_svg
+from .files import require_room
 from .layout import Composer
 from .row import Document, Drawing, FormulaBlock
 
@@ -20,6 +21,8 @@ __all__ = ["STANDARDS", "check_formulas", "pdf_bytes"]
 STANDARDS = ("1.7", "ua-1", "a-3a")
 """PDF 1.7, accessible (PDF/UA-1) and archivable with a file attached (PDF/A-3a)."""
 
+#: Bytes of address space that setting a few pages takes, and half as much again: without them it may wait for ever.
+TYPST_ROOM = 320 << 20
 _TEMPLATES = ("main.typ", "theme.typ", "blocks.typ")
 _ATTACHMENT = "attachment.bin"
 _NOT_IN_FONT = re.compile(r'the text `"(.*?)"` could not be displayed', re.DOTALL)
@@ -106,6 +109,7 @@ def check_formulas(formulas: Iterable[FormulaBlock]) -> None:
 def _compile(folder: Path, day: datetime.date) -> bytes:
     import typst
 
+    require_room(TYPST_ROOM)
     midnight = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
     compiler: Any = typst.compile  # its type stub lacks the keyword ignore_system_fonts
     compiled = compiler(

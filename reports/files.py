@@ -79,6 +79,16 @@ def make_folder(path: str | os.PathLike[str], *, private: bool) -> Path:
     return folder
 
 
+def require_room(size: int) -> None:
+    """Raise ``MemoryError`` where this process may not have so many bytes more."""
+    import mmap
+
+    try:
+        mmap.mmap(-1, size).close()
+    except OSError as stop:
+        raise MemoryError(f"{size >> 20} MB of address space were not to be had") from stop
+
+
 def require_replaceable(target: Path) -> None:
     """Refuse with ``OSError`` a name behind which there is something else than a file, as /dev/stdout is."""
     if target.exists() and not target.is_file():

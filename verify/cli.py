@@ -9,18 +9,19 @@ import contextlib
 import importlib
 import io
 import os
-import signal
 import sys
 import warnings
-from collections.abc import Mapping
-from types import FrameType
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 import click
 
+from .cli_child import in_child
 from .cli_typed import goes_on
-from .messages.errors import Defect, UserError
-from .messages.faults import keep_traceback, of_the_system
+from .engine.worker import ROOM, start_one_thread
+from .messages.errors import Defect, UserError, one_line
+from .messages.faults import LITTLE, keep_traceback, of_own_code, of_the_system, short_of_memory
 
 #: Command -> the module that holds it, its function, and the line that ``--help`` shows without importing it.
 COMMANDS: Mapping[str, tuple[str, str, str]] = {
@@ -73,6 +74,9 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
+        from reports.files import require_room
+
+        require_room(ROOM)
         module, function, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(f".{module}", __package__), function)
         return command
@@ -97,26 +101,57 @@ def group() -> None:
     """Verify the published statements of per-instance differential privacy, each against what is true."""
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run a command and exit with its code (the entry point of ``pdp-verify``)."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command in a child process and exit with its code (the entry point of ``pdp-verify``)."""
+    in_child(partial(run_alone, arguments))
+
+
+def run_alone(arguments: list[str] | None = None) -> int:
+    """Run a command in a process that is its own, and return its exit code."""
     if not sys.warnoptions:  # a warning of a library is not for the user, here and in the workers; -W shows them
         warnings.simplefilter("ignore")
         os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    signal.signal(signal.SIGTERM, _terminated)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal that cannot write a letter gets its number
-        sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(invoke(arguments))
+    start_one_thread()
+    for name in ("stdout", "stderr"):
+        if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            setattr(sys, name, _Outlet(stream))
+    return invoke(arguments)
 
 
-def _terminated(_: int, __: FrameType | None) -> NoReturn:
-    """Take SIGTERM for Ctrl-C: what was done is kept."""
-    raise KeyboardInterrupt
+class _Outlet:
+    """A stream that drops what it is given once its reader has gone: a command ends its work and says its verdict."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        stream.reconfigure(errors="backslashreplace")  # a terminal that cannot write a letter gets its number
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write text, or nothing where nobody reads any more."""
+        with self._survived():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what waits, or nothing where nobody reads any more."""
+        with self._survived():
+            self._stream.flush()
+
+    @contextlib.contextmanager
+    def _survived(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 def invoke(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; whatever goes wrong is one line on stderr."""
     words = tuple(sys.argv[1:] if arguments is None else arguments)
     try:
+        _read_environment()
         code = group.main(args=list(words), prog_name="pdp-verify", standalone_mode=False, obj=words)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -127,6 +162,19 @@ def invoke(arguments: list[str] | None = None) -> int:
         return int(stop.code or 0)
     except (Exception, KeyboardInterrupt) as stop:
         return _failed(stop, "")
+
+
+def _read_environment() -> None:
+    """Refuse a date that is none, and let no library stumble over a size of the terminal, or a window for figures."""
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        from .messages.texts import source_date
+
+        source_date()
+    for name in ("COLUMNS", "LINES"):
+        if not os.environ.get(name, "0").isdecimal():
+            del os.environ[name]
+    if "MPLBACKEND" in os.environ:
+        os.environ["MPLBACKEND"] = "agg"
 
 
 def _failed(stop: BaseException, goes_on: str) -> int:
@@ -142,24 +190,33 @@ def _failed(stop: BaseException, goes_on: str) -> int:
             return _fail(stop.format_message(), 2)
         case UserError():
             return _fail(str(stop), 2)
-        case Defect():
-            return _fail(str(stop), 4)
-        case KeyboardInterrupt() | click.Abort():
-            code = _fail("interrupted", 130)
-            if goes_on:
-                _say(f"next    {goes_on}")
-            return code
         case BrokenPipeError():
             _silence()  # the reader of our output has gone: no error
             return 0
         case SystemExit():
             return _fail("the code of a configuration must not end the program, got one that does", 2)
+    if (own := of_own_code(stop)) is not None:
+        return _fail(own, 2)
+    if isinstance(stop, KeyboardInterrupt | click.Abort):
+        code = _fail("interrupted", 130)
+        if goes_on:
+            _say(f"next    {goes_on}\n")
+        return code
+    return _broken(stop, goes_on)
+
+
+def _broken(stop: BaseException, goes_on: str) -> int:
+    """Say what the machine refused, or what of ours broke."""
     refused = of_the_system(stop)
     if isinstance(stop, OSError) and stop.filename is None:
         _silence()  # what could not be printed would be tried again at the end
+    if refused is None and short_of_memory():
+        refused = f"{LITTLE} ({keep_traceback(stop)})"
     if refused is not None:
         anew = goes_on and not isinstance(stop, RuntimeError)  # the input itself stops it again
         return _fail(refused + (f"; {goes_on} goes on from here" if anew else ""), 2)
+    if isinstance(stop, Defect):
+        return _fail(str(stop), 4)
     return _fail(f"{type(stop).__name__}: {stop} (a defect of ours; {keep_traceback(stop)})", 4)
 
 
@@ -170,11 +227,10 @@ def _silence() -> None:
 
 
 def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    _say(f"error: {line}")
+    _say(one_line(message))
     return code
 
 
 def _say(line: str) -> None:
     with contextlib.suppress(OSError):
-        click.echo(line, err=True)
+        click.echo(line, err=True, nl=False)

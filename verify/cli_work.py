@@ -87,7 +87,7 @@ def prepare_folder(out: Path | None, *, resume: bool, leaves: Sequence[str] = ()
 def fresh_folder(parent: Path = DEFAULT_FOLDER) -> Path:
     """Create and return the next numbered folder under ``parent``."""
     parent.mkdir(parents=True, exist_ok=True)
-    number = max((int(path.name) for path in parent.iterdir() if path.name.isdigit()), default=0) + 1
+    number = max((int(path.name) for path in parent.iterdir() if path.name.isdecimal()), default=0) + 1
     while True:
         folder = parent / str(number)
         try:

@@ -70,11 +70,14 @@ def until(condition: Callable[[], bool], process: subprocess.Popen[bytes] | None
 
 
 def children(pid: int) -> list[int]:
-    """Return the processes of a local pool that a process has started."""
+    """Return the processes of a local pool that a command has started; its own child does its work."""
     found = [
-        child for thread in Path(f"/proc/{pid}/task").iterdir() for child in (thread / "children").read_text().split()
+        int(child)
+        for thread in Path(f"/proc/{pid}/task").iterdir()
+        for child in (thread / "children").read_text().split()
     ]
-    return [int(child) for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    own = [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return own + [below for child in found if child not in own for below in children(child)]
 
 
 def alive(pid: int) -> bool:

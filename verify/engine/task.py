@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+from ..messages.faults import OWN, of_own_code
 from .versions import difference, identity
 from .worker import hold_blas
 
@@ -136,7 +137,9 @@ def _picklable(stop: BaseException) -> BaseException:
         told_as_it_is = isinstance(stop, Exception | SystemExit)
     except Exception:
         told_as_it_is = False
+    own = of_own_code(stop)
     stop = stop if told_as_it_is else TaskError.of(stop)
+    vars(stop)[OWN] = own
     stop.add_note(f"in a worker process:\n{trace}")
     return stop
 

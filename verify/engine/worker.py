@@ -10,6 +10,12 @@ from importlib import import_module
 from typing import Any
 
 PROFILES = ("quick", "standard", "full")
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+#: Bytes of address space that a command must have left when it begins, and when its BLAS takes its buffers: a BLAS that
+#: finds none asks for ever, or ends the program.
+ROOM, BLAS_ROOM = 400 << 20, 64 << 20
+#: Rows of a product that is large enough for the buffers.
+BUFFERED = 128
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,17 @@ def quiet_worker() -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
+    os.environ |= dict.fromkeys(THREADS, "1")
+
+
+_asked: list[str] = []
+
+
+def start_one_thread() -> None:
+    """Let BLAS be loaded without threads of its own, which need memory; what we start later may have them."""
+    if THREADS[0] not in os.environ:
+        os.environ[THREADS[0]] = "1"
+        _asked.append(THREADS[0])
 
 
 @contextmanager
@@ -41,5 +56,13 @@ def hold_blas() -> Any:
     """Set every loaded BLAS to one thread, for good or, as a context, until it is left."""
     from threadpoolctl import threadpool_limits
 
-    import_module("scipy.linalg")  # a BLAS that is loaded later would not be held
-    return threadpool_limits(1)
+    from reports.files import require_room
+
+    linalg = import_module("scipy.linalg")  # a BLAS that is loaded later would not be held
+    held = threadpool_limits(1)
+    while _asked:
+        os.environ.pop(_asked.pop(), None)
+    require_room(BLAS_ROOM)
+    square = import_module("numpy").eye(BUFFERED)
+    linalg.cholesky(square @ square)  # the buffers are taken now, while there is room, and kept
+    return held

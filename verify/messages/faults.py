@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import sys
 import tempfile
 import traceback
@@ -19,8 +20,17 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FULL_WORDS = ("disk is full", "No space left", "quota exceeded", "File too large")
 #: Code that quotes no record in what it says of a file; any other code may.
 OURS = {"verify", "mechanisms", "audits", "reports", "click", "rich", "filelock"} | sys.stdlib_module_names
+#: Modules of the user's, loaded because a configuration names them; whoever loads one adds it.
+OWN_CODE: set[str] = set()
+#: Where an exception that comes from another process says that the user's own code raised it.
+OWN = "own_code"
 #: What is told in words of ours, whoever raised it.
 TOLD = (UserError, KeyboardInterrupt, SystemExit, BrokenPipeError, RecursionError)
+LITTLE = "memory must suffice, got too little"
+#: What the system says when it has no memory for a library that is loaded.
+UNMAPPED = ("failed to map", "cannot map", "cannot allocate", "Cannot allocate", "additional memory")
+#: Bytes: where this process came nearer to its limit, whatever stopped it may be want of memory.
+NEAR = 1 << 28
 
 
 @contextmanager
@@ -34,6 +44,9 @@ def withheld(wanted: bool) -> Iterator[None]:
         cause = stop.__cause__ if isinstance(stop, Defect) else stop
         if not wanted or cause is None or (of_the_system(cause) is not None and _ours(cause)):
             raise
+        told = of_own_code(stop) or (LITTLE if _memory(cause) else None)
+        if told is not None:
+            raise UserError(f"{told} ({keep_traceback(stop)})") from None
         kind = cause.args[0] if type(cause).__name__ == "TaskError" else type(cause).__name__
         why = f"{kind}: its message is withheld, it may quote data that are not public ({keep_traceback(stop)})"
         raise Defect(why) from None
@@ -45,10 +58,47 @@ def _ours(stop: BaseException) -> bool:
     return not hasattr(stop, "__notes__") and all(name.partition(".")[0] in OURS for name in frames)
 
 
+def of_own_code(stop: BaseException) -> str | None:
+    """Return that the user's own code raised this, in one line with its type alone, or nothing when it did not.
+
+    Its code did where the last frame, beside those of libraries that it may have called, is of a module of
+    ``OWN_CODE``; of what a real Ctrl-C raises there, the last frame is the handler's.
+    """
+    if isinstance(stop, UserError):
+        return None
+    if own := vars(stop).get(OWN):
+        return str(own)
+    for frame, _ in reversed(list(traceback.walk_tb(stop.__traceback__))):
+        name = frame.f_globals.get("__name__", "")
+        if name.partition(".")[0] in OURS - sys.stdlib_module_names:
+            return None
+        if any(name == own or name.startswith(f"{own}.") for own in OWN_CODE):
+            return f"the code of a configuration must end with a result or an Exception, got {type(stop).__name__}"
+    return None
+
+
+def _memory(stop: BaseException) -> bool:
+    """Return whether an exception says that there was no memory."""
+    return isinstance(stop, MemoryError) or (
+        isinstance(stop, ImportError | OSError) and any(words in str(stop) for words in UNMAPPED)
+    )
+
+
+def short_of_memory() -> bool:
+    """Return whether this process came near to its limit (``ulimit -v``): what it could not do then is no defect."""
+    try:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        most = int(status.partition("VmPeak:")[2].split()[0]) << 10
+    except (OSError, ValueError, IndexError, MemoryError):
+        return False
+    return limit != resource.RLIM_INFINITY and most + NEAR > limit
+
+
 def of_the_system(stop: BaseException) -> str | None:
     """Return what the machine refused, in one line, or nothing when the machine is not to blame."""
-    if isinstance(stop, MemoryError):
-        return f"memory must suffice, got too little ({stop})" if str(stop) else "memory must suffice, got too little"
+    if _memory(stop):
+        return f"{LITTLE} ({stop})" if str(stop) else LITTLE
     if isinstance(stop, RecursionError):
         return "the input must be nested less deeply, got more levels than can be read"
     if isinstance(stop, OSError):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import textwrap
 import tomllib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,18 @@ def read_text(path: Path, name: str, rule: str = "a readable file") -> str:
     except ValueError as stop:
         why = "not UTF-8 text" if isinstance(stop, UnicodeDecodeError) else "no name of a file"
     raise UserError(f"{name} must be {rule}, got {name}={path} ({why})")
+
+
+def source_date() -> datetime | None:
+    """Return the moment of ``SOURCE_DATE_EPOCH``, None where it is not set; UserError if it is no moment."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        if epoch and not epoch.isdecimal():
+            raise ValueError
+        return datetime.fromtimestamp(int(epoch), UTC) if epoch else None
+    except (ValueError, OverflowError, OSError):
+        rule = "a whole number of seconds from 1970 on, before the year 10000"
+        raise UserError(f"SOURCE_DATE_EPOCH must be {rule}, got SOURCE_DATE_EPOCH={epoch}") from None
 
 
 def read_toml(text: str, name: str, shown: str) -> dict[str, Any]:

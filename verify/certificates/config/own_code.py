@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...messages.errors import UserError
+from ...messages.faults import OWN_CODE
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,12 @@ class OwnCode:
         place = self.origin.partition(":")[0]
         try:
             if self.path is None:
+                OWN_CODE.add(place.partition(".")[0])
                 return importlib.import_module(place)
             if not self.path.is_file():
                 raise UserError(f"{key} must name a file that exists, got {key}={self.origin}")
             name = f"pdp_verify_user_{hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]}"
+            OWN_CODE.add(name)
             spec = importlib.util.spec_from_file_location(name, self.path)
             assert spec is not None
             assert spec.loader is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from ...engine.figures import drawn_figures
 from ...engine.record import checked_rows, other_version
 from ...kernel.rows import Row, encode
 from ...messages.faults import as_written
+from ...messages.texts import source_date
 from ...messages.verdict_words import verdict_said
 from ..asked import Asked, Previous, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
@@ -58,9 +58,7 @@ KEPT = 12
 
 def today() -> str:
     """Return the date as the PDFs print it (``SOURCE_DATE_EPOCH`` is honoured)."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch and epoch.isdigit() else datetime.now(UTC)
-    return moment.date().isoformat()
+    return (source_date() or datetime.now(UTC)).date().isoformat()
 
 
 def audience_record(

@@ -67,7 +67,7 @@ def _wanted(data: DataSection) -> list[str]:
 
 def _places(source: ReadSource, data: DataSection) -> dict[int, str]:
     """Return the number of each column that is wanted, and its name, in the order of the file."""
-    if not source.header and source.kind == "csv" and any(not name.isdigit() for name in _wanted(data)):
+    if not source.header and source.kind == "csv" and any(not name.isdecimal() for name in _wanted(data)):
         raise DataError("data.features must be column numbers as text, from '0', for a file without a header")
     names = column_names(source)
     for name in _wanted(data):
