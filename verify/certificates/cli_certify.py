@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..engine.follow import Phases
     from ..kernel.rows import Row
+    from .certificate import Certificate
     from .certify_call import StoredAnswers
     from .claims.finding import Finding
     from .config.config import Loaded
@@ -186,11 +188,11 @@ def _decide_and_write(
         if inside or not finding.private:
             _told(claim_row(finding if inside else finding.without_private(), names=inside), names=inside)
 
-    draw_again = request.draw_again and not before.rows
+    draw_again = request.draw_again and not before.drew
     deployment, digest = read_deployment(
         loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete
     )
-    certificate = decide(deployment, digest, tell=tell)
+    certificate = decide(deployment, digest, asked=request.asked, tell=tell)
     verdicts = certificate.standings(reader)
     code = exit_code(verdicts, request.asked)
     about = clock.about(typed(), jobs=jobs, exit_code=code, **inside_about(loaded, request.words))
@@ -214,7 +216,25 @@ def _decide_and_write(
             click.echo(f"\nsince the previous certificate: {part.rows[0]['previous']['headline']}")
     click.echo("")
     click.echo(f"{overall(verdicts)}: {len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}")
+    for line in _draws_said(certificate, loaded):
+        click.echo(line)
     return code
+
+
+def _draws_said(certificate: Certificate, loaded: Loaded) -> list[str]:
+    """Return what was drawn in this run and where it lies, or that nothing was and why; nothing where none was due."""
+    from .release.release_state import SPENT
+    from .release.releases import folder_of
+
+    released, folder = certificate.deployment.releases, Path(os.path.relpath(folder_of(loaded)))
+    if released is None:
+        return []
+    if released.pending:
+        return [
+            "release  nothing was drawn or counted: a claim over all data sets did not pass "
+            "(--allow-undecided lets what was examined be open)"
+        ]
+    return [f"release  {folder / what}.json was drawn now and counts ({folder / SPENT})" for what in released.made]
 
 
 def _say_before(before: Before, request: Request) -> int:
