@@ -34,8 +34,8 @@ FILE = click.Path(path_type=Path)
 
 
 @contextlib.contextmanager
-def certificate_folder(out: Path | None) -> Iterator[Path]:
-    """Make the folder if it is not there, and hold it for as long as the block runs.
+def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
+    """Make the folder if it is not there, and hold it for as long as the block runs; ``wait`` seconds for another run.
 
     A block that stops before anything was written leaves no folder behind that was made here. UserError if it cannot be
     written, is in use, or holds a link or anything that is no part of a certificate.
@@ -54,7 +54,7 @@ def certificate_folder(out: Path | None) -> Iterator[Path]:
                 raise UserError(f"out must be new, empty or hold a certificate alone, got out={shown(out)} with {name}")
         folder = prepare_folder(out, resume=out is not None)
         made = made if out is not None else [folder, *made]
-        with held(folder, f"out={shown(folder)}", wait=0):
+        with held(folder, f"out={shown(folder)}", wait=wait):
             try:
                 yield folder
             except BaseException:
@@ -86,7 +86,11 @@ def _forget(folder: Path) -> None:
 @click.command()
 @click.argument("config", type=FILE)
 @click.option("--audience", type=click.Choice(["curator", "release"]), help="Who reads what is printed and written.")
-@click.option("--out", type=FILE, help="Folder of the certificate [default: pdp-verify-out/<n>].")
+@click.option(
+    "--out",
+    type=FILE,
+    help="Folder of the certificate [default: pdp-verify-out/<n>; a finished one of the same inputs is found there].",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a finished certificate in --out.")
 @click.option("--previous", type=FILE, help="Folder of an earlier certificate: page 1 says what changed since.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
@@ -131,7 +135,7 @@ def certify(
     """
     from reports.row import Audience
 
-    from ..cli_work import default_jobs
+    from ..cli_work import DEFAULT_FOLDER, default_jobs
     from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
     from ..messages.faults import silenced, withheld
@@ -139,7 +143,8 @@ def certify(
     from .certify_call import kept_answers, reader_of
     from .config.config import load
     from .config.mechanism_source import code_of
-    from .folder.finished import Before, Request, finished_before
+    from .folder.finished import Before, Request, finished_before, finished_in
+    from .release.release_state import WAIT_SECONDS
 
     loaded = load(config)
     public = loaded.config.data.is_public
@@ -156,7 +161,11 @@ def certify(
     wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
     earlier = NOTHING_BEFORE if previous is None else previous_of(previous, wanted)
     request = Request(loaded, wanted, Asked(require == "proved", allow_undecided, earlier), draw_again, complete)
-    with withheld(not public), certificate_folder(out) as folder, one_blas_thread(), following as phases:
+    with withheld(not public), contextlib.ExitStack() as stack:
+        phases = stack.enter_context(following)
+        found = None if out is not None or overwrite or draw_again else finished_in(DEFAULT_FOLDER, request, phases)
+        folder = stack.enter_context(certificate_folder(out or found, wait=0 if found is None else WAIT_SECONDS))
+        stack.enter_context(one_blas_thread())
         before = Before({}) if overwrite else finished_before(folder, request, phases)
         if before.holds(request):
             code = _say_before(before, request)

@@ -22,7 +22,7 @@ from ..config.own_code import OwnCode
 from ..reading.data_files import read_dataset, size
 from ..release.releases import chain, folder_of
 from .attestation import artefact_of, sha256
-from .certificate_files import CHAIN, LAST, RUN, kind_of, shown
+from .certificate_files import CHAIN, LAST, RUN, foreign, kind_of, refuse_links, shown
 from .check_folder import check_folder, has_output
 from .output import chain_bytes, inputs
 
@@ -106,6 +106,19 @@ def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> B
     if other:
         raise _refused(out, f"a finished certificate that differs in {other}")
     return Before(rows)
+
+
+def finished_in(parent: Path, request: Request, progress: Phases = SILENT) -> Path | None:
+    """Return the newest of the numbered folders that holds this very request, finished and whole; None if none does."""
+    numbered = [path for path in parent.glob("*") if path.name.isdecimal()] if parent.is_dir() else []
+    for folder in sorted(numbered, key=lambda path: int(path.name), reverse=True):
+        try:
+            refuse_links(folder)
+            if next(foreign(folder), None) is None and finished_before(folder, request, progress).holds(request):
+                return folder
+        except (UserError, OSError):  # of something else, damaged, or no certificate at all
+            continue
+    return None
 
 
 def _refused(out: Path, what: str) -> UserError:
