@@ -118,18 +118,20 @@ def read_deployment(
     progress: Phases = SILENT,
     answers: AnswerCache | None = None,
     complete: bool = False,
+    note: Callable[[str], object] = lambda _: None,
 ) -> tuple[Deployment, str]:
     """Return the deployment of a configuration (data read, releases read) and its mechanism's digest.
 
     A release that is not there yet is foreseen: ``decide`` draws it. ``dry``: it draws nothing, and nothing is
     written. ``answers`` are those that a command or a service gave before. ``complete``: what is refuted is examined
-    to the end. The seconds of ``budget.max_seconds`` begin here.
+    to the end. ``note`` is told what the curator alone may know of the file. The seconds of ``budget.max_seconds``
+    begin here.
     """
     config, deadline = loaded.config, Deadline.after(loaded.config.budget.max_seconds)
     with progress.phase("the artefact"):
         artefact = artefact_of(loaded)
     with progress.phase("reading the data", size(config.data, loaded.folder)) as step:
-        dataset = read_dataset(config.data, loaded.folder, tell=step)
+        dataset = read_dataset(config.data, loaded.folder, tell=step, note=note)
     mechanism, source = build_mechanism(loaded, dataset.dim, answers)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")

@@ -198,8 +198,13 @@ def _decide_and_write(
             _told(claim_row(finding if inside else finding.without_private(), names=inside), names=inside)
 
     draw_again = request.draw_again and not before.drew
+
+    def note(line: str) -> None:
+        if inside:
+            click.echo(f"note: {line}", err=True)
+
     deployment, digest = read_deployment(
-        loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete
+        loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete, note=note
     )
     certificate = decide(deployment, digest, asked=request.asked, tell=tell)
     verdicts = certificate.standings(reader)
@@ -304,9 +309,14 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
 @click.option("--target", help="The response column of DATA.")
 @click.option("--delimiter", default=",", help="Of a CSV file.")
 @click.option("--encoding", default="utf-8", help="Of a CSV file.")
+@click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")
 @click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
-def init(data: Path | None, target: str | None, delimiter: str, encoding: str, output: Path | None) -> None:
-    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data.
+def init(
+    data: Path | None, target: str | None, delimiter: str, encoding: str, header: bool | None, output: Path | None
+) -> None:
+    """Draft a configuration for DATA; without arguments, an example on embedded data.
+
+    Of DATA the draft has the names of the columns, and whether each holds numbers, text or dates; never a cell.
 
     \b
     The mechanism of a configuration is one of ours (name = ...), or your own:
@@ -323,7 +333,7 @@ def init(data: Path | None, target: str | None, delimiter: str, encoding: str, o
         text = example()
     else:
         delimiter = "\t" if delimiter == "\\t" else delimiter  # as a shell passes it on
-        text = draft(data, target, delimiter=delimiter, encoding=encoding, beside=beside)
+        text = draft(data, target, delimiter=delimiter, encoding=encoding, header=header, beside=beside)
     if output is None:
         click.echo(text, nl=False)
         return

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from audits.sequential.sparing_audit import LEAST_DRAWS
 from mechanisms.parameters import Positive
@@ -154,6 +154,14 @@ class PairSection(ConfigSection):
 
 
 BOUNDS = ("x_bound", "y_bound")
+#: A level of a column as it is written: a code that is a whole number is the same text.
+Level = Annotated[
+    str,
+    BeforeValidator(
+        lambda level: str(level) if type(level) is int else level,
+        json_schema_input_type=str | int,
+    ),
+]
 #: Keys that an embedded data set has none of.
 OF_A_FILE = ("features", "target", "ranges", "categories", "labels", "log", "threshold", "intercept", *BOUNDS)
 
@@ -177,7 +185,9 @@ class DataSection(ConfigSection):
     ranges: dict[str, tuple[float, float]] = Field(
         {}, description="Public range of a column, mapped to [-1, 1]/sqrt(k)."
     )
-    categories: dict[str, list[str]] = Field({}, description="Public levels of a text column, one 0/1 column each.")
+    categories: dict[str, list[Level]] = Field(
+        {}, description="Public levels of a column, text or whole numbers, one 0/1 column each."
+    )
     labels: dict[str, float] = Field({}, description="Response for each level of a text target.")
     log: Literal["log", "log1p"] | None = Field(
         None, description="Logarithm of the response (log1p: of one more), before all else that is done to it."
@@ -195,6 +205,9 @@ class DataSection(ConfigSection):
     delimiter: str = Field(",", min_length=1, max_length=1)
     header: bool = True
     encoding: str = "utf-8"
+    decimal: Literal[".", ","] | None = Field(
+        None, description="What stands before the decimals of a number in a text file."
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> DataSection:
@@ -202,6 +215,8 @@ class DataSection(ConfigSection):
             raise ValueError(f"data.n_min|at most n_public={self.n_public}|{self.n_min}")
         if (self.source is None) == (self.file is None):
             raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
+        if self.decimal == self.delimiter:
+            raise ValueError("data.decimal|another character than data.delimiter|the same")
         if self.source is not None:
             for name in OF_A_FILE:
                 if getattr(self, name) not in (None, [], {}):

@@ -278,7 +278,7 @@ def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
         load(tmp_path / "nothing.toml")
 
 
-def test_a_draft_reads_the_header_alone_and_leaves_the_bounds_open(tmp_path: Path) -> None:
+def test_a_draft_holds_no_cell_and_leaves_the_bounds_open(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("age,the city,y\n" + "31337,secret,1\n" * 3, encoding="utf-8")
     text = draft(path, "y", beside=tmp_path)
@@ -287,8 +287,9 @@ def test_a_draft_reads_the_header_alone_and_leaves_the_bounds_open(tmp_path: Pat
     raw = tomllib.loads(text)
     assert raw["data"]["features"] == ["age", "the city"]
     assert raw["data"]["file"] == "data.csv"
-    assert raw["data"]["ranges"]["the city"] == ["REQUIRED", "REQUIRED"]
-    with pytest.raises(UserError, match=r"data.ranges.age\[0\] must be filled in with a public constant"):
+    assert raw["data"]["ranges"] == {"age": ["REQUIRED", "REQUIRED"]}
+    assert raw["data"]["categories"] == {"the city": ["REQUIRED"]}
+    with pytest.raises(UserError, match=r"data.categories.the city\[0\] must be filled in with a public constant"):
         parse(text)
     with pytest.raises(UserError, match=r"--target must be a column of data.csv, got --target z"):
         draft(path, "z")
