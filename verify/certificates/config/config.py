@@ -20,7 +20,7 @@ from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError
 from ...messages.texts import read_text, read_toml, walk
-from ..claims.types import BY_TYPE, Claim, DPClaim, Name, Probability
+from ..claims.types import BY_TYPE, NAME, Claim, DPClaim, Name, Probability
 from .config_mechanisms import BY_TAG, ConfigSection, DoorSection, MechanismSection, OwnSection, VouchedSection
 
 #: Keys whose value may be a record of a person.
@@ -81,6 +81,8 @@ def one_line(error: ValidationError) -> str:
         )
         return f"{key}.{tag} must be {rule}, got {key}.{tag}={context.get('tag', 'nothing')}"
     rule = _RULES.get(kind, "").format(**context) or first["msg"].removeprefix("Value error, ")
+    if context.get("pattern") == NAME:
+        rule = "made of letters, digits, blanks, '.', '_' and '-', at most 61, a letter or a digit first"
     rule = rule.removesuffix(".0") if rule.split()[-1].endswith(".0") else rule
     if key.rpartition(".")[2].partition("[")[0] in PRIVATE:
         return f"{key} must be {rule}, got another value (not shown)"
@@ -130,7 +132,7 @@ def _meant(error: Any) -> str:
 class PairSection(ConfigSection):
     """A pair of neighbouring data sets of prepared records that the examination also draws from."""
 
-    name: Name
+    name: Name | None = Field(None, description="What the pair is called; pair 1, pair 2, ... without one.")
     X: list[list[float]] = Field(description="Prepared features of the records, one list a record; may be empty.")
     y: list[float] = Field(description="Their prepared responses.")
     target_x: list[float] = Field(
@@ -347,7 +349,10 @@ class Configuration(BaseModel):
     def _pairs(cls, pairs: list[PairSection]) -> list[PairSection]:
         names = [pair.name for pair in pairs]
         for place, name in enumerate(names):
-            if name in names[:place]:
+            if name is None:
+                rest = (f"pair {number}" for number in itertools.count(place + 1))
+                pairs[place].name = next(each for each in rest if each not in [pair.name for pair in pairs])
+            elif name in names[:place]:
                 raise ValueError(f"pairs[{place}].name|another name for each pair|{name}")
         return pairs
 

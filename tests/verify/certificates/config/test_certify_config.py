@@ -197,7 +197,10 @@ def test_a_claim_may_be_a_point_or_a_whole_curve(form: str, words: str) -> None:
             "targt = 1\ntarget_y",
             "pairs[0].targt must be a known key, got pairs[0].targt; did you mean target_",
         ),
-        ('name = "one against none"', 'name = ""', "pairs[0].name must be of the form"),
+        *(
+            ('name = "one against none"', f'name = "{name}"', "pairs[0].name must be made of letters, digits, blanks,")
+            for name in ("", "one, more", "a/b", "é", "-a", "a" * 62)
+        ),
     ],
 )
 def test_mistakes_in_a_pair_are_one_line_and_quote_no_record(old: str, new: str, message: str) -> None:
@@ -207,6 +210,19 @@ def test_mistakes_in_a_pair_are_one_line_and_quote_no_record(old: str, new: str,
     assert message in str(stop.value)
     assert "31337" not in str(stop.value)
     assert "\n" not in str(stop.value)
+
+
+def test_pairs_without_a_name_are_numbered() -> None:
+    named, bare = PAIR, PAIR.replace('name = "one against none"\n', "")
+    third = PAIR.replace("one against none", "pair 2")
+    for pairs, names in (
+        ([bare], ["pair 1"]),
+        ([bare, bare], ["pair 1", "pair 2"]),
+        ([named, bare], ["one against none", "pair 2"]),
+        ([bare, bare, third], ["pair 1", "pair 3", "pair 2"]),
+        ([third, bare], ["pair 2", "pair 3"]),
+    ):
+        assert [pair.name for pair in parse(IMPORTED + "".join(pairs)).pairs] == names
 
 
 def test_a_pair_belongs_to_a_claim_of_its_relation() -> None:
