@@ -289,7 +289,7 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
     from ..engine.worker import one_blas_thread
     from .certificate import read_deployment
     from .certificate_pages import tree_lines
-    from .dry_run import plan
+    from .dry_run import plan, that_fit
 
     start = time.perf_counter()
     with one_blas_thread():
@@ -301,6 +301,11 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
         click.echo(line)
     if reader is Audience.CURATOR or not deployment.private:
         click.echo(f"about {planned.seconds:.0f} s")
+        most = loaded.config.budget.max_seconds
+        if most is not None and planned.seconds > most:
+            fit = that_fit(deployment, planned)
+            words = "" if fit is None else f"; pairs = {fit[0]} and draws = {fit[1]} would fit"
+            click.echo(f"not all of it fits into budget.max_seconds = {most:g}{words}")
     return 0
 
 
