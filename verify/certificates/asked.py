@@ -51,6 +51,10 @@ class Asked:
     previous: Previous = NOTHING_BEFORE
 
 
+#: Where nothing is asked beyond the verdicts.
+NOTHING_ASKED = Asked()
+
+
 def previous_of(folder: Path, wanted: Sequence[Audience]) -> Previous:
     """Return the records of a folder of ``certify``, for each audience; UserError where one is missing or damaged."""
     rows, digests = {}, {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from ..engine.record import SCHEMA_VERSIONS
 from ..engine.versions import header
 from ..kernel.rows import Row, dumps, encode, evidence_row
 from ..messages.errors import UserError
-from .asked import EXIT_CODES, Standing, overall, worst_of
+from .asked import EXIT_CODES, NOTHING_ASKED, Asked, Standing, exit_code, overall, worst_of
 from .claims.claims_dp import dp_finding
 from .claims.claims_filter import filter_finding
 from .claims.claims_records import ex_post_finding, pdp_finding
@@ -49,7 +50,7 @@ from .config.config_mechanisms import DoorSection
 from .config.mechanism_source import Imported, build_mechanism, check_fits, views_of, vouched_by
 from .folder.attestation import artefact_of
 from .reading.data_files import read_dataset, size
-from .release.releases import prepare
+from .release.releases import OvertakenError, Released, prepare
 
 #: What decides a claim of each type.
 FINDINGS: dict[type[ClaimSection], Callable[[Deployment, Any], Finding]] = {
@@ -60,6 +61,8 @@ FINDINGS: dict[type[ClaimSection], Callable[[Deployment, Any], Finding]] = {
     CoverageClaim: coverage_finding,
     UtilityClaim: utility_finding,
 }
+#: Why a claim about the output is left open where there is none.
+NOT_DRAWN = "no output was drawn: the claims over all data sets come first"
 #: What an imported mechanism may state about its own law.
 STATED = ("log_density", "privacy_loss", "profile", "worst_profile")
 
@@ -115,17 +118,20 @@ def read_deployment(
     progress: Phases = SILENT,
     answers: AnswerCache | None = None,
     complete: bool = False,
+    note: Callable[[str], object] = lambda _: None,
 ) -> tuple[Deployment, str]:
-    """Return the deployment of a configuration (data read, releases drawn or read) and its mechanism's digest.
+    """Return the deployment of a configuration (data read, releases read) and its mechanism's digest.
 
-    ``dry``: nothing is drawn for a release, and nothing written. ``answers`` are those that a command or a service gave
-    before. ``complete``: what is refuted is examined to the end. The seconds of ``budget.max_seconds`` begin here.
+    A release that is not there yet is foreseen: ``decide`` draws it. ``dry``: it draws nothing, and nothing is
+    written. ``answers`` are those that a command or a service gave before. ``complete``: what is refuted is examined
+    to the end. ``note`` is told what the curator alone may know of the file. The seconds of ``budget.max_seconds``
+    begin here.
     """
     config, deadline = loaded.config, Deadline.after(loaded.config.budget.max_seconds)
     with progress.phase("the artefact"):
         artefact = artefact_of(loaded)
     with progress.phase("reading the data", size(config.data, loaded.folder)) as step:
-        dataset = read_dataset(config.data, loaded.folder, tell=step)
+        dataset = read_dataset(config.data, loaded.folder, tell=step, note=note)
     mechanism, source = build_mechanism(loaded, dataset.dim, answers)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")
@@ -133,8 +139,17 @@ def read_deployment(
         raise UserError("data.n_min must be at most the number of records, got a larger one")
     check_fits(config, mechanism, dataset)
     vouched, pairs, views = vouched_by(loaded), named_pairs(config, dataset), views_of(loaded)
+    foresee = partial(prepare, loaded, mechanism, dataset, draw_again=draw_again, dry=True)
     with progress.phase("the release"):
-        released = prepare(loaded, mechanism, dataset, draw_again=draw_again, dry=dry)
+        released = foresee()
+        if not dry and not released.pending:
+            released = prepare(loaded, mechanism, dataset)
+    if released.pending and not dry and not config.data.is_public and config.budget.max_seconds is not None:
+        raise UserError(
+            "budget.max_seconds must be absent where a release is drawn from private data, got budget.max_seconds="
+            f"{config.budget.max_seconds:g}; whether it is drawn would depend on how long the records take "
+            "(budget.max_draws caps what is drawn)"
+        )
     conditions = []
     if config.data.n_min:
         conditions.append(f"every data set has at least {config.data.n_min} records (data.n_min)")
@@ -148,41 +163,97 @@ def read_deployment(
         dataset,
         mechanism,
         source,
-        released=released.output,
-        n_outputs=released.n_outputs,
-        mu_report=released.mu_report,
         jobs=jobs,
         progress=progress,
         deadline=deadline,
         complete=complete,
-        releases=released,
+        foresee=foresee,
+        draw=None
+        if dry
+        else lambda foreseen: prepare(loaded, mechanism, dataset, draw_again=draw_again, foreseen=foreseen),
         conditions=tuple(conditions),
         artefact=artefact,
         vouched=vouched,
         pairs=pairs,
         views=views,
     )
-    if config.report is not None and released.output is not None:
-        try:
-            plain = independent_report(deployment)
-        except ValueError as stop:
-            raise UserError(f"release: {stop}") from None
-        both = (plain,) if released.dependent is None else (plain, released.dependent)
-        deployment = replace(deployment, reports=both)
-    return deployment, (source.digest() if source is not None else "")
+    return _with(deployment, released), (source.digest() if source is not None else "")
+
+
+def _with(deployment: Deployment, released: Released) -> Deployment:
+    """Return the deployment with what was released, or is foreseen to be, and the reports that exist."""
+    after = deployment.changed(
+        released=released.output,
+        n_outputs=released.n_outputs,
+        mu_report=released.mu_report,
+        releases=released,
+        reports=(),
+    )
+    if deployment.config.report is None or released.output is None:
+        return after
+    try:
+        plain = independent_report(after)
+    except ValueError as stop:
+        raise UserError(f"release: {stop}") from None
+    return after.changed(reports=(plain,) if released.dependent is None else (plain, released.dependent))
 
 
 def decide(
-    deployment: Deployment, mechanism_digest: str = "", *, tell: Callable[[Finding], None] = lambda _: None
+    deployment: Deployment,
+    mechanism_digest: str = "",
+    *,
+    asked: Asked = NOTHING_ASKED,
+    tell: Callable[[Finding], None] = lambda _: None,
 ) -> Certificate:
-    """Return the certificate: every claim decided, ``tell`` called after each."""
-    findings, deployment = [], replace(deployment)  # nothing of its failure probability is spent yet
+    """Return the certificate: every claim decided, ``tell`` called after each.
+
+    A release that is to be drawn is drawn once the claims over all data sets are decided, if these alone give the exit
+    code 0 for what was ``asked``.
+    """
+    deployment = replace(deployment)  # nothing of its failure probability is spent yet
+    first: dict[str, Finding] = {}
+    if deployment.releases is not None and deployment.releases.pending:
+        deployment, first = _drawn_if_they_pass(deployment, asked)
+        for finding in first.values():
+            tell(finding)
+    findings = []
     for claim in deployment.config.claims:
-        late = deployment.deadline is not None and deployment.deadline.reached()
-        finding = not_reached(deployment, claim) if late else _decided(deployment, claim)
-        findings.append(finding.with_odds(claim.odds))
-        tell(findings[-1])
+        name = str(claim.name)
+        findings.append(first.get(name) or _in_time(deployment, claim))
+        if name not in first:
+            tell(findings[-1])
     return Certificate(deployment, tuple(findings), mechanism_digest)
+
+
+def _drawn_if_they_pass(deployment: Deployment, asked: Asked) -> tuple[Deployment, dict[str, Finding]]:
+    """Return the claims over all data sets, decided, and the deployment with its release, drawn if they pass.
+
+    That they pass is read off what everyone may see, and an output is there only afterwards: whether one is drawn
+    depends neither on the records nor on the output.
+    """
+    while True:
+        first = {str(claim.name): _in_time(deployment, claim) for claim in deployment.config.claims if claim.everywhere}
+        if deployment.draw is None or exit_code(_public_standings(deployment, first.values()), asked):
+            return deployment, first
+        assert deployment.releases is not None
+        assert deployment.foresee is not None
+        try:
+            with deployment.progress.phase("the release"):
+                return _with(deployment, deployment.draw(deployment.releases)), first
+        except OvertakenError:  # what counts is another number of draws now
+            deployment = _with(replace(deployment), deployment.foresee())
+
+
+def _public_standings(deployment: Deployment, findings: Iterable[Finding]) -> list[Standing]:
+    seen = [finding.without_private() if deployment.private else finding for finding in findings]
+    return [(each.verdict.decision, each.verdict.ground) for each in seen]
+
+
+def _in_time(deployment: Deployment, claim: Claim) -> Finding:
+    """Return the finding of a claim, or that it was not reached in time."""
+    late = deployment.deadline is not None and deployment.deadline.reached()
+    finding = not_reached(deployment, claim) if late else _decided(deployment, claim)
+    return finding.with_odds(claim.odds)
 
 
 def _decided(deployment: Deployment, claim: Claim) -> Finding:
@@ -190,7 +261,13 @@ def _decided(deployment: Deployment, claim: Claim) -> Finding:
 
     What stops a claim on these records stays inside it, as it may depend on them.
     """
+    release = deployment.config.release
+    if isinstance(claim, ExPostClaim) and deployment.released is None:
+        examined = Examined(None, NOT_DRAWN, {"pairs": []}) if isinstance(deployment.mechanism, Imported) else None
+        return _left_open(deployment, claim, forced=NOT_DRAWN, examined=examined)
     try:
+        if claim.everywhere and release is not None and release.draw:  # the same before the draw and after it
+            return FINDINGS[type(claim)](deployment.changed(released=None), claim)
         return FINDINGS[type(claim)](deployment, claim)
     except NoAnswer as stop:
         return not_reached(deployment, claim, f"{stop}")

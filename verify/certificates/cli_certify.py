@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..engine.follow import Phases
     from ..kernel.rows import Row
+    from .certificate import Certificate
     from .certify_call import StoredAnswers
     from .claims.finding import Finding
     from .config.config import Loaded
@@ -32,8 +34,8 @@ FILE = click.Path(path_type=Path)
 
 
 @contextlib.contextmanager
-def certificate_folder(out: Path | None) -> Iterator[Path]:
-    """Make the folder if it is not there, and hold it for as long as the block runs.
+def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
+    """Make the folder if it is not there, and hold it for as long as the block runs; ``wait`` seconds for another run.
 
     A block that stops before anything was written leaves no folder behind that was made here. UserError if it cannot be
     written, is in use, or holds a link or anything that is no part of a certificate.
@@ -52,7 +54,7 @@ def certificate_folder(out: Path | None) -> Iterator[Path]:
                 raise UserError(f"out must be new, empty or hold a certificate alone, got out={shown(out)} with {name}")
         folder = prepare_folder(out, resume=out is not None)
         made = made if out is not None else [folder, *made]
-        with held(folder, f"out={shown(folder)}", wait=0):
+        with held(folder, f"out={shown(folder)}", wait=wait):
             try:
                 yield folder
             except BaseException:
@@ -84,7 +86,11 @@ def _forget(folder: Path) -> None:
 @click.command()
 @click.argument("config", type=FILE)
 @click.option("--audience", type=click.Choice(["curator", "release"]), help="Who reads what is printed and written.")
-@click.option("--out", type=FILE, help="Folder of the certificate [default: pdp-verify-out/<n>].")
+@click.option(
+    "--out",
+    type=FILE,
+    help="Folder of the certificate [default: pdp-verify-out/<n>; a finished one of the same inputs is found there].",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a finished certificate in --out.")
 @click.option("--previous", type=FILE, help="Folder of an earlier certificate: page 1 says what changed since.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
@@ -129,7 +135,7 @@ def certify(
     """
     from reports.row import Audience
 
-    from ..cli_work import default_jobs
+    from ..cli_work import DEFAULT_FOLDER, default_jobs
     from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
     from ..messages.faults import silenced, withheld
@@ -137,7 +143,8 @@ def certify(
     from .certify_call import kept_answers, reader_of
     from .config.config import load
     from .config.mechanism_source import code_of
-    from .folder.finished import Before, Request, finished_before
+    from .folder.finished import Before, Request, finished_before, finished_in
+    from .release.release_state import WAIT_SECONDS
 
     loaded = load(config)
     public = loaded.config.data.is_public
@@ -154,7 +161,11 @@ def certify(
     wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
     earlier = NOTHING_BEFORE if previous is None else previous_of(previous, wanted)
     request = Request(loaded, wanted, Asked(require == "proved", allow_undecided, earlier), draw_again, complete)
-    with withheld(not public), certificate_folder(out) as folder, one_blas_thread(), following as phases:
+    with withheld(not public), contextlib.ExitStack() as stack:
+        phases = stack.enter_context(following)
+        found = None if out is not None or overwrite or draw_again else finished_in(DEFAULT_FOLDER, request, phases)
+        folder = stack.enter_context(certificate_folder(out or found, wait=0 if found is None else WAIT_SECONDS))
+        stack.enter_context(one_blas_thread())
         before = Before({}) if overwrite else finished_before(folder, request, phases)
         if before.holds(request):
             code = _say_before(before, request)
@@ -186,11 +197,16 @@ def _decide_and_write(
         if inside or not finding.private:
             _told(claim_row(finding if inside else finding.without_private(), names=inside), names=inside)
 
-    draw_again = request.draw_again and not before.rows
+    draw_again = request.draw_again and not before.drew
+
+    def note(line: str) -> None:
+        if inside:
+            click.echo(f"note: {line}", err=True)
+
     deployment, digest = read_deployment(
-        loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete
+        loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete, note=note
     )
-    certificate = decide(deployment, digest, tell=tell)
+    certificate = decide(deployment, digest, asked=request.asked, tell=tell)
     verdicts = certificate.standings(reader)
     code = exit_code(verdicts, request.asked)
     about = clock.about(typed(), jobs=jobs, exit_code=code, **inside_about(loaded, request.words))
@@ -214,7 +230,25 @@ def _decide_and_write(
             click.echo(f"\nsince the previous certificate: {part.rows[0]['previous']['headline']}")
     click.echo("")
     click.echo(f"{overall(verdicts)}: {len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}")
+    for line in _draws_said(certificate, loaded):
+        click.echo(line)
     return code
+
+
+def _draws_said(certificate: Certificate, loaded: Loaded) -> list[str]:
+    """Return what was drawn in this run and where it lies, or that nothing was and why; nothing where none was due."""
+    from .release.release_state import SPENT
+    from .release.releases import folder_of
+
+    released, folder = certificate.deployment.releases, Path(os.path.relpath(folder_of(loaded)))
+    if released is None:
+        return []
+    if released.pending:
+        return [
+            "release  nothing was drawn or counted: a claim over all data sets did not pass "
+            "(--allow-undecided lets what was examined be open)"
+        ]
+    return [f"release  {folder / what}.json was drawn now and counts ({folder / SPENT})" for what in released.made]
 
 
 def _say_before(before: Before, request: Request) -> int:
@@ -255,7 +289,7 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
     from ..engine.worker import one_blas_thread
     from .certificate import read_deployment
     from .certificate_pages import tree_lines
-    from .dry_run import plan
+    from .dry_run import plan, that_fit
 
     start = time.perf_counter()
     with one_blas_thread():
@@ -267,6 +301,11 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
         click.echo(line)
     if reader is Audience.CURATOR or not deployment.private:
         click.echo(f"about {planned.seconds:.0f} s")
+        most = loaded.config.budget.max_seconds
+        if most is not None and planned.seconds > most:
+            fit = that_fit(deployment, planned)
+            words = "" if fit is None else f"; pairs = {fit[0]} and draws = {fit[1]} would fit"
+            click.echo(f"not all of it fits into budget.max_seconds = {most:g}{words}")
     return 0
 
 
@@ -275,9 +314,14 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
 @click.option("--target", help="The response column of DATA.")
 @click.option("--delimiter", default=",", help="Of a CSV file.")
 @click.option("--encoding", default="utf-8", help="Of a CSV file.")
+@click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")
 @click.option("-o", "--output", type=FILE, help="Write the draft here instead of to standard output.")
-def init(data: Path | None, target: str | None, delimiter: str, encoding: str, output: Path | None) -> None:
-    """Draft a configuration for DATA (its header alone is read); without arguments, an example on embedded data.
+def init(
+    data: Path | None, target: str | None, delimiter: str, encoding: str, header: bool | None, output: Path | None
+) -> None:
+    """Draft a configuration for DATA; without arguments, an example on embedded data.
+
+    Of DATA the draft has the names of the columns, and whether each holds numbers, text or dates; never a cell.
 
     \b
     The mechanism of a configuration is one of ours (name = ...), or your own:
@@ -294,7 +338,7 @@ def init(data: Path | None, target: str | None, delimiter: str, encoding: str, o
         text = example()
     else:
         delimiter = "\t" if delimiter == "\\t" else delimiter  # as a shell passes it on
-        text = draft(data, target, delimiter=delimiter, encoding=encoding, beside=beside)
+        text = draft(data, target, delimiter=delimiter, encoding=encoding, header=header, beside=beside)
     if output is None:
         click.echo(text, nl=False)
         return

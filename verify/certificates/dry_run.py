@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from audits.error_budget import Part
+from audits.examination.examine_choose import LEARNED, places
 from audits.harness.calls import NoAnswer
+from audits.harness.guarded_subject import call_plan
 from audits.white_box.tails import thinned
-from mechanisms import NeighbouringPair
+from mechanisms import Dataset, NeighbouringPair
 from reports.document import pdf_bytes
 from reports.row import Audience
 
@@ -22,8 +24,11 @@ from ..engine.follow import SILENT
 from ..messages.errors import UserError
 from .certificate import Certificate, decide, record_rows, record_text
 from .certificate_pages import document
+from .claims.examination import DEMANDED, OWN_PAIRS
 from .claims.finding import DRAWS, Deployment
+from .claims.pairs import pair_search, public_pairs
 from .claims.record_losses import ROC_DRAWS, record_epsilons
+from .claims.types import Claim, DPClaim
 from .config.config import Loaded
 from .config.mechanism_source import Imported, law_of, white_box_of
 from .folder.attestation import sha256
@@ -32,6 +37,8 @@ from .folder.attestation import sha256
 SMALL, FEW, SOME = (200, 1_000), 1_000, 20_000
 #: Draws that are timed there.
 TIMED = (2, 18)
+#: Draws that are timed at once, beside a single one.
+TIMED_DRAWS = 10
 #: For an imported mechanism, pairs that are examined beside those that were asked for: its own data, and two searched.
 BESIDE = 5
 #: A draw that takes more seconds is not repeated for an estimate; one that takes more than the second is made once.
@@ -147,20 +154,50 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _seconds_a_draw(deployment: Deployment) -> float:
-    """Return the seconds of a draw: of one, and where it is quick the mean of ten."""
+    """Return the mean seconds of a draw in the calls of an examination; setting up, in the first call, is no draw.
 
-    def draws(n: int) -> float:
+    It is timed on the largest structured pair and on the data themselves, and where a draw is slow on the latter alone.
+    """
+
+    def seconds(dataset: Dataset, n: int) -> float:
         def work() -> None:
             with contextlib.suppress(Exception):  # what it raises is looked at when it is examined
-                deployment.mechanism.draw(deployment.dataset, n, rng=np.random.default_rng(0))
+                deployment.mechanism.draw(dataset, n, rng=np.random.default_rng(0))
 
-        return _seconds(work) / n
+        return _seconds(work)
 
+    def draws(n: int) -> float:
+        return seconds(deployment.dataset, n) / n
+
+    def in_calls(dataset: Dataset) -> float:
+        few, more = seconds(dataset, 1), seconds(dataset, TIMED_DRAWS)
+        each = max(0.0, more - few) / (TIMED_DRAWS - 1)
+        sizes = [call.n_draws for call in call_plan(wanted)]
+        return (len(sizes) * max(0.0, few - each) + sum(sizes) * each) / sum(sizes)
+
+    wanted = deployment.config.budget.examined[1]
     with deployment.progress.phase("a draw for an estimate"):
         if deployment.is_door and isinstance(deployment.mechanism, Imported):
             return _seconds_an_answer(draws, deployment.mechanism.inner)
+        draws(1)  # a library is imported, tables are made: once a process
         one = draws(1)
-        return one if one > VERY_SLOW else draws(10)
+        if one > VERY_SLOW:
+            return one
+        structured = _largest_structured(deployment)
+        own = in_calls(deployment.dataset)
+        pairs = deployment.config.budget.examined[0]
+        return own if structured is None else (OWN_PAIRS * own + pairs * in_calls(structured)) / (OWN_PAIRS + pairs)
+
+
+def _largest_structured(deployment: Deployment) -> Dataset | None:
+    """Return a public data set as an examination draws from it; None where there is no claim about pairs."""
+    claim = next((each for each in deployment.config.claims if isinstance(each, DPClaim)), None)
+    if claim is None:
+        return None
+    count = deployment.config.budget.examined[0]
+    pairs = public_pairs(deployment, claim.privacy, claim.neighbours, count)[0]
+    found: list[Dataset] = [named.pair.first for named in pairs]
+    return max(found, key=lambda dataset: dataset.n_records, default=None)
 
 
 def _seconds_an_answer(draws: Callable[[int], float], door: Any) -> float:
@@ -179,18 +216,51 @@ def _drawing_alone(deployment: Deployment, each: float, read_seconds: float, *, 
     """Return the plan for a mechanism so slow that its draws are what takes the time."""
     budget = deployment.config.budget
     pairs, draws = budget.examined
-    total = 2 * draws * (pairs + BESIDE)
-    if budget.max_draws is not None:
-        total = budget.max_draws if budget.sequential else min(total, budget.max_draws)
-    audited = [claim for claim in deployment.config.claims if claim.audits_pairs]
-    named = [str(claim.name) for claim in audited if claim.everywhere or not outside]
+    audited = [claim for claim in deployment.config.claims if claim.audits_pairs and (claim.everywhere or not outside)]
+    total, named = sum(_draws_for(deployment, claim) for claim in audited), [str(claim.name) for claim in audited]
     words = f"examination of {pairs} pairs, {draws:,} draws of each data set"
     if budget.sequential:
         words = f"sparing audit, {budget.max_draws:,} draws at most"
     jobs = 1 if budget.sequential or deployment.is_door else deployment.jobs
     shown = {str(claim.name) for claim in deployment.config.claims if claim.everywhere or not outside}
     parts = tuple(part for part in deployment.ledger.tree() if not part.place or part.place[0] in shown)
-    return Plan(tuple((name, words) for name in named), read_seconds + each * total * len(named) / jobs, parts)
+    return Plan(tuple((name, words) for name in named), read_seconds + each * total / jobs, parts)
+
+
+def _draws_for(deployment: Deployment, claim: Claim) -> int:
+    """Return how many draws an examination makes for a claim at most, its search for a worst pair among them."""
+    budget = deployment.config.budget
+    pairs, draws = budget.examined
+    if budget.sequential:
+        return budget.max_draws or 0
+    total = (pairs + BESIDE) * (2 * draws + LEARNED)
+    if isinstance(claim, DPClaim):
+        search = pair_search(deployment, claim.privacy, claim.neighbours)
+        total = (pairs + min(OWN_PAIRS, pairs) + places(search) + 1) * (2 * draws + LEARNED)
+        total += 0 if search is None else 2 * search.n_draws * search.units
+    return total if budget.max_draws is None else min(total, budget.max_draws)
+
+
+def that_fit(deployment: Deployment, planned: Plan) -> tuple[int, int] | None:
+    """Return the pairs and draws of an examination that ``budget.max_seconds`` would be enough for.
+
+    None where all of it fits, or none would. Draws are given up before pairs, down to those that a verdict needs.
+    """
+    budget = deployment.config.budget
+    most = budget.max_seconds
+    if most is None or planned.seconds <= most or budget.sequential or not isinstance(deployment.mechanism, Imported):
+        return None
+    (pairs, draws), audited = budget.examined, [each for each in deployment.config.claims if each.audits_pairs]
+    least = min(draws, DEMANDED[budget.profile].draws)
+
+    def total(count: int, size: int) -> int:
+        section = budget.model_copy(update={"pairs": count, "draws": size})
+        tried = replace(deployment, config=deployment.config.model_copy(update={"budget": section}))
+        return sum(_draws_for(tried, claim) for claim in audited)
+
+    sizes = [(count, max(least, draws * tenths // 10)) for count in range(pairs, 0, -1) for tenths in range(10, 0, -1)]
+    allowed = most / planned.seconds * total(pairs, draws)
+    return next((each for each in sizes if total(*each) <= allowed), None)
 
 
 def _one_pair(deployment: Deployment) -> Deployment:

@@ -29,8 +29,8 @@ from mechanisms.data.uci import as_in_wang2018
 from mechanisms.objective.losses import LogisticLoss
 
 from ..certificates.config.config import DataSection, one_line
-from ..certificates.reading.data_files import Preparation, read_dataset
-from ..certificates.reading.source import ReadSource, column_names
+from ..certificates.reading.data_files import Preparation, read_dataset, source_of
+from ..certificates.reading.source import column_names
 from ..messages.errors import UserError
 from ..messages.texts import read_text, read_toml
 
@@ -325,7 +325,7 @@ def _valid(keys: Mapping[str, Any]) -> DataSection:
 
 def _features(section: DataSection, drops: tuple[str, ...]) -> list[str]:
     """Return every column of a file but the response and those that are dropped."""
-    source = ReadSource(Path(str(section.file)), str(section.file), section.delimiter, section.encoding, section.header)
+    source = source_of(section, Path())
     names = column_names(source)
     for name in (str(section.target), *drops):
         if name not in names:

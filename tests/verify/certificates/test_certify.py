@@ -277,7 +277,6 @@ def test_public_data_are_certified_for_both_audiences(finished: Path) -> None:
         (DATA + imported("plain.py:f", x=1) + DP, [], "mechanism.parameters must fit f"),
         (DATA + "n_public = 3\n" + ssp(8.0) + DP, [], "data.n_public must be at least the number of records"),
         (DATA + ssp(8.0) + '[release]\nfile = "no.json"\n' + DP, [], "release.file must be a readable file"),
-        (DATA + ssp(8.0) + "[release]\ndraw = true\n" + DP, ["--dry-run"], "--dry-run must not draw a private release"),
         (
             DATA + '[mechanism]\nname = "objective-perturbation"\nloss = "logistic"\nsigma = 9\nlam = 1\n' + DP,
             [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -256,7 +256,9 @@ class Deployment:
     complete : bool
         Whether the examination of an imported mechanism goes on after the claim is refuted.
     releases : Released or None
-        What was drawn, as it is kept.
+        What was drawn, as it is kept, or is foreseen to be drawn.
+    foresee, draw : callable or None
+        What foresees a draw, and makes one that was foreseen; None where nothing is drawn.
     """
 
     config: Configuration
@@ -273,11 +275,19 @@ class Deployment:
     deadline: Deadline | None = None
     complete: bool = False
     releases: Released | None = None
+    foresee: Callable[[], Released] | None = None
+    draw: Callable[[Released], Released] | None = None
     conditions: tuple[str, ...] = ()
     artefact: Mapping[str, str] | None = None
     vouched: Vouched | None = None
     pairs: tuple[NamedPair, ...] = ()
     views: tuple[View, ...] = ()
+
+    def changed(self, **values: Any) -> Deployment:
+        """Return the same with other values; what was spent of the failure probability stays spent."""
+        after = replace(self, **values)
+        after.__dict__["_shared"] = self._shared
+        return after
 
     @property
     def private(self) -> bool:

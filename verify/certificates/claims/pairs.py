@@ -68,11 +68,11 @@ def _named_pair(section: PairSection, place: int, config: Configuration, dataset
         raise UserError(f"pairs[{place}] must have at most data.n_public={config.data.n_public} records, got more")
     rows = np.reshape(np.asarray(section.X, dtype=np.float64), (len(section.X), dataset.dim))
     try:
-        first = Dataset(rows, np.asarray(section.y), dataset.x_bound, dataset.y_bound, name=section.name)
+        first = Dataset(rows, np.asarray(section.y), dataset.x_bound, dataset.y_bound, name=str(section.name))
         if section.replaced is None:
-            return NamedPair(section.name, NeighbouringPair.add(first, section.target_x, section.target_y))
+            return NamedPair(str(section.name), NeighbouringPair.add(first, section.target_x, section.target_y))
         pair = NeighbouringPair.replace(first, section.replaced, section.target_x, section.target_y)
-        return NamedPair(section.name, pair)
+        return NamedPair(str(section.name), pair)
     except DataError as stop:
         raise UserError(f"pairs[{place}] must lie in the public domain: {stop}") from None
 

@@ -84,7 +84,8 @@ def distance_of_divergence(kullback_leibler: float) -> float:
     return math.sqrt(0.5 * kullback_leibler)
 
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,60}$"
+Name = Annotated[str, Field(pattern=NAME)]
 Epsilon = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Delta = Annotated[float, Field(ge=0, lt=1)]
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -11,16 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from audits.sequential.sparing_audit import LEAST_DRAWS
 from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError
 from ...messages.texts import read_text, read_toml, walk
-from ..claims.types import BY_TYPE, Claim, DPClaim, Name, Probability
+from ..claims.types import BY_TYPE, NAME, Claim, DPClaim, Name, Probability
 from .config_mechanisms import BY_TAG, ConfigSection, DoorSection, MechanismSection, OwnSection, VouchedSection
 
 #: Keys whose value may be a record of a person.
@@ -81,6 +81,8 @@ def one_line(error: ValidationError) -> str:
         )
         return f"{key}.{tag} must be {rule}, got {key}.{tag}={context.get('tag', 'nothing')}"
     rule = _RULES.get(kind, "").format(**context) or first["msg"].removeprefix("Value error, ")
+    if context.get("pattern") == NAME:
+        rule = "made of letters, digits, blanks, '.', '_' and '-', at most 61, a letter or a digit first"
     rule = rule.removesuffix(".0") if rule.split()[-1].endswith(".0") else rule
     if key.rpartition(".")[2].partition("[")[0] in PRIVATE:
         return f"{key} must be {rule}, got another value (not shown)"
@@ -130,7 +132,7 @@ def _meant(error: Any) -> str:
 class PairSection(ConfigSection):
     """A pair of neighbouring data sets of prepared records that the examination also draws from."""
 
-    name: Name
+    name: Name | None = Field(None, description="What the pair is called; pair 1, pair 2, ... without one.")
     X: list[list[float]] = Field(description="Prepared features of the records, one list a record; may be empty.")
     y: list[float] = Field(description="Their prepared responses.")
     target_x: list[float] = Field(
@@ -154,6 +156,14 @@ class PairSection(ConfigSection):
 
 
 BOUNDS = ("x_bound", "y_bound")
+#: A level of a column as it is written: a code that is a whole number is the same text.
+Level = Annotated[
+    str,
+    BeforeValidator(
+        lambda level: str(level) if type(level) is int else level,
+        json_schema_input_type=str | int,
+    ),
+]
 #: Keys that an embedded data set has none of.
 OF_A_FILE = ("features", "target", "ranges", "categories", "labels", "log", "threshold", "intercept", *BOUNDS)
 
@@ -177,7 +187,9 @@ class DataSection(ConfigSection):
     ranges: dict[str, tuple[float, float]] = Field(
         {}, description="Public range of a column, mapped to [-1, 1]/sqrt(k)."
     )
-    categories: dict[str, list[str]] = Field({}, description="Public levels of a text column, one 0/1 column each.")
+    categories: dict[str, list[Level]] = Field(
+        {}, description="Public levels of a column, text or whole numbers, one 0/1 column each."
+    )
     labels: dict[str, float] = Field({}, description="Response for each level of a text target.")
     log: Literal["log", "log1p"] | None = Field(
         None, description="Logarithm of the response (log1p: of one more), before all else that is done to it."
@@ -195,6 +207,9 @@ class DataSection(ConfigSection):
     delimiter: str = Field(",", min_length=1, max_length=1)
     header: bool = True
     encoding: str = "utf-8"
+    decimal: Literal[".", ","] | None = Field(
+        None, description="What stands before the decimals of a number in a text file."
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> DataSection:
@@ -202,6 +217,8 @@ class DataSection(ConfigSection):
             raise ValueError(f"data.n_min|at most n_public={self.n_public}|{self.n_min}")
         if (self.source is None) == (self.file is None):
             raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
+        if self.decimal == self.delimiter:
+            raise ValueError("data.decimal|another character than data.delimiter|the same")
         if self.source is not None:
             for name in OF_A_FILE:
                 if getattr(self, name) not in (None, [], {}):
@@ -332,7 +349,10 @@ class Configuration(BaseModel):
     def _pairs(cls, pairs: list[PairSection]) -> list[PairSection]:
         names = [pair.name for pair in pairs]
         for place, name in enumerate(names):
-            if name in names[:place]:
+            if name is None:
+                rest = (f"pair {number}" for number in itertools.count(place + 1))
+                pairs[place].name = next(each for each in rest if each not in [pair.name for pair in pairs])
+            elif name in names[:place]:
                 raise ValueError(f"pairs[{place}].name|another name for each pair|{name}")
         return pairs
 

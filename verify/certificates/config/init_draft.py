@@ -11,7 +11,8 @@ from typing import Any
 
 from ...messages.errors import UserError
 from ..claims.types import BY_TYPE
-from ..reading.source import ReadSource, column_names, not_there
+from ..reading.first_lines import comma_in_numbers, kind_of_cells
+from ..reading.source import ReadSource, column_places, first_columns, not_there
 
 _SECTIONS = """
 # The deployed output: a file with its numbers, or draw = true to draw it once with noise from the operating system.
@@ -61,30 +62,61 @@ def example() -> str:
     return _EXAMPLE + _MECHANISM.format(**numbers) + _claims(**numbers)
 
 
-def draft(path: Path, target: str, *, delimiter: str = ",", encoding: str = "utf-8", beside: Path | None = None) -> str:
-    """Return a draft for a file; its header is all that is read of it.
+def draft(
+    path: Path,
+    target: str,
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    header: bool | None = None,
+    beside: Path | None = None,
+) -> str:
+    """Return a draft for a file: of its cells it says whether a column holds numbers, text or dates.
 
-    ``beside`` is the folder that the configuration will stand in (the working directory by default).
+    ``header``: whether the first line names the columns; None where nobody has said so. ``beside`` is the folder that
+    the configuration will stand in (the working directory by default).
 
-    Raises UserError if the file cannot be read or has no such column.
+    Raises UserError if the file cannot be read, has no such column, or begins with a record.
     """
     source = ReadSource(
-        path, str(path), delimiter, encoding, key="data", key_of_delimiter="--delimiter", key_of_encoding="--encoding"
+        path,
+        str(path),
+        delimiter,
+        encoding,
+        header is not False,
+        key="data",
+        key_of_delimiter="--delimiter",
+        key_of_encoding="--encoding",
+        key_of_header="--no-header",
+        told=header is not None,
     )
-    names = column_names(source)
-    if target not in names:
+    places = column_places(source)
+    if target not in places:
+        names = list(places)
         meant = not_there(source, target, names) or f"; it has {', '.join(names[:12])}"
         raise UserError(f"--target must be a column of {path.name}, got --target {target}{meant}")
-    features = [name for name in names if name != target]
+    lines = first_columns(source) if source.kind == "csv" else []
+    below = [column[1:] if source.header else column for column in lines]
+    kinds = {name: kind_of_cells(below[place]) if below else "numbers" for name, place in places.items()}
+    features = [name for name in places if name != target and kinds[name] != "dates"]
+    dates = ", ".join(_text(name) for name in places if name != target and kinds[name] == "dates")
+    levels = "".join(f'{_key(name)} = ["REQUIRED"]\n' for name in features if kinds[name] == "text")
     required = {"sigma": '"REQUIRED"', "lam": '"REQUIRED"', "epsilon": '"REQUIRED"', "delta": '"REQUIRED"'}
-    ranges = "\n".join(f'{_key(name)} = ["REQUIRED", "REQUIRED"]' for name in features)
+    ranges = "".join(f'{_key(name)} = ["REQUIRED", "REQUIRED"]\n' for name in features if kinds[name] != "text")
     shown = path if beside is None else Path(os.path.relpath(path, beside))
     separator = "" if delimiter == "," else f"delimiter = {_text(delimiter)}\n"
     separator += "" if encoding == "utf-8" else f"encoding = {_text(encoding)}\n"
+    separator += "header = false\n" if header is False else "header = true\n" if header else ""
+    separator += 'decimal = ","\n' if delimiter != "," and comma_in_numbers(below) else ""
+    if dates:
+        separator += f"# Left out, for a date is no number: {dates}. Make a number of it, as an age in days.\n"
+    if levels:
+        levels = f"# Public levels of each column of text: one 0/1 column a level.\n[data.categories]\n{levels}\n"
     title = _text(path.name)[1:-1]
     return f"""\
 # pdp-verify certify: a draft for {title}. Fill in every REQUIRED with a public constant: what a codebook or common
-# knowledge says, never what is found in these records. No record was read for this draft, only the header.
+# knowledge says, never what is found in these records. Of the records nothing was used for this draft but whether a
+# column holds numbers, text or dates.
 
 [data]
 file = {_text(shown.as_posix())}
@@ -101,8 +133,8 @@ missing = "refuse"                # or "drop": a record with a missing value is 
 # threshold = 0.0                 # a numeric response above it becomes +1, any other -1
 # labels = {{ yes = 1.0, no = -1.0 }}   # a text response
 
-# Public range of each feature, mapped to [-1, 1]/sqrt(number of columns). A text column goes to [data.categories]
-# instead, with its public levels: city = ["A", "B"].
+{levels}# Public range of each column of numbers, mapped to [-1, 1]/sqrt(number of columns). A column of codes goes to
+# [data.categories] instead, with its public levels: city = [1, 2, 3].
 [data.ranges]
 {ranges}
 {_MECHANISM.format(**required)}{_claims(**required)}"""

@@ -24,8 +24,10 @@ from ...engine.record import record_of
 from ...engine.versions import source_digest
 from ...kernel.rows import Row, number
 from ...messages.errors import UserError
+from ..asked import asked_of, exit_code, standings
 from ..certificate import public_configuration
 from ..certificate_pages import document
+from ..claims.types import BY_TYPE
 from ..config.config import Loaded, parse
 from ..config.config_mechanisms import DoorSection
 from ..config.mechanism_source import door_digest
@@ -301,8 +303,8 @@ def _inputs(parsed: Parsed, found: Checked) -> None:
             found.notes += [f"{line}, by these sources; it was made by others: not compared" for line in different]
     if header["mechanism_digest"] and header["mechanism_digest"] not in digests:
         found.wrong.append(f"{LAST} names another mechanism than {RECORD}")
-    released = "release" in header["configuration"]
-    output = digests[1] if released else None
+    released = "release" in header["configuration"] and has_output(parsed.rows)
+    output = digests[1] if released and len(digests) > 1 else None
     chain = json.loads(parsed.files[CHAIN])
     _compare_chain(parsed.rows, output, chain, parsed.run.get("releases"), found)
 
@@ -318,7 +320,8 @@ def _configured(parsed: Parsed, found: Checked) -> list[str]:
     if public_configuration(loaded, Audience.CURATOR) != parsed.rows[0]["configuration"]:
         wrong.append(f"{RECORD} is about another configuration than {CONFIGURATION}")
     named = {str(each["name"]): str(each["digest"]["sha256"]) for each in parsed.spoken_of}
-    if input_names(loaded.config, list(named)) != [each["name"] for each in parsed.spoken_of][1:]:
+    released = has_output(parsed.rows)
+    if input_names(loaded.config, list(named), released=released) != [each["name"] for each in parsed.spoken_of][1:]:
         wrong.append(f"{LAST} names other inputs than {CONFIGURATION}")
     section = loaded.config.mechanism
     if isinstance(section, DoorSection) and door_digest(section, named) != parsed.rows[0]["mechanism_digest"]:
@@ -379,6 +382,8 @@ def _compare_chain(
     asked = rows[0]["configuration"].get("release")
     if not (asked and asked["drawn_by_us"]):
         drawn.pop("output", None)  # a file of the user, in the user's own format
+    elif "output" not in drawn and attested is None:
+        found.wrong += _missing(rows)
     elif attested not in drawn.get("output", ()):
         found.wrong.append(f"{RECORD} holds another output than the one that was attested")
     else:
@@ -391,6 +396,18 @@ def _compare_chain(
         found.wrong.append(f"{RECORD} counts other draws than the {outputs} of {CHAIN}")
     if copied and len(found.wrong) == before:
         _compare_place(drawn, copied, place, found)
+
+
+def has_output(rows: Sequence[Row]) -> bool:
+    """Return whether a record holds a released output."""
+    return any(row["kind"] == "release" and row["name"] == "output" for row in rows)
+
+
+def _missing(rows: Sequence[Row]) -> list[str]:
+    """Return whether an output should be there: it is drawn where the claims over all data sets pass."""
+    claims = [row for row in rows if row["kind"] == "claim" and BY_TYPE[row["type"]].everywhere]
+    passed = exit_code(standings(claims), asked_of(rows[0])) == 0
+    return [f"{RECORD} holds no output, though the claims that it waits for have passed"] if passed else []
 
 
 def _released_digests(rows: Sequence[Row], n_outputs: int) -> dict[str, set[str]]:

@@ -22,8 +22,8 @@ from ..config.own_code import OwnCode
 from ..reading.data_files import read_dataset, size
 from ..release.releases import chain, folder_of
 from .attestation import artefact_of, sha256
-from .certificate_files import CHAIN, LAST, RUN, kind_of, shown
-from .check_folder import check_folder
+from .certificate_files import CHAIN, LAST, RUN, foreign, kind_of, refuse_links, shown
+from .check_folder import check_folder, has_output
 from .output import chain_bytes, inputs
 
 
@@ -70,6 +70,11 @@ class Before:
         same = (header["sources"], header["versions"], header["platform"]) == current
         return record == kept or (same and not request.inside)
 
+    @property
+    def drew(self) -> bool:
+        """Whether it holds what was released: that is not drawn once more."""
+        return any(row["kind"] == "release" for rows in self.rows.values() for row in rows)
+
     def holds(self, request: Request) -> bool:
         """Return whether nothing is left to do."""
         return set(request.wanted) <= set(self.rows)
@@ -103,6 +108,19 @@ def finished_before(out: Path, request: Request, progress: Phases = SILENT) -> B
     return Before(rows)
 
 
+def finished_in(parent: Path, request: Request, progress: Phases = SILENT) -> Path | None:
+    """Return the newest of the numbered folders that holds this very request, finished and whole; None if none does."""
+    numbered = [path for path in parent.glob("*") if path.name.isdecimal()] if parent.is_dir() else []
+    for folder in sorted(numbered, key=lambda path: int(path.name), reverse=True):
+        try:
+            refuse_links(folder)
+            if next(foreign(folder), None) is None and finished_before(folder, request, progress).holds(request):
+                return folder
+        except (UserError, OSError):  # of something else, damaged, or no certificate at all
+            continue
+    return None
+
+
 def _refused(out: Path, what: str) -> UserError:
     return UserError(
         f"out must be new, empty, or hold this very certificate, got out={shown(out)} with {what}; "
@@ -120,7 +138,7 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress:
     if attested[0]["digest"]["sha256"] != loaded.digest or attested[0]["name"] != loaded.path.name:
         return f"the configuration {shown(attested[0]['name'])}"
     try:
-        now = _inputs_now(loaded)
+        now = _inputs_now(loaded, released=has_output(rows))
     except OSError as stop:
         return f"{shown(Path(str(stop.filename)).name)}, which is not there any more"
     differing = (*(one for one in now if one not in attested), *(one for one in attested if one not in now))
@@ -138,15 +156,12 @@ def _other_input(curator: Path, rows: Sequence[Row], request: Request, progress:
     return f"data.{'file' if data.source is None else 'source'}" if digest != rows[0]["data"]["digest"] else ""
 
 
-def _inputs_now(loaded: Loaded) -> list[dict[str, Any]]:
+def _inputs_now(loaded: Loaded, *, released: bool) -> list[dict[str, Any]]:
     mechanism = loaded.config.mechanism
     views = mechanism.views if isinstance(mechanism, OwnSection) else ()
     sources = [OwnCode(origin, str(loaded.folder)) for origin in views]
-    return inputs(loaded, _output_now(loaded), sources, vouched_by(loaded), artefact_of(loaded))
-
-
-def _output_now(loaded: Loaded) -> str:
-    release = loaded.config.release
-    if release is None:
-        return ""
-    return sha256((loaded.folder / release.file if release.file else folder_of(loaded) / "output.json").read_bytes())
+    release, output = loaded.config.release, ""
+    if release is not None and released:
+        kept = loaded.folder / release.file if release.file else folder_of(loaded) / "output.json"
+        output = sha256(kept.read_bytes())
+    return inputs(loaded, output, sources, vouched_by(loaded), artefact_of(loaded))

@@ -22,7 +22,7 @@ from ...kernel.rows import Row, encode
 from ...messages.faults import as_written
 from ...messages.texts import source_date
 from ...messages.verdict_words import verdict_said
-from ..asked import Asked, Previous, asked_of, exit_code, waived
+from ..asked import NOTHING_ASKED, Asked, Previous, asked_of, exit_code, waived
 from ..certificate import Certificate, record_rows, record_text
 from ..certificate_pages import document
 from ..config.config import Configuration, Loaded
@@ -51,7 +51,6 @@ from .certificate_files import (
 
 PRIVATE = 0o600
 STATUS = {"PASSED": "passed", "FAILED": "failed", "WARNED": "skipped"}
-NOTHING_MORE = Asked()
 #: Changes that a record keeps; how many more there were is said.
 KEPT = 12
 
@@ -115,7 +114,7 @@ def contents(
     date: str,
     jobs: int,
     about: dict[str, Any] | None = None,
-    asked: Asked = NOTHING_MORE,
+    asked: Asked = NOTHING_ASKED,
 ) -> Contents:
     """Make everything that an audience gets."""
     deployment = certificate.deployment
@@ -194,10 +193,13 @@ def inputs(
     word: Vouched | None,
     artefact: Mapping[str, str] | None,
 ) -> list[dict[str, Any]]:
-    """Return what goes into a certificate beside the records: configuration, output, mechanism, proof and artefact."""
+    """Return what goes into a certificate beside the records: configuration, output, mechanism, proof and artefact.
+
+    ``output`` is the digest of the released file, empty where none was drawn.
+    """
     descriptors = [descriptor(loaded.path.name, loaded.digest)]
     release = loaded.config.release
-    if release is not None:
+    if release is not None and output:
         name = Path(release.file).name if release.file else "output.json"
         descriptors.append(descriptor(name, output))
     own = source_of(loaded)
@@ -209,13 +211,14 @@ def inputs(
     return descriptors + _named_artefact(artefact)
 
 
-def input_names(config: Configuration, listed: Sequence[str]) -> list[str]:
+def input_names(config: Configuration, listed: Sequence[str], *, released: bool) -> list[str]:
     """Return the names under which ``inputs`` lists what a configuration speaks about, after its own name.
 
-    Which words of a command were files is known from the names that are ``listed``.
+    Which words of a command were files is known from the names that are ``listed``; whether there is an output, from
+    the record.
     """
     release, mechanism = config.release, config.mechanism
-    names = [] if release is None else [Path(release.file).name if release.file else "output.json"]
+    names = [] if release is None or not released else [Path(release.file).name if release.file else "output.json"]
     own: list[str] = []
     if isinstance(mechanism, CommandSection):
         inside = listed[len(names) + 1 : None if config.artefact is None else -1]

@@ -11,6 +11,7 @@ inside.
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,11 +25,13 @@ from mechanisms.data.dataset import FloatArray, as_numbers, row_norms, z_score
 from ...messages.errors import UserError
 from ..config.config import DataSection
 from . import source as files
+from .first_lines import instead_of_numbers
 from .source import (
     ReadSource,
     check_memory,
     column,
     column_names,
+    column_places,
     ignore,
     not_there,
     open_arrays,
@@ -69,13 +72,13 @@ def _places(source: ReadSource, data: DataSection) -> dict[int, str]:
     """Return the number of each column that is wanted, and its name, in the order of the file."""
     if not source.header and source.kind == "csv" and any(not name.isdecimal() for name in _wanted(data)):
         raise DataError("data.features must be column numbers as text, from '0', for a file without a header")
-    names = column_names(source)
+    places = column_places(source)
     for name in _wanted(data):
-        if name not in names:
+        if name not in places:
             raise DataError(
-                f"data.features and data.target must be columns, got {name}{not_there(source, name, names)}"
+                f"data.features and data.target must be columns, got {name}{not_there(source, name, list(places))}"
             )
-    return dict(sorted((names.index(name), name) for name in _wanted(data)))
+    return dict(sorted((places[name], name) for name in _wanted(data)))
 
 
 def _csv_frames(source: ReadSource, data: DataSection, tell: Tell) -> Iterator[pd.DataFrame]:
@@ -97,6 +100,7 @@ def _csv_frames(source: ReadSource, data: DataSection, tell: Tell) -> Iterator[p
             dtype={place: str for place, name in places.items() if name in text},
             chunksize=files.CHUNK,
             low_memory=False,
+            decimal=source.decimal,
             **options,
         ) as reader,
     ):
@@ -147,6 +151,8 @@ def _from_frame(frame: pd.DataFrame, data: DataSection) -> tuple[FloatArray, Flo
         if name in data.categories:
             values = frame[name].astype("string")
             absent = values.isna().to_numpy()
+            if all(re.fullmatch(r"[+-]?\d+", level) for level in data.categories[name]):  # a missing one makes 1 a 1.0
+                values = values.str.replace(r"\.0+$", "", regex=True)
             for level in data.categories[name]:
                 columns.append(np.where(absent, np.nan, (values == level).fillna(False).to_numpy(dtype=np.float64)))
         else:
@@ -170,26 +176,26 @@ def _from_frame(frame: pd.DataFrame, data: DataSection) -> tuple[FloatArray, Flo
 def _numbers(values: pd.Series[Any], name: str, remedy: str) -> FloatArray:
     import pandas as pd
 
+    if values.dtype == object and values.dropna().map(lambda cell: isinstance(cell, bool)).all():
+        values = values.astype("boolean")  # true and false, with missing ones between
     if not pd.api.types.is_numeric_dtype(values.dtype) or pd.api.types.is_complex_dtype(values.dtype):
-        raise DataError(f"column {name} must hold numbers only, got {_instead(values, remedy)}")
+        raise DataError(f"column {name} must hold numbers only, got {instead_of_numbers(values, remedy)}")
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-
-
-def _instead(values: pd.Series[Any], remedy: str) -> str:
-    """Return what a column holds in place of numbers, and the way out; nothing of any cell."""
-    cells = values.dropna().astype("string")
-    if len(cells) and cells.str.fullmatch(r"\s*[+-]?\d+\s*").all():
-        return "whole numbers beyond 64 bits; write them with a decimal point"
-    if len(cells) and cells.str.fullmatch(r"\s*[+-]?(\d+|\d*,\d+)(e[+-]?\d+)?\s*", case=False).all():
-        return "numbers with a decimal comma; write them with a decimal point"
-    return f"text; list its public levels in {remedy}"
 
 
 def source_of(data: DataSection, folder: Any) -> ReadSource:
     """Return the file of a configuration."""
     if data.file is None:
         raise UserError("data.file must be given, got nothing")
-    return ReadSource(folder / data.file, data.file, data.delimiter, data.encoding, data.header)
+    return ReadSource(
+        folder / data.file,
+        data.file,
+        data.delimiter,
+        data.encoding,
+        data.header,
+        told="header" in data.model_fields_set,
+        decimal=data.decimal or ".",
+    )
 
 
 #: Largest coordinate of a row before it is scaled down: its norm is finite.
@@ -204,6 +210,9 @@ class Preparation:
         self.names = _expanded_names(data)
         # the file's own column behind each prepared one
         self.columns = [name for name in data.features for _ in data.categories.get(name, [name])]
+        self.levels = [level for name in data.features for level in data.categories.get(name, [None])]
+        self.occurred = np.zeros(len(self.names), dtype=bool)
+        self.unlisted: set[str] = set()
         self.dim = len(self.names) + (data.intercept is not None)
         root = math.sqrt(max(self.dim, 1))
         # a 0/1 column is divided by sqrt(k) as well; a number without a range stays as it is
@@ -250,6 +259,27 @@ class Preparation:
         if self.data.missing == "refuse" and np.isnan(values).any():
             raise DataError(f"column {name} must have no missing value (data.missing = 'drop' leaves the records out)")
 
+    def _note_levels(self, X: FloatArray) -> None:
+        self.occurred |= (X == 1).any(axis=0)
+        for name in self.data.categories:
+            own = X[:, [column == name for column in self.columns]]
+            if (own == 0).all(axis=1).any():
+                self.unlisted.add(name)
+
+    @property
+    def misspelt(self) -> list[str]:
+        """What looks like a misspelt level, for the curator alone: it is read off the records."""
+        absent = [
+            (column, level)
+            for column, level, seen in zip(self.columns, self.levels, self.occurred, strict=True)
+            if level is not None and column in self.unlisted and not seen
+        ]
+        return [
+            f"data.categories.{column}: no record has the level {level!r}, and some have a value that is no level; "
+            "is it spelt as in the file? (for the curator alone)"
+            for column, level in absent
+        ]
+
     def _logarithm(self, y: FloatArray) -> FloatArray:
         data = self.data
         floor, function = (0.0, np.log) if data.log == "log" else (-1.0, np.log1p)
@@ -262,6 +292,7 @@ class Preparation:
     def __call__(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return prepared features ``(m, dim)`` and responses ``(m,)`` of raw ones."""
         data = self.data
+        self._note_levels(X)
         for place, name in enumerate(self.columns):
             self._require(X[:, place], name)
         self._require(y, str(data.target))
@@ -320,8 +351,16 @@ def size(data: DataSection, folder: Path) -> int:
         return 0  # reading it says what is wrong
 
 
-def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None] = ignore) -> Dataset:
+def read_dataset(
+    data: DataSection,
+    folder: Path,
+    *,
+    tell: Callable[[int], None] = ignore,
+    note: Callable[[str], object] = lambda _: None,
+) -> Dataset:
     """Return the data set that a configuration describes; ``tell`` is told the bytes read, which add up to ``size``.
+
+    ``note`` is told what the records show and the curator alone may know: a level that seems to be misspelt.
 
     Raises UserError: one line with the column and the rule, never a cell.
     """
@@ -335,7 +374,7 @@ def read_dataset(data: DataSection, folder: Path, *, tell: Callable[[int], None]
         with warnings.catch_warnings(), np.errstate(all="ignore"):  # what overflows is refused as infinite
             warnings.simplefilter("ignore")
             _expanded_names(data)
-            X, y, steps = _prepared(source, data, tell)
+            X, y, steps = _prepared(source, data, tell, note)
             x_bound = math.inf if data.standardise else data.x_bound
             with reading(source):
                 dataset = Dataset(X, y, x_bound, data.y_bound, name=_name(data), public=data.public, steps=steps)
@@ -349,7 +388,7 @@ def read_plain(path: Path, shown: str, response: str) -> tuple[FloatArray, Float
 
     Raises UserError: one line with the column and the rule, never a cell.
     """
-    source = ReadSource(path, shown, key_of_delimiter="", key_of_encoding="")
+    source = ReadSource(path, shown, key_of_delimiter="", key_of_encoding="", key_of_header="")
     names = column_names(source)
     if response not in names:
         meant = not_there(source, response, names)
@@ -364,11 +403,11 @@ def read_plain(path: Path, shown: str, response: str) -> tuple[FloatArray, Float
                 raise DataError("data.file must hold at least one record, got none")
             return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     except DataError as stop:
-        raise UserError(str(stop).partition("; list its public levels")[0]) from None
+        raise UserError(re.split("; list its public levels|; data.decimal", str(stop))[0]) from None
 
 
 def _prepared(
-    source: ReadSource, data: DataSection, tell: Callable[[int], None]
+    source: ReadSource, data: DataSection, tell: Callable[[int], None], note: Callable[[str], object]
 ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     preparation = Preparation(data)
     parts: list[tuple[FloatArray, FloatArray]] = []
@@ -379,6 +418,8 @@ def _prepared(
         check_memory(source, 2 * held)
     if not parts:
         raise DataError("data.file must hold at least one record, got none")
+    for line in preparation.misspelt:
+        note(line)
     with reading(source):
         return (
             np.concatenate([part[0] for part in parts]),

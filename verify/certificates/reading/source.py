@@ -21,6 +21,7 @@ import numpy as np
 from mechanisms import DataError
 
 from ...messages.errors import UserError
+from .first_lines import LOOKED_AT, columns_of, lacks_header
 
 #: Rows that are held as text or frame at once.
 CHUNK = 50_000
@@ -34,7 +35,10 @@ BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class ReadSource:
-    """A file of records: where it is, how it is read, and the names that the user knows these things by."""
+    """A file of records: where it is, how it is read, and the names that the user knows these things by.
+
+    ``told``: the user has said whether there is a header. Otherwise a first line that is a record is noticed.
+    """
 
     path: Path
     shown: str
@@ -44,6 +48,9 @@ class ReadSource:
     key: str = "data.file"
     key_of_delimiter: str = "data.delimiter"
     key_of_encoding: str = "data.encoding"
+    key_of_header: str = "data.header = false"
+    told: bool = False
+    decimal: str = "."
 
     @property
     def kind(self) -> str:
@@ -184,19 +191,39 @@ def column_names(source: ReadSource) -> list[str]:
 
     Raises UserError if the file cannot be read, or a column has no name, or another's.
     """
+    return list(column_places(source))
+
+
+def column_places(source: ReadSource) -> dict[str, int]:
+    """Return the place of every column by its name; a first one without a name, the index of R or pandas, is left out.
+
+    Raises UserError as ``column_names`` does, and where the first line is a record: it would name columns by its cells.
+    """
     source.check()
     if source.kind in ("npy", "npz"):
         X, y = open_arrays(source)
-        return [str(i) for i in range(X.shape[1])] + ([] if y is None else ["y"])
-    names = _parquet_names(source) if source.kind == "parquet" else _csv_names(source)
-    first: dict[str, int] = {}
-    for place, name in enumerate(names, start=1):  # told by number: without a header the names would be cells
+        names = [str(i) for i in range(X.shape[1])] + ([] if y is None else ["y"])
+    else:
+        names = _parquet_names(source) if source.kind == "parquet" else _csv_names(source)
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):  # told by number: without a header the names would be cells
+        if not name.strip() and place == 0 and len(names) > 1:
+            continue
         if not name.strip():
-            remedy = "; pandas leaves an index column out with to_csv(index=False)" if place == 1 else ""
-            raise UserError(f"columns must have names of their own, got none in column {place}{remedy}")
-        if first.setdefault(name, place) != place:
-            raise UserError(f"columns must have names of their own, got one name in columns {first[name]} and {place}")
-    return names
+            raise UserError(f"columns must have names of their own, got none in column {place + 1}")
+        if places.setdefault(name, place) != place:
+            both = f"{places[name] + 1} and {place + 1}"
+            raise UserError(f"columns must have names of their own, got one name in columns {both}")
+    return places
+
+
+def first_columns(source: ReadSource) -> list[list[str]]:
+    """Return the cells of the first lines of a text, by column, its first line among them."""
+    import pandas as pd
+
+    options: dict[str, Any] = {"nrows": LOOKED_AT + 1, "dtype": str, "header": None, "na_filter": False}
+    with reading(source), text_of(source) as text:
+        return columns_of(pd.read_csv(text, sep=source.delimiter, **options))
 
 
 def _csv_names(source: ReadSource) -> list[str]:
@@ -205,7 +232,20 @@ def _csv_names(source: ReadSource) -> list[str]:
     options: dict[str, Any] = {"nrows": 1, "dtype": str, "header": None, "na_filter": False, "sep": source.delimiter}
     with reading(source), text_of(source) as text:
         first = pd.read_csv(text, **options)
-        return [str(name) for name in (first.iloc[0] if source.header else first.columns)]
+    if not source.header:
+        return [str(name) for name in first.columns]
+    if not source.told and lacks_header(_looked_at(source)):
+        remedy = f"; {source.key_of_header} names the columns by number" if source.key_of_header else ""
+        raise source.must("begin with a line of column names", "a record in its first line", remedy)
+    return [str(name) for name in first.iloc[0]]
+
+
+def _looked_at(source: ReadSource) -> list[list[str]]:
+    """Return the same, or no columns where the lines make no table: reading them says what is wrong."""
+    try:
+        return first_columns(source)
+    except UserError:
+        return []
 
 
 def _parquet_names(source: ReadSource) -> list[str]:

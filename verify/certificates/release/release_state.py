@@ -115,7 +115,7 @@ class ReleaseState:
         return places[-1] if places else None
 
     def count(self, what: What, about: Entry) -> None:
-        """Write one more draw into the list, before it is made."""
+        """Write one more draw into the list, before it is made; where nothing is written, it is foreseen."""
         self.entries = [*self.entries, {"what": what} | about]
         self._write_entries()
 

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -30,7 +30,7 @@ from ...kernel.rows import encode, number
 from ...messages.errors import UserError
 from ..config.config import Configuration, Loaded
 from ..config.mechanism_source import Imported
-from .release_state import SPENT, Entry, ReleaseState, digest_of, looked_at, opened
+from .release_state import SPENT, Entry, ReleaseState, What, digest_of, looked_at, opened
 
 FORMAT = "pdp-verify release"
 
@@ -52,6 +52,9 @@ class Released:
         SHA-256 of the file that keeps the output, as it was read; empty without one.
     chain : tuple of dict
         Every draw that was counted when this was read, oldest first.
+    made : tuple of str
+        What this run drew, or has to draw where it is ``pending``: then nothing is drawn yet, and the numbers above
+        count it already.
     """
 
     output: FloatArray | None
@@ -60,6 +63,8 @@ class Released:
     mu_reports: tuple[float, ...]
     digest: str = ""
     chain: tuple[Entry, ...] = ()
+    made: tuple[What, ...] = ()
+    pending: bool = False
 
     @property
     def mu_report(self) -> float:
@@ -81,15 +86,20 @@ def chain(loaded: Loaded) -> list[Entry]:
     return looked_at(folder_of(loaded)).entries
 
 
+class OvertakenError(Exception):
+    """Another run drew since it was foreseen what a draw would count."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """How something is drawn: by what, from what, and whether once more."""
+    """How something is drawn: by what, from what, and whether once more; and what was."""
 
     mechanism: Mechanism
     dataset: Dataset
     block: int
     again: bool
     rng_source: Callable[[], np.random.Generator]
+    made: list[What] = field(default_factory=list)
 
 
 def prepare(
@@ -99,13 +109,15 @@ def prepare(
     *,
     draw_again: bool = False,
     dry: bool = False,
+    foreseen: Released | None = None,
     rng_source: Callable[[], np.random.Generator] = _system_rng,
 ) -> Released:
     """Return the releases of a deployment: read where they exist, drawn and written where they do not.
 
     Nobody else draws meanwhile: the folder is held until what was drawn is counted, written and sealed. ``draw_again``
-    draws once more; what was drawn before still counts. ``dry`` draws nothing and writes nothing. Raises UserError if a
-    release does not fit its configuration, or its folder is damaged or in use.
+    draws once more; what was drawn before still counts. ``dry`` draws nothing and writes nothing: it foresees what a
+    draw would count. Raises UserError if a release does not fit its configuration, or its folder is damaged or in use;
+    OvertakenError, and draws nothing, if the folder is not as it was ``foreseen``.
     """
     config = loaded.config
     scales = _scales(config, mechanism)
@@ -121,12 +133,16 @@ def prepare(
         _require_length(given[0], mechanism, dataset, f"release.file={config.release.file}")
     dependent = None
     with _state(folder_of(loaded), reads=dry or (given is not None and scales is None)) as state:
+        seen = tuple(state.entries)
+        if foreseen is not None and seen != foreseen.chain:
+            raise OvertakenError
         output, digest = _output(state, draws) if given is None else given
         if scales is not None and mu is not None:
             dependent = _report(state, draws, output, scales, mu)
         n_outputs = len(state.of("output")) + (given is not None and not _was_drawn(state, *given))
         mus = tuple(number(entry["mu"]) for entry in state.of("report"))
-    return Released(output, dependent, n_outputs, mus, digest, tuple(state.entries))
+        made, pending = tuple(draws.made), dry and bool(draws.made)
+    return Released(output, dependent, n_outputs, mus, digest, seen if dry else tuple(state.entries), made, pending)
 
 
 def given_output(loaded: Loaded) -> tuple[FloatArray, str] | None:
@@ -232,7 +248,7 @@ def _mu(scales: ReportScales | None, mechanism: Mechanism, dataset: Dataset) -> 
     return math.hypot(loss.xi(dataset.y_bound, bound) / scales.sigma2, mu3)
 
 
-def _output(state: ReleaseState, draws: _Draws) -> tuple[FloatArray, str]:
+def _output(state: ReleaseState, draws: _Draws) -> tuple[FloatArray | None, str]:
     name = draws.mechanism.name
     data = state.kept("output", again=draws.again)
     if data is not None:
@@ -247,8 +263,10 @@ def _output(state: ReleaseState, draws: _Draws) -> tuple[FloatArray, str]:
             output = _vector(raw["output"], state.name("output"), "others")
             _require_length(output, draws.mechanism, draws.dataset, state.name("output"))
             return output, digest_of(data)
-    _require_draw(state)
+    draws.made.append("output")
     state.count("output", {"mechanism": name})
+    if not state.writes:
+        return None, ""
     with _counted(state):
         output = draw_as_audited(draws.mechanism, draws.dataset, draws.block, draws.rng_source)
     data = output_bytes(name, output.tolist(), len(state.of("output")))
@@ -277,7 +295,9 @@ def _kept_output(state: ReleaseState, data: bytes) -> dict[str, Any]:
     return raw
 
 
-def _report(state: ReleaseState, draws: _Draws, output: FloatArray, scales: ReportScales, mu: float) -> PrivacyReport:
+def _report(
+    state: ReleaseState, draws: _Draws, output: FloatArray | None, scales: ReportScales, mu: float
+) -> PrivacyReport | None:
     data = state.kept("report", again=draws.again)
     if data is not None:
         try:
@@ -285,15 +305,17 @@ def _report(state: ReleaseState, draws: _Draws, output: FloatArray, scales: Repo
         except (ValueError, LookupError, TypeError, RecursionError):
             raise UserError(f"{state.name('report')} must be a privacy report, got something else") from None
         state.adopt("report", data, {"mu": encode(mu)})
-        if not draws.again and not _is_older(state, data):
+        if output is not None and not draws.again and not _is_older(state, data):
             if kept.scales != scales or kept.theta != tuple(output.tolist()):
                 raise UserError(
                     "report must have the parameters and the output that the kept report was drawn with, got others; "
                     "--draw-again draws a second report and adds its cost"
                 )
             return kept
-    _require_draw(state)
+    draws.made.append("report")
     state.count("report", {"mu": encode(mu)})
+    if output is None or not state.writes:
+        return None
     with _counted(state):
         report = make_report(output, draws.dataset, scales, rng=draws.rng_source())
     state.keep("report", (report.to_json() + "\n").encode())
@@ -305,11 +327,6 @@ def _is_older(state: ReleaseState, report: bytes) -> bool:
     place = state.place("report", report)
     outputs = [k for k, entry in enumerate(state.entries) if entry["what"] == "output" and "sha256" in entry]
     return place is not None and bool(outputs) and place < outputs[-1]
-
-
-def _require_draw(state: ReleaseState) -> None:
-    if not state.writes:
-        raise UserError("--dry-run must not draw a private release, got release.draw = true with none drawn yet")
 
 
 @contextmanager

@@ -197,7 +197,10 @@ def test_a_claim_may_be_a_point_or_a_whole_curve(form: str, words: str) -> None:
             "targt = 1\ntarget_y",
             "pairs[0].targt must be a known key, got pairs[0].targt; did you mean target_",
         ),
-        ('name = "one against none"', 'name = ""', "pairs[0].name must be of the form"),
+        *(
+            ('name = "one against none"', f'name = "{name}"', "pairs[0].name must be made of letters, digits, blanks,")
+            for name in ("", "one, more", "a/b", "é", "-a", "a" * 62)
+        ),
     ],
 )
 def test_mistakes_in_a_pair_are_one_line_and_quote_no_record(old: str, new: str, message: str) -> None:
@@ -207,6 +210,19 @@ def test_mistakes_in_a_pair_are_one_line_and_quote_no_record(old: str, new: str,
     assert message in str(stop.value)
     assert "31337" not in str(stop.value)
     assert "\n" not in str(stop.value)
+
+
+def test_pairs_without_a_name_are_numbered() -> None:
+    named, bare = PAIR, PAIR.replace('name = "one against none"\n', "")
+    third = PAIR.replace("one against none", "pair 2")
+    for pairs, names in (
+        ([bare], ["pair 1"]),
+        ([bare, bare], ["pair 1", "pair 2"]),
+        ([named, bare], ["one against none", "pair 2"]),
+        ([bare, bare, third], ["pair 1", "pair 3", "pair 2"]),
+        ([third, bare], ["pair 2", "pair 3"]),
+    ):
+        assert [pair.name for pair in parse(IMPORTED + "".join(pairs)).pairs] == names
 
 
 def test_a_pair_belongs_to_a_claim_of_its_relation() -> None:
@@ -278,7 +294,7 @@ def test_unreadable_files_are_one_line(tmp_path: Path) -> None:
         load(tmp_path / "nothing.toml")
 
 
-def test_a_draft_reads_the_header_alone_and_leaves_the_bounds_open(tmp_path: Path) -> None:
+def test_a_draft_holds_no_cell_and_leaves_the_bounds_open(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("age,the city,y\n" + "31337,secret,1\n" * 3, encoding="utf-8")
     text = draft(path, "y", beside=tmp_path)
@@ -287,8 +303,9 @@ def test_a_draft_reads_the_header_alone_and_leaves_the_bounds_open(tmp_path: Pat
     raw = tomllib.loads(text)
     assert raw["data"]["features"] == ["age", "the city"]
     assert raw["data"]["file"] == "data.csv"
-    assert raw["data"]["ranges"]["the city"] == ["REQUIRED", "REQUIRED"]
-    with pytest.raises(UserError, match=r"data.ranges.age\[0\] must be filled in with a public constant"):
+    assert raw["data"]["ranges"] == {"age": ["REQUIRED", "REQUIRED"]}
+    assert raw["data"]["categories"] == {"the city": ["REQUIRED"]}
+    with pytest.raises(UserError, match=r"data.categories.the city\[0\] must be filled in with a public constant"):
         parse(text)
     with pytest.raises(UserError, match=r"--target must be a column of data.csv, got --target z"):
         draft(path, "z")

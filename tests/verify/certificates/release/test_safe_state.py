@@ -279,12 +279,11 @@ def test_junk_for_an_output_is_one_line(name: str, data: bytes, tmp_path: Path) 
 
 
 def test_a_dry_run_draws_and_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--dry-run must not draw a private release"):
-        prepared(tmp_path, dry=True)
+    foreseen = prepared(tmp_path, dry=True)
+    assert (foreseen.output, foreseen.made, foreseen.n_outputs) == (None, ("output", "report"), 1)
     assert not (tmp_path / "d.releases").exists()
     drawn = prepared(tmp_path, TOML.replace("sigma2 = 8.0\nsigma3 = 0.25\n", ""))
-    with pytest.raises(UserError, match="--dry-run must not draw a private release"):
-        prepared(tmp_path, dry=True)
+    assert prepared(tmp_path, dry=True).made == ("report",)
     prepared(tmp_path)
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "d.releases").glob("*.json")}
     with held(tmp_path / "d.releases", "the folder", wait=0):
