@@ -105,6 +105,8 @@ class PairExamination:
     #: whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows
     miscounted: bool = False
     cause: str = ""  #: the likely cause where the claim is refuted, read off the draws; empty where they tell none
+    #: which types the numbers of each data set have, in words, where only these differ; empty otherwise
+    types: str = ""
     fresh: FreshAudits | None = None  #: what its draws in fresh processes say; None where none were asked for
     #: what the failure probability of the pair was split into and spent on; empty where nobody writes it down
     spent: tuple[Part, ...] = ()
@@ -190,6 +192,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         why,
         visible,
         miscounted=has_miscounted(encoded.subject),
+        types=encoded.types,
         fresh=fresh,
     )
     if work.claim is None or not refutes_the_claim(found):

@@ -166,6 +166,11 @@ class Examination(Result):
         return self.violations[0].name if self.violations else ""
 
     @property
+    def types(self) -> str:
+        """Which types the numbers of two data sets have, in words, where only these differ; empty where they do not."""
+        return next((pair.types for pair in self.pairs if pair.types), "")
+
+    @property
     def untried(self) -> bool:
         """Whether none of the contract checks had enough draws."""
         return untried(self.contract)

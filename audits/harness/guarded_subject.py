@@ -21,7 +21,7 @@ from .calls import CallEnded, Deadline, Handed, OutOfTime, generator, global_sta
 from .forms import Rebuilt
 from .output_leaves import ABSENT, Refusal, shown
 from .outputs import Layout
-from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of
+from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of, types_apart
 
 #: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.
 PILOT, PROBE = 40, 12
@@ -231,7 +231,15 @@ class Subject:
         ]
         layout, plain, rebuilt = self._layout([outputs for pilot in pilots for outputs in pilot])
         return EncodedSubject(
-            self, members, layout, plain, (refusals[0], refusals[1]), (known[0], known[1]), one_by_one, rebuilt=rebuilt
+            self,
+            members,
+            layout,
+            plain,
+            (refusals[0], refusals[1]),
+            (known[0], known[1]),
+            one_by_one,
+            rebuilt=rebuilt,
+            types=types_apart(*pilots),
         )
 
     def _layout(self, pilot: Sequence[Outputs]) -> tuple[Layout, bool, Rebuilt | None]:
@@ -267,6 +275,8 @@ class EncodedSubject:
     few_first: bool = False
     #: makes rows of outputs that are objects, and outputs of such rows, for a density to be asked about
     rebuilt: Rebuilt | None = None
+    #: which types the numbers of each data set have, in words, where the pilots differ in nothing else; empty otherwise
+    types: str = ""
     _counts: dict[str, int] = field(default_factory=lambda: {"first": 0, "second": 0}, repr=False)
 
     @property

@@ -451,3 +451,42 @@ def test_the_whole_claimed_curve_is_broken_at_every_epsilon(claimed: PrivacyProf
     for epsilon in (0.0, 0.1, 0.5, 0.9, 1.05):
         for direction in BOTH:
             assert run.delta_bracket(epsilon, direction).low > claimed.delta_bracket(epsilon, direction).high
+
+
+ONE_ADDED = NamedPair(
+    "one added", NeighbouringPair.add(Dataset(np.empty((0, 1)), np.empty(0), x_bound=1.0, y_bound=1.0), [0.5], 0.5)
+)
+
+
+class Typed:
+    """The number of records, without noise or with it, in the type that a function of the data set gives."""
+
+    name = "typed"
+
+    def __init__(self, of: Callable[[Any], Any]) -> None:
+        self.of = of
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
+        return [self.of(dataset, float(rng.integers(9))) for _ in range(n_draws)]
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda data, noise: 0 if data.n_records else 0.0,
+        lambda data, noise: int(noise) if data.n_records else noise,
+        lambda data, noise: np.float32(noise) if data.n_records else noise,
+        lambda data, noise: [int(noise), 1] if data.n_records else [noise, 1.0],
+        lambda data, noise: {"sum": np.int64(noise)} if data.n_records else {"sum": noise},
+        lambda data, noise: np.array([noise], dtype="i4" if data.n_records else "f8"),
+    ],
+)
+def test_a_type_alone_refutes_nothing_and_is_told(of: Any) -> None:
+    found = examine(Typed(of), [ONE_ADDED], point_claim(1.0, 0.0), budget(1_000))
+    assert not found.refutations
+    assert found.types.startswith("numbers are of type float on the first data set and of type ")
+
+
+@pytest.mark.parametrize("of", [lambda data, noise: bool(data.n_records), lambda data, noise: str(data.n_records)])
+def test_another_value_is_refuted_as_ever(of: Any) -> None:
+    assert examine(Typed(of), [ONE_ADDED], point_claim(1.0, 0.0), budget(1_000)).refutations

@@ -137,6 +137,7 @@ def _witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -
     shown = Claim(witness.quantity, witness.low, witness.high, witness.high)
     evidence = Evidence(shown, witness.exact, witness.sampled, notes=dict(witness.notes))
     words = f"{pair.name}. {witness.words}" if witness.words else pair.name
+    words += f"; {pair.types}, where equal values are one output" if pair.types else ""
     name = f"{witness.about}: {pair.name}"
     return Check(name, role, evidence, pair.private, words, witness.tests, witness.rests_on)
 
@@ -174,6 +175,8 @@ def advice(
     low = _epsilon_seen(examination)
     certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
     seen = f"No violation found{certified}. " if examination.drawn else ""
+    if examination.types:
+        seen += f"On one pair {examination.types}. Equal values are one output; return one type. "
     if examination.missing:
         return seen + _more(examination)
     if examination.law and not door:
