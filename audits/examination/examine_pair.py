@@ -95,6 +95,8 @@ class PairExamination:
     drawn: DrawnPair
     #: for each data set why it was refused at every draw; empty where it was accepted
     refused: tuple[str, str] = ("", "")
+    #: how many records each data set has; None where a data set has no such number
+    sizes: tuple[int | None, int | None] = (None, None)
     #: empty when the draws were compared with a stated density and reach as far; otherwise why they were not, or that
     #: they stop where it goes on
     law: str = ""
@@ -143,7 +145,7 @@ def _examined(work: PairWork) -> PairExamination:
     first, second = encoded.refusals
     if first is not None and first == second:
         whys = (str(first), str(second))
-        return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), whys, skipped=True)
+        return refused_pair(work.name, work.pair, whys, private=work.private)
     if encoded.few_first and work.budget.n_draws > 2 * FEW:
         halves = work.budget.split({"few": 0.5, "many": 0.5})
         few = _questioned(replace(work, fresh=False, budget=replace(halves["few"], n_draws=2 * FEW)), encoded)
@@ -151,6 +153,15 @@ def _examined(work: PairWork) -> PairExamination:
             return few
         work = replace(work, budget=replace(halves["many"], key=key))
     return _questioned(work, encoded)
+
+
+def refused_pair(name: str, pair: Any, refused: tuple[str, str], *, private: bool = False) -> PairExamination:
+    """Return what is known of a pair of which both data sets are refused in the same way: nothing can be compared."""
+    return PairExamination(name, private, (), DrawnPair(name, 0, 0), refused, _sizes(pair), skipped=True)
+
+
+def _sizes(pair: Any) -> tuple[int | None, int | None]:
+    return getattr(pair.first, "n_records", None), getattr(pair.second, "n_records", None)
 
 
 def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
@@ -189,6 +200,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         (*witnesses, *law),
         drawn,
         (refused[0], refused[1]),
+        _sizes(work.pair),
         why,
         visible,
         miscounted=has_miscounted(encoded.subject),

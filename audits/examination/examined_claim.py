@@ -30,6 +30,7 @@ from ..harness.contract import Conduct, ContractFinding, ContractOutcome, contra
 from ..harness.fresh_process import ProcessServer, forkable
 from ..harness.guarded_subject import Subject
 from ..harness.open_subject import subject_of
+from ..harness.output_leaves import at_every_call
 from ..search.design_search import PairSearch
 from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, misstatements, sound
 from ..white_box.exact import exact_delta, sampled_delta
@@ -139,6 +140,8 @@ class Examination(Result):
         """What was not examined, and why; empty when the demand is met."""
         if self.reference:
             return ""
+        if self.refused_everywhere:
+            return self.refused_everywhere
         cut, lacks = self.left_out[0] or self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
         if cut:
             return f"{cut}; {lacks}" if lacks else cut
@@ -146,9 +149,25 @@ class Examination(Result):
             return MISCOUNTED
         if not lacks:
             return "too few draws to see whether they are independent" if self.untried else ""
-        refusals = sorted({reason for pair in self.skipped for reason in pair.refused})
-        why = f"; {len(self.skipped)} pairs were refused ({'; '.join(refusals)})" if refusals else ""
+        refusals = {reason.partition(": ")[0]: reason for pair in self.skipped for reason in pair.refused}
+        why = f"; {len(self.skipped)} pairs were refused ({'; '.join(sorted(refusals.values()))})" if refusals else ""
         return f"{lacks}{why}"
+
+    @property
+    def refused_everywhere(self) -> str:
+        """How every call ended, in words, where none gave an output; empty otherwise."""
+        if self.drawn or self.unreached or not self.skipped:
+            return ""
+        return at_every_call([reason for pair in self.skipped for reason in pair.refused])
+
+    @property
+    def small_refused(self) -> bool:
+        """Whether data sets are refused, and every one of them has fewer records than every one that is accepted."""
+        sides = [side for pair in self.pairs for side in zip(pair.sizes, pair.refused, strict=True)]
+        refused, accepted = (
+            [size for size, why in sides if size is not None and bool(why) is is_so] for is_so in (True, False)
+        )
+        return bool(refused) and max(refused) < min(accepted, default=math.inf)
 
     @property
     def enough(self) -> Enough | None:

@@ -182,6 +182,8 @@ def likely_cause(rows: tuple[FloatArray, FloatArray], pair: Any, refused: Sequen
     ``rows``, two (n, k) arrays: encoded outputs of the first and the second data set. ``refused``: why each data set
     was refused at every draw; empty where it was accepted.
     """
+    if all(refused):
+        return "the mechanism refuses both data sets, each with another error"
     if any(refused):
         return "the mechanism refuses one of the two data sets"
     columns = list(zip(rows[0].T, rows[1].T, strict=True))

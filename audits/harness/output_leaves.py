@@ -49,6 +49,31 @@ class Refusal:
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
 
 
+#: How a call may end that is no exception, with the article that it is said with.
+_ENDS = re.compile(r"error|closed|timeout|too long|(?:exit|signal|HTTP) .*")
+
+
+def at_every_call(refusals: Sequence[str]) -> str:
+    """Return in words that every call was refused, and how; the text of the first error only, where it has one.
+
+    ``refusals``: at least one, as ``str`` of a ``Refusal`` gives it.
+
+    Examples
+    --------
+    >>> at_every_call(["TypeError: no such column", "TypeError: another text"])
+    'the code raised TypeError at every call (no such column)'
+    >>> at_every_call(["HTTP 500"])
+    'every call ended with HTTP 500'
+    """
+    kinds = list(dict.fromkeys(refusal.partition(": ")[0] for refusal in refusals))
+    how = " or ".join("an error" if kind == "error" else kind for kind in kinds)
+    text = refusals[0].partition(": ")[2]
+    said = (
+        f"every call ended with {how}" if any(map(_ENDS.fullmatch, kinds)) else f"the code raised {how} at every call"
+    )
+    return f"{said} ({text})" if text else said
+
+
 def shown(line: str) -> str:
     """Return the beginning of a line of a message, without what a terminal would obey or no file could hold."""
     return "".join(char if char.isprintable() else "?" for char in line[:200])

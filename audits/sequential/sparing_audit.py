@@ -28,6 +28,7 @@ from ..estimate import Budget, Result, StreamKey
 from ..harness.calls import Deadline, Handed, OpenCall, OutOfTime, guarded
 from ..harness.guarded_subject import Subject, always_refused, call_plan
 from ..harness.open_subject import OpenSubject, subject_of
+from ..harness.output_leaves import at_every_call
 from ..harness.outputs import WHOLE, Layout
 from ..harness.returned import Outputs
 from ..search.pairs import NamedGroupPair
@@ -148,6 +149,7 @@ class SparingAudit(Result):
     n_draws : int, draws asked for, all together
     unreached, spared : str
         Why it stopped before its draws were spent, and what was left out of the pilot; empty where nothing was.
+    refused : bool, whether no call gave an output
     cut : bool
         Whether it was time, or an answer that did not come, that stopped it: gone on with, it may say more.
     """
@@ -163,6 +165,7 @@ class SparingAudit(Result):
     unreached: str = ""
     spared: str = ""
     cut: bool = False
+    refused: bool = False
 
     @property
     def log_wealth(self) -> float:
@@ -298,7 +301,7 @@ class _Audit:
         self._player: Player | None = None
         self._wealth: list[tuple[int, float]] = []
         self.unreached = self.spared = ""
-        self.cut = False
+        self.cut = self.refused = False
 
     @property
     def _used(self) -> int:
@@ -310,7 +313,7 @@ class _Audit:
             return
         chosen = self._chosen(pairs)
         if chosen is None:
-            self.unreached = "the mechanism refuses both data sets of every pair"
+            self.refused = True
             return
         pilot, self._pair = chosen, chosen.named.name
         layout = pilot.layout(self._subject)
@@ -336,7 +339,10 @@ class _Audit:
         n_each = min(ROUND, self._budget.n_draws // (SPREAD * len(pairs)))
         key = self._budget.key.child("pilot")
         once = [PilotPair(named, [], []).more(self._subject, n_each, key.child(named.name)) for named in pairs]
+        why = [str(always_refused(pilot.first)) for pilot in once if pilot.refused]
         once = [pilot for pilot in once if not pilot.refused]
+        if not once:
+            self.unreached = at_every_call(why)
         if len(once) < 2:
             return once[0] if once else None
         best = sorted(once, key=self._promise, reverse=True)[: max(LEAST_PAIRS, math.ceil(len(once) / KEPT_PAIRS))]
@@ -364,4 +370,5 @@ class _Audit:
             self.unreached,
             self.spared,
             self.cut,
+            self.refused,
         )

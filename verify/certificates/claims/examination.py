@@ -41,6 +41,8 @@ from .types import DPClaim
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
 #: Pairs around the user's own data.
 OWN_PAIRS = 3
+#: What to do where every call was refused.
+FIX_CODE = "No further draw can help: correct the code. If it needs more records than were tried, say so (data.n_min)."
 #: What the check of a sequential audit is called.
 SPARING = "sparing audit"
 
@@ -164,10 +166,7 @@ def advice(
     if examination.refutations:
         pair = examination.refutations[0][0]
         if any(pair.refused):
-            return (
-                "The mechanism refuses one of two neighbouring data sets, which tells them apart. If the least number "
-                "of records is public, say so (data.n_min)."
-            )
+            return _refusing(pair, small=examination.small_refused)
         assert examination.violation is not None
         return least_change(examination.violation, examination.broken)
     if examination.misstated:
@@ -194,17 +193,32 @@ def advice(
     return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
 
 
+def _refusing(pair: PairExamination, *, small: bool) -> str:
+    """Return what to do about refusals that tell two data sets apart; ``small``: of small data sets alone."""
+    if all(pair.refused):
+        return (
+            "The mechanism refuses both of two neighbouring data sets, each with another error: make it the same one."
+        )
+    found = "The mechanism refuses one of two neighbouring data sets, which tells them apart."
+    if small:
+        return f"{found} If the least number of records is public, say so (data.n_min)."
+    return f"{found} Make it answer, or refuse, whatever a single record is."
+
+
 def _more(examination: Examination) -> str:
     """Return what would let an examination be made that was not."""
     if examination.stopped:
         return "Let the mechanism answer every request (mechanism.timeout, mechanism.batch)."
+    if examination.refused_everywhere:
+        return FIX_CODE
     if examination.unreached:
         return "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
     if examination.missing == MISCOUNTED:
         return "A line for each draw, and no other: what else is written belongs on standard error."
     if examination.spared:
         return "Let it draw more (budget.max_draws)."
-    return "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
+    small = ", data.n_min for data sets that are too small" if examination.small_refused else ""
+    return f"Let it draw more: [budget] pairs and draws{small}."
 
 
 def apart(relation: Relation, group: int = 1) -> str:
@@ -218,7 +232,8 @@ def examined_row(examination: Examination, deployment: Deployment, relation: Rel
     compared = [pair for pair in examination.pairs if not pair.skipped]
     missing, budget = examination.missing, deployment.config.budget
     # where nobody answered, or nobody knows what, no budget would help
-    spent = missing and not (examination.left_out[0] or examination.stopped) and missing != MISCOUNTED
+    spent = missing and not (examination.left_out[0] or examination.stopped or examination.refused_everywhere)
+    spent = spent and missing != MISCOUNTED
     if spent and examination.unreached and budget.max_seconds is not None:
         missing += f" (budget.max_seconds = {budget.max_seconds:g})"
     elif spent and budget.max_draws is not None:
@@ -306,6 +321,8 @@ def _sparing_advice(audit: SparingAudit) -> str:
             f"Refuted with {audit.n_draws:,} draws on: {audit.pair}. More noise, a larger epsilon, or a mechanism that "
             "does what it states."
         )
+    if audit.refused:
+        return FIX_CODE
     return "More draws (budget.max_draws) may refute it. A PASS needs the whole examination (budget.sequential)."
 
 
