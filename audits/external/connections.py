@@ -26,7 +26,7 @@ from .channels import BLANK, AnswerLines, IdleEnd, TooLong, Unanswered, out_of_t
 #: The status of an answer, and those after which a request may be sent again.
 OK = 200
 BUSY = (429, 502, 503, 504)
-#: Most seconds that a service may ask us to wait, most bytes read at once, and most bytes of an error that count.
+#: Most seconds that a service may ask us to wait, and most bytes read at once.
 MOST_PAUSE, CHUNK_BYTES = 30.0, 1 << 18
 HEADERS = {"Content-Type": "application/json", "User-Agent": "pdp-verify"}
 #: What may stand in a path or a query besides letters and digits.

@@ -33,6 +33,15 @@ SHARE, LEAST = 0.01, 25
 NUMBERS = 1 << 22
 
 
+def without_draw(mechanism: Any) -> str:
+    """Return the rule that an object which cannot be drawn from breaks, and what it is; empty where it can be."""
+    if callable(getattr(mechanism, "draw", None)) and not isinstance(mechanism, type):
+        return ""
+    kind = f"the class {mechanism.__name__}" if isinstance(mechanism, type) else type(mechanism).__name__
+    rule = "an instance" if isinstance(mechanism, type) else "an object of a class"
+    return f"be {rule} with the method draw(self, dataset, n_draws, *, rng), which returns n_draws outputs; got {kind}"
+
+
 class Call(NamedTuple):
     """One planned call: how many draws, and whether on a fresh object."""
 
@@ -74,8 +83,9 @@ class Subject:
     pristine: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not callable(getattr(self.mechanism, "draw", None)):
-            raise TypeError(f"mechanism must have a method draw, got {type(self.mechanism).__name__}")
+        wrong = without_draw(self.mechanism)
+        if wrong:
+            raise TypeError(f"mechanism must {wrong}")
         object.__setattr__(self, "views", tuple(self.views))
         if self.fresh is None:
             object.__setattr__(self, "pristine", _deep_copy(self.mechanism))
