@@ -38,7 +38,7 @@ from .examine_choose import SEARCHED, Cap, Named, accepted, boundary, passed_ove
 from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
-from .witnesses import BROKEN, Violation, Witness, claimed_words, least_epsilon
+from .witnesses import BROKEN, Violation, Witness, claimed_words, least_epsilon, outputs_said, spaced
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05
@@ -242,7 +242,9 @@ class Examination(Result):
         known = (BROKEN[finding.name] for finding in self.violations if finding.name in BROKEN)
         cause = next(known, "") if self.violations else pair.cause
         name = pair.name.removeprefix(SEARCHED)
-        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause)
+        tests = [witness for witness in self._sound(pair) if witness.refutes and "hits" in witness.notes]
+        event, hits = (outputs_said(tests[0].words), spaced(str(tests[0].notes["hits"]))) if tests else ("", "")
+        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause, event, hits)
 
     def _sound(self, pair: PairExamination) -> list[Witness]:
         return [witness for witness in pair.witnesses if sound(witness.result(pair.name), self.misstated)]

@@ -141,7 +141,8 @@ class SparingAudit(Result):
     claim : PrivacyClaim
     pair : str, the pair that was bet on; empty where none was
     event : str
-        On what the best bet is, in words, with how often that happened in the draws that were bet on.
+        On what the best bet is, in words.
+    hits : str, how often that happened in the draws of either data set that were bet on
     point : Point or None, the claimed point that this bet is against
     wealth : tuple of (int, float)
         Draws so far, the pilot included, and the log of the wealth after them; begins with the pilot and 0.
@@ -166,6 +167,7 @@ class SparingAudit(Result):
     spared: str = ""
     cut: bool = False
     refused: bool = False
+    hits: str = ""
 
     @property
     def log_wealth(self) -> float:
@@ -354,10 +356,10 @@ class _Audit:
         return Player(pilot.rows(pilot.layout(self._subject)), [ALIKE]).promise
 
     def result(self) -> SparingAudit:
-        event, point = "", None
+        event, point, seen = "", None, ""
         if self._player is not None and len(self._wealth) > 1:
             sets, point, hits = self._player.best()
-            event = "" if sets is None else f"{sets.event} ({hits})"
+            event, seen = ("", "") if sets is None else (sets.event, str(hits))
         return SparingAudit(
             self._subject.name,
             self._claim,
@@ -371,4 +373,5 @@ class _Audit:
             self.spared,
             self.cut,
             self.refused,
+            seen,
         )

@@ -185,7 +185,7 @@ def test_a_quarter_of_the_noise_is_refuted_on_the_pair_that_shows_it(after):
     assert audit.pair == "1 more"
     assert audit.p_value <= LEVEL
     assert "data set: " in audit.event
-    assert " against " in audit.event
+    assert " against " in audit.hits
     assert audit.n_draws < 800
     assert [log for _, log in audit.wealth[:-1]] == [log for _, log in audit.wealth if log < -math.log(LEVEL)]
 

@@ -20,7 +20,7 @@ from audits.examination.examine_choose import LEARNED, Named, places
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import Demand, DrawnPair
 from audits.examination.examined_claim import MISCOUNTED, Examination, examine
-from audits.examination.witnesses import StatedProfile, Witness, of_test
+from audits.examination.witnesses import StatedProfile, Violation, Witness, claimed_words, of_test, outputs_said, spaced
 from audits.search.design_search import PairSearch
 from audits.verdict import CheckRole, sound
 from mechanisms import Relation
@@ -289,6 +289,7 @@ def sparing_dp(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding
             deadline=deployment.deadline,
         )
     forced, way_out = deployment.chosen_by_looking
+    violation = _sparing_violation(audit, privacy)
     return deployment.finding(
         claim,
         sentence,
@@ -296,8 +297,9 @@ def sparing_dp(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding
         [_sparing_check(audit)],
         conditions=deployment.conditions,
         examined=_sparing_row(audit, claim),
-        advice=way_out or _sparing_advice(audit),
+        advice=way_out or _sparing_advice(audit, violation),
         forced=forced,
+        violation=violation,
         figures=((False, _wealth_figure(name, audit)),) if len(audit.wealth) > 1 else (),
     )
 
@@ -311,16 +313,24 @@ def _sparing_check(audit: SparingAudit) -> Check:
     notes: dict[str, Value] = {"draws": audit.n_draws, "pair": audit.pair}
     if audit.point is not None:
         notes |= {"epsilon": audit.point.epsilon}
-    words = f"{audit.pair}. After {audit.n_draws:,} draws in all, bets on {audit.event or 'nothing'}"
+    hits = f" ({audit.hits})" if audit.hits else ""
+    words = f"{audit.pair}. After {audit.n_draws:,} draws in all, bets on {audit.event or 'nothing'}{hits}"
     return Check(SPARING, CheckRole.REFUTES, Evidence(shown, None, seen.sampled, notes=notes), False, words)
 
 
-def _sparing_advice(audit: SparingAudit) -> str:
-    if audit.refuted:
-        return (
-            f"Refuted with {audit.n_draws:,} draws on: {audit.pair}. More noise, a larger epsilon, or a mechanism that "
-            "does what it states."
-        )
+def _sparing_violation(audit: SparingAudit, claim: PrivacyClaim) -> Violation | None:
+    """Return the refuted claim in numbers; no epsilon larger than the claimed one is bet against."""
+    if not audit.refuted:
+        return None
+    claimed, hits = claimed_words(claim), spaced(audit.hits)
+    return Violation(
+        claimed, math.nan, claim.delta, audit.failure_prob, audit.pair, "", outputs_said(audit.event), hits
+    )
+
+
+def _sparing_advice(audit: SparingAudit, violation: Violation | None) -> str:
+    if violation is not None:
+        return least_change(violation)
     if audit.refused:
         return FIX_CODE
     return "More draws (budget.max_draws) may refute it. A PASS needs the whole examination (budget.sequential)."
