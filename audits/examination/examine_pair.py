@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.base import BOTH
 
@@ -35,7 +37,7 @@ from ..white_box.tails import audit_tails
 from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .witnesses import BY_FRESH_LAW, Note, StatedProfile, Witness, likely_cause, of_test
+from .witnesses import BY_FRESH_LAW, Note, StatedProfile, Witness, likely_cause, of_test, symbols
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
 BLACK_BOX = 50
@@ -109,6 +111,7 @@ class PairExamination:
     cause: str = ""  #: the likely cause where the claim is refuted, read off the draws; empty where they tell none
     #: which types the numbers of each data set have, in words, where only these differ; empty otherwise
     types: str = ""
+    silent: str = ""  #: why outputs can tell nothing, in words; empty where they may
     fresh: FreshAudits | None = None  #: what its draws in fresh processes say; None where none were asked for
     #: what the failure probability of the pair was split into and spent on; empty where nobody writes it down
     spent: tuple[Part, ...] = ()
@@ -205,11 +208,23 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         visible,
         miscounted=has_miscounted(encoded.subject),
         types=encoded.types,
+        silent=_silent(recorded),
         fresh=fresh,
     )
     if work.claim is None or not refutes_the_claim(found):
         return found
     return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused, work.claim))
+
+
+def _silent(recorded: Recorded) -> str:
+    """Return why the outputs of a pair can tell its data sets apart by nothing; empty where they may."""
+    rows = np.concatenate([recorded.first, recorded.second])
+    if len(rows) and (rows == rows[0]).all():
+        return "all outputs of a pair are equal"
+    never = [
+        j + 1 for j, column in enumerate(rows.T) if symbols(column).all() and len(np.unique(column)) == len(column)
+    ]
+    return f"column {never[0]} holds a text, or another thing that is no number, which never repeats" if never else ""
 
 
 def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator[Witness]:

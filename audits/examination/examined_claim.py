@@ -190,6 +190,12 @@ class Examination(Result):
         return next((pair.types for pair in self.pairs if pair.types), "")
 
     @property
+    def silent(self) -> str:
+        """Why the outputs of every pair compared can tell nothing; empty where those of one may."""
+        reasons = {pair.silent for pair in self.pairs if not pair.skipped}
+        return reasons.pop() if len(reasons) == 1 else ""
+
+    @property
     def untried(self) -> bool:
         """Whether none of the contract checks had enough draws."""
         return untried(self.contract)

@@ -207,7 +207,7 @@ def likely_cause(rows: tuple[FloatArray, FloatArray], pair: Any, refused: Sequen
     if any(refused):
         return "the mechanism refuses one of the two data sets"
     columns = list(zip(rows[0].T, rows[1].T, strict=True))
-    kinds = [(_is_symbol(first), _is_symbol(second)) for first, second in columns]
+    kinds = [(symbols(first), symbols(second)) for first, second in columns]
     if any(_tells(first, second, claim) for first, second in kinds):
         return KIND
     for column, kind in zip(columns, kinds, strict=True):
@@ -244,7 +244,8 @@ def _of_noise(first: FloatArray, second: FloatArray, pair: Any, claim: PrivacyCl
     return ""
 
 
-def _is_symbol(column: FloatArray) -> NDArray[np.bool_]:
+def symbols(column: FloatArray) -> NDArray[np.bool_]:
+    """Return which values stand for a text, or for another thing that is no finite number."""
     return ~np.isfinite(column) | ((column >= SYMBOLS) & (column < 2 * SYMBOLS))
 
 
@@ -254,7 +255,7 @@ def _constant(column: FloatArray) -> bool:
 
 def _varies(column: FloatArray) -> bool:
     """Return whether these are numbers that hardly repeat, so that their quantiles say how much noise there is."""
-    return not _is_symbol(column).any() and np.unique(column).size > 0.9 * column.size > 0
+    return not symbols(column).any() and np.unique(column).size > 0.9 * column.size > 0
 
 
 def _tails_tell(first: FloatArray, second: FloatArray, claim: PrivacyClaim) -> bool:

@@ -527,3 +527,21 @@ def test_refusals_are_compared_by_their_type_and_have_a_remedy_that_fits(
     assert way_out in said
     assert ("data.n_min" in said) is (bool(missing) or way_out == "data.n_min")
     assert "draw more" not in said
+
+
+@pytest.mark.parametrize(
+    ("of", "claim", "words"),
+    [
+        (lambda data, noise: 7, point_claim(1.0, 0.0), "epsilon is at least 0: all outputs of a pair are equal."),
+        (lambda data, noise: "same", point_claim(1.0, 0.0), "epsilon is at least 0: all outputs of a pair are equal."),
+        (lambda data, noise: noise, point_claim(9.0, 0.0), "epsilon is at least 0."),
+        (lambda data, noise: data.n_records, point_claim(90.0, 0.0), ", certified."),
+        (lambda data, noise: data.n_records, point_claim(90.0, 1e-6), " at the claimed delta, certified."),
+        (lambda data, noise: data.n_records, gaussian_dp_claim(60.0), " at delta "),
+    ],
+)
+def test_a_lower_bound_is_always_said_with_its_delta_where_there_is_one(of: Any, claim: Any, words: str) -> None:
+    found = examine(Typed(of), [ONE_ADDED], claim, budget(1_000))
+    said = advice(found, None, vouched=False, covered=False)
+    assert words in said
+    assert ("at the claimed delta" in said) is (claim.curve is None and claim.delta > 0)

@@ -172,7 +172,7 @@ def advice(
     if examination.misstated:
         return misstated(examination.misstated)
     low = _epsilon_seen(examination)
-    certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
+    certified = _certified(examination, low)
     seen = f"No violation found{certified}. " if examination.drawn else ""
     if examination.types:
         seen += f"On one pair {examination.types}. Equal values are one output; return one type. "
@@ -191,6 +191,17 @@ def advice(
     if vouched:
         return seen + "Look at the checks that are open: everything else is there."
     return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
+
+
+def _certified(examination: Examination, low: float) -> str:
+    """Return how large epsilon is at least, and where it is 0 why nothing more was learnt, if the outputs tell."""
+    claim = examination.claim
+    if claim is None:
+        return ""
+    if low <= 0:
+        return f"; epsilon is at least 0: {examination.silent}" if examination.silent else "; epsilon is at least 0"
+    at = f" at delta {claim.delta:.3g}" if claim.curve is not None else " at the claimed delta" if claim.delta else ""
+    return f"; epsilon is at least {low:.3g}{at}, certified"
 
 
 def _refusing(pair: PairExamination, *, small: bool) -> str:
