@@ -26,18 +26,19 @@ from mechanisms import Dataset, GaussianProfile, NeighbouringPair
 from verify.certificates.certify_call import certify
 from verify.cli import invoke
 from verify.export.interchange_formats import hand_over
-from verify.messages.verdict_words import least_change, violated
+from verify.messages.verdict_words import NOISE_IS_NO_HELP, least_change, violated
 
 Captured = pytest.CaptureFixture[str]
 SEED = 20210527
 #: Few pairs, and draws enough to refute what is plainly false.
 SMALL = {"pairs": 2, "draws": 2_000}
 REFUTED = "its own statement is refuted"
-#: What belongs to the evidence, and never into a sentence: p-values and the names of events.
+#: What belongs to the evidence, and never into an advice: p-values and the names of events.
 OF_EVENTS = re.compile(r"p-value|black box|column \d|score \(|among the top|quantile|repeated value", re.IGNORECASE)
 SENTENCE = re.compile(
     r"Claimed epsilon \d.*; (the true one is (at least \d[\d.e]*|larger)|no epsilon holds.*) "
-    r"\(confidence 1 - [\d.e-]+\)\. Seen on: [^.]*\.( Likely cause: (?P<cause>.*)\.)?"
+    r"\(confidence 1 - [\d.e-]+\)(, and nothing bounds it above)?\. Seen on: [^.]*\."
+    r"( (?P<event>[^.].*?): (?P<hits>[\d,]+ of [\d,]+ against [\d,]+ of [\d,]+)\.)?( Likely cause: (?P<cause>.*)\.)?"
 )
 
 
@@ -212,7 +213,8 @@ def test_a_refuted_claim_has_one_sentence_and_no_wrong_cause(
     for text in [says, *([reason] if outcome == "FAIL" else [])]:
         found = SENTENCE.search(text)
         assert found, text
-        assert not OF_EVENTS.search(text), text
+        assert not re.search("p-value|black box|score", text), text
+        assert ("nothing bounds it above" in text) is ("0 of" in re.findall(r"\b0 of|$", found["hits"] or "")), text
         if name not in SEEN_BY or text is not says:
             cause = found["cause"] or ""
             assert cause.startswith(CAUSES[name]), text
@@ -292,6 +294,35 @@ def test_a_sentence_never_tells_a_bound_below_the_claim() -> None:
     assert violated(curve) == "Claimed mu = 0.5 Gaussian DP; the true epsilon at delta 1e-6 is at least 3.21 (proved)."
     assert least_change(curve) == "More noise, or an output that says less."
     assert least_change(larger, "rows of one call are independent").startswith("Mend what the contract found: rows")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("hits", "unbounded"),
+    [
+        ("1,293 of 3,600 against 0 of 3,600", True),
+        ("0 of 3,600 against 1,293 of 3,600", True),
+        ("10 of 3,600 against 1,290 of 3,600", False),
+        ("1,290 of 3,600 against 10 of 3,600", False),
+        ("1 of 20 against 20 of 20", False),
+        ("", False),
+    ],
+)
+def test_a_sentence_has_its_event_and_says_where_nothing_bounds_epsilon_above(hits: str, unbounded: bool) -> None:
+    event = "the output itself at most 6" if hits else ""
+    found = Violation("epsilon 1", 4.543, 0.0, 1e-4, "one added", "", event, hits)
+    text, change = violated(found), least_change(found)
+    assert (f"The output itself at most 6: {hits}." in text) is bool(hits)
+    assert ("and nothing bounds it above" in text) is unbounded
+    assert ("nothing smaller can hold" in change) is not unbounded
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("cause", NOISE_IS_NO_HELP)
+def test_more_noise_is_no_advice_where_it_does_not_help(cause: str) -> None:
+    change = least_change(Violation("epsilon 1", 4.543, 0.0, 1e-4, "one added", cause))
+    assert change.endswith("More noise alone does not help.")
+    assert "a claim of epsilon" not in change
 
 
 def test_a_pass_says_what_is_left_over_and_that_much_is_true(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,12 @@ class OpenDPNoise:
         return dp.m.make_gaussian(domain, dp.l2_distance(T=float), self.scale)
 
 
+@lru_cache(maxsize=16)
+def _made(make: Callable[[], Any]) -> Any:
+    """Return the measurement of a function, once a process: it cannot be copied, and may take seconds to make."""
+    return make()
+
+
 @dataclass(frozen=True)
 class OpenDPMeasurement:
     """Any measurement of OpenDP, whole pipelines too; what it returns is the output, of whatever type.
@@ -104,8 +111,8 @@ class OpenDPMeasurement:
     Parameters
     ----------
     make : callable
-        Takes nothing and returns the measurement. It is asked at every call, as a measurement cannot be copied; the
-        features that it needs are enabled by whoever wrote it (``dp.enable_features``).
+        Takes nothing and returns the measurement. It is asked once a process; the features that it needs are enabled by
+        whoever wrote it (``dp.enable_features``).
     argument : callable
         Data set to what the measurement takes. A list of numbers is what most take, hence the default: the responses.
         Under ``ADD`` a measurement whose input domain fixes the size shows the number of records, or refuses it.
@@ -132,11 +139,11 @@ class OpenDPMeasurement:
 
     def claimed(self, d_in: Any = 1) -> Any:
         """Return what the library's own map claims at input distance ``d_in``, in the measure of the measurement."""
-        return self.make().map(d_in)
+        return _made(self.make).map(d_in)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
         """Return outputs one by one; ``rng`` is not used, the library cannot be seeded."""
-        measurement, argument = self.make(), self.argument(dataset)
+        measurement, argument = _made(self.make), self.argument(dataset)
         return [measurement(argument) for _ in range(n_draws)]
 
 

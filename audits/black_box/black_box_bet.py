@@ -482,9 +482,12 @@ def _orders(outputs: FloatArray, ties: FloatArray) -> Orders:
     """
     k = min(outputs.shape[1], MAX_COLUMNS)
     alone = REPEATED_IN_COLUMN if k == 1 else 0.0
-    yield from _repeats(whole_cells(outputs)[0], "repeated value", REPEATED + alone, ties)
+    said = outputs[:, 0] if outputs.shape[1] == 1 else None
+    name = "repeated value" if said is None else "the output itself"
+    yield from _repeats(whole_cells(outputs)[0], name, said, REPEATED + alone, ties)
     for column, key in enumerate(value_cells(outputs[:, :k]) if k > 1 else []):
-        yield from _repeats(key, f"repeated value, column {column + 1}", REPEATED_IN_COLUMN / k, ties)
+        name = f"the output itself, column {column + 1}"
+        yield from _repeats(key, name, outputs[:, column], REPEATED_IN_COLUMN / k, ties)
     values = np.clip(outputs[:, :k], -LARGEST, LARGEST)
     centres = np.median(np.nan_to_num(values), axis=0)
     values = np.where(np.isnan(values), centres, values)
@@ -499,8 +502,11 @@ def _orders(outputs: FloatArray, ties: FloatArray) -> Orders:
     yield "far from the median", DISTANCE, False, _top(far.max(axis=1), ties)
 
 
-def _repeats(keys: IntArray, event: str, share: float, ties: FloatArray) -> Orders:
-    """Yield the outputs of each repeated value, at most ``LONGEST``, by ``ties``; shares fall as 1 / j^2."""
+def _repeats(keys: IntArray, name: str, said: FloatArray | None, share: float, ties: FloatArray) -> Orders:
+    """Yield the outputs of each repeated value, at most ``LONGEST``, by ``ties``; shares fall as 1 / j^2.
+
+    ``said``: the value of each output, for the words; None where it is of several columns.
+    """
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -509,6 +515,7 @@ def _repeats(keys: IntArray, event: str, share: float, ties: FloatArray) -> Orde
     often = often[np.argsort(-counts[often], kind="stable")][:MOST_VALUES]
     for place, group in enumerate(often.tolist(), start=1):
         members = order[starts[group] : starts[group] + counts[group]]
+        event = name if said is None else f"{name} equal to {said[members[0]]:.6g}"
         yield event, share * FIRST_VALUE / place**2, True, members[np.argsort(ties[members])][:LONGEST]
 
 

@@ -86,11 +86,11 @@ class Choice:
 
     @property
     def event(self) -> str:
-        """The event in words."""
-        side, sign = ("first", "") if self.forward else ("second", "minus ")
-        what = f"among the top {self.mass:.3%} of the {side} data set"
-        what += f", about {self.threshold:.6g} or more" if self.counted else ""
-        return f"{sign}score ({self.score.name}) {what}"
+        """The event in words, in the sign and the units of the score."""
+        side, up = "first" if self.forward else "second", self.forward is not getattr(self.score, "minus", False)
+        end, limit, at = ("largest", "at least", self.threshold) if up else ("smallest", "at most", -self.threshold)
+        where = f"{limit} {at + 0.0:.6g}, " if self.counted else ""
+        return f"{self.score.name} {where}among the {end} {self.mass:.3%} of the {side} data set"
 
 
 def candidates(

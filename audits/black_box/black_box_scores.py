@@ -57,6 +57,7 @@ class NamedScore:
     what: str
     of: Features
     columns: tuple[int, ...] = ()
+    minus: bool = False  #: whether it is the negative of what it is called
 
     @property
     def name(self) -> str:
@@ -129,7 +130,9 @@ def moderate(values: FloatArray) -> FloatArray:
 
 def raw_score(sign: float = 1.0) -> NamedScore:
     """Return the first coordinate of the output as it is, or its negative: larger is more like the first data set."""
-    return NamedScore("the output itself", lambda outputs: np.asarray(sign * np.nan_to_num(outputs[:, 0])))
+    return NamedScore(
+        "the output itself", lambda outputs: np.asarray(sign * np.nan_to_num(outputs[:, 0])), minus=sign < 0
+    )
 
 
 def fit_raw(first: FloatArray, second: FloatArray) -> NamedScore:

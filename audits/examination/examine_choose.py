@@ -28,8 +28,7 @@ from ..search.data_pairs import refusal_boundary
 from ..search.design_search import PairSearch, search_designs
 from ..search.pairs import NamedGroupPair
 from ..search.worst_case import NamedPair
-from .examine_pair import MULTIPLES, PairExamination, PairWork, refutes_the_claim
-from .examined import DrawnPair
+from .examine_pair import MULTIPLES, PairExamination, PairWork, refused_pair, refutes_the_claim
 
 #: Draws that lie that much further apart than what is stated says count for themselves; those of one law hardly do.
 TELLS = 0.6
@@ -142,7 +141,7 @@ def accepted(
         refusals = subject.refusals((named.pair.first, named.pair.second), key)
         if refusals[0] is not None and refusals[0] == refusals[1]:
             words = (str(refusals[0]), str(refusals[1]))
-            skipped.append(PairExamination(named.name, False, (), DrawnPair(named.name, 0, 0), words, skipped=True))
+            skipped.append(refused_pair(named.name, named.pair, words))
         else:
             chosen.append(named)
     return chosen, tuple(skipped)

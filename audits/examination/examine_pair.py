@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from mechanisms import Dataset, NeighbouringPair
 from mechanisms.base import BOTH
 
@@ -35,7 +37,7 @@ from ..white_box.tails import audit_tails
 from .examine_fresh import FRESH, FreshAudits, fresh_audits
 from .examined import DrawnPair
 from .recorded import Recorded, RecordedView
-from .witnesses import BY_FRESH_LAW, Note, StatedProfile, Witness, likely_cause, of_test
+from .witnesses import BY_FRESH_LAW, Note, StatedProfile, Witness, likely_cause, of_test, symbols
 
 #: Draws of each data set without which the black box is not asked: it could refute nothing.
 BLACK_BOX = 50
@@ -95,6 +97,8 @@ class PairExamination:
     drawn: DrawnPair
     #: for each data set why it was refused at every draw; empty where it was accepted
     refused: tuple[str, str] = ("", "")
+    #: how many records each data set has; None where a data set has no such number
+    sizes: tuple[int | None, int | None] = (None, None)
     #: empty when the draws were compared with a stated density and reach as far; otherwise why they were not, or that
     #: they stop where it goes on
     law: str = ""
@@ -105,6 +109,9 @@ class PairExamination:
     #: whether answers of a door had more or fewer lines than draws: whose line is whose then nobody knows
     miscounted: bool = False
     cause: str = ""  #: the likely cause where the claim is refuted, read off the draws; empty where they tell none
+    #: which types the numbers of each data set have, in words, where only these differ; empty otherwise
+    types: str = ""
+    silent: str = ""  #: why outputs can tell nothing, in words; empty where they may
     fresh: FreshAudits | None = None  #: what its draws in fresh processes say; None where none were asked for
     #: what the failure probability of the pair was split into and spent on; empty where nobody writes it down
     spent: tuple[Part, ...] = ()
@@ -141,7 +148,7 @@ def _examined(work: PairWork) -> PairExamination:
     first, second = encoded.refusals
     if first is not None and first == second:
         whys = (str(first), str(second))
-        return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), whys, skipped=True)
+        return refused_pair(work.name, work.pair, whys, private=work.private)
     if encoded.few_first and work.budget.n_draws > 2 * FEW:
         halves = work.budget.split({"few": 0.5, "many": 0.5})
         few = _questioned(replace(work, fresh=False, budget=replace(halves["few"], n_draws=2 * FEW)), encoded)
@@ -149,6 +156,15 @@ def _examined(work: PairWork) -> PairExamination:
             return few
         work = replace(work, budget=replace(halves["many"], key=key))
     return _questioned(work, encoded)
+
+
+def refused_pair(name: str, pair: Any, refused: tuple[str, str], *, private: bool = False) -> PairExamination:
+    """Return what is known of a pair of which both data sets are refused in the same way: nothing can be compared."""
+    return PairExamination(name, private, (), DrawnPair(name, 0, 0), refused, _sizes(pair), skipped=True)
+
+
+def _sizes(pair: Any) -> tuple[int | None, int | None]:
+    return getattr(pair.first, "n_records", None), getattr(pair.second, "n_records", None)
 
 
 def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
@@ -187,14 +203,28 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         (*witnesses, *law),
         drawn,
         (refused[0], refused[1]),
+        _sizes(work.pair),
         why,
         visible,
         miscounted=has_miscounted(encoded.subject),
+        types=encoded.types,
+        silent=_silent(recorded),
         fresh=fresh,
     )
     if work.claim is None or not refutes_the_claim(found):
         return found
     return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused, work.claim))
+
+
+def _silent(recorded: Recorded) -> str:
+    """Return why the outputs of a pair can tell its data sets apart by nothing; empty where they may."""
+    rows = np.concatenate([recorded.first, recorded.second])
+    if len(rows) and (rows == rows[0]).all():
+        return "all outputs of a pair are equal"
+    never = [
+        j + 1 for j, column in enumerate(rows.T) if symbols(column).all() and len(np.unique(column)) == len(column)
+    ]
+    return f"column {never[0]} holds a text, or another thing that is no number, which never repeats" if never else ""
 
 
 def _fresh_witnesses(fresh: FreshAudits, claim: PrivacyClaim | None) -> Iterator[Witness]:

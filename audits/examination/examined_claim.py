@@ -30,6 +30,7 @@ from ..harness.contract import Conduct, ContractFinding, ContractOutcome, contra
 from ..harness.fresh_process import ProcessServer, forkable
 from ..harness.guarded_subject import Subject
 from ..harness.open_subject import subject_of
+from ..harness.output_leaves import at_every_call
 from ..search.design_search import PairSearch
 from ..verdict import CheckResult, CheckRole, Ruling, Stated, Terms, decide, misstatements, sound
 from ..white_box.exact import exact_delta, sampled_delta
@@ -37,7 +38,7 @@ from .examine_choose import SEARCHED, Cap, Named, accepted, boundary, passed_ove
 from .examine_fresh import fresh_finding, fresh_pairs
 from .examine_pair import STILL, PairExamination, PairWork, examine_pair, has_miscounted
 from .examined import Demand, DrawnPair, Enough, shortfall
-from .witnesses import BROKEN, Violation, Witness, claimed_words, least_epsilon
+from .witnesses import BROKEN, Violation, Witness, claimed_words, least_epsilon, outputs_said, spaced
 
 #: Share of the failure probability that the contract checks may spend; the pairs share the rest evenly.
 CONTRACT = 0.05
@@ -139,6 +140,8 @@ class Examination(Result):
         """What was not examined, and why; empty when the demand is met."""
         if self.reference:
             return ""
+        if self.refused_everywhere:
+            return self.refused_everywhere
         cut, lacks = self.left_out[0] or self.unreached or self.spared, shortfall(self.demand, self.drawn, self.visible)
         if cut:
             return f"{cut}; {lacks}" if lacks else cut
@@ -146,9 +149,25 @@ class Examination(Result):
             return MISCOUNTED
         if not lacks:
             return "too few draws to see whether they are independent" if self.untried else ""
-        refusals = sorted({reason for pair in self.skipped for reason in pair.refused})
-        why = f"; {len(self.skipped)} pairs were refused ({'; '.join(refusals)})" if refusals else ""
+        refusals = {reason.partition(": ")[0]: reason for pair in self.skipped for reason in pair.refused}
+        why = f"; {len(self.skipped)} pairs were refused ({'; '.join(sorted(refusals.values()))})" if refusals else ""
         return f"{lacks}{why}"
+
+    @property
+    def refused_everywhere(self) -> str:
+        """How every call ended, in words, where none gave an output; empty otherwise."""
+        if self.drawn or self.unreached or not self.skipped:
+            return ""
+        return at_every_call([reason for pair in self.skipped for reason in pair.refused])
+
+    @property
+    def small_refused(self) -> bool:
+        """Whether data sets are refused, and every one of them has fewer records than every one that is accepted."""
+        sides = [side for pair in self.pairs for side in zip(pair.sizes, pair.refused, strict=True)]
+        refused, accepted = (
+            [size for size, why in sides if size is not None and bool(why) is is_so] for is_so in (True, False)
+        )
+        return bool(refused) and max(refused) < min(accepted, default=math.inf)
 
     @property
     def enough(self) -> Enough | None:
@@ -164,6 +183,17 @@ class Examination(Result):
     def broken(self) -> str:
         """The part of the contract that is broken, the first of several; empty where none is."""
         return self.violations[0].name if self.violations else ""
+
+    @property
+    def types(self) -> str:
+        """Which types the numbers of two data sets have, in words, where only these differ; empty where they do not."""
+        return next((pair.types for pair in self.pairs if pair.types), "")
+
+    @property
+    def silent(self) -> str:
+        """Why the outputs of every pair compared can tell nothing; empty where those of one may."""
+        reasons = {pair.silent for pair in self.pairs if not pair.skipped}
+        return reasons.pop() if len(reasons) == 1 else ""
 
     @property
     def untried(self) -> bool:
@@ -218,7 +248,9 @@ class Examination(Result):
         known = (BROKEN[finding.name] for finding in self.violations if finding.name in BROKEN)
         cause = next(known, "") if self.violations else pair.cause
         name = pair.name.removeprefix(SEARCHED)
-        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause)
+        tests = [witness for witness in self._sound(pair) if witness.refutes and "hits" in witness.notes]
+        event, hits = (outputs_said(tests[0].words), spaced(str(tests[0].notes["hits"]))) if tests else ("", "")
+        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause, event, hits)
 
     def _sound(self, pair: PairExamination) -> list[Witness]:
         return [witness for witness in pair.witnesses if sound(witness.result(pair.name), self.misstated)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -134,6 +135,7 @@ SHARES = (0.05, 0.1, 0.25)
 #: Factor over the claimed epsilon of which three digits show something.
 LARGER = 1.01
 KIND = "the kind of output (a type, a key, a size, a text, an error) depends on the data"
+NO_NOISE = "a number in the output carries no noise"
 #: A broken part of the contract -> the cause in words; what is not here may have nothing to do with it.
 BROKEN = {
     "outputs do not repeat from call to call": "the same outputs come again in other calls, as without noise, with a "
@@ -156,6 +158,13 @@ class Violation:
     failure_prob: float  #: with which the bound may be wrong; 0 where it is proved
     pair: str  #: the two data sets, in words
     cause: str = ""  #: the likely cause; empty where the shape of the finding tells none
+    event: str = ""  #: which outputs show it, in words; empty where it was not seen in draws
+    hits: str = ""  #: how often they came from the first data set and from the second, in words
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the event never happened on one side, so that the draws bound epsilon by nothing from above."""
+        return re.search(r"(?:^|against )0 of", self.hits) is not None
 
 
 def least_epsilon(witnesses: Sequence[Witness], claim: PrivacyClaim) -> float:
@@ -165,6 +174,17 @@ def least_epsilon(witnesses: Sequence[Witness], claim: PrivacyClaim) -> float:
     """
     least = max((w.estimate.low for w in witnesses if w.about in BOUNDS), default=0.0)
     return least if least > LARGER * claim.epsilon else math.nan
+
+
+def spaced(counts: str) -> str:
+    """Return counts in words with a comma at every thousand."""
+    return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", counts)
+
+
+def outputs_said(event: str) -> str:
+    """Return an event in words, those of symbols as what these stand for."""
+    event = re.sub(r"equal to [12](?:\.\d+)?e\+30", "equal to one text, kind or error", event)
+    return re.sub(r"at least [12](?:\.\d+)?e\+30", "that is a text, a kind or an error", event)
 
 
 def claimed_words(claim: PrivacyClaim) -> str:
@@ -182,15 +202,17 @@ def likely_cause(rows: tuple[FloatArray, FloatArray], pair: Any, refused: Sequen
     ``rows``, two (n, k) arrays: encoded outputs of the first and the second data set. ``refused``: why each data set
     was refused at every draw; empty where it was accepted.
     """
+    if all(refused):
+        return "the mechanism refuses both data sets, each with another error"
     if any(refused):
         return "the mechanism refuses one of the two data sets"
     columns = list(zip(rows[0].T, rows[1].T, strict=True))
-    kinds = [(_is_symbol(first), _is_symbol(second)) for first, second in columns]
+    kinds = [(symbols(first), symbols(second)) for first, second in columns]
     if any(_tells(first, second, claim) for first, second in kinds):
         return KIND
     for column, kind in zip(columns, kinds, strict=True):
         if all(map(_constant, column)) and not np.array_equal(column[0][:1], column[1][:1], equal_nan=True):
-            return KIND if any(each.any() for each in kind) else "a number in the output carries no noise"
+            return KIND if any(each.any() for each in kind) else NO_NOISE
     causes = (_of_noise(first, second, pair, claim) for first, second in columns)
     return next((cause for cause in causes if cause), "")
 
@@ -222,7 +244,8 @@ def _of_noise(first: FloatArray, second: FloatArray, pair: Any, claim: PrivacyCl
     return ""
 
 
-def _is_symbol(column: FloatArray) -> NDArray[np.bool_]:
+def symbols(column: FloatArray) -> NDArray[np.bool_]:
+    """Return which values stand for a text, or for another thing that is no finite number."""
     return ~np.isfinite(column) | ((column >= SYMBOLS) & (column < 2 * SYMBOLS))
 
 
@@ -232,7 +255,7 @@ def _constant(column: FloatArray) -> bool:
 
 def _varies(column: FloatArray) -> bool:
     """Return whether these are numbers that hardly repeat, so that their quantiles say how much noise there is."""
-    return not _is_symbol(column).any() and np.unique(column).size > 0.9 * column.size > 0
+    return not symbols(column).any() and np.unique(column).size > 0.9 * column.size > 0
 
 
 def _tails_tell(first: FloatArray, second: FloatArray, claim: PrivacyClaim) -> bool:

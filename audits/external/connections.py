@@ -22,13 +22,12 @@ from urllib.parse import SplitResult, quote
 from ..harness.calls import CallEnded, NoAnswer, ProcessExited
 from ..harness.returned import WrongRows
 from .channels import BLANK, AnswerLines, IdleEnd, TooLong, Unanswered, out_of_time
-from .wire import short_digest
 
 #: The status of an answer, and those after which a request may be sent again.
 OK = 200
 BUSY = (429, 502, 503, 504)
-#: Most seconds that a service may ask us to wait, most bytes read at once, and most bytes of an error that count.
-MOST_PAUSE, CHUNK_BYTES, ERROR_BYTES = 30.0, 1 << 18, 1 << 20
+#: Most seconds that a service may ask us to wait, and most bytes read at once.
+MOST_PAUSE, CHUNK_BYTES = 30.0, 1 << 18
 HEADERS = {"Content-Type": "application/json", "User-Agent": "pdp-verify"}
 #: What may stand in a path or a query besides letters and digits.
 SAFE = "/%:@!$&'()*+,;=~-._?"
@@ -52,7 +51,7 @@ class Connection:
         """Return the lines that the service answers.
 
         Raises ``WrongRows`` if there are more lines than draws. Raises ``CallEnded`` if the status says that the
-        request failed (the body of such an answer counts as its text), or the connection was closed after anything was
+        request failed (the body of such an answer does not count), or the connection was closed after anything was
         sent. Raises ``IdleEnd`` if the service had closed the connection since the last answer, before anything was
         sent. Raises ``Unanswered`` if it does not accept or says that it is busy; or if the moment comes first.
         """
@@ -62,14 +61,14 @@ class Connection:
             with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it read everything
                 self._http.request("POST", self._target, request, HEADERS)
             response = self._http.getresponse()
-            body = self._body(response, answer)
+            self._body(response, answer)
         except (OSError, http.client.HTTPException) as stop:
             raise _lost(stop, until, answer, n_draws) from None
         except TooLong:
             raise CallEnded("too long") from None
         if response.will_close:
             self.hang_up()
-        self._judge(response, body)
+        self._judge(response)
         answer.finish()
         return answer.whole
 
@@ -88,25 +87,22 @@ class Connection:
         self._timed = TimedSocket(self._http.sock, until)
         self._http.sock = self._timed
 
-    def _body(self, response: http.client.HTTPResponse, answer: AnswerLines) -> bytes:
-        """Read the whole body: into lines where it is an answer, otherwise its beginning is returned."""
-        good, kept = response.status == OK, b""
+    def _body(self, response: http.client.HTTPResponse, answer: AnswerLines) -> None:
+        """Read the whole body, into lines where it is an answer."""
+        good = response.status == OK
         while raw := response.read(CHUNK_BYTES):
             if good:
                 answer.add(raw)
-            else:
-                kept = (kept + raw)[:ERROR_BYTES]
         if response.length:  # the connection ended before what was announced
             raise http.client.IncompleteRead(b"")
-        return kept
 
-    def _judge(self, response: http.client.HTTPResponse, body: bytes) -> None:
+    def _judge(self, response: http.client.HTTPResponse) -> None:
         if response.status == OK:
             return
         kind = f"HTTP {response.status}"
         if response.status in self._retried:
             raise Unanswered(f"the service answered {kind} every time", pause=_asked_pause(response))
-        raise CallEnded(kind + (f" #{short_digest(body)}" if body.strip() else ""))
+        raise CallEnded(kind)
 
     def hang_up(self) -> None:
         """Close the connection."""

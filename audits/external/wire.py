@@ -87,8 +87,8 @@ def read_line(line: bytes, *, public: bool = False) -> Any:
     """Return the output that one line holds.
 
     A number is a float unless float64 does not hold it: then it is a whole number or a ``Decimal``.
-    ``{"error": "text"}`` is a refusal, another one for each text. What is no JSON (a name that stands twice in an
-    object included) is a ``PlainLine``.
+    ``{"error": "text"}`` is a refusal, by the type of error that the text begins with. What is no JSON (a name that
+    stands twice in an object included) is a ``PlainLine``.
     """
     try:
         text = line.decode("utf-8")
@@ -132,18 +132,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _DECODER = json.JSONDecoder(parse_int=_whole, object_pairs_hook=_object)
 _EXACT = json.JSONDecoder(parse_int=_whole, parse_float=_real, object_pairs_hook=_object)
+#: The type of an error at the beginning of its text; the text itself may quote the data and is no output.
+_ERROR_TYPE = re.compile(r"[A-Za-z_][\w.]{0,80}(?:Error|Exception|Exit|Interrupt|Warning)(?=:|\s*$)", re.ASCII)
 #: What a number has in its text that may not be a float: more than 15 digits, or a large exponent.
 _LONG = re.compile(r"[\d.]{17}|[eE][+-]?\d{3}")
 
 
 def _refusal(text: str, public: bool) -> Refusal:
-    lines = text.strip().splitlines() if public else []
-    return Refusal(f"error #{short_digest(text.encode('utf-8', 'surrogatepass'))}", shown(lines[0]) if lines else "")
-
-
-def short_digest(raw: bytes) -> str:
-    """Return eight hexadecimal digits of SHA-256, which stand for a text that is not shown."""
-    return hashlib.sha256(raw).hexdigest()[:8]
+    named, lines = _ERROR_TYPE.match(text), text.strip().splitlines() if public else []
+    return Refusal(named.group() if named else "error", shown(lines[0]) if lines else "")
 
 
 #: Data sets whose texts are kept at hand.

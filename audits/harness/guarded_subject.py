@@ -21,7 +21,7 @@ from .calls import CallEnded, Deadline, Handed, OutOfTime, generator, global_sta
 from .forms import Rebuilt
 from .output_leaves import ABSENT, Refusal, shown
 from .outputs import Layout
-from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of
+from .returned import Outputs, WrongRows, as_objects, came_as_objects, joined, outputs_of, types_apart
 
 #: Draws of each data set that show what outputs look like, and calls that show whether a data set is refused.
 PILOT, PROBE = 40, 12
@@ -31,6 +31,15 @@ FRESH, USED, TENS = 100, 100, 200
 SHARE, LEAST = 0.01, 25
 #: Most numbers that a call may be asked for.
 NUMBERS = 1 << 22
+
+
+def without_draw(mechanism: Any) -> str:
+    """Return the rule that an object which cannot be drawn from breaks, and what it is; empty where it can be."""
+    if callable(getattr(mechanism, "draw", None)) and not isinstance(mechanism, type):
+        return ""
+    kind = f"the class {mechanism.__name__}" if isinstance(mechanism, type) else type(mechanism).__name__
+    rule = "an instance" if isinstance(mechanism, type) else "an object of a class"
+    return f"be {rule} with the method draw(self, dataset, n_draws, *, rng), which returns n_draws outputs; got {kind}"
 
 
 class Call(NamedTuple):
@@ -74,8 +83,9 @@ class Subject:
     pristine: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not callable(getattr(self.mechanism, "draw", None)):
-            raise TypeError(f"mechanism must have a method draw, got {type(self.mechanism).__name__}")
+        wrong = without_draw(self.mechanism)
+        if wrong:
+            raise TypeError(f"mechanism must {wrong}")
         object.__setattr__(self, "views", tuple(self.views))
         if self.fresh is None:
             object.__setattr__(self, "pristine", _deep_copy(self.mechanism))
@@ -231,7 +241,15 @@ class Subject:
         ]
         layout, plain, rebuilt = self._layout([outputs for pilot in pilots for outputs in pilot])
         return EncodedSubject(
-            self, members, layout, plain, (refusals[0], refusals[1]), (known[0], known[1]), one_by_one, rebuilt=rebuilt
+            self,
+            members,
+            layout,
+            plain,
+            (refusals[0], refusals[1]),
+            (known[0], known[1]),
+            one_by_one,
+            rebuilt=rebuilt,
+            types=types_apart(*pilots),
         )
 
     def _layout(self, pilot: Sequence[Outputs]) -> tuple[Layout, bool, Rebuilt | None]:
@@ -267,6 +285,8 @@ class EncodedSubject:
     few_first: bool = False
     #: makes rows of outputs that are objects, and outputs of such rows, for a density to be asked about
     rebuilt: Rebuilt | None = None
+    #: which types the numbers of each data set have, in words, where the pilots differ in nothing else; empty otherwise
+    types: str = ""
     _counts: dict[str, int] = field(default_factory=lambda: {"first": 0, "second": 0}, repr=False)
 
     @property

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -29,6 +30,8 @@ MAX_NUMBERS = 8
 #: Nested deeper than this, an output is read by its ``repr``.
 MAX_DEPTH = 20
 
+#: Types of the numbers that a list may mix and still be an array of float64, where each is below this.
+REAL, WHOLE = frozenset({int, float, *(np.dtype(code).type for code in "bhilqBHILQefd")}), 2**53
 #: A number in a text.
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -44,6 +47,31 @@ class Refusal:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+
+#: How a call may end that is no exception, with the article that it is said with.
+_ENDS = re.compile(r"error|closed|timeout|too long|(?:exit|signal|HTTP) .*")
+
+
+def at_every_call(refusals: Sequence[str]) -> str:
+    """Return in words that every call was refused, and how; the text of the first error only, where it has one.
+
+    ``refusals``: at least one, as ``str`` of a ``Refusal`` gives it.
+
+    Examples
+    --------
+    >>> at_every_call(["TypeError: no such column", "TypeError: another text"])
+    'the code raised TypeError at every call (no such column)'
+    >>> at_every_call(["HTTP 500"])
+    'every call ended with HTTP 500'
+    """
+    kinds = list(dict.fromkeys(refusal.partition(": ")[0] for refusal in refusals))
+    how = " or ".join("an error" if kind == "error" else kind for kind in kinds)
+    text = refusals[0].partition(": ")[2]
+    said = (
+        f"every call ended with {how}" if any(map(_ENDS.fullmatch, kinds)) else f"the code raised {how} at every call"
+    )
+    return f"{said} ({text})" if text else said
 
 
 def shown(line: str) -> str:
@@ -71,13 +99,18 @@ class Parts(NamedTuple):
     leaves: tuple[Leaf, ...]
 
     @property
+    def kinds(self) -> str:
+        """What counts of the types of the numbers."""
+        return kinds_of(self.types)
+
+    @property
     def numeric(self) -> bool:
         """Whether every leaf is a number."""
         return all(leaf.is_number for leaf in self.leaves)
 
     def whole(self, *, types: bool = True) -> float:
         """Return the symbol of the whole output."""
-        return whole_symbol(self.structure, self.types if types else "", [leaf.value for leaf in self.leaves])
+        return whole_symbol(self.structure, self.kinds if types else "", [leaf.value for leaf in self.leaves])
 
 
 def symbol(text: str | bytes) -> float:
@@ -102,6 +135,18 @@ def whole_symbol(structure: str, types: str, values: Sequence[float] | np.ndarra
     if isinstance(values, np.ndarray):
         return symbol(head + values.astype("<f8").tobytes())
     return symbol(head + struct.pack(f"<{len(values)}d", *values))
+
+
+@lru_cache(maxsize=1 << 12)
+def kinds_of(types: str) -> str:
+    """Return what counts of the types of numbers: real ones of one value are one output, a truth value is none of them.
+
+    Examples
+    --------
+    >>> kinds_of("i8,f4,Decimal,b1,c16")
+    'f8,f8,f8,b1,c16'
+    """
+    return ",".join(each if each in ("", "b1", "c8", "c16", "c32") else "f8" for each in types.split(","))
 
 
 def row_structure(shape: tuple[int, ...]) -> str:
@@ -143,8 +188,9 @@ def _walk(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: i
         return _number(output, path, types, leaves)
     if isinstance(output, np.ndarray):
         return _array(output, path, types, leaves, depth)
-    if type(output) in (list, tuple) and output and all(type(x) in (float, np.float64) for x in output):
-        return _array(np.array(output, dtype=np.float64), path, types, leaves, depth)
+    if type(output) in (list, tuple) and _plain_numbers(output):
+        types.append("|".join(sorted({number_type(x) for x in output})))
+        return _array(np.array(output, dtype=np.float64), path, [], leaves, depth)
     if isinstance(output, Row):
         return _frame_row(output, path, types, leaves, depth)
     for name, members in _members(output):
@@ -212,6 +258,13 @@ def _number(output: Any, path: str, types: list[str], leaves: list[Leaf]) -> str
         exact = [_real(part, f"{path}[{i}]", leaves) for i, part in enumerate((output.real, output.imag))]
         return "(1,)c" if all(exact) else "(1,)c!"
     return "(1,)" if _real(output, f"{path}[0]", leaves) else "(1,)!"
+
+
+def _plain_numbers(output: Sequence[Any]) -> bool:
+    """Return whether these are real numbers, some at least, that float64 holds."""
+    if not output or not all(type(x) in REAL for x in output):
+        return False
+    return all(-WHOLE < x < WHOLE for x in output if isinstance(x, int | np.integer))
 
 
 def _real(output: Any, path: str, leaves: list[Leaf]) -> bool:

@@ -10,8 +10,8 @@
 | exception | a symbol of its type; never its message |
 | text, bytes | a symbol; its length; a symbol of it without its numbers; the first eight numbers in it |
 | None, missing value, enumeration, anything else | a symbol |
-| list (of floats: an array), tuple, set, mapping, frame, record, object | a column for each of its leaves by place |
-| type of a number, structure (kinds, lengths, key sets, shapes) | a symbol each, where they differ |
+| list (of numbers: an array), tuple, set, mapping, frame, record, object | a column for each of its leaves by place |
+| kind of number (``kinds_of``), structure (lengths, key sets, shapes) | a symbol each, where they differ |
 | ragged or optional parts | "absent"; count, smallest, middle, largest, sum of each list or column of numbers |
 | array of more than 4,096 numbers inside an object | a symbol of all, and their smallest, middle, largest and sum |
 | the whole output | a symbol, unless its numbers say everything |
@@ -19,7 +19,7 @@
 
 A symbol is a float that stands for a text (``output_leaves.symbol``). Which columns there are is learned
 from a pilot of the pooled outputs of both data sets, blind to whose they are; columns that say nothing in it are left
-out. An output of another structure or type than the pilot's is its own symbol in every column that numbers would fill.
+out. An output of another structure or kind than the pilot's is its own symbol in every column that numbers would fill.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Layout:
     #: are its numbers; an output of another one is its symbol in each of them
     structure: str | None
     n_numbers: int  #: number of these columns
-    #: Types of numbers that the pilot had; more than one add a column. Empty: types are ignored.
+    #: Kinds of numbers that the pilot had (``kinds_of``); more than one add a column. Empty: they are ignored.
     types: tuple[str, ...]
     columns: tuple[Column, ...]  #: the columns where structures differ
     views: tuple[Callable[[Any], Any], ...] = ()  #: each with a layout of its own in ``view_layouts``
@@ -112,22 +112,22 @@ class Layout:
         return np.concatenate([own, *(layout.encode(_seen(view, outputs)) for view, layout in pairs)], axis=1)
 
     def _numbers(self, outputs: Outputs) -> FloatArray:
-        if isinstance(outputs, Block) and outputs.structure == self.structure and self._knows(outputs.types):
+        if isinstance(outputs, Block) and outputs.structure == self.structure and self._knows(outputs.kinds):
             if len(self.types) <= 1:
                 return outputs.values
-            return np.column_stack([outputs.values, np.full(len(outputs), symbol(outputs.types))])
+            return np.column_stack([outputs.values, np.full(len(outputs), symbol(outputs.kinds))])
         rows = [self._row(part) for part in all_parts(outputs)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), self.n_numbers + (len(self.types) > 1))
 
-    def _knows(self, types: str) -> bool:
-        return not self.types or types in self.types
+    def _knows(self, kinds: str) -> bool:
+        return not self.types or kinds in self.types
 
     def _row(self, part: Parts) -> list[float]:
-        if part.structure == self.structure and len(part.leaves) == self.n_numbers and self._knows(part.types):
+        if part.structure == self.structure and len(part.leaves) == self.n_numbers and self._knows(part.kinds):
             row = [leaf.value for leaf in part.leaves]
         else:
             row = [part.whole(types=bool(self.types))] * self.n_numbers
-        return [*row, symbol(part.types)] if len(self.types) > 1 else row
+        return [*row, symbol(part.kinds)] if len(self.types) > 1 else row
 
     def _general(self, outputs: Outputs) -> FloatArray:
         types = bool(self.types)
@@ -151,12 +151,12 @@ def _single_structure(pilot: Sequence[Outputs]) -> tuple[str, int, tuple[str, ..
         if isinstance(outputs, Block):
             if len(outputs):
                 kinds[outputs.structure] = outputs.values.shape[1]
-                types.setdefault(outputs.structure, set()).add(outputs.types)
+                types.setdefault(outputs.structure, set()).add(outputs.kinds)
             continue
         for part in all_parts(outputs):
             if part.numeric and part.leaves:
                 kinds[part.structure] = len(part.leaves)
-                types.setdefault(part.structure, set()).add(part.types)
+                types.setdefault(part.structure, set()).add(part.kinds)
             else:
                 others.add(part.whole())
     if len(kinds) != 1 or len(others) > FEW:
@@ -172,7 +172,7 @@ def _row(part: Parts, columns: Sequence[Column], types: bool) -> list[float]:
     own = {
         "whole": part.whole(types=types),
         "structure": symbol(part.structure),
-        "types": symbol(part.types),
+        "types": symbol(part.kinds),
         "leaves": float(len(part.leaves)),
     }
     sources = {"leaf": leaves, "group": groups}
@@ -189,14 +189,14 @@ def _block_rows(block: Block, columns: Sequence[Column], types: bool) -> FloatAr
             rows[place] = _row(parts[place], columns, types)
     values, places = block.values[finite], {path: i for i, path in enumerate(block.paths)}
     groups = _groups_of_block(values, block.paths) if any(kind == "group" for kind, _ in columns) else {}
-    same = {"structure": symbol(block.structure), "types": symbol(block.types), "leaves": float(len(block.paths))}
+    same = {"structure": symbol(block.structure), "types": symbol(block.kinds), "leaves": float(len(block.paths))}
     for i, (kind, which) in enumerate(columns):
         if kind == "leaf":
             rows[finite, i] = values[:, places[which]] if which in places else ABSENT
         elif kind == "group":
             rows[finite, i] = groups.get(which, ABSENT)
         elif kind == "whole":
-            rows[finite, i] = [whole_symbol(block.structure, block.types if types else "", row) for row in values]
+            rows[finite, i] = [whole_symbol(block.structure, block.kinds if types else "", row) for row in values]
         else:
             rows[finite, i] = same[kind]
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,14 @@ import numpy as np
 
 from mechanisms.data.dataset import FloatArray
 
-from .output_leaves import Leaf, Parts, Row, exact_floats, number_type, of_pandas, row_structure, take_apart
+from .output_leaves import Leaf, Parts, Row, exact_floats, kinds_of, number_type, of_pandas, row_structure, take_apart
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: Types of numbers as Python calls them.
+_NAMED = {"i8": "int", "f8": "float"}
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,11 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def kinds(self) -> str:
+        """What counts of the types."""
+        return kinds_of(self.types)
 
     def items(self) -> list[Any]:
         """Return the outputs themselves, one by one."""
@@ -230,6 +240,26 @@ def came_as_objects(parts: Sequence[Outputs]) -> bool:
 def as_objects(outputs: Outputs) -> list[Any]:
     """Return the outputs one by one."""
     return outputs if isinstance(outputs, list) else outputs.items()
+
+
+def types_apart(first: Sequence[Outputs], second: Sequence[Outputs]) -> str:
+    """Return in words the types of numbers of two data sets where nothing but these differs; empty where they agree."""
+    sides = [
+        {
+            (part.structure, part.types)
+            for outputs in side
+            for part in ([outputs] if isinstance(outputs, Block) else all_parts(outputs))
+        }
+        for side in (first, second)
+    ]
+    alike = [{(structure, kinds_of(types)) for structure, types in side} for side in sides]
+    if sides[0] == sides[1] or alike[0] != alike[1]:
+        return ""
+    named = [
+        " or ".join(sorted({_NAMED.get(each, each) for _, types in side for each in re.split("[,|]", types) if each}))
+        for side in sides
+    ]
+    return f"numbers are of type {named[0]} on the first data set and of type {named[1]} on the second"
 
 
 def all_parts(outputs: Outputs) -> Iterator[Parts]:

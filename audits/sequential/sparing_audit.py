@@ -28,6 +28,7 @@ from ..estimate import Budget, Result, StreamKey
 from ..harness.calls import Deadline, Handed, OpenCall, OutOfTime, guarded
 from ..harness.guarded_subject import Subject, always_refused, call_plan
 from ..harness.open_subject import OpenSubject, subject_of
+from ..harness.output_leaves import at_every_call
 from ..harness.outputs import WHOLE, Layout
 from ..harness.returned import Outputs
 from ..search.pairs import NamedGroupPair
@@ -140,7 +141,8 @@ class SparingAudit(Result):
     claim : PrivacyClaim
     pair : str, the pair that was bet on; empty where none was
     event : str
-        On what the best bet is, in words, with how often that happened in the draws that were bet on.
+        On what the best bet is, in words.
+    hits : str, how often that happened in the draws of either data set that were bet on
     point : Point or None, the claimed point that this bet is against
     wealth : tuple of (int, float)
         Draws so far, the pilot included, and the log of the wealth after them; begins with the pilot and 0.
@@ -148,6 +150,7 @@ class SparingAudit(Result):
     n_draws : int, draws asked for, all together
     unreached, spared : str
         Why it stopped before its draws were spent, and what was left out of the pilot; empty where nothing was.
+    refused : bool, whether no call gave an output
     cut : bool
         Whether it was time, or an answer that did not come, that stopped it: gone on with, it may say more.
     """
@@ -163,6 +166,8 @@ class SparingAudit(Result):
     unreached: str = ""
     spared: str = ""
     cut: bool = False
+    refused: bool = False
+    hits: str = ""
 
     @property
     def log_wealth(self) -> float:
@@ -298,7 +303,7 @@ class _Audit:
         self._player: Player | None = None
         self._wealth: list[tuple[int, float]] = []
         self.unreached = self.spared = ""
-        self.cut = False
+        self.cut = self.refused = False
 
     @property
     def _used(self) -> int:
@@ -310,7 +315,7 @@ class _Audit:
             return
         chosen = self._chosen(pairs)
         if chosen is None:
-            self.unreached = "the mechanism refuses both data sets of every pair"
+            self.refused = True
             return
         pilot, self._pair = chosen, chosen.named.name
         layout = pilot.layout(self._subject)
@@ -336,7 +341,10 @@ class _Audit:
         n_each = min(ROUND, self._budget.n_draws // (SPREAD * len(pairs)))
         key = self._budget.key.child("pilot")
         once = [PilotPair(named, [], []).more(self._subject, n_each, key.child(named.name)) for named in pairs]
+        why = [str(always_refused(pilot.first)) for pilot in once if pilot.refused]
         once = [pilot for pilot in once if not pilot.refused]
+        if not once:
+            self.unreached = at_every_call(why)
         if len(once) < 2:
             return once[0] if once else None
         best = sorted(once, key=self._promise, reverse=True)[: max(LEAST_PAIRS, math.ceil(len(once) / KEPT_PAIRS))]
@@ -348,10 +356,10 @@ class _Audit:
         return Player(pilot.rows(pilot.layout(self._subject)), [ALIKE]).promise
 
     def result(self) -> SparingAudit:
-        event, point = "", None
+        event, point, seen = "", None, ""
         if self._player is not None and len(self._wealth) > 1:
             sets, point, hits = self._player.best()
-            event = "" if sets is None else f"{sets.event} ({hits})"
+            event, seen = ("", "") if sets is None else (sets.event, str(hits))
         return SparingAudit(
             self._subject.name,
             self._claim,
@@ -364,4 +372,6 @@ class _Audit:
             self.unreached,
             self.spared,
             self.cut,
+            self.refused,
+            seen,
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audits.examination.witnesses import Violation
+from audits.examination.witnesses import KIND, NO_NOISE, Violation
 from audits.verdict import Decision, Ground, Ruling, Stated
 from reports.numbers import format_number, format_probability
 
@@ -17,6 +18,13 @@ MEND = {
     Stated.LOSS: "privacy_loss must be the loss of exactly what draw returns",
     Stated.PROFILE: "profile must be that of the losses which log_density gives",
     Stated.WORST_CASE: "worst_profile must bound delta on every pair of data sets",
+}
+
+
+#: A likely cause that no scale of the noise mends -> what does.
+NOISE_IS_NO_HELP = {
+    KIND: "An output of one kind, whatever the data.",
+    NO_NOISE: "Noise in every number of the output, or fewer numbers.",
 }
 
 
@@ -37,9 +45,25 @@ def violated(violation: Violation) -> str:
     else:
         one = "one" if point else f"epsilon at delta {format_number(violation.delta)}"
         least = f"the true {one} is at least {format_number(violation.epsilon, 3, rounding='down')} ({sure})"
-    seen = f" Seen on: {violation.pair}." if violation.pair else ""
+    if violation.unbounded and not math.isinf(violation.epsilon):
+        least += ", and nothing bounds it above"
+    seen = f" Seen on: {pair_said(violation.pair)}." if violation.pair else ""
+    if violation.event:
+        seen += f" {violation.event[0].upper()}{violation.event[1:]}: {violation.hits}."
     cause = f" Likely cause: {violation.cause}." if violation.cause else ""
     return f"Claimed {violation.claimed}; {least}.{seen}{cause}"
+
+
+def pair_said(name: str) -> str:
+    """Return the name of a pair, by which its random stream is known, as words that are true of its data.
+
+    Examples
+    --------
+    >>> pair_said("rows alike, responses zero, 3 of them, the last 3 with a row of zeros; the zero record; removed")
+    'rows alike, responses zero, 3 of them, all with a row of zeros; the zero record; removed'
+    """
+    name = re.sub(r"\b(\d+) of them, the last \1 ", r"\1 of them, all ", name)
+    return name.replace(", labels -1 and +1", ", of every response its sign as a label (-1 for 0)")
 
 
 def least_change(violation: Violation, broken: str = "") -> str:
@@ -49,6 +73,11 @@ def least_change(violation: Violation, broken: str = "") -> str:
     """
     if broken:
         return f"Mend what the contract found: {broken}."
+    if violation.cause in NOISE_IS_NO_HELP:
+        return f"{NOISE_IS_NO_HELP[violation.cause]} More noise alone does not help."
+    if violation.unbounded:
+        never = "The event never happened on one of the two data sets, so no larger epsilon is known to hold."
+        return f"More noise where it has none, or an output that says less. {never}"
     if not math.isfinite(violation.epsilon) or not violation.claimed.startswith("epsilon"):
         return "More noise, or an output that says less."
     least = format_number(violation.epsilon, 3, rounding="up")

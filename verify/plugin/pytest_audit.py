@@ -11,6 +11,7 @@ from typing import Any
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examined_claim import DRAWS_ALONE
+from audits.harness.guarded_subject import without_draw
 from audits.stats.intervals import look_share
 from audits.verdict import NO_SUPPORT, NOBODY
 from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
@@ -102,6 +103,9 @@ class Auditor:
         """
         if expect not in EXPECTATIONS:
             raise AuditFailure(f"expect must be one of {', '.join(EXPECTATIONS)}, got expect={expect!r}")
+        wrong = without_draw(mechanism)
+        if wrong:
+            raise AuditFailure(f"mechanism must {wrong}")
         epsilon, delta = (claim.epsilon, claim.delta) if isinstance(claim, PrivacyClaim) else _point(claim, pair)
         vouched = _vouched(vouched_by)
         number = len(self.rows) + 1

@@ -163,6 +163,8 @@ class ViolationPart(TypedDict):
     failure_prob: Number
     pair: str
     cause: str
+    event: NotRequired[str]
+    hits: NotRequired[str]
 
 
 @row_part

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import opendp.prelude as dp
 import pytest
@@ -200,6 +202,20 @@ def test_a_pipeline_gives_its_output_and_its_claim():
     assert all(isinstance(draw, float) for draw in draws)
     assert np.mean(draws) == pytest.approx(1.1, abs=0.9)  # six standard errors
     assert [mechanism.claimed(d_in) for d_in in (1, 3)] == pytest.approx([0.5, 1.5])
+
+
+def test_a_pipeline_is_made_once_however_often_it_is_drawn_from_and_copied():
+    made = []
+
+    def slow():
+        made.append(1)
+        return total(1.0)
+
+    mechanism = OpenDPMeasurement(slow)
+    pair = NeighbouringPair.add(DATA, [0.5], 1.0)
+    examine(mechanism, [NamedPair("pair", pair)], point_claim(1.0, 0.0), Budget(200, 1e-6, StreamKey(1)))
+    assert copy.deepcopy(mechanism).claimed() == pytest.approx(1.0)
+    assert len(made) == 1
 
 
 def test_an_output_of_any_type_passes_through():

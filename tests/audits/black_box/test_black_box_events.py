@@ -20,6 +20,8 @@ from audits.black_box.black_box_events import (
     epsilon_lower,
     mu_lower,
 )
+from audits.black_box.black_box_samples import Choice
+from audits.black_box.black_box_scores import raw_score
 
 
 def scalar(claim):
@@ -138,3 +140,17 @@ def test_a_mechanism_without_noise_to_speak_of_is_refuted_at_any_level(x, count)
     p_value = event.p_value(claim)
     assert p_value < 1e-100
     assert event.evidence(claim, 10 * p_value) > 0
+
+
+@pytest.mark.parametrize(
+    ("score", "forward", "threshold", "words"),
+    [
+        (raw_score(), True, 6.0, "the output itself at least 6, among the largest 10.000% of the first data set"),
+        (raw_score(), False, -6.0, "the output itself at most 6, among the smallest 10.000% of the second data set"),
+        (raw_score(-1.0), True, -6.0, "the output itself at most 6, among the smallest 10.000% of the first data set"),
+        (raw_score(-1.0), False, 6.0, "the output itself at least 6, among the largest 10.000% of the second data set"),
+        (raw_score(), False, 0.0, "the output itself at most 0, among the smallest 10.000% of the second data set"),
+    ],
+)
+def test_an_event_is_said_in_the_sign_and_the_units_of_the_output(score, forward, threshold, words):
+    assert Choice(score, forward, True, threshold, 0.1, 0.0).event == words

@@ -30,7 +30,7 @@ from mechanisms.base import BOTH, PrivacyProfile
 from mechanisms.data.neighbours import UnsupportedRelation
 from mechanisms.laws.gaussian_calibration import analytic_sigma
 from mechanisms.reference import is_reference
-from verify.certificates.claims.examination import runner
+from verify.certificates.claims.examination import advice, runner
 from verify.engine.work import in_order
 from verify.kernel.statement import Claim
 from verify.kernel.verdict import Outcome, decide
@@ -129,7 +129,7 @@ def test_what_refuses_everything_was_not_examined() -> None:
     found = run(Silent())
     assert found.ruling().ground is Ground.NOT_EXAMINED
     assert found.enough is None
-    assert "ValueError: no" in found.missing
+    assert found.missing == "the code raised ValueError at every call (no)"
     assert len(found.skipped) == len(PAIRS)
 
 
@@ -451,3 +451,97 @@ def test_the_whole_claimed_curve_is_broken_at_every_epsilon(claimed: PrivacyProf
     for epsilon in (0.0, 0.1, 0.5, 0.9, 1.05):
         for direction in BOTH:
             assert run.delta_bracket(epsilon, direction).low > claimed.delta_bracket(epsilon, direction).high
+
+
+ONE_ADDED = NamedPair(
+    "one added", NeighbouringPair.add(Dataset(np.empty((0, 1)), np.empty(0), x_bound=1.0, y_bound=1.0), [0.5], 0.5)
+)
+
+
+class Typed:
+    """The number of records, without noise or with it, in the type that a function of the data set gives."""
+
+    name = "typed"
+
+    def __init__(self, of: Callable[[Any], Any]) -> None:
+        self.of = of
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
+        return [self.of(dataset, float(rng.integers(9))) for _ in range(n_draws)]
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda data, noise: 0 if data.n_records else 0.0,
+        lambda data, noise: int(noise) if data.n_records else noise,
+        lambda data, noise: np.float32(noise) if data.n_records else noise,
+        lambda data, noise: [int(noise), 1] if data.n_records else [noise, 1.0],
+        lambda data, noise: {"sum": np.int64(noise)} if data.n_records else {"sum": noise},
+        lambda data, noise: np.array([noise], dtype="i4" if data.n_records else "f8"),
+    ],
+)
+def test_a_type_alone_refutes_nothing_and_is_told(of: Any) -> None:
+    found = examine(Typed(of), [ONE_ADDED], point_claim(1.0, 0.0), budget(1_000))
+    assert not found.refutations
+    assert found.types.startswith("numbers are of type float on the first data set and of type ")
+
+
+@pytest.mark.parametrize("of", [lambda data, noise: bool(data.n_records), lambda data, noise: str(data.n_records)])
+def test_another_value_is_refuted_as_ever(of: Any) -> None:
+    assert examine(Typed(of), [ONE_ADDED], point_claim(1.0, 0.0), budget(1_000)).refutations
+
+
+class Fails(Moment):
+    """A mechanism that raises what a function of the data set gives, and draws where that is None."""
+
+    def __init__(self, stop: Callable[[Dataset], Exception | None]) -> None:
+        super().__init__(5.0)
+        self.stop = stop
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        stop = self.stop(dataset)
+        if stop is not None:
+            raise stop
+        return super().draw(dataset, n_draws, rng=rng)
+
+
+REFUSALS: list[tuple[Callable[[Dataset], Exception | None], str, str]] = [
+    (lambda d: TypeError(f"cannot use {d.y}"), "the code raised TypeError at every call", "correct the code"),
+    (lambda d: AttributeError("no attribute Z"), "the code raised AttributeError at every call", "correct the code"),
+    (lambda d: ValueError("few") if d.n_records < 2 else None, "", "data.n_min"),
+    (lambda d: ValueError("many") if d.n_records > 2 else None, "", "whatever a single record is"),
+    (lambda d: ValueError() if d.n_records % 2 else TypeError(), "", "each with another error"),
+    (lambda d: ValueError(str(d.y)) if np.any(d.y > 0.5) else None, "", "whatever a single record is"),
+]
+
+
+@pytest.mark.parametrize(("stop", "missing", "way_out"), REFUSALS)
+def test_refusals_are_compared_by_their_type_and_have_a_remedy_that_fits(
+    stop: Callable[[Dataset], Exception | None], missing: str, way_out: str
+) -> None:
+    found = examine(Fails(stop), PAIRS, point_claim(1.0, 1e-2), budget())
+    assert found.missing.startswith(missing)
+    assert bool(found.refutations) is not bool(missing)
+    said = advice(found, None, vouched=False, covered=False)
+    assert way_out in said
+    assert ("data.n_min" in said) is (bool(missing) or way_out == "data.n_min")
+    assert "draw more" not in said
+
+
+@pytest.mark.parametrize(
+    ("of", "claim", "words"),
+    [
+        (lambda data, noise: 7, point_claim(1.0, 0.0), "epsilon is at least 0: all outputs of a pair are equal."),
+        (lambda data, noise: "same", point_claim(1.0, 0.0), "epsilon is at least 0: all outputs of a pair are equal."),
+        (lambda data, noise: noise, point_claim(9.0, 0.0), "epsilon is at least 0."),
+        (lambda data, noise: data.n_records, point_claim(90.0, 0.0), ", certified."),
+        (lambda data, noise: data.n_records, point_claim(90.0, 1e-6), " at the claimed delta, certified."),
+        (lambda data, noise: data.n_records, gaussian_dp_claim(60.0), " at delta "),
+    ],
+)
+def test_a_lower_bound_is_always_said_with_its_delta_where_there_is_one(of: Any, claim: Any, words: str) -> None:
+    found = examine(Typed(of), [ONE_ADDED], claim, budget(1_000))
+    said = advice(found, None, vouched=False, covered=False)
+    assert words in said
+    assert ("at the claimed delta" in said) is (claim.curve is None and claim.delta > 0)

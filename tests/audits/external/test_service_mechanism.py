@@ -95,9 +95,9 @@ def test_outputs_are_those_of_the_service(server: FakeServer, chunked: bool, kee
 ENDS = [
     ("close", CallEnded, r"^closed$", 1),
     ("half", CallEnded, r"^closed$", 1),
-    ("500", CallEnded, r"^HTTP 500 #[0-9a-f]{8}$", 1),
-    ("404", CallEnded, r"^HTTP 404 #[0-9a-f]{8}$", 1),
-    ("302", CallEnded, r"^HTTP 302 #[0-9a-f]{8}$", 1),
+    ("500", CallEnded, r"^HTTP 500$", 1),
+    ("404", CallEnded, r"^HTTP 404$", 1),
+    ("302", CallEnded, r"^HTTP 302$", 1),
     ("503", NoAnswer, r"^the service answered HTTP 503 every time$", 4),
     ("504", NoAnswer, r"^the service answered HTTP 504 every time$", 4),
     ("short", WrongRows, r"got 2 lines for 3 draws", 1),
@@ -139,7 +139,7 @@ def test_what_a_service_does_instead_of_answering(
     [
         ("hang", "timeout", 1),
         ("drip", "timeout", 1),
-        *((status, f"HTTP {status} #355ead9d", 1) for status in ("429", "502", "503", "504")),
+        *((status, f"HTTP {status}", 1) for status in ("429", "502", "503", "504")),
     ],
 )
 def test_what_load_may_have_done_is_an_output_where_that_is_asked_for(
@@ -154,7 +154,7 @@ def test_what_load_may_have_done_is_an_output_where_that_is_asked_for(
     assert mechanism.draw(CLEAN, 3, rng=rng()) == literal(server, CLEAN, 3)
 
 
-def test_an_error_line_is_a_refusal_and_another_text_another_end(server: FakeServer) -> None:
+def test_an_error_line_is_a_refusal_and_a_status_an_end_without_its_body(server: FakeServer) -> None:
     server.change(fault="error", poison=POISON)
     refusals = ServiceMechanism(server.url).draw(BAD, 2, rng=rng())
     assert all(isinstance(output, Refusal) for output in refusals)
@@ -164,14 +164,13 @@ def test_an_error_line_is_a_refusal_and_another_text_another_end(server: FakeSer
         with raw_server(head + text) as (url, _), pytest.raises(CallEnded) as stop:
             ServiceMechanism(url).draw(CLEAN, 1, rng=rng())
         ends.add(stop.value.kind)
-    assert len(ends) == 3
-    assert "HTTP 500" in ends
+    assert ends == {"HTTP 500"}
 
 
 def test_an_answer_has_one_status() -> None:
     """A service that tells data sets apart by 200 and 201 gives no answer with the latter."""
     head = b"HTTP/1.1 201 X\r\nContent-Length: 2\r\n\r\n1\n"
-    with raw_server(head) as (url, _), pytest.raises(CallEnded, match=r"^HTTP 201 #"):
+    with raw_server(head) as (url, _), pytest.raises(CallEnded, match=r"^HTTP 201$"):
         ServiceMechanism(url).draw(CLEAN, 1, rng=rng())
 
 
@@ -258,7 +257,7 @@ def test_half_an_answer_and_no_http_are_a_connection_that_closed(reply: bytes) -
 
 def test_an_answer_may_come_before_the_request_was_read_and_without_a_length() -> None:
     refused = b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"
-    with raw_server(refused) as (url, _), pytest.raises(CallEnded, match=r"^HTTP 413 #"):
+    with raw_server(refused) as (url, _), pytest.raises(CallEnded, match=r"^HTTP 413$"):
         ServiceMechanism(url).draw(LARGE, 1, rng=rng())
     with raw_server(b"HTTP/1.0 200 OK\r\n\r\n[1,\t2]") as (url, heads):
         assert ServiceMechanism(url).draw(CLEAN, 1, rng=rng()) == [[1.0, 2.0]]

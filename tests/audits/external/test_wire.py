@@ -103,14 +103,25 @@ def test_what_is_no_json_is_an_output_of_its_own(line: bytes) -> None:
     assert take_apart(read).whole() != take_apart(read_line(line + b"!")).whole()
 
 
-def test_an_error_is_a_refusal_of_its_text_which_only_public_data_show() -> None:
-    first, second = (read_line(json.dumps({"error": text}).encode()) for text in ("record 7 is bad", "no such cell"))
-    assert isinstance(first, Refusal)
-    assert first != second
-    assert first == read_line(b'{ "error":"record\\u00207 is bad"}', public=True)
-    assert first.reason == ""
-    assert "7" not in str(first).partition("#")[0]
-    assert read_line(b'{"error": "bad\\nmore"}', public=True).reason == "bad"
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("record 7 is bad", "error"),
+        ("", "error"),
+        ("TypeError", "TypeError"),
+        ("TypeError: cannot use [0.5]", "TypeError"),
+        ("numpy.linalg.LinAlgError: Singular matrix\nmore", "numpy.linalg.LinAlgError"),
+        ("java.lang.IllegalArgumentException: 7", "java.lang.IllegalArgumentException"),
+        ("TypeErrors: 7", "error"),
+        ("7Error: x", "error"),
+        ("Error in solve(7)", "error"),
+    ],
+)
+def test_an_error_is_a_refusal_by_its_type_and_only_public_data_show_its_text(text: str, kind: str) -> None:
+    line = json.dumps({"error": text}).encode()
+    assert read_line(line) == Refusal(kind)
+    assert read_line(line).reason == ""
+    assert read_line(line, public=True).reason == text.partition("\n")[0]
 
 
 @given(st.integers())

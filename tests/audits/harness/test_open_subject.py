@@ -228,11 +228,11 @@ def test_a_random_refusal_is_never_taken_for_a_certain_one():
     def body(self, dataset, n, rng):
         if dataset is LARGE:
             return laplace(1.0)(self, dataset, n, rng)
-        return [0.5 if next(answered) % 200 == 199 else Refusal("error #00000000") for _ in range(n)]
+        return [0.5 if next(answered) % 200 == 199 else Refusal("error") for _ in range(n)]
 
     subject = subject_of(OpenDoor(body, concurrency=1))
     source = subject.encoded(SMALL, LARGE, KEY)
-    assert source.refusals == (Refusal("error #00000000"), None)
+    assert source.refusals == (Refusal("error"), None)
     assert source.constant == (None, None)
     first, _, _ = source.draw_both(2000, KEY)
     assert (first == 0.5).sum() == 10
@@ -280,13 +280,13 @@ def test_wrong_numbers_of_lines_are_counted_and_made_one_by_one():
 def test_the_text_of_an_error_is_shown_for_public_data_only(public):
     data = Dataset(SMALL.X, SMALL.y, 1.0, 1.0, public=public)
     bodies = [
-        lambda self, d, n, rng: [Refusal("error #12345678", "row 0.25 is odd")] * n,
+        lambda self, d, n, rng: [Refusal("error", "row 0.25 is odd")] * n,
         ends("exit 3", lambda *_: True, laplace(1.0)),
         lambda self, d, n, rng: (_ for _ in ()).throw(RuntimeError("row 0.25 is odd")),
     ]
     words = [str(subject_of(OpenDoor(body)).refusal(data, KEY)) for body in bodies]
-    shown = "error #12345678: row 0.25 is odd", "exit 3: exit 3", "RuntimeError: row 0.25 is odd"
-    assert words == (list(shown) if public else ["error #12345678", "exit 3", "RuntimeError"])
+    shown = "error: row 0.25 is odd", "exit 3: exit 3", "RuntimeError: row 0.25 is odd"
+    assert words == (list(shown) if public else ["error", "exit 3", "RuntimeError"])
 
 
 def test_data_sets_that_are_accepted_cost_a_call_and_refused_ones_six():

@@ -22,7 +22,7 @@ from oracles.audits.outputs import canonical, encode_one_by_one
 from audits.harness.forms import Rebuilt
 from audits.harness.output_leaves import SYMBOLS, Refusal, symbol, take_apart
 from audits.harness.outputs import Layout, _row, encode
-from audits.harness.returned import Block, WrongRows, as_outputs, joined, outputs_of
+from audits.harness.returned import Block, WrongRows, as_outputs, joined, outputs_of, types_apart
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.complex_numbers() | st.text(max_size=5)
@@ -147,7 +147,7 @@ class Unreadable(dict):
 KINDS = [
     None, True, 1, 1.5, 2**60, 2**60 + 1, np.int64(2**60 + 2), Decimal("0.1"), Fraction(1, 3), np.longdouble("0.1"), 1j,
     Decimal("NaN"), "a", "a 1.5", "a 2.5", b"a", pd.NA, pd.NaT, Colour.RED, datetime.date(2020, 1, 1),
-    np.datetime64("2020-01-02"), np.float32(1.5), [], (), [1, "a"], (1, "a"), {"a": 1}, {"b": 1}, frozenset({1}),
+    np.datetime64("2020-01-02"), np.float32(1.75), [], (), [1, "a"], (1, "a"), {"a": 1}, {"b": 1}, frozenset({1}),
     np.zeros(0), np.zeros((2, 2)), np.zeros(4), np.zeros(5000), np.ones(5000), np.array(["a", 1], dtype=object),
     np.ma.masked_array([1.0, 2.0], [True, False]), np.array([(1, 2.0)], dtype=[("a", int), ("b", float)])[0],
     pd.Series([1.0, 2.0]), pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0, 2.0]}, index=["x", "y"]),
@@ -188,15 +188,44 @@ def test_ragged_outputs_get_counts_and_sums():
     assert ("whole", "") in kinds
 
 
-def test_types_of_numbers_are_a_column_where_they_differ_and_none_otherwise():
-    narrow, wide = (outputs_of(np.ones((3, 1), dtype=kind), 3) for kind in (np.float32, np.float64))
-    layout = Layout.learn([narrow, wide])
+def test_kinds_of_numbers_are_a_column_where_they_differ_and_none_otherwise():
+    truth, wide = (outputs_of(np.ones((3, 1), dtype=kind), 3) for kind in (np.bool_, np.float64))
+    layout = Layout.learn([truth, wide])
     assert layout.width == 2
-    assert not set(bits(layout.encode(narrow))) & set(bits(layout.encode(wide)))
+    assert not set(bits(layout.encode(truth))) & set(bits(layout.encode(wide)))
     alone = Layout.learn([wide])
     assert alone.width == 1
-    assert alone.encode(narrow)[0, 0] >= SYMBOLS
-    assert Layout.learn([narrow, wide], types=False).width == 1
+    assert alone.encode(truth)[0, 0] >= SYMBOLS
+    assert Layout.learn([truth, wide], types=False).width == 1
+
+
+#: The same value twice, in different types of numbers.
+SAME = [
+    (0, 0.0), (np.float32(0.5), 0.5), (np.int32(3), 3), (Decimal(2), 2.0), ([0, 0.5], [0.0, 0.5]), ((1, 2), (1.0, 2.0)),
+    ({"a": 1, "b": [1, 2]}, {"a": 1.0, "b": [1.0, 2.0]}), (np.arange(3), np.arange(3.0)), ({1}, {1.0}),
+    (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1.0, 2.0]})), ({"a": 1, "b": "text"}, {"a": 1.0, "b": "text"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), SAME, ids=str)
+def test_numbers_of_one_value_are_one_output_whatever_their_type(one, other):
+    for outputs in ([one, other], [one, other, None, "text", 7.5]):
+        assert len(set(bits(encode(outputs)[:2]))) == 1
+    assert take_apart(one).whole() == take_apart(other).whole()
+    words = types_apart([as_outputs([one])], [as_outputs([other])])
+    assert "on the first data set" in words
+    assert types_apart([as_outputs([one])], [as_outputs([one])]) == ""
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, True), (0, False), (1.0, 1j), (2**53, 2**53 + 1), (1, "1"), (0, None)])
+def test_what_is_printed_otherwise_is_another_output(one, other):
+    assert len(set(bits(encode([one, other])))) == 2
+    assert types_apart([as_outputs([one])], [as_outputs([other])]) == ""
+
+
+def test_a_view_that_names_the_type_tells_types_apart():
+    layout = Layout.learn([[0, 0.0]], views=(lambda output: type(output).__name__,))
+    assert len(set(bits(layout.encode([0, 0.0])))) == 2
 
 
 def test_views_are_further_columns():

@@ -216,7 +216,7 @@ def test_a_mechanism_that_cannot_be_copied_is_used_as_it_is():
 
 
 def test_a_subject_must_draw():
-    with pytest.raises(TypeError, match="mechanism must have a method draw"):
+    with pytest.raises(TypeError, match=r"mechanism must be an object of a class with the method draw\(self"):
         Subject(object())
 
 

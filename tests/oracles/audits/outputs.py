@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-TYPES = {bool: "b1", int: "i8", float: "f8", complex: "c16"}
+TYPES = {bool: "truth value", int: "real", float: "real", complex: "complex"}
 
 
 def canonical(output: Any) -> Any:
@@ -21,13 +21,18 @@ def canonical(output: Any) -> Any:
         return ("text" if isinstance(output, str) else "bytes", output)
     if isinstance(output, bool | int | float | complex):
         return ("number", TYPES[type(output)], number(output))
-    if isinstance(output, list | tuple) and output and all(type(x) is float for x in output):
-        return ("floats", tuple(number(x) for x in output)) if len(output) > 1 else canonical(output[0])
+    if isinstance(output, list | tuple) and output and all(map(plain, output)):
+        return ("reals", tuple(number(x) for x in output)) if len(output) > 1 else canonical(output[0])
     if isinstance(output, Mapping):
         return ("mapping", frozenset((str(key), canonical(value)) for key, value in output.items()))
     if isinstance(output, Set):
         return ("set", frozenset(canonical(item) for item in output))
     return (type(output).__name__, tuple(canonical(item) for item in output))
+
+
+def plain(item: Any) -> bool:
+    """A real number that float64 holds."""
+    return type(item) is float or (type(item) is int and abs(item) < 2**53)
 
 
 def number(value: Any) -> Any:

@@ -273,7 +273,7 @@ def test_public_data_are_certified_for_both_audiences(finished: Path) -> None:
             "mechanism.import must be importable, got mechanism.import=bad.py:f (Zero",
         ),
         (DATA + imported("empty.py:f") + DP, [], "mechanism.import must name a function of its module"),
-        (DATA + imported("plain.py:f") + DP, [], "mechanism.import must make an object with a method draw, got int"),
+        (DATA + imported("plain.py:f") + DP, [], "with a method draw(self, dataset, n_draws, *, rng), got int"),
         (DATA + imported("plain.py:f", x=1) + DP, [], "mechanism.parameters must fit f"),
         (DATA + "n_public = 3\n" + ssp(8.0) + DP, [], "data.n_public must be at least the number of records"),
         (DATA + ssp(8.0) + '[release]\nfile = "no.json"\n' + DP, [], "release.file must be a readable file"),

@@ -322,3 +322,30 @@ def test_a_service_is_a_mechanism_like_any_other(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(AuditFailure, match=r"not examined: no pair of data sets was reached: the service .*sides$"):
         audit(service, pair, (1.0, 0.0), expect="not refuted")
     assert "31337" not in json.dumps(audit.rows)
+
+
+class Drawn:
+    """A mechanism, whose class is none."""
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> Any:
+        return rng.standard_normal((n_draws, 1))
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        (Drawn.draw, "an object of a class with the method draw"),
+        (lambda dataset, n_draws, rng: None, "an object of a class with the method draw"),
+        (Drawn, "an instance with the method draw"),
+        (Drawn().draw, "got method"),
+        (3, "got int"),
+        (None, "got NoneType"),
+    ],
+)
+def test_what_has_no_draw_is_a_wrong_call_that_leaves_no_row(given: Any, rule: str) -> None:
+    auditor = Auditor("t.py::one", "", 1, 200, 1e-4)
+    pair = NeighbouringPair.add(Dataset([[0.5]], [0.5], 1.0, 1.0), [0.5], 0.5)
+    with pytest.raises(AuditFailure, match=rule) as stop:
+        auditor(given, pair, (1.0, 0.0))
+    assert "(self, dataset, n_draws, *, rng)" in str(stop.value)
+    assert auditor.rows == []

@@ -20,7 +20,7 @@ from audits.examination.examine_choose import LEARNED, Named, places
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import Demand, DrawnPair
 from audits.examination.examined_claim import MISCOUNTED, Examination, examine
-from audits.examination.witnesses import StatedProfile, Witness, of_test
+from audits.examination.witnesses import StatedProfile, Violation, Witness, claimed_words, of_test, outputs_said, spaced
 from audits.search.design_search import PairSearch
 from audits.verdict import CheckRole, sound
 from mechanisms import Relation
@@ -41,6 +41,8 @@ from .types import DPClaim
 DEMANDED = {"quick": Demand(6, 2_000), "standard": Demand(12, 10_000), "full": Demand(12, 10_000)}
 #: Pairs around the user's own data.
 OWN_PAIRS = 3
+#: What to do where every call was refused.
+FIX_CODE = "No further draw can help: correct the code. If it needs more records than were tried, say so (data.n_min)."
 #: What the check of a sequential audit is called.
 SPARING = "sparing audit"
 
@@ -137,6 +139,7 @@ def _witness_check(pair: PairExamination, witness: Witness, *, over_all: bool) -
     shown = Claim(witness.quantity, witness.low, witness.high, witness.high)
     evidence = Evidence(shown, witness.exact, witness.sampled, notes=dict(witness.notes))
     words = f"{pair.name}. {witness.words}" if witness.words else pair.name
+    words += f"; {pair.types}, where equal values are one output" if pair.types else ""
     name = f"{witness.about}: {pair.name}"
     return Check(name, role, evidence, pair.private, words, witness.tests, witness.rests_on)
 
@@ -163,17 +166,16 @@ def advice(
     if examination.refutations:
         pair = examination.refutations[0][0]
         if any(pair.refused):
-            return (
-                "The mechanism refuses one of two neighbouring data sets, which tells them apart. If the least number "
-                "of records is public, say so (data.n_min)."
-            )
+            return _refusing(pair, small=examination.small_refused)
         assert examination.violation is not None
         return least_change(examination.violation, examination.broken)
     if examination.misstated:
         return misstated(examination.misstated)
     low = _epsilon_seen(examination)
-    certified = f"; epsilon is at least {low:.3g} at the claimed delta, certified" if low > 0 else ""
+    certified = _certified(examination, low)
     seen = f"No violation found{certified}. " if examination.drawn else ""
+    if examination.types:
+        seen += f"On one pair {examination.types}. Equal values are one output; return one type. "
     if examination.missing:
         return seen + _more(examination)
     if examination.law and not door:
@@ -191,17 +193,43 @@ def advice(
     return seen + "Name whoever vouches for the law of the mechanism (mechanism.vouched_by)."
 
 
+def _certified(examination: Examination, low: float) -> str:
+    """Return how large epsilon is at least, and where it is 0 why nothing more was learnt, if the outputs tell."""
+    claim = examination.claim
+    if claim is None:
+        return ""
+    if low <= 0:
+        return f"; epsilon is at least 0: {examination.silent}" if examination.silent else "; epsilon is at least 0"
+    at = f" at delta {claim.delta:.3g}" if claim.curve is not None else " at the claimed delta" if claim.delta else ""
+    return f"; epsilon is at least {low:.3g}{at}, certified"
+
+
+def _refusing(pair: PairExamination, *, small: bool) -> str:
+    """Return what to do about refusals that tell two data sets apart; ``small``: of small data sets alone."""
+    if all(pair.refused):
+        return (
+            "The mechanism refuses both of two neighbouring data sets, each with another error: make it the same one."
+        )
+    found = "The mechanism refuses one of two neighbouring data sets, which tells them apart."
+    if small:
+        return f"{found} If the least number of records is public, say so (data.n_min)."
+    return f"{found} Make it answer, or refuse, whatever a single record is."
+
+
 def _more(examination: Examination) -> str:
     """Return what would let an examination be made that was not."""
     if examination.stopped:
         return "Let the mechanism answer every request (mechanism.timeout, mechanism.batch)."
+    if examination.refused_everywhere:
+        return FIX_CODE
     if examination.unreached:
         return "Let it take longer (budget.max_seconds), or ask for fewer draws ([budget] pairs and draws)."
     if examination.missing == MISCOUNTED:
         return "A line for each draw, and no other: what else is written belongs on standard error."
     if examination.spared:
         return "Let it draw more (budget.max_draws)."
-    return "Let it draw more: [budget] pairs and draws, data.n_min for data sets that are too small."
+    small = ", data.n_min for data sets that are too small" if examination.small_refused else ""
+    return f"Let it draw more: [budget] pairs and draws{small}."
 
 
 def apart(relation: Relation, group: int = 1) -> str:
@@ -215,7 +243,8 @@ def examined_row(examination: Examination, deployment: Deployment, relation: Rel
     compared = [pair for pair in examination.pairs if not pair.skipped]
     missing, budget = examination.missing, deployment.config.budget
     # where nobody answered, or nobody knows what, no budget would help
-    spent = missing and not (examination.left_out[0] or examination.stopped) and missing != MISCOUNTED
+    spent = missing and not (examination.left_out[0] or examination.stopped or examination.refused_everywhere)
+    spent = spent and missing != MISCOUNTED
     if spent and examination.unreached and budget.max_seconds is not None:
         missing += f" (budget.max_seconds = {budget.max_seconds:g})"
     elif spent and budget.max_draws is not None:
@@ -271,6 +300,7 @@ def sparing_dp(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding
             deadline=deployment.deadline,
         )
     forced, way_out = deployment.chosen_by_looking
+    violation = _sparing_violation(audit, privacy)
     return deployment.finding(
         claim,
         sentence,
@@ -278,8 +308,9 @@ def sparing_dp(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding
         [_sparing_check(audit)],
         conditions=deployment.conditions,
         examined=_sparing_row(audit, claim),
-        advice=way_out or _sparing_advice(audit),
+        advice=way_out or _sparing_advice(audit, violation),
         forced=forced,
+        violation=violation,
         figures=((False, _wealth_figure(name, audit)),) if len(audit.wealth) > 1 else (),
     )
 
@@ -293,16 +324,26 @@ def _sparing_check(audit: SparingAudit) -> Check:
     notes: dict[str, Value] = {"draws": audit.n_draws, "pair": audit.pair}
     if audit.point is not None:
         notes |= {"epsilon": audit.point.epsilon}
-    words = f"{audit.pair}. After {audit.n_draws:,} draws in all, bets on {audit.event or 'nothing'}"
+    hits = f" ({audit.hits})" if audit.hits else ""
+    words = f"{audit.pair}. After {audit.n_draws:,} draws in all, bets on {audit.event or 'nothing'}{hits}"
     return Check(SPARING, CheckRole.REFUTES, Evidence(shown, None, seen.sampled, notes=notes), False, words)
 
 
-def _sparing_advice(audit: SparingAudit) -> str:
-    if audit.refuted:
-        return (
-            f"Refuted with {audit.n_draws:,} draws on: {audit.pair}. More noise, a larger epsilon, or a mechanism that "
-            "does what it states."
-        )
+def _sparing_violation(audit: SparingAudit, claim: PrivacyClaim) -> Violation | None:
+    """Return the refuted claim in numbers; no epsilon larger than the claimed one is bet against."""
+    if not audit.refuted:
+        return None
+    claimed, hits = claimed_words(claim), spaced(audit.hits)
+    return Violation(
+        claimed, math.nan, claim.delta, audit.failure_prob, audit.pair, "", outputs_said(audit.event), hits
+    )
+
+
+def _sparing_advice(audit: SparingAudit, violation: Violation | None) -> str:
+    if violation is not None:
+        return least_change(violation)
+    if audit.refused:
+        return FIX_CODE
     return "More draws (budget.max_draws) may refute it. A PASS needs the whole examination (budget.sequential)."
 
 

@@ -96,14 +96,16 @@ class MechanismSource(OwnCode):
         try:
             made = factory(**self.parameters)
         except Exception as stop:
-            raise UserError(f"mechanism.parameters must fit {name}, got {type(stop).__name__}: {stop}") from stop
+            rule = f"fit {name}, a class or a function that returns an object with draw(dataset, n_draws, *, rng)"
+            raise UserError(f"mechanism.parameters must {rule}, got {type(stop).__name__}: {stop}") from stop
         if callable(getattr(made, "draw", None)) or isinstance(made, Filter):
             return Imported(made)
         missing = [method for method in FILTER_METHODS if not callable(getattr(made, method, None))]
         if len(missing) < len(FILTER_METHODS):
             rule = "make a filter with methods start, spend and admits"
             raise UserError(f"mechanism.import must {rule}, got none named {missing[0]}")
-        raise UserError(f"mechanism.import must make an object with a method draw, got {type(made).__name__}")
+        rule = "make an object with a method draw(self, dataset, n_draws, *, rng)"
+        raise UserError(f"mechanism.import must {rule}, got {type(made).__name__}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -366,14 +367,18 @@ def rows(folder: Path):
 
 
 @pytest.mark.parametrize("public", [True, False])
-def test_a_false_claim_fails_with_few_draws_and_says_on_what(tmp_path, public):
+def test_a_false_claim_fails_with_few_draws_and_says_on_what(tmp_path, public, capsys):
     config = written(tmp_path, 0.25, SPARING + "max_draws = 1200\n", public)
     assert invoke(["certify", str(config), "--out", str(tmp_path / "out")]) == 1
     found = rows(tmp_path)
     (claim,), (check,) = found["claim"], found["check"]
     assert claim["verdict"] == "FAIL"
     assert check["check"] == "sparing audit"
-    assert " draws on: " in claim["advice"]
+    for text in (claim["says"], capsys.readouterr().out, next(tmp_path.glob("out/*/audit.md")).read_text("utf-8")):
+        assert "Claimed epsilon 1" in text
+        assert "Seen on: " in text
+        assert re.search(r"data set: .*output.*: [\d,]+ of [\d,]+ against [\d,]+ of [\d,]+", text)
+    assert "draws on: " not in claim["advice"]
     text = json.dumps(check)
     assert "data set: " in text
     assert " against " in text
