@@ -54,7 +54,7 @@ for line in sys.stdin:
     sys.stdout.flush()
 """
 
-DEPLOYMENT = DATA + OBJECTIVE + DRAWN + REPORT + SCALES + dp(1.0, 1e-4) + claim("report-coverage", level=0.1)
+DEPLOYMENT = DATA + OBJECTIVE + DRAWN + REPORT + SCALES + dp(4.0, 1e-4) + claim("report-coverage", level=0.1)
 DEPLOYMENT += pdp(1.0, 1e-4) + QUICK
 
 GRID = """[grid]
