@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import mmap
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,9 @@ DEFAULT_DRAWS = 20_000
 #: Share of one test; 256 of them are the default total of ``pdp-verify run``, whose statements have one share each.
 DEFAULT_FAILURE_PROB = 1e-4 / 256
 COLLECTED = pytest.StashKey["Collected"]()
+GUARD = pytest.StashKey["Guard"]()
+#: Processes that run tests: a test run inside a test, as plugins test themselves, is guarded by the outer one.
+_RUNNING: set[int] = set()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -133,6 +138,8 @@ def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
     from verify.plugin.pytest_audit import AuditFailure, Auditor
 
     option = request.config.option
+    if guard := request.config.stash.get(GUARD, None):
+        guard.begin(request.node.nodeid)
     auditor = Auditor(
         test=request.node.nodeid,
         statement=statement_of(request.node),
@@ -161,6 +168,8 @@ def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
         pytest.fail(message, pytrace=False)
 
     yield audit
+    if guard:
+        guard.begin("")
     if auditor.rows:
         _attach(request.node, auditor.rows)
 
@@ -240,6 +249,53 @@ class StatementItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return where the statement stands in the summary."""
         return self.path, None, self.name
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Go on in a child process where tests audit: code under test that ends the process cannot make the run green."""
+    config = session.config
+    audits = any(FIXTURE in getattr(item, "fixturenames", ()) for item in session.items)
+    spread = hasattr(config, "workerinput") or config.getoption("numprocesses", None)  # pytest-xdist sees a death
+    unguarded = spread or config.option.collectonly or config.option.usepdb or os.getpid() in _RUNNING
+    if audits and not unguarded and hasattr(os, "fork") and not shadowed():
+        config.stash[GUARD] = Guard()
+    _RUNNING.add(os.getpid())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Note the exit code, which the child says at its very end."""
+    if guard := session.config.stash.get(GUARD, None):
+        guard.code = int(session.exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say the exit code: the test run has come to its end."""
+    if guard := config.stash.get(GUARD, None):
+        guard.say(guard.code)
+
+
+class Guard:
+    """The test run is in a child process; its parent knows the test whose audit has begun, and the code it said."""
+
+    def __init__(self) -> None:
+        from verify.cli_child import become_child
+
+        self.code = 2
+        self._test = mmap.mmap(-1, 4096)
+        self.say = become_child(self._what)
+
+    def begin(self, test: str) -> None:
+        """Note the test whose audits begin, or that they have ended (an empty name)."""
+        self._test.seek(0)
+        self._test.write(test.encode()[:4000].ljust(4096, b"\0"))
+
+    def _what(self) -> str:
+        os.write(2, b"\n")  # after the dots of the tests
+        name = self._test[:].rstrip(b"\0").decode(errors="replace")
+        return f"the audit in {name}" if name else "a test run with audits"
 
 
 class Collected:

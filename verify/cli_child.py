@@ -25,42 +25,48 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def in_child(work: Callable[[], int]) -> NoReturn:
-    """Do ``work`` in a child process, and exit with the code that it returned there.
-
-    SIGINT and SIGTERM are passed on as SIGTERM, which is a ``KeyboardInterrupt`` there; its own SIGINT is none: a BLAS
-    that finds no memory sends itself one. A second signal, or a SIGTERM that is not obeyed within ``GRACE`` seconds,
-    kills the child. A parent that is killed takes it along (on Linux).
-    """
+    """Do ``work`` in a child process, and exit with the code that it returned there."""
     _open_standard_streams()
     if not hasattr(os, "fork"):
         signal.signal(signal.SIGTERM, _stopped)
         sys.exit(work())
+    say = become_child(lambda: "a command")
+    try:
+        code = work()
+    except BaseException:  # not even why could be said
+        os._exit(2)
+    say(code)
+    signal.signal(signal.SIGTERM, _not_ours)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(GRACE)  # whatever a library does at its end
+    sys.exit(code)
+
+
+def become_child(what: Callable[[], str]) -> Callable[[int], object]:
+    """Go on in a child process, and return the function by which it says its exit code; the parent waits and exits.
+
+    SIGINT and SIGTERM are passed on as SIGTERM, which is a ``KeyboardInterrupt`` there; its own SIGINT is none: a BLAS
+    that finds no memory sends itself one. A second signal, or a SIGTERM that is not obeyed within ``GRACE`` seconds,
+    kills the child. A parent that is killed takes it along (on Linux). ``what``: what has ended where no code was said.
+    """
     reading, writing = os.pipe()
     before, parent, word = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING), os.getpid(), os.urandom(16)
     try:
         child = os.fork()
     except OSError as stop:
         os.write(2, one_line(f"a process must be able to start, got none ({stop.strerror})").encode())
-        sys.exit(2)
+        os._exit(2)
     if child:
         os.close(writing)
-        sys.exit(_code_of(child, reading, before, word))
+        os._exit(_code_of(child, reading, before, word, what))
     os.close(reading)
     _end_with(parent, writing)
     signal.signal(signal.SIGINT, _not_ours)
     signal.signal(signal.SIGTERM, _stopped)
     sys.unraisablehook = _lost
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    try:
-        code = work()
-    except BaseException:  # not even why could be said
-        os._exit(2)
-    os.write(writing, word + str(code).encode())
-    signal.signal(signal.SIGTERM, _not_ours)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(GRACE)  # whatever a library does at its end
-    sys.exit(code)
+    return lambda code: os.write(writing, word + str(code).encode())
 
 
 def _open_standard_streams() -> None:
@@ -120,7 +126,7 @@ def _end_with(parent: int, writing: int) -> None:
         os._exit(2)
 
 
-def _code_of(child: int, reading: int, before: Iterable[int], word: bytes) -> int:
+def _code_of(child: int, reading: int, before: Iterable[int], word: bytes, what: Callable[[], str]) -> int:
     """Wait for the end of a child, and return the code that it said after the word that only it knows, or 2."""
     first: list[float] = []
     late: list[str] = []
@@ -151,5 +157,5 @@ def _code_of(child: int, reading: int, before: Iterable[int], word: bytes) -> in
     how = [*late, f"{signal.Signals(-ended).name} in the middle" if ended < 0 else f"exit {ended} in the middle"][0]
     hint = "too little memory, or a library that ends programs; what was decided is kept"
     with suppress(OSError):
-        os.write(2, one_line(f"a command must come to its own end, got {how} ({hint})").encode())
+        os.write(2, one_line(f"{what()} must come to its own end, got {how} ({hint})").encode())
     return 2

@@ -129,6 +129,57 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+#: A mechanism that ends the process that it runs in, in one of the ways of libraries.
+ENDS = """
+import ctypes, os, signal, sys
+import pytest
+from mechanisms import Dataset, NeighbouringPair
+
+PAIR = NeighbouringPair.remove(Dataset([[0.5]], [1.0], 1.0, 1.0), 0)
+
+class Ends:
+    name = "ends"
+    def draw(self, dataset, n_draws, *, rng):
+        {how}
+
+def test_before():
+    pass
+
+def test_ends(privacy_audit):
+    privacy_audit(Ends(), PAIR, (1.0, 0.0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("os._exit(0)", "exit 0"),
+        pytest.param("os._exit(1)", "exit 1", marks=pytest.mark.slow),
+        pytest.param("ctypes.CDLL(None).exit(0)", "exit 0", marks=pytest.mark.slow),
+        pytest.param("os.abort()", "SIGABRT", marks=pytest.mark.slow),
+        pytest.param("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL", marks=pytest.mark.slow),
+    ],
+)
+def test_code_that_ends_the_test_run_cannot_make_it_green(how: str, end: str, tmp_path: Path) -> None:
+    (tmp_path / "test_ends.py").write_text(ENDS.replace("{how}", how))
+    done = run(tmp_path)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"error: the audit in test_ends.py::test_ends must come to its own end, got {end} in the")
+
+
+@pytest.mark.slow
+def test_a_test_run_inside_a_test_is_not_guarded_again(tmp_path: Path) -> None:
+    """As plugins test themselves: the inner run returns to the outer test."""
+    text = ENDS.replace("{how}", "return rng.laplace(size=(n_draws, 1))")
+    (tmp_path / "test_inner.py").write_text(text)
+    outer = "def test_outer():\n    import pytest\n    assert pytest.main(['-q', 'test_inner.py']) == 1\n"
+    (tmp_path / "test_outer.py").write_text(outer)
+    done = run(tmp_path, "test_outer.py")
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+
+
 @pytest.mark.slow
 def test_record_is_the_same_with_three_workers_and_in_any_selection(suite: Path) -> None:
     """Serial and ``-n 3`` write the same bytes and one PDF; ``-k`` leaves every row as it is."""
