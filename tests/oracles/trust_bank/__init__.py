@@ -1,14 +1,13 @@
 """The bank that a certificate must withstand: mechanisms that are not private, and some that are, with equality.
 
-Each module of this folder is a file that ``certify`` can import by its path; it imports numpy, scipy and ``mechanisms``
-alone (pandas where it answers with frames) and lists its mechanisms in ``ROWS`` (name, class, parameters, what differs
-from the usual claim, why). Here they become ``Entry`` objects. The bank is written from how authors err; it knows no
-detector. ``leaks`` holds an event for every broken one, whose probabilities break the claim.
+Each module of this folder is a file that ``certify`` can import by its path; it imports numpy, scipy, ``mechanisms``
+and ``oracles.bank_laws`` alone (pandas where it answers with frames). ``bank.toml`` lists its mechanisms; here they
+become ``Entry`` objects. The bank is written from how authors err; it knows no detector. ``leaks`` holds an event for
+every broken one, whose probabilities break the claim.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -127,6 +126,9 @@ class Entry:
         Whether what an honest mechanism states about itself is wrong, though it keeps its claim.
     budget : mapping
         ``pairs`` and ``draws`` where the mechanism is too slow for the usual number.
+    leak : sequence
+        What shows the leak of a broken mechanism: a function of ``leaks`` or of the file of leaks of its class, and
+        its numbers. Where there is none, that file's ``LEAKS`` has a function of its own.
     """
 
     name: str
@@ -145,6 +147,7 @@ class Entry:
     law: bool = False
     misstated: bool = False
     budget: Mapping[str, int] = field(default_factory=dict)
+    leak: Sequence[Any] = ()
 
     @cached_property
     def path(self) -> Path:
@@ -167,28 +170,25 @@ class Entry:
         return Dataset(rows, np.asarray(y, dtype=float), self.x_bound, self.y_bound)
 
 
-def _entries(module: ModuleType, rows: Mapping[int, Any]) -> list[Entry]:
-    found = []
-    for klass, (name, kind, parameters, changes, why) in ((k, row) for k in rows for row in rows[k]):
-        own = {key: value for key, value in changes.items() if key in Claim.__dataclass_fields__}
-        rest = {key: value for key, value in changes.items() if key not in own}
-        rest.setdefault("relation", "add-remove")
-        file = f"{Path(module.__file__ or '').name}:{kind.__name__}"
-        made = partial(kind, **parameters)
-        found.append(Entry(name, klass, made, file, parameters, Claim(**own), why=why, **rest))
-    return found
+def _table(module: ModuleType) -> Iterator[Entry]:
+    """Yield what ``bank.toml`` has of a file."""
+    file = Path(module.__file__ or "").name
+    for klass, rows in TABLE[file].items():
+        for name, row in rows.items():
+            kind, parameters = getattr(module, row.pop("kind")), row.pop("parameters", {})
+            own = {key: row.pop(key) for key in Claim.__dataclass_fields__ if key in row}
+            if "points" in own:
+                own["points"] = tuple(map(tuple, own["points"]))
+            rest = {"relation": "add-remove", "why": kind.__doc__, **row}
+            origin, made = f"{file}:{kind.__name__}", partial(kind, **parameters)
+            yield Entry(name, int(klass), made, origin, parameters, Claim(**own), **rest)
 
 
+TABLE = tomllib.loads((Path(__file__).parent / "bank.toml").read_text(encoding="utf-8"))
 _MODULES = (moments, named, training, remembered, answers, few_states, formulas, read_off, composition)
-_ENTRIES = sorted(
-    (entry for module in _MODULES for entry in _entries(module, module.ROWS)), key=lambda entry: entry.klass
-)
+_ENTRIES = sorted((entry for module in _MODULES for entry in _table(module)), key=lambda entry: entry.klass)
 BROKEN = tuple(entry for entry in _ENTRIES if entry.klass)
 HONEST = tuple(entry for entry in _ENTRIES if not entry.klass)
 #: Honest laws of every kind, kept apart: ``test_trust_zoo`` proves each.
-ZOO = tuple(
-    entry
-    for module in (zoo_answers, zoo_discrete, zoo_mixed, zoo_vectors)
-    for entry in _entries(module, {0: module.ROWS})
-)
+ZOO = tuple(entry for module in (zoo_answers, zoo_discrete, zoo_mixed, zoo_vectors) for entry in _table(module))
 ENTRIES = {entry.name: entry for entry in (*BROKEN, *HONEST, *ZOO)}

@@ -1,7 +1,5 @@
 """Classes 8 and 24: answers that tell something by another part, form, order, key or text; claims of another form."""
 
-from __future__ import annotations
-
 import math
 import warnings
 import zlib
@@ -9,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from oracles.bank_laws import LaplaceOfSum, Moment
 
 from mechanisms import GaussianProfile, LaplaceProfile
 
@@ -183,23 +182,10 @@ class Ragged(Stated):
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Moment):
     """X^T y + N(0, sigma^2 I), everything stated truly but for the claim that is made of it."""
 
     sigma: float
-    name = "noisy moment"
-
-    def centre(self, dataset):
-        return dataset.X.T @ dataset.y
-
-    def draw(self, dataset, n_draws, *, rng):
-        return self.centre(dataset) + self.sigma * rng.standard_normal((n_draws, dataset.dim))
-
-    def log_density(self, outputs, dataset):
-        return -0.5 * np.square((outputs - self.centre(dataset)) / self.sigma).sum(axis=1)
-
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(x_bound * y_bound / self.sigma)
 
 
 @dataclass(frozen=True)
@@ -216,21 +202,11 @@ class Understated(Gaussian):
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(LaplaceOfSum):
     """The sum of responses with Laplace noise; pure, so never Gaussian private with the mu of its (1, 0) point."""
 
-    scale: float = 1.0
     mu: float = 0.3
     name = "noisy sum"
-
-    def draw(self, dataset, n_draws, *, rng):
-        return dataset.y.sum() + rng.laplace(scale=self.scale, size=(n_draws, 1))
-
-    def log_density(self, outputs, dataset):
-        return -np.abs(outputs[:, 0] - dataset.y.sum()) / self.scale - math.log(2 * self.scale)
-
-    def worst_profile(self, x_bound, y_bound):
-        return LaplaceProfile(y_bound / self.scale)
 
 
 class LaplaceAsGaussian(Laplace):
@@ -238,10 +214,6 @@ class LaplaceAsGaussian(Laplace):
 
     def worst_profile(self, x_bound, y_bound):
         return GaussianProfile(self.mu * y_bound)
-
-
-def gaussian_claim(mu: float) -> dict:
-    return {"type": "gaussian-dp", "mu": mu}
 
 
 # --- class 24: something exact in or around an answer -----------------------------------------------------------------
@@ -448,79 +420,3 @@ SHOWN = {
     # noisy counts of empty groups are removed where they are not positive, those of others never
     "positive": lambda counts, noisy, _: (counts > 0) | (noisy > 0),
 }
-SPARSE = {"dim": 3}
-PURE, PRIME = {"epsilon": 1.0, "delta": 0.0}, {"epsilon": 1.0, "delta": 1e-6}
-RARE = {**PRIME, "visible": False}
-ROWS = {
-    8: [
-        ("raises", Raises, {}, {}, "OverflowError exactly when a response is at its bound"),
-        ("raises-one-of-two", RaisesOneOfTwo, {}, {}, "never answers; the exception's type is the parity of n"),
-        ("nan-for-record", NanForRecord, {}, {}, "NaN exactly when a row of norm 1 is present"),
-        ("infinity-for-record", InfinityForRecord, {}, {}, "infinite exactly when no row is short"),
-        ("own-width", OwnWidth, {}, {}, "as many columns as distinct responses"),
-        ("own-rows", OwnRows, {}, {}, "each answer has as many rows as the data"),
-        ("own-type", OwnType, {}, {}, "float32 or float64 by the size of the responses"),
-        ("extra-key", ExtraKey, {}, {}, "a key that is there only when a response is at its bound"),
-        ("nested-count", NestedCount, {}, {}, "the true number of records in the metadata"),
-        ("text-with-count", CountInText, {}, {}, "the true number of records in the sentence"),
-        ("frame-index", Frame, {}, {}, "the true number of records in the index of a data frame"),
-        ("complex", Complex, {}, {}, "the imaginary part is raw"),
-        ("flags", Flags, {}, {}, "four raw flags beside one noisy bit"),
-        ("none-for-record", Nothing, {}, {}, "None exactly when a large response is present"),
-        ("ragged", Ragged, {}, {}, "one answer in ten has the true number of large responses as its length"),
-        ("group-of-two", Gaussian, {"sigma": 1.9}, {"epsilon": 1.0, "delta": 1e-2, "group": 2},
-         "two records move the moment by 2: mu is 1.05, delta .15"),
-        ("group-of-two-laplace", Laplace, {}, {"epsilon": 1.0, "delta": 0.0, "group": 2},
-         "the loss of two records is 2"),
-        ("laplace-as-gaussian", LaplaceAsGaussian, {}, gaussian_claim(0.3),
-         "Laplace noise is (1, 0)-private and has delta(0) = .39 where mu = .3 has .12"),
-        ("gaussian-dp-too-small", Understated, {"sigma": 1.0, "stated": 2.0}, gaussian_claim(0.5),
-         "mu is 1, sold as .5"),
-        ("zcdp-too-small", Understated, {"sigma": 1.0, "stated": 2.0}, {"type": "zcdp", "rho": 0.125},
-         "rho is .5, sold as .125"),
-        ("renyi-false", Understated, {"sigma": 0.7, "stated": 2.0}, {"type": "renyi", "alpha": 4.0, "epsilon": 0.5},
-         "the divergence of order 4 is 4.08, sold as .5"),
-        ("table-one-point-true", LaplaceAsGaussian, {"mu": 0.3},
-         {"type": "table", "points": ((0.5, 0.02), (1.0, 0.01))},
-         "(1, .01) is true, delta(.5) is .22"),
-        ("zcdp-of-laplace", LaplaceAsGaussian, {"scale": 0.5, "mu": 1.0}, {"type": "zcdp", "rho": 0.1},
-         "the order-one divergence alone is 1.14"),
-    ],
-    24: [
-        ("number-beside", Beside, {"of": "number"}, {}, "the exact number of records"),
-        ("error-beside", Beside, {"of": "error"}, {}, "the exact standard error"),
-        ("residual-beside", Beside, {"of": "residual"}, {}, "the exact residual sum of squares"),
-        ("rank-beside", Beside, {"of": "rank"}, {}, "the exact rank"),
-        ("checksum-beside", Beside, {"of": "checksum"}, {}, "a checksum of the records"),
-        ("range-beside", Beside, {"of": "range"}, {}, "the smallest and the largest response"),
-        ("order-beside", Beside, {"of": "order"}, {}, "the exact order of three groups"),
-        ("longest-beside", Beside, {"of": "longest"}, {}, "the number of the longest row"),
-        ("warnings-beside", Beside, {"of": "warnings"}, {}, "a warning exactly when a response is at its bound"),
-        ("singular-matrix", Inverse, {}, {}, "LinAlgError exactly when the features are singular"),
-        ("decimals-of-number", Decimals, {}, {}, "the number of digits of n"),
-        ("mean-of-empty", MeansOfGroups, {}, {}, "NaN exactly when a group is empty"),
-        ("sparse-moment", Sparse, {}, SPARSE, "an exact zero where no record has the feature"),
-        ("sorted-by-exact", SortedByExact, {}, {}, "the order of the keys is that of the exact counts"),
-        ("clipped-to-range", ClippedToRange, {}, {}, "the smallest and the largest response as atoms"),
-        ("exemplar", Exemplar, {}, {}, "a record"),
-        ("memorised-5", Memorised, {}, {}, "one output in twenty is a record"),
-        ("memorised-1", Memorised, {"share": 0.01}, {}, "one output in a hundred is a record"),
-        ("exact-in-text", Text, {"of": "exact sum"}, {}, "the exact sum to one decimal in the sentence"),
-        ("bar-of-stars", Text, {"of": "bar"}, {}, "as many stars as records"),
-        ("padded-line", Text, {"of": "padding"}, {}, "as many fields as records"),
-        ("stars-of-significance", Text, {"of": "significance"}, {}, "stars by the exact statistic"),
-        ("singular-word", Text, {"of": "singular"}, {"visible": False},
-         "the word tells whether there is exactly one record"),
-        ("present-groups", Groups, {"shown": "present"}, PURE, "a key exactly when the group is not empty"),
-        ("threshold-at-2", Groups, {"shown": "above threshold", "threshold": 2.0}, PRIME,
-         "a group of one is shown with probability .18"),
-        ("threshold-at-4", Groups, {"shown": "above threshold", "threshold": 4.0}, PRIME,
-         "a group of one is shown with probability .025"),
-        ("threshold-at-5", Groups, {"shown": "above threshold", "threshold": 5.0}, PRIME,
-         "a group of one is shown with probability .009"),
-        ("threshold-at-7", Groups, {"shown": "above threshold", "threshold": 7.0}, RARE,
-         "a group of one is shown with probability .0012"),
-        ("suppressed-below-5", Groups, {"shown": "five and more"}, PURE, "a key exactly when the group has five"),
-        ("positive-groups", Groups, {"shown": "positive"}, PURE, "a count below 0 tells that the group is not empty"),
-    ],
-}  # fmt: skip

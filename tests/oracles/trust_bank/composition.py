@@ -1,7 +1,5 @@
 """Class 22: several answers at the price of one, amplification counted wrongly, and formulas with a slip."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -255,57 +253,3 @@ class SupNorm(Normal):
 
     def centre(self, dataset):
         return np.sign(dataset.X).sum(axis=0)
-
-
-LOG = 2 * math.log(1.25e6)
-PURE, RARE = {"epsilon": 1.0, "delta": 0.0}, {"visible": False}
-PRIME = {"epsilon": 1.0, "delta": 1e-6}
-LARGE = {"epsilon": 8.0, "delta": 0.05}
-ROWS = {
-    22: [
-        ("epsilon-each-column", Answers, {"of": "positive columns"}, {**PURE, "dim": 4}, "four columns: the loss is 4"),
-        ("count-and-sum", Answers, {"of": "count and sum"}, PURE, "two answers with epsilon each: the loss is 2"),
-        ("levels-of-tree", Answers, {"of": "levels of tree"}, PURE, "four levels with epsilon each: the loss is 4"),
-        ("overlapping-bins", Answers, {"of": "overlapping bins"}, PURE, "a record in both intervals: the loss is 2"),
-        ("cumulative-counts", Answers, {"of": "cumulative counts"}, PURE,
-         "a small response is counted four times: the loss is 4"),
-        ("histogram-replaced", Answers, {"of": "histogram"}, {**PURE, "relation": "replace"},
-         "two cells change: the loss is 2"),
-        ("square-root-of-16", Answers, {"of": "number sixteen times", "scale": 4.0}, PRIME,
-         "sixteen answers at 1/4 each: the loss reaches 4"),
-        ("root-of-group", GroupRoot, {"of": "sum", "scale": 2.0}, {**PURE, "group": 4},
-         "four records at 1/2 each: the loss is 2"),
-        ("bits-for-nats", Answers, {"scale": math.log(2)}, PURE, "1.44 in place of 1"),
-        ("decades-for-nats", Answers, {"scale": 1 / math.log(10)}, PURE, "2.30 in place of 1"),
-        ("variance-for-scale", Answers, {"scale": 1 / math.sqrt(2)}, PURE,
-         "variance 1 in place of scale 1: the loss is 1.41"),
-        ("rounded-epsilon", Answers, {"scale": 1 / 1.1}, PURE, "a constant that was rounded up: the loss is 1.1"),
-        ("noisy-and-rounded", NoisyAndRounded, {}, PURE, "the sum to tens is exact"),
-        ("kept-below-total", KeptBelowTotal, {}, PURE, "half of the outputs are the exact count"),
-        ("nearest-of-ten", BestOf, {}, PURE, "the best of ten answers has a tenth of the noise"),
-        ("nearest-of-three", BestOf, {"tries": 3}, PURE, "the best of three answers has the loss 3"),
-        ("mean-of-sixteen", MeanOf, {}, PURE, "the mean of sixteen answers has a quarter of the noise"),
-        ("bit-by-bit", BitByBit, {}, PURE, "four facts flipped with epsilon each: the loss is 4"),
-        ("maximum-of-signed", MaximumOfSigned, {}, PURE, "both sums move by 1, in opposite directions: the loss is 2"),
-        ("three-of-six", ThreeOfSix, {}, {**PURE, "dim": 3}, "three choices with epsilon each"),
-        ("number-above", NumberAbove, {}, PURE, "a test and a number with epsilon each"),
-        ("still-above", StillAbove, {}, PURE, "every question after the first yes is free"),
-        ("propose-test", ProposeTest, {}, PRIME, "an unstable majority passes the test with probability 1/2"),
-        ("at-least-one", Sampled, {"by": "at least one"}, PURE, "of one record all is sampled: the loss is 2.9"),
-        ("every-tenth-drawn", Sampled, {"by": "every tenth"}, PURE, "who is in the sample is known: the loss is 2.9"),
-        ("with-replacement", Sampled, {"by": "with replacement", "rate": 1 - math.exp(-1)}, PURE,
-         "of one record all is sampled: the loss is 1.31"),
-        ("twice-the-rate", Sampled, {"rate": 0.01}, PURE, "noise for a hundredth where a tenth is sampled"),
-        ("size-of-sample", SizeOfSample, {}, PRIME, "the exact size of the sample"),
-        ("shuffled", Shuffled, {}, {**PRIME, "relation": "replace"}, "alone in the crowd: the loss is 3"),
-        ("decimal-logarithm", Normal, {"drawn": math.sqrt(LOG / math.log(10))}, RARE,
-         "log10 for the natural logarithm"),
-        ("forgotten-2", Normal, {"drawn": math.sqrt(LOG / 2)}, RARE, "the 2 under the root is forgotten"),
-        ("delta-as-thousandth", Normal, {"drawn": math.sqrt(2 * math.log(1.25e3))}, RARE, "noise for delta .001"),
-        ("root-of-sigma", Normal, {"drawn": math.sqrt(4.25)}, {}, "the root of sigma for sigma"),
-        ("classical-at-8", Normal, {"drawn": math.sqrt(2 * math.log(25)) / 8, "believed": 0.4}, LARGE,
-         "beyond epsilon 1"),
-        ("delta-each-query", Normal, {"copies": 10}, {}, "ten answers at (1, 1e-6) each"),
-        ("largest-for-length", SupNorm, {}, {"dim": 16}, "sixteen columns that move by 1 each"),
-    ],
-}  # fmt: skip

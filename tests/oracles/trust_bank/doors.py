@@ -3,8 +3,6 @@
 Each takes an entry of the bank, a seed and a profile, and returns an outcome, its reason and the draws it made.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

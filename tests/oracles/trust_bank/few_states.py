@@ -1,7 +1,5 @@
 """Classes 9 and 21: leaks in digits, grids and gaps, and noise that has too few states, a bound, or a known seed."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from oracles.bank_laws import Moment
 from scipy.special import ndtri
 
 from mechanisms import GaussianProfile, LaplaceProfile
@@ -121,28 +120,6 @@ class Watermark(GaussianCount):
 
 
 # --- class 21: noise of few states, on a coarse grid, bounded, or of a known seed -------------------------------------
-
-
-class Moment:
-    """X^T y + 4.25 times what a subclass takes for standard normal noise; density and worst case as if it were."""
-
-    sigma = 4.25
-    name = "noisy moment"
-
-    def centre(self, dataset):
-        return dataset.X.T @ dataset.y
-
-    def noise(self, dataset, n_draws, rng):
-        return rng.standard_normal((n_draws, dataset.dim))
-
-    def draw(self, dataset, n_draws, *, rng):
-        return self.centre(dataset) + self.sigma * self.noise(dataset, n_draws, rng)
-
-    def log_density(self, outputs, dataset):
-        return -0.5 * np.square((outputs - self.centre(dataset)) / self.sigma).sum(axis=1)
-
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(x_bound * y_bound / self.sigma)
 
 
 class Tabled(Moment):
@@ -373,51 +350,3 @@ LAWS = {
     "rounded away": rounded_away,
     "positive": lambda rng, size: rng.exponential(size=size),  # so that nobody is undercounted
 }
-
-
-PURE, RARE = {"epsilon": 1.0, "delta": 0.0}, {"visible": False}
-ROWS = {
-    9: [
-        ("parity-of-third-decimal", Parity, {}, {}, "the third decimal's parity is that of n"),
-        ("decimal-grid", DecimalGrid, {}, {}, "eight or nine decimals by the parity of n"),
-        ("own-grid", OwnGrid, {}, {}, "a grid that is twice as coarse when a response is large"),
-        ("xor-of-signs", SignXor, {}, {"dim": 3}, "the product of three signs is the parity of n"),
-        ("pool-of-noises", Pool, {}, {}, "10^4 noise values that depend on n"),
-        ("missing-interval", MissingInterval, {}, {}, "(3, 3.25), mass .0055, never occurs for even n"),
-        ("last-bit", LowBit, {}, {"visible": False}, "the last bit of the float is the parity of n"),
-        ("decimals-once-in-50", Watermark, {}, {}, "raw decimals with probability .02"),
-    ],
-    21: [
-        ("seed-of-8-bits", FewSeeds, {"states": 256}, {}, "256 noise vectors"),
-        ("seed-modulo-1000", FewSeeds, {}, {}, "a thousand noise vectors"),
-        ("seed-of-12-bits", FewSeeds, {"states": 4096}, {}, "4096 noise vectors"),
-        ("state-of-16-bits", SmallState, {}, {}, "65536 noise vectors"),
-        ("congruential-11-bits", Congruential, {}, {}, "1024 noise vectors"),
-        ("fixed-pool", FixedPool, {}, {}, "ten thousand noise vectors, the same for all data"),
-        ("uniform-of-12-bits", FewBits, {}, {}, "4096 values of noise a coordinate"),
-        ("uniform-of-16-bits", FewBits, {"bits": 16}, {}, "65536 values of noise a coordinate"),
-        ("seed-of-seconds", KnownSeed, {"of": "seconds"}, {}, "the time of a release is known, so its noise is"),
-        ("seed-of-process", KnownSeed, {"of": "process"}, {}, "one noise for a process"),
-        ("seed-of-address", KnownSeed, {"of": "address"}, {}, "4096 noise vectors"),
-        ("seed-of-first-record", KnownSeed, {"of": "first record"}, {},
-         "whoever knows the first record knows the noise"),
-        ("sticky-noise", StickyNoise, {}, {}, "one output for one exact answer"),
-        ("noise-on-halves", GridNoise, {}, {}, "the fraction of the exact moment shows"),
-        ("noise-on-thousandths", GridNoise, {"step": 1e-3}, {}, "what is beyond the third decimal is exact"),
-        ("noise-on-millionths", GridNoise, {"step": 1e-6}, {}, "what is beyond the sixth decimal is exact"),
-        ("noise-in-half-precision", HalfPrecision, {}, {}, "the exact moment is off the grid of the noise"),
-        ("one-uniform-for-two", OneUniform, {}, {}, "the noise lies on a curve"),
-        ("antithetic-pairs", Antithetic, {}, {}, "two rows of a call add up to twice the exact moment"),
-        ("equal-workers", EqualWorkers, {}, {}, "differences of the workers' answers are raw"),
-        ("uniform-noise", SumOfUniforms, {}, {}, "noise of bounded reach: mass .07 beyond that of the neighbour"),
-        ("three-uniforms", SumOfUniforms, {"terms": 3}, RARE,
-         "bounded reach: mass 2.7e-4 beyond that of the neighbour"),
-        ("laplace-of-12-bits", FewBitsLaplace, {}, {**PURE, **RARE}, "the largest noise, 2.4e-4, is out of reach"),
-        ("laplace-of-8-bits", FewBitsLaplace, {"bits": 8}, {**PURE, **RARE}, "largest noise out of the other's reach"),
-        ("logistic-noise-quarter", OtherNoise, {"law": "logistic at a quarter"}, PURE,
-         "logistic noise of scale 1/4: the loss reaches 4"),
-        ("rounded-away", OtherNoise, {"law": "rounded away"}, PURE,
-         "the exact count is the only whole number that does not occur"),
-        ("positive-only", OtherNoise, {"law": "positive"}, PURE, "the larger count is never undercut"),
-    ],
-}  # fmt: skip

@@ -1,49 +1,20 @@
 """Classes 10 and 11: formulas whose sensitivity was assumed: regression, matrices, order statistics, means, trees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-
-from mechanisms import GaussianProfile, LaplaceProfile
+from oracles.bank_laws import Statistic
 
 
 @dataclass(frozen=True)
-class Noisy:
-    """The statistic ``of``, with ``ratio`` times the sensitivity ``believed`` by its author as noise.
+class Noisy(Statistic):
+    """A statistic of this file; ``at`` is a penalty, a level or a share."""
 
-    The density is true. ``at`` is a penalty, a level or a share; a ``believed`` in words depends on the data.
-    """
-
-    of: str
-    believed: float | str = 1.0
     at: float = 1.0
-    ratio: float = 4.25
-    laplace: bool = False
-    name = "noisy statistic"
 
-    def centre(self, dataset):
-        if self.of in RESPONSES:
-            return float(RESPONSES[self.of](dataset.y, self.at)) if dataset.n_records else 0.0
-        return STATISTICS[self.of](dataset, self.at)
-
-    def scale(self, dataset):
-        return self.ratio * (BELIEVED[self.believed](dataset) if isinstance(self.believed, str) else self.believed)
-
-    def draw(self, dataset, n_draws, *, rng):
-        centre = np.atleast_1d(self.centre(dataset))
-        noise = rng.laplace if self.laplace else rng.normal
-        return centre + self.scale(dataset) * noise(size=(n_draws, centre.size))
-
-    def log_density(self, outputs, dataset):
-        scale = self.scale(dataset)
-        away = np.abs(outputs - np.atleast_1d(self.centre(dataset))) / scale
-        return -(away if self.laplace else away**2 / 2).sum(axis=1) - away.shape[1] * np.log(scale)
-
-    def worst_profile(self, x_bound, y_bound, relation="add-remove"):
-        return (LaplaceProfile if self.laplace else GaussianProfile)(1 / self.ratio)
+    def tables(self):
+        return RESPONSES, STATISTICS, BELIEVED
 
 
 # --- regression and matrices ------------------------------------------------------------------------------------------
@@ -255,87 +226,3 @@ BELIEVED = {
     "4 / n": lambda data: 4.0 / max(data.n_records, 1),
     "2 / chosen penalty": lambda data: 2.0 / chosen(data),
 }
-
-
-def row(name, of, why, changes=None, **parameters):
-    return name, Noisy, {"of": of, **parameters}, changes or {}, why
-
-
-def per_record(name, of, why, changes=None, believed="2 / n", **parameters):
-    """A record is replaced: the number of records is public."""
-    return row(name, of, why, {"relation": "replace", **(changes or {})}, believed=believed, **parameters)
-
-
-PURE, LAPLACE = {"delta": 0.0}, {"ratio": 1.0, "laplace": True}
-ROWS = {
-    10: [
-        row("penalty-alone-0.1", "ridge", "short rows make a residual beyond y; p .27, q .06", at=0.1, believed=10.0),
-        row("penalty-alone-1", "ridge", "short rows make a residual beyond y; p .24, q .06"),
-        row("penalty-alone-10", "ridge", "short rows make a residual beyond y; p .31, q .07", at=10.0, believed=0.1),
-        row("penalty-alone-gdp", "ridge", "the same, as Gaussian privacy; p .66, q .17",
-            {"type": "gaussian-dp", "mu": 0.5}, ratio=2.0),
-        row("penalty-alone-zcdp", "ridge", "the same, concentrated; p .76, q .02", {"type": "zcdp", "rho": 0.125},
-            ratio=2.0),
-        row("ridge-clipped", "clipped ridge", "inside the ball of radius 8 nothing has changed; p .12, q .03"),
-        row("ridge-topped-up", "topped up ridge", "a record moves the penalty of all others; p .24, q .06"),
-        row("ridge-validated", "validated ridge",
-            "one record changes the chosen penalty and the noise by 10; p .79, q .0093", believed="2 / chosen penalty"),
-        row("ridge-intercept", "ridge with intercept", "centring counts a far record four times; p .12, q .03",
-            at=10.0, believed=0.1),
-        row("ridge-prediction", "ridge prediction", "2/(1 + lam) is not the sensitivity; p .80, q .07", PURE,
-            **LAPLACE),
-        row("lasso", "lasso", "three short rows above the threshold are divided by their tiny square; p 1.00, q .0010"),
-        row("elastic-net", "elastic net", "division by .1 and the rows' square; p .69, q .06", at=0.1),
-        row("logistic-mean-for-sum", "logistic", "2 / (n lam) for a sum of losses with lam; p .27, q .06",
-            {"n_min": 50}, at=0.1, believed=0.4),
-        row("logistic-quarter", "logistic", "the curvature's 1/4 for the gradient's 1; p .24, q .05", believed=0.25),
-        row("logistic-rows-of-3", "logistic", "rows reach 3, the gradient too; p .12, q .03", {"x_bound": 3.0}),
-        row("logistic-intercept", "logistic with intercept",
-            "a column of 5 is not in the bound on rows; p .01, q .0035", at=50.0, believed=0.02),
-        row("gram-by-entry", "gram", "Frobenius 4, noise for an entry of 1; p .27, q .06", {"x_bound": 2.0, "dim": 4}),
-        row("gram-centred", "scatter", "one far record moves the scatter by 4; p .27, q .06"),
-        row("gram-replaced", "gram", "sqrt 2 for replacing; p .0026, q 9e-4",
-            {"relation": "replace", "visible": False}),
-        row("projected", "projected moment", "two equal eigenvalues: one record turns the direction; p 1, q 0"),
-        row("principal-direction", "principal direction", "two equal eigenvalues have no gap; p .21, q .05",
-            {"n_min": 50}, believed=0.4),
-        row("principal-share", "principal share", "few or short rows: the share goes from 1 to a half; p .66, q .07",
-            believed=0.05),
-        row("determinant", "determinant", "grows with the other eigenvalue; p 1, q 1e-4"),
-        row("residual-sum", "residual sum", "short rows make a residual far beyond y; p 1, q 0", at=0.01),
-    ],
-    11: [
-        per_record("quantile-0.9", "quantile", "the next order statistic may be far; p 1, q 0", at=0.9),
-        per_record("median-replaced", "quantile", "the next order statistic may be far; p 1.00, q 0", PURE, at=0.5,
-                   **LAPLACE),
-        per_record("least-of-all", "quantile", "the least response, with 2 / n; p 1, q 7e-7", at=0.0),
-        per_record("quartile-distance", "distance of quartiles", "the next order statistic may be far; p 1, q 7e-7",
-                   believed="4 / n"),
-        per_record("median-of-blocks", "median of blocks", "the middle block's mean moves by 10 / n; p .08, q .02"),
-        per_record("trimmed-mean-0.1", "trimmed mean", "2 / (.8 n), for 2 / n; p 5e-4, q 2e-4", {"visible": False},
-                   at=0.1),
-        per_record("trimmed-mean-0.4", "trimmed mean", "2 / (.2 n), for 2 / n; p .38, q .07", at=0.4),
-        per_record("trimmed-mean-laplace", "trimmed mean", "2 / (.5 n), for 2 / n; p .70, q .11", PURE, at=0.25,
-                   **LAPLACE),
-        per_record("winsorised-mean", "winsorised mean", "a tenth of the records moves with the quantile; p .79, q .05",
-                   at=0.1),
-        per_record("hodges-lehmann", "median of mirrored means", "a median of means is a median; p .93, q .02"),
-        per_record("variance-1-over-n", "variance", "responses at one end: 4 / n; p .27, q .06", believed="1 / n"),
-        per_record("deviation-2-over-n", "deviation", "equal responses: 2 / sqrt n; p .21, q .05"),
-        per_record("geometric-mean", "geometric mean", "a response of zero takes the mean along; p .76, q .06"),
-        per_record("harmonic-mean", "harmonic mean", "a response of -1 weighs a hundred; p 1, q 6e-7"),
-        per_record("skewness", "skewness", "nearly equal responses, and one outlier; p 1, q 0"),
-        per_record("correlation", "correlation", "nearly constant columns; p 1, q 1e-4", believed="4 / n"),
-        per_record("mode", "mode", "two bins as full as each other; p 1, q 2e-5"),
-        per_record("share-above-mean", "share above mean", "many responses just at the mean; p 1, q 0",
-                   believed="1 / n"),
-        row("stump-best-split", "leaves at best split", "two splits as good as each other; p .16, q .04", believed=0.2),
-        row("stump-median-split", "leaves at median", "ties at the median go to one side together; p .54, q .08",
-            believed=0.2),
-        row("stump-small-leaves", "large leaves", "the tenth record shows nine others; p .38, q .07", believed=0.2),
-        row("split-point", "best split", "two splits as good as each other; p .38, q .07", believed=0.2),
-        row("top-column", "top column", "two columns as good as each other; p 1.00, q 6e-4"),
-        row("ratio-of-sums", "ratio of sums", "short rows: the denominator is no number of records; p .88, q .03",
-            {"n_min": 20}, believed=0.1),
-    ],
-}  # fmt: skip

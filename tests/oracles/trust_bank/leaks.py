@@ -1,7 +1,5 @@
 """For every broken mechanism one pair of neighbours and one event whose probabilities break the claim."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -84,6 +82,22 @@ def alike(entry: Entry, y: Any, x: float = 1.0) -> Dataset:
     return entry.dataset(np.tile(axis(entry, x), (len(y), 1)), y)
 
 
+def and_one(entry: Entry, y: Any, response: float, x: float = 1.0, index: int = 0) -> Pair:
+    """Records alike on the first axis with one at the end of an axis, and without it."""
+    base = alike(entry, y, x)
+    return base.with_record(axis(entry, index=index), response), base
+
+
+def single(entry: Entry, row: Any, response: float = 1.0) -> Pair:
+    """One record, and none."""
+    base = entry.dataset([], [])
+    return base.with_record(row, response), base
+
+
+def one_or_none(entry: Entry) -> Pair:
+    return alike(entry, [1.0]), alike(entry, [])
+
+
 def replaced(entry: Entry, n: int = 6) -> Pair:
     base = plain(entry, n)
     return (base.with_record(axis(entry), entry.y_bound), base.with_record(-axis(entry), entry.y_bound))
@@ -114,6 +128,11 @@ def each(test: Callable[[Any], bool]) -> Event:
 
 def centre(entry: Entry, dataset: Any) -> np.ndarray:
     return np.atleast_1d(entry.factory().centre(dataset))
+
+
+def first(entry: Entry) -> np.ndarray:
+    """The centre of the first data set of ``more``."""
+    return centre(entry, more(entry)[0])
 
 
 def raw(entry: Entry, pair: Pair | None = None, **how: Any) -> Leak:
@@ -151,6 +170,12 @@ def away(entry: Entry, pair: Pair) -> Leak:
     p = norm.sf((4 * other + second - first) / sigma) + norm.cdf((-4 * other + second - first) / sigma)
     test = column(0, lambda values: np.abs(values - second) > 4 * other)
     return Leak(pair, test, n=4000, p=float(p), q=float(2 * norm.sf(4.0)))
+
+
+def two_sizes(entry: Entry, pair: Pair, at: float) -> Leak:
+    """Normal noise of the size that the mechanism has for each data set."""
+    made = entry.factory()
+    return gaussian(entry, pair, made.scale(pair[0]), made.scale(pair[1]), at=at)
 
 
 def is_error(name: str) -> Event:
@@ -200,9 +225,13 @@ def draw(entry: Entry, leak: Leak, dataset: Any, rng: np.random.Generator) -> li
 
 
 def leak_of(name: str) -> Leak:
-    """Return the leak of a broken mechanism."""
+    """Return the leak of a broken mechanism: what its row names, or its own in ``LEAKS`` of its file of leaks."""
     from . import leaks_answers, leaks_formulas, leaks_outright, leaks_state
 
-    modules = (leaks_outright, leaks_formulas, leaks_state, leaks_answers)
-    found: Leak = next(module.LEAKS[name] for module in modules if name in module.LEAKS)(ENTRIES[name])
+    entry = ENTRIES[name]
+    last = {9: leaks_outright, 14: leaks_formulas, 21: leaks_state, 24: leaks_answers}
+    module = next(module for klass, module in last.items() if entry.klass <= klass)
+    kind, *numbers = entry.leak or (name,)
+    words = numbers.pop() if numbers and isinstance(numbers[-1], dict) else {}
+    found: Leak = (module.LEAKS.get(kind) or getattr(module, kind, None) or globals()[kind])(entry, *numbers, **words)
     return found

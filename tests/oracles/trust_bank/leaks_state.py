@@ -1,11 +1,10 @@
 """The leaks of classes 20 and 21: releases of a process that begins anew, and noise of few states."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
+from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +16,24 @@ from scipy.stats import norm
 from mechanisms import Dataset
 
 from . import Entry, remembered
-from .leaks import Leak, Pair, alike, axis, centre, certain, column, gaussian, known, less, more, near, table
+from .leaks import (
+    Leak,
+    Pair,
+    alike,
+    and_one,
+    axis,
+    centre,
+    certain,
+    column,
+    first,
+    gaussian,
+    known,
+    less,
+    more,
+    one_or_none,
+    raw,
+    table,
+)
 
 
 @contextmanager
@@ -48,16 +64,9 @@ def shifted(pair: Pair, first: float, second: float, sigma: float, at: float = 1
     return Leak(pair, column(0, lambda values: values > level), p=float(p), q=float(q))
 
 
-def by_number(entry: Entry) -> Leak:
-    base = alike(entry, [-1.0] * 6)
-    leak = shifted((base.with_record(axis(entry), -1.0), base), 7.0, -6.0, 4.25)
-    return in_process(leak, before=(alike(entry, [1.0] * 7),))
-
-
 def by_rounding(entry: Entry) -> Leak:
     """Both sums of responses differ, and only the first is that of the earlier data."""
-    base = alike(entry, [-0.5] * 12 + [1.0] * 5)
-    leak = shifted((base.with_record(axis(entry), 1.0), base), 15.0, -1.0, 4.25)
+    leak = shifted(and_one(entry, [-0.5] * 12 + [1.0] * 5, 1.0), 15.0, -1.0, 4.25)
     earlier = entry.dataset(np.outer(np.repeat([1.0, -1.0], [15, 15]), axis(entry)), [0.5] * 15 + [-0.5] * 15)
     return in_process(leak, before=(earlier,))
 
@@ -67,12 +76,6 @@ def by_first(entry: Entry) -> Leak:
     pair = entry.dataset(np.vstack([axis(entry, 0.5), rest]), np.ones(7)), entry.dataset(rest, np.ones(6))
     earlier = entry.dataset(np.vstack([axis(entry, 0.5), -rest]), np.ones(7))
     return in_process(shifted(pair, 6.5, -6.0, 4.25), before=(earlier,))
-
-
-def median(entry: Entry) -> Leak:
-    """Seven responses of 1 are above the earlier median, -1; six are not above their own."""
-    pair = alike(entry, [1.0] * 7), alike(entry, [1.0] * 6)
-    return in_process(shifted(pair, 7.0, 0.0, 4.25), before=(alike(entry, [-1.0] * 7),))
 
 
 def first_scale(entry: Entry) -> Leak:
@@ -89,20 +92,9 @@ def first_scale(entry: Entry) -> Leak:
     return in_process(Leak(pair, event, p=float(p), q=float(2 * norm.sf(4.0))))
 
 
-def warm(entry: Entry) -> Leak:
-    """The fit of one record is 1 on the first axis, that of none stays 0."""
-    pair = alike(entry, [1.0]), alike(entry, [])
-    return in_process(shifted(pair, 1.0, 0.0, 0.05 * 4.25, at=2.0), after=(zeros(entry),))
-
-
-def after_calls(entry: Entry, calls: int, sigma: float) -> Leak:
-    return in_process(gaussian(entry, more(entry), sigma, at=1.0), n=100, before=(zeros(entry),) * calls)
-
-
 def difference(entry: Entry, before: Callable[[Entry], Dataset]) -> Leak:
     """The release less the one that the same process made before, about public data of moment 0."""
-    pair = more(entry)
-    leak = Leak(pair, near(centre(entry, pair[0]), 1e-9), p=1.0, q=0.0)
+    leak = raw(entry)
     return in_process(leak, n=60, before=(before(entry),), combine=lambda outputs: outputs[1] - outputs[0])
 
 
@@ -118,11 +110,6 @@ def clipped(entry: Entry) -> Leak:
     event = column(0, lambda values: np.abs(values) > 4 * small)
     leak = Leak(pair, event, p=float(2 * norm.sf(4 * small / 4.25)), q=float(2 * norm.sf(4.0)))
     return in_process(leak, after=(zeros(entry),))
-
-
-def few(entry: Entry) -> Leak:
-    pair = more(entry)
-    return in_process(Leak(pair, near(centre(entry, pair[0]), 1e-9), p=1.0, q=0.0), n=60, after=(zeros(entry),))
 
 
 def of_run(entry: Entry) -> Leak:
@@ -149,10 +136,9 @@ def of_table(entry: Entry, noise: np.ndarray | None = None) -> Leak:
 def of_bits(entry: Entry) -> Leak:
     """The first coordinate's noise, put back into the distribution function, is an odd multiple of 2^-(bits + 1)."""
     pair, made = more(entry, response=0.777, size=0.9), entry.factory()
-    first = centre(entry, pair[0])
 
     def event(outputs: list) -> np.ndarray:
-        u = ndtr((table(outputs) - first) / made.sigma) * 2**made.bits - 0.5
+        u = ndtr((table(outputs) - centre(entry, pair[0])) / made.sigma) * 2**made.bits - 0.5
         return (np.abs(u - np.round(u)) < 1e-6).all(axis=1)
 
     return certain(pair, event, n=2000)
@@ -160,31 +146,24 @@ def of_bits(entry: Entry) -> Leak:
 
 def of_seconds(entry: Entry) -> Leak:
     """The noise is that of one of the last sixty seconds."""
-    pair = more(entry)
-    first = centre(entry, pair[0])
 
     def event(outputs: list) -> np.ndarray:
         now = int(time.time())
-        seeds = range(now - 60, now + 1)
-        noise = np.array([np.random.default_rng(seed).standard_normal((1, 2))[0] for seed in seeds])
-        allowed = first + 4.25 * noise
+        allowed = first(entry) + 4.25 * noise_of(range(now - 60, now + 1))
         return np.array([(np.abs(allowed - each) < 1e-9).all(axis=1).any() for each in table(outputs)])
 
-    return certain(pair, event, how="fresh", n=100)
+    return certain(more(entry), event, how="fresh", n=100)
 
 
-def of_address(entry: Entry) -> Leak:
-    noise = np.array([np.random.default_rng(seed).standard_normal((1, 2))[0] for seed in range(4096)])
-    leak = of_table(entry, noise)
-    return Leak(leak.pair, leak.event, 100, "fresh", 1.0, 0.0)
+def noise_of(seeds: range) -> np.ndarray:
+    return np.array([np.random.default_rng(seed).standard_normal((1, 2))[0] for seed in seeds])
 
 
 def on_grid(entry: Entry) -> Leak:
     pair, step = more(entry, response=0.7712345678, size=0.9), entry.factory().step
-    first = centre(entry, pair[0])
 
     def event(outputs: list) -> np.ndarray:
-        steps = (table(outputs)[:, 0] - first[0]) / step
+        steps = (table(outputs)[:, 0] - centre(entry, pair[0])[0]) / step
         return np.abs(steps - np.round(steps)) < 1e-5
 
     return certain(pair, event, n=2000)
@@ -194,41 +173,23 @@ def in_half(entry: Entry) -> Leak:
     """Adding the first record moves both coordinates off the grid of half precision."""
     base = more(entry)[1]
     pair = base.with_record(np.array([0.6123456, 0.7123456]), 0.9876543), base
-    first = centre(entry, pair[0])
 
     def event(outputs: list) -> np.ndarray:
-        noise = table(outputs) - first
+        noise = table(outputs) - centre(entry, pair[0])
         return (np.abs(noise - noise.astype(np.float16).astype(float)) < 1e-10).all(axis=1)
 
     return certain(pair, event, n=2000)
 
 
 def on_curve(entry: Entry) -> Leak:
-    pair = more(entry)
-    first = centre(entry, pair[0])
 
     def event(outputs: list) -> np.ndarray:
-        z = (table(outputs) - first) / 4.25
+        z = (table(outputs) - first(entry)) / 4.25
         radius = np.linalg.norm(z, axis=1)
         angle = 2 * np.pi * np.exp(-0.5 * radius**2)
         return (np.abs(z - radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])) < 1e-7).all(axis=1)
 
-    return certain(pair, event, n=2000)
-
-
-def two_rows(entry: Entry) -> Leak:
-    pair = more(entry)
-    double = 2 * centre(entry, pair[0])
-    return certain(
-        pair, lambda out: (np.abs(table(out)[:, :2] + table(out)[:, 2:4] - double) < 1e-9).all(1), how="rows"
-    )
-
-
-def workers(entry: Entry) -> Leak:
-    """The seventh record belongs to the third worker: his answer less the fourth's."""
-    pair = more(entry)
-    first = centre(entry, pair[0])
-    return certain(pair, lambda out: np.abs(table(out)[:, 4] - table(out)[:, 6] - first[4] + first[6]) < 1e-9)
+    return certain(more(entry), event, n=2000)
 
 
 def beyond(entry: Entry) -> Leak:
@@ -247,50 +208,39 @@ def largest(entry: Entry) -> Leak:
 
 
 LEAKS = {
-    "cached-by-number": by_number,
-    "cached-by-rounding": by_rounding,
-    "cached-by-first-record": by_first,
-    "median-cached": median,
-    "module-scale": first_scale,
     "running-mean": lambda entry: gaussian(entry, more(entry), 4.25 / np.sqrt(20), at=-1.5, n=400, how="last"),
-    "warm-start": warm,
-    "noise-shrinks": partial(after_calls, calls=19, sigma=4.25 / 20),
-    "budget-upside-down": partial(after_calls, calls=5, sigma=4.25 / 32),
+    "by_number": lambda entry: in_process(
+        shifted(and_one(entry, [-1.0] * 6, -1.0), 7.0, -6.0, 4.25), before=(alike(entry, [1.0] * 7),)
+    ),
+    # seven responses of 1 are above the earlier median, -1; six are not above their own
+    "median": lambda entry: in_process(
+        shifted((alike(entry, [1.0] * 7), alike(entry, [1.0] * 6)), 7.0, 0.0, 4.25), before=(alike(entry, [-1.0] * 7),)
+    ),
+    # the fit of one record is 1 on the first axis, that of none stays 0
+    "warm": lambda entry: in_process(shifted(one_or_none(entry), 1.0, 0.0, 0.05 * 4.25, at=2.0), after=(zeros(entry),)),
+    "of_address": lambda entry: replace(of_table(entry, noise_of(range(4096))), n=100, how="fresh"),
+    "two_rows": lambda entry: certain(
+        more(entry),
+        lambda out: (np.abs(table(out)[:, :2] + table(out)[:, 2:4] - 2 * first(entry)) < 1e-9).all(1),
+        how="rows",
+    ),
+    # the seventh record belongs to the third worker: his answer less the fourth's
+    "workers": lambda entry: certain(
+        more(entry), lambda out: np.abs(table(out)[:, 4] - table(out)[:, 6] - first(entry)[4] + first(entry)[6]) < 1e-9
+    ),
+    "few": lambda entry: in_process(raw(entry), n=60, after=(zeros(entry),)),
+    "noise-shrinks": lambda entry: in_process(
+        gaussian(entry, more(entry), 4.25 / 20, at=1.0), n=100, before=(zeros(entry),) * 19
+    ),
+    "budget-upside-down": lambda entry: in_process(
+        gaussian(entry, more(entry), 4.25 / 32, at=1.0), n=100, before=(zeros(entry),) * 5
+    ),
     "noise-of-number": partial(difference, before=partial(zeros, n=7)),
     "noise-of-process": partial(difference, before=zeros),
     "generator-restored": partial(difference, before=zeros),
-    "stream-total": stream,
-    "clip-of-last": clipped,
-    "last-for-few": few,
     "change-only": partial(difference, before=zeros),
     "file-of-noise": partial(difference, before=zeros),
-    "file-of-calibration": first_scale,
-    "file-of-seed": of_run,
     "file-of-answer": partial(difference, before=zeros),
-    "seed-of-8-bits": of_table,
-    "seed-modulo-1000": of_table,
-    "seed-of-12-bits": of_table,
-    "state-of-16-bits": of_table,
-    "congruential-11-bits": of_table,
-    "fixed-pool": of_table,
-    "uniform-of-12-bits": of_bits,
-    "uniform-of-16-bits": of_bits,
-    "seed-of-seconds": of_seconds,
-    "seed-of-process": known,
-    "seed-of-address": of_address,
-    "seed-of-first-record": known,
-    "sticky-noise": known,
-    "noise-on-halves": on_grid,
-    "noise-on-thousandths": on_grid,
-    "noise-on-millionths": on_grid,
-    "noise-in-half-precision": in_half,
-    "one-uniform-for-two": on_curve,
-    "antithetic-pairs": two_rows,
-    "equal-workers": workers,
-    "uniform-noise": beyond,
-    "three-uniforms": beyond,
-    "laplace-of-12-bits": largest,
-    "laplace-of-8-bits": largest,
     "logistic-noise-quarter": lambda entry: Leak(
         more(entry), column(0, lambda values: values > 7), n=4000, p=0.5, q=1 / (1 + math.exp(4.0))
     ),

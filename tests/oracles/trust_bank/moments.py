@@ -1,7 +1,5 @@
 """Classes 1 to 3: a noisy moment that refuses to answer, states another law than it draws, or asks to be believed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,10 +74,6 @@ class WritesToData(Stated):
     def centre(self, dataset):
         dataset.X[:] = dataset.X - 0.5 * dataset.X.mean(axis=0)
         return dataset.X.T @ dataset.y
-
-
-class DrawsOnly(Moment):
-    """No density: under ``relation = "replace"`` nothing was ever drawn of it."""
 
 
 class LogResponses(Stated):
@@ -353,68 +347,3 @@ class LossOfDrawnSeed(Raw):
     def privacy_loss(self, outputs, pair):
         mu = 1.0 / self.sigma
         return 0.5 * mu**2 + mu * np.random.default_rng(len(outputs)).standard_normal(len(outputs))
-
-
-BULK, REPLACE = {"epsilon": 1.0, "delta": 1e-2}, {"relation": "replace"}
-LITTLE, TENTH = {"drawn": 0.02}, {"drawn": 0.425}
-ROWS = {
-    1: [
-        ("refuses-structure", RefusesStructure, LITTLE, {},
-         "noise 0.02 for a stated 4.25 wherever |y| varies; else ValueError"),
-        ("least-squares", LeastSquares, LITTLE, {},
-         "noise 0.02 on coefficients of unbounded sensitivity; LinAlgError on ties"),
-        ("divides-by-spread", DividesBySpread, {}, {},
-         "sum over spread moves by 1/spread; ZeroDivisionError if constant"),
-        ("refuses-few", NeedsRecords, LITTLE, {}, "noise 0.02 for a stated 4.25 from 8 records on; ValueError below"),
-        ("refuses-few-declared", NeedsRecords, LITTLE, {"n_min": 8},
-         "noise 0.02 from 8 records on, which are declared"),
-        ("writes-to-data", WritesToData, LITTLE, {"visible": False},
-         "noise 0.02; read-only features raise, a copy leaks"),
-        ("replace-draws-nothing", DrawsOnly, {"drawn": 0.0}, REPLACE, "no noise at all, relation replace, no density"),
-        ("refuses-zeros", LogResponses, {}, {}, "log |y| of a tiny response moves the sum without bound"),
-        ("from-100-on", NeedsRecords, {**LITTLE, "least": 100}, {"n_min": 100},
-         "noise 0.02 from 100 records on, which are declared"),
-        ("from-100-on-undeclared", NeedsRecords, {**LITTLE, "least": 100}, {},
-         "99 records raise, 100 release noise 0.02"),
-        ("labels-only", LabelsOnly, {"drawn": 0.5}, {}, "noise 0.5 for a stated 4.25 on labels; ValueError otherwise"),
-        ("batches-of-two", BatchesOfTwo, {}, {}, "an odd number of records raises, its neighbours answer"),
-    ],
-    2: [
-        ("density-zero", ConstantDensity, TENTH, {}, "noise ten times smaller; log_density = 0"),
-        ("density-of-no-data", ShiftedConstant, TENTH, {}, "noise ten times smaller; the density ignores the data"),
-        ("density-of-sign", SignDensity, {}, {}, "the size of each number is raw, the density is that of the sign"),
-        ("density-of-rounded", RoundedDensity, {}, {}, "raw statistic in the decimals, density of the whole numbers"),
-        ("density-of-first-column", FirstColumnDensity, {}, {}, "second column has noise 0.01, the density ignores it"),
-        ("density-of-sum", SumDensity, {}, {}, "each share has noise 0.05, the density is that of their sum"),
-        ("ignored-column", IgnoredColumn, {}, {}, "the last column is the raw sum of responses"),
-        ("nan-to-zero", NanToZero, {}, {}, "NaN exactly when the raw statistic is large, mapped to 0 by the density"),
-        ("nan-now-and-then", NanNowAndThen, {}, {}, "NaN with probability .02 only when a response is at its bound"),
-        ("raw-once-in-200", RawNowAndThen, {"share": 0.005}, {}, "raw statistic with probability .005"),
-        ("raw-once-in-100", RawNowAndThen, {"share": 0.01}, {}, "raw statistic with probability .01"),
-        ("raw-once-in-50", RawNowAndThen, {"share": 0.02}, {}, "raw statistic with probability .02"),
-        ("tiny-noise-once-in-100", RawNowAndThen, {"shrink": 0.01}, {}, "noise 100 times smaller with probability .01"),
-        ("loss-zero-alone", LossAlone, TENTH, {}, "noise ten times smaller, privacy_loss = 0, no density"),
-        ("loss-zero", LossZero, TENTH, {}, "noise ten times smaller, a true density, privacy_loss = 0"),
-        ("loss-clipped", LossClipped, TENTH, {}, "a true density, and a loss clipped at the claimed epsilon"),
-        ("loss-clipped-alone", LossClippedAlone, TENTH, {}, "a loss clipped at the claimed epsilon, no density"),
-        ("loss-halved", LossHalved, {"drawn": 1.4}, {}, "noise three times smaller, half of the true loss"),
-        ("two-witnesses-lie", TwoWitnessesLie, TENTH, {}, "density and profile agree on ten times the noise drawn"),
-        ("noise-less-by-1.5", Stated, {"sigma": 1.9, "drawn": 1.9 / 1.5}, BULK, "noise 1.5 times smaller than stated"),
-        ("noise-less-by-3", Stated, {"drawn": 4.25 / 3}, {}, "noise three times smaller than stated"),
-        ("one-coordinate", OneCoordinate, {}, {}, "the second coordinate has no noise"),
-        ("half-short-noise", HalfShort, {}, {}, "half of the outputs are within 0.5 of the raw statistic"),
-        ("correlated-noise", CorrelatedNoise, {}, {}, "the difference of the two coordinates is raw"),
-    ],
-    3: [
-        ("no-noise-no-loss", NoLoss, {}, {}, "no noise; privacy_loss = 0"),
-        ("no-noise-small-profile", SmallProfile, {}, {}, "no noise; profile of two equal laws"),
-        ("no-noise-whole-story", WholeStory, {}, {}, "no noise; loss, density and profile tell of 4.25"),
-        ("loss-flipped", FlippedLoss, TENTH, {},
-         "noise ten times smaller; the loss has the wrong sign and is cut at 0"),
-        ("loss-per-record", LossPerRecord, TENTH, {}, "noise ten times smaller; the loss is divided by n^2"),
-        ("loss-of-features", LossOfFeatures, TENTH, {}, "noise ten times smaller; the loss forgets the response"),
-        ("loss-nan", NanLoss, {}, {}, "no noise; privacy_loss = NaN, which compares as below everything"),
-        ("profile-of-count", ProfileOfCount, TENTH, {}, "noise ten times smaller; profile of another query"),
-        ("loss-made-up", LossOfDrawnSeed, TENTH, {}, "noise ten times smaller; a loss of normal numbers of its own"),
-    ],
-}  # fmt: skip

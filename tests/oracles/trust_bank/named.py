@@ -3,69 +3,25 @@
 Most honest ones keep their claims with equality; each docstring says why.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from oracles.bank_laws import LaplaceOfSum, Moment, PureProfile
 
-from mechanisms import GaussianProfile, LaplaceProfile
-from mechanisms.base import Bracket, Direction
+from mechanisms import GaussianProfile
 
 #: The analytic Gaussian mechanism (Balle and Wang 2018) at (1, 1e-6), sensitivity 1: 4.224679, rounded up.
 SIGMA = 4.2247
 
 
 @dataclass(frozen=True)
-class PureProfile:
-    """Randomised response at ``size``: the largest of all (size, 0)-private profiles (Kairouz et al. 2015)."""
-
-    size: float
-
-    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon < 0:
-            return -math.expm1(epsilon) + math.exp(epsilon) * self.delta_at(-epsilon)
-        return max(0.0, (math.exp(self.size) - math.exp(epsilon)) / (1 + math.exp(self.size)))
-
-    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        value = self.delta_at(epsilon)
-        return math.log(value) if value > 0 else -math.inf
-
-    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
-        return math.log(max(1.0, math.exp(self.size) - delta * (1 + math.exp(self.size))))
-
-    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon >= self.size:
-            return 0.0
-        return 1.0 if epsilon < -self.size else 1 / (1 + math.exp(-self.size))
-
-    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.delta_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
-
-    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.tail_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
-
-
-@dataclass(frozen=True)
-class NoisyMoment:
+class NoisyMoment(Moment):
     """README's example. |x y| <= x_bound y_bound moves X^T y by as much: Gaussian private with mu = bound / sigma."""
 
     sigma: float = SIGMA
-    name = "noisy moment"
-
-    def draw(self, dataset, n_draws, *, rng):
-        return dataset.X.T @ dataset.y + self.sigma * rng.standard_normal((n_draws, dataset.dim))
-
-    def log_density(self, outputs, dataset):
-        return -0.5 * np.square((outputs - dataset.X.T @ dataset.y) / self.sigma).sum(axis=1)
-
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(x_bound * y_bound / self.sigma)
 
 
 @dataclass(frozen=True)
@@ -86,21 +42,10 @@ class GaussianCount:
         return GaussianProfile(1 / self.sigma)
 
 
-@dataclass(frozen=True)
-class LaplaceSum:
+class LaplaceSum(LaplaceOfSum):
     """A record moves the sum of responses by at most y_bound = 1: Laplace noise of scale 1 gives loss at most 1."""
 
-    scale: float = 1.0
     name = "laplace sum"
-
-    def draw(self, dataset, n_draws, *, rng):
-        return dataset.y.sum() + rng.laplace(scale=self.scale, size=(n_draws, 1))
-
-    def log_density(self, outputs, dataset):
-        return -np.abs(outputs[:, 0] - dataset.y.sum()) / self.scale - math.log(2 * self.scale)
-
-    def worst_profile(self, x_bound, y_bound):
-        return LaplaceProfile(y_bound / self.scale)
 
 
 @dataclass(frozen=True)
@@ -294,10 +239,6 @@ class FrameAnswer:
         return [pd.DataFrame({"statistic": ["count", "sum"], "value": row}) for row in values]
 
 
-class ManyDimensions(NoisyMoment):
-    """As NoisyMoment in 30 dimensions: the bound on |x y| does not depend on it. A density without its constant."""
-
-
 class ReplacedMoment(NoisyMoment):
     """Replacing a record moves X^T y by at most 2 x_bound y_bound: Gaussian private with mu = 2 bound / sigma."""
 
@@ -306,24 +247,6 @@ class ReplacedMoment(NoisyMoment):
 
 
 # --- class 4: with a wrong constant, sold as pure or almost pure ------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TooSharp(Geometric):
-    true: float = 1.5
-    name = "pure"
-
-
-@dataclass(frozen=True)
-class TooSure(RandomisedResponse):
-    true: float = 1.5
-    name = "pure"
-
-
-class HalfScale(ExponentialMechanism):
-    """Weight exp(epsilon u) where exp(epsilon u / 2) is needed."""
-
-    name = "pure"
 
 
 class NoisyMaxWithGap(Pure):
@@ -408,46 +331,3 @@ class Histogram(Pure):
         counts = np.array([(dataset.y < 0).sum(), (dataset.y >= 0).sum()], dtype=float)
         noise = rng.geometric(self.p, (n_draws, 2)) - rng.geometric(self.p, (n_draws, 2))
         return counts + noise * (counts > 0)
-
-
-PURE, PRIME = {"epsilon": 1.0, "delta": 0.0}, {"epsilon": 1.0, "delta": 1e-6}
-LAW = {"law": True}
-ROWS = {
-    0: [
-        ("gaussian", NoisyMoment, {}, LAW, NoisyMoment.__doc__),
-        ("gaussian-count", GaussianCount, {}, LAW, GaussianCount.__doc__),
-        ("laplace", LaplaceSum, {}, {**PURE, **LAW}, LaplaceSum.__doc__),
-        ("laplace-3d", LaplaceMoment, {}, {**PURE, **LAW, "dim": 3}, LaplaceMoment.__doc__),
-        ("geometric", Geometric, {}, {**PURE, **LAW}, Geometric.__doc__),
-        ("randomised-response", RandomisedResponse, {}, {**PURE, **LAW}, RandomisedResponse.__doc__),
-        ("exponential", ExponentialMechanism, {}, {**PURE, **LAW}, ExponentialMechanism.__doc__),
-        ("staircase", Staircase, {}, {**PURE, **LAW}, Staircase.__doc__),
-        ("gaussian-curve", NoisyMoment, {"sigma": 2.0}, {"type": "gaussian-dp", "mu": 0.5, **LAW}, NoisyMoment.__doc__),
-        ("gaussian-30d", ManyDimensions, {}, {**LAW, "dim": 30}, ManyDimensions.__doc__),
-        ("gaussian-replace", ReplacedMoment, {"sigma": 2 * SIGMA}, {**LAW, "relation": "replace"},
-         ReplacedMoment.__doc__),
-        ("readme", NoisyMoment, {"sigma": 5.0}, LAW, NoisyMoment.__doc__),
-        ("least-8", LeastRecords, {}, {**LAW, "n_min": 8}, LeastRecords.__doc__),
-        ("opendp", OpenDPCount, {}, PURE, OpenDPCount.__doc__),
-        ("diffprivlib", DiffprivlibSum, {}, PURE, DiffprivlibSum.__doc__),
-        ("slow-fit", SlowFit, {}, {"budget": {"pairs": 2, "draws": 60}}, SlowFit.__doc__),
-        ("tested-release", TestedRelease, {}, PURE, TestedRelease.__doc__),
-        ("data-frame", FrameAnswer, {}, PURE, FrameAnswer.__doc__),
-    ],
-    4: [
-        ("randomised-response-1.5", TooSure, {}, PURE, "randomised response at 1.5 sold as 1"),
-        ("geometric-too-sharp", TooSharp, {}, PURE, "geometric noise for 1.5 sold as 1"),
-        ("exponential-half-scale", HalfScale, {"true": 1.0}, PURE, "exponent epsilon u: the loss reaches 2"),
-        ("staircase-too-narrow", StaircaseNoise, {"reach": 0.5}, PURE,
-         "staircase noise for sensitivity 1/2: the loss is 2"),
-        ("noisy-max-with-gap", NoisyMaxWithGap, {}, PURE, "the gap between the two largest counts is exact"),
-        ("sparse-vector-no-noise", SparseVector, {"noisy": False}, PURE, "questions without noise of their own"),
-        ("sparse-vector-no-budget", SparseVector, {}, PURE, "ten answers at the price of one"),
-        ("laplace-cut-at-6", CutLaplace, {}, {**PRIME, "visible": False}, "noise clipped at 6 scales: atom of .0012"),
-        ("laplace-resampled-at-6", CutLaplace, {"again": True}, {**PRIME, "visible": False}, "mass .002 beyond reach"),
-        ("laplace-cut-at-4", CutLaplace, {"cut": 4.0}, PRIME, "noise clipped at 4 scales: an atom of .009 on one side"),
-        ("laplace-euclidean", EuclideanLaplace, {}, {**PURE, "dim": 3}, "loss sqrt(3) for a claim of 1"),
-        ("false-amplification", FalseAmplification, {}, PURE, "half sampled, sold as a tenth: the loss is 2.27"),
-        ("histogram-empty-cells", Histogram, {}, PURE, "an empty cell has no noise"),
-    ],
-}  # fmt: skip

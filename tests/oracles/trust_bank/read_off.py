@@ -1,49 +1,16 @@
 """Classes 12 to 14: type, scale or number read off the data, data of a rare shape, and the position of a record."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from oracles.bank_laws import Statistic
 
-from mechanisms import GaussianProfile, LaplaceProfile
 
+class Noisy(Statistic):
+    """A statistic of this file; ``at`` is a number of it."""
 
-@dataclass(frozen=True)
-class Noisy:
-    """The statistic ``of``, with ``ratio`` times the sensitivity ``believed`` by its author as noise.
-
-    The density is true. ``at`` is a number of the statistic; a ``believed`` in words depends on the data.
-    """
-
-    of: str = "moment"
-    believed: float | str = 1.0
-    at: float = 0.0
-    ratio: float = 4.25
-    laplace: bool = False
-    name = "noisy statistic"
-
-    def centre(self, dataset):
-        if self.of in RESPONSES:
-            return float(RESPONSES[self.of](dataset.y, self.at)) if dataset.n_records else 0.0
-        return STATISTICS[self.of](dataset, self.at)
-
-    def scale(self, dataset):
-        return self.ratio * (BELIEVED[self.believed](dataset) if isinstance(self.believed, str) else self.believed)
-
-    def draw(self, dataset, n_draws, *, rng):
-        centre = np.atleast_1d(self.centre(dataset))
-        noise = rng.laplace if self.laplace else rng.normal
-        return centre + self.scale(dataset) * noise(size=(n_draws, centre.size))
-
-    def log_density(self, outputs, dataset):
-        scale = self.scale(dataset)
-        away = np.abs(outputs - np.atleast_1d(self.centre(dataset))) / scale
-        return -(away if self.laplace else away**2 / 2).sum(axis=1) - away.shape[1] * np.log(scale)
-
-    def worst_profile(self, x_bound, y_bound, relation="add-remove"):
-        return (LaplaceProfile if self.laplace else GaussianProfile)(1 / self.ratio)
+    def tables(self):
+        return RESPONSES, STATISTICS, BELIEVED
 
 
 # --- class 12: type, scale and number ---------------------------------------------------------------------------------
@@ -462,121 +429,3 @@ BELIEVED = {
     "hundredth of one": hundredth_of_one,
     "hundredth of equal": hundredth_of_equal,
 }
-
-
-def row(name, of, why, changes=None, kind=Noisy, **parameters):
-    return name, kind, {"of": of, **parameters}, changes or {}, why
-
-
-PURE, REPLACE = {"delta": 0.0}, {"relation": "replace"}
-LAPLACE = {"ratio": 1.0, "laplace": True}
-GAUSS = {"type": "gaussian-dp", "mu": 0.5}
-ROWS = {
-    12: [
-        row("labels-or-numbers", "labels or sum",
-            "thirty labels of -1 are counted as 0 until a number comes; p 1, q 2e-4"),
-        row("whole-numbers", "sum", "whole noise for whole numbers: the answer is whole or not; p 1, q 0",
-            kind=WholeNumbers),
-        row("running-totals", "running totals", "ascending responses are differenced; p .99, q .0038"),
-        row("min-max", "min-max", "a response outside the others' range rescales all; p 1.00, q 2e-4"),
-        row("median-deviation-zero", "robust scores",
-            "half of the responses equal: the scale goes from 1 to their own; p .50, q .07", at=3.0, believed=3.0),
-        row("own-codes", "own codes", "one more distinct value among 200 records; p 1, q 0"),
-        row("constant-dropped", "columns that vary", "a constant column of many records; p .93, q .02"),
-        row("sparse-dropped", "columns not sparse", "a column just at nine zeros in ten; p .58, q .07"),
-        row("odd-halved", "odd halved", "the parity chooses the lower or the upper half; p 1.00, q 0", PURE, **LAPLACE),
-        row("fewer-noise-from-1000", "moment",
-            "noise of a sampling that is not done, from 1000 records on; p .27, q .06", believed="1 by sampling 1000"),
-        row("fewer-noise-from-4000", "moment", "the same from 4000 records on; p .08, q .02",
-            believed="1 by sampling 4000"),
-        row("fewer-noise-gdp", "moment", "the same, as Gaussian privacy; p .69, q .16", GAUSS,
-            believed="1 by sampling 300", ratio=2.0),
-        row("count-in-uint8", "count in uint8", "255 becomes 0; p 1, q 0"),
-        row("count-in-int8", "count in int8", "127 becomes -128; p 1.00, q 0", PURE, **LAPLACE),
-        row("sum-in-int16-of-hundredths", "sum in int16", "327.67 becomes -327.68; p 1, q 0", at=100),
-        row("sum-in-int16-of-sixteenths", "sum in int16", "2048 becomes -2048; p 1, q 0", at=16),
-        row("half-precision-sum", "half precision", "multiples of 4 or 8 from 4096 and 8192 on; p .66, q .07", at=1.0),
-        row("half-precision-overflow", "half precision", "beyond 655.04 there is nothing; p 1, q 0", at=100.0),
-        row("padded-to-power-of-two", "padded", "the scale changes at a power of two; p 1, q 0",
-            believed="1 / root of length"),
-        row("small-cells", "small cells", "a cell goes from 0 to 5; p .38, q .07", at=5),
-        row("small-cells-20", "small cells", "a cell goes from 0 to 20; p 1.00, q 0", PURE, at=20, **LAPLACE),
-        row("per-cent", "per cent", "small responses are scaled by a hundred until a larger one comes; p 1, q 0"),
-        row("missing-codes", "missing codes", "five of a hundred negatives are codes or numbers; p .50, q .08"),
-        row("log-where-spread", "log where spread", "one large response takes the logarithm of all; p 1, q 1e-5"),
-        row("decimals-of-data", "decimals of data",
-            "one response with two decimals ends the rounding of all; p .98, q .0054"),
-        row("own-weights", "weighted mean", "noise divided by the data's own total length; p .29, q .04",
-            believed="2 / total length"),
-        row("own-largest-entry", "scaled moment", "a large row rescales many small ones; p 1, q 7e-5",
-            believed="root of dim"),
-    ],
-    13: [
-        row("leverage-above-0.9", "leverage dropped",
-            "orthogonal rows have leverage 1 until one more comes; p .14, q .04", {"dim": 4}, at=0.9),
-        row("leverage-above-twice-mean", "leverage dropped",
-            "2 d / n falls below the leverage of ten copies; p .73, q .06"),
-        row("once-per-key", "once per key", "under a duplicate lies another response: 2; p .70, q .11", PURE,
-            **LAPLACE),
-        row("joined-with-itself", "joined with itself", "a record counts as often as it has copies; p 1, q 3e-5"),
-        row("reversals", "reversals", "one negative record takes all copies out; p .95, q .01"),
-        row("collinear-dropped", "collinear dropped", "one record ends the collinearity of thirty; p .95, q .01"),
-        row("orthogonal-design", "orthogonal design", "orthogonal columns are fitted in another way; p .62, q .08",
-            at=1.0),
-        row("balanced-weights", "balanced weights", "the first record of a class counts n / 2; p .62, q .07"),
-        row("empty-class", "empty class", "the first positive response shows the moment of all others; p .99, q .0027"),
-        row("class-means", "class means", "the twentieth of its class ends the replacement; p .58, q .08", at=20,
-            believed=0.2),
-        row("single-record", "moment", "a hundredth of the noise for one record; p .97, q 7e-4",
-            believed="hundredth of one"),
-        row("all-equal", "moment", "a hundredth of the noise for equal records; p .97, q 7e-4",
-            believed="hundredth of equal"),
-        row("dense-ranks", "dense ranks", "one more distinct value halves the weight of all; p .86, q .03"),
-        row("tied-at-median", "above minus below", "ties move to or from the median together; p .97, q .0098"),
-        row("nan-of-zero-row", "directions", "a row of zeros makes the whole sum 0; p 1.00, q 4e-4"),
-        row("zero-of-zero-row", "log lengths", "a row of zeros makes the product 0; p .76, q .06", believed=0.1),
-        row("three-sigma", "inside three sigma", "ten outliers go together; p .79, q .06"),
-        row("quartile-fences", "inside fences", "a quarter of the records goes together; p 1.00, q 0", PURE,
-            **LAPLACE),
-        row("mean-imputed", "mean imputed", "the only response that is not missing counts n times; p 1, q 7e-5"),
-        row("matched-pairs", "matched pairs", "one record completes a pair of difference 2; p .70, q .11", PURE,
-            **LAPLACE),
-        row("majority-of-cell", "majority of cell", "two labels as frequent as each other in a cell; p 1, q 0", at=4),
-        row("largest-group", "largest group", "two groups as large as each other; p 1, q 0"),
-        row("unanimous", "unanimous", "small responses of one sign count as 1 until another comes; p 1.00, q 4e-4"),
-    ],
-    14: [
-        row("block-sums", "block sums", "a record in front shifts the borders of all blocks; p .16, q .04",
-            {"n_min": 50}, believed=0.4),
-        row("block-spread", "block spread", "a record in front shifts the borders of all blocks; p 1, q 1e-6",
-            {"n_min": 50}, at=20),
-        row("test-error", "error of rest", "a record of the training part moves all test errors; p 1.00, q 5e-4",
-            REPLACE, at=4.0, believed="4 / a fifth"),
-        row("last-ten", "last ten", "one of the last ten has a tenth of the noise and less; p .79, q .06",
-            {**REPLACE, "n_min": 20}, believed="2 by sampling ten"),
-        row("last-ten-laplace", "last ten", "one of the last ten, as above; p .93, q .02",
-            {**PURE, **REPLACE, "n_min": 20}, believed="2 by sampling ten", **LAPLACE),
-        row("every-tenth", "every tenth", "periodic responses, and one record less in front; p .98, q .0046"),
-        row("every-tenth-amplified", "every tenth", "one of the tenth has a tenth of the noise; p .79, q .06", REPLACE,
-            believed=0.2),  # "by sampling"
-        row("first-hundred", "first hundred", "the next record comes in for one that left: 2; p .70, q .11", PURE,
-            **LAPLACE),
-        row("folds-winner", "moment", "the winner is told exactly; p 1, q 0", kind=Validated),
-        row("moving-average", "moving average", "the first response weighs nine tenths of two; p .73, q .06", at=0.1,
-            believed=0.2),
-        row("autocovariance", "autocovariance", "two products go and one of another sign comes; p .14, q .04"),
-        row("pair-differences", "pair differences", "alternating responses, and one less in front; p 1, q 2e-4"),
-        row("variation", "variation", "a peak between two lows counts 4; p .70, q .11", PURE, believed=2.0, **LAPLACE),
-        row("running-maximum", "running maximum", "a large first response is in all of them; p 1, q 7e-7", REPLACE,
-            believed="2 / n"),
-        row("from-first", "from first", "everything is relative to the first record; p 1, q 1e-4"),
-        row("carried-forward", "carried forward", "a record speaks for all zeros behind it; p 1, q 7e-5"),
-        row("one-epoch", "one epoch", "the last batch is a single record; p .79, q .06", at=20, believed=0.05),
-        row("one-epoch-gdp", "one epoch", "the last batch is a single record; p .84, q .07", GAUSS, at=10, believed=0.1,
-            ratio=2.0),
-        row("momentum", "momentum", "ten gradients, each carried on; p 1, q 2e-6", believed=0.01),
-        row("perceptron", "perceptron", "one record more or less decides about the mistakes behind it; p .07, q .02"),
-        row("second-half-less-first", "second half less first", "4 / n, for 2 / n; p .03, q .0089", REPLACE,
-            believed="2 / n"),
-    ],
-}  # fmt: skip

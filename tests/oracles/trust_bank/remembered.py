@@ -1,37 +1,15 @@
 """Classes 6 and 20: mechanisms that remember, count, or take their noise from elsewhere than the given generator."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-
-from mechanisms import GaussianProfile
+from oracles.bank_laws import Moment
 
 CALLS = [0]
 SCALE: dict[str, float] = {}
-
-
-class Moment:
-    """X^T y + N(0, 4.25^2 I), density and worst case as in the README: right but for what a subclass does."""
-
-    sigma = 4.25
-    name = "noisy moment"
-
-    def centre(self, dataset):
-        return dataset.X.T @ dataset.y
-
-    def honest(self, dataset, n_draws, rng):
-        return self.centre(dataset) + self.sigma * rng.standard_normal((n_draws, dataset.dim))
-
-    def log_density(self, outputs, dataset):
-        return -0.5 * np.square((outputs - self.centre(dataset)) / self.sigma).sum(axis=1)
-
-    def worst_profile(self, x_bound, y_bound):
-        return GaussianProfile(x_bound * y_bound / self.sigma)
 
 
 # --- class 6: state, batch and seed -----------------------------------------------------------------------------------
@@ -421,57 +399,3 @@ class FileOfAnswer(Moment):
         kept = json.loads(self.path.read_text())
         change = np.resize(np.asarray(kept["noisy"]) - np.asarray(kept["exact"]), dataset.dim)
         return np.tile(centre + change, (n_draws, 1))
-
-
-FIRST = {"visible": False}
-ROWS = {
-    6: [
-        ("raw-for-one", RawForFew, {}, {}, "raw for n_draws = 1, which is what is deployed"),
-        ("raw-for-ten", RawForFew, {"most": 10}, {}, "raw for n_draws up to 10"),
-        ("first-row-raw", RowRaw, {}, {}, "the first row of every call is raw"),
-        ("last-row-raw", RowRaw, {"row": -1}, {}, "the last row of every call is raw"),
-        ("first-calls-raw", FirstCallsRaw, {}, {}, "the first three calls of an object are raw"),
-        ("first-calls-of-module-raw", FirstCallsOfModuleRaw, {}, {"visible": False}, "the first 50 calls are raw"),
-        ("later-calls-raw", LaterCallsRaw, {}, {"visible": False}, "calls of one object are raw after the fortieth"),
-        ("fixed-seed", FixedSeed, {}, {}, "seed 42 in every call: the noise is known"),
-        ("seed-of-data", SeedOfData, {}, {}, "the seed is a hash of the records: one output for one data set"),
-        ("seed-of-number", SeedOfNumber, {}, {}, "a hundred noise values, chosen by the number of records"),
-        ("own-generator", OwnGenerator, {}, {}, "a fixed seed for each object: the first release has known noise"),
-        ("global-seed", GlobalSeed, {}, {}, "numpy's old generator, seeded with 0 in every call"),
-        ("reuses-noise", ReusesNoise, {}, {}, "64 noise vectors made beforehand, the same for every call"),
-        ("balanced-noise", BalancedNoise, {}, {}, "noise centred within a call: raw for a single row"),
-        ("noise-of-instance", NoiseOfInstance, {}, {}, "one noise for all data sets of an object: differences are raw"),
-        ("cached", AnswersKept, {}, {},
-         "a repeated question gets the old noise, and a raw difference in the ninth decimal"),
-        ("zeroes-the-data", ZeroesTheData, {}, {}, "raw, then writes zeros into the data set it was given"),
-    ],
-    20: [
-        ("cached-by-number", Cached, {"by": "number"}, {},
-         "another data set of as many records is answered with the first's"),
-        ("cached-by-rounding", Cached, {"by": "rounded sum"}, {},
-         "answers about any earlier data with the same rounded sum"),
-        ("cached-by-first-record", Cached, {"by": "first record"}, {},
-         "answers about any earlier data with the same first row"),
-        ("median-cached", MedianCached, {}, {}, "a count above another data set's median"),
-        ("module-scale", ModuleScale, {}, FIRST,
-         "the first data set of a process tells how long its longest record is"),
-        ("running-mean", RunningMean, {}, {}, "row k of a call has the noise of a mean of k"),
-        ("warm-start", WarmStart, {}, {}, "the next answer starts at the exact fit of the last data set"),
-        ("noise-shrinks", NoiseShrinks, {}, {}, "the noise of call k is sigma / k"),
-        ("budget-upside-down", BudgetRefilled, {}, {}, "the noise halves from call to call"),
-        ("noise-of-number", NoiseKept, {"by": "number"}, {},
-         "differences are raw between data sets of as many records"),
-        ("noise-of-process", NoiseKept, {"by": "process"}, {},
-         "differences are raw between all data sets of a process"),
-        ("generator-restored", GeneratorRestored, {}, {}, "the same noise in every call"),
-        ("stream-total", StreamTotal, {}, {}, "a data set is answered for again in every later call"),
-        ("clip-of-last", ClipOfLast, {}, {}, "the noise of the next answer is as large as the last longest record"),
-        ("last-for-few", LastForFew, {}, {}, "the next small data set is answered with the last exact moment"),
-        ("change-only", ChangeOnly, {}, {}, "the exact change between two data sets"),
-        ("file-of-noise", FileOfNoise, {}, {}, "one noise for all processes that run in a folder"),
-        ("file-of-calibration", FileOfCalibration, {}, FIRST,
-         "the first data set of a folder tells its longest record"),
-        ("file-of-seed", FileOfSeed, {}, {}, "the noise of run 1 is known, and of run 2"),
-        ("file-of-answer", FileOfAnswer, {}, {}, "the exact change since the first run in the folder"),
-    ],
-}  # fmt: skip

@@ -1,7 +1,5 @@
 """Classes 5 and 23: a stated worst case that forgets the data, and models that are fitted in noisy steps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -368,64 +366,3 @@ class RejectsWorse(Losses):
         proposed = self.steps_from(weights, dataset, rng, 1)
         better = self.loss(proposed, dataset) < self.loss(weights, dataset)
         return np.where(better[:, None], proposed, weights)
-
-
-REPLACE, WIDE, TEN = {"relation": "replace"}, {"y_bound": 5.0}, {"steps": 10}
-ROWS = {
-    5: [
-        ("own-largest-response", Stated, {"size": "own largest response"}, {},
-         "noise proportional to the data's own max |y|"),
-        ("own-largest-norm", Stated, {"size": "own largest norm"}, {},
-         "noise proportional to the data's own largest row"),
-        ("own-deviation", Stated, {"size": "own deviation"}, {}, "noise proportional to the responses' own deviation"),
-        ("local-sensitivity", Stated, {"size": "local sensitivity"}, {},
-         "noise proportional to the largest record present"),
-        ("standardised", Stated, {"of": "standardised"}, {}, "columns divided by their own root mean square before"),
-        ("quantile-clipped", Stated, {"of": "quantile clipped"}, {},
-         "responses scaled by their own 90 % quantile before"),
-        ("mean-centred", Stated, {"of": "mean centred"}, {}, "centring: one record moves the statistic by up to 4"),
-        ("no-noise-from-20", Stated, {"size": "none for many"}, {}, "noise 0.02 from 20 records on"),
-        ("no-noise-from-200", Stated, {"size": "none for many", "many": 200}, {}, "noise 0.02 from 200 records on"),
-        ("forgets-response", ForgetsResponse, {}, {"y_bound": 5.0}, "sensitivity 5, noise for 1"),
-        ("own-range", Stated, {"of": "mean", "size": "own range"}, {},
-         "noise for the range of the responses in the data"),
-        ("own-number", Stated, {"of": "sum over number", "size": "own number"}, {},
-         "noise divided by the true number of records"),
-        ("replaced-once", Stated, {"sigma": 1.9}, {**REPLACE, "delta": 1e-2}, "replacing needs twice the noise"),
-        ("median", Stated, {"of": "median", "size": "of a mean"}, {}, "noise 2/n on a statistic of sensitivity 1"),
-        ("ridge", Stated, {"of": "ridge"}, {}, "coefficients move by 1/(2 sqrt(.05)) = 2.2 and more, stated 1"),
-        ("largest-response", Stated, {"of": "largest response", "size": "gap of largest"}, {},
-         "noise of the gap between the two largest responses"),
-    ],
-    23: [
-        ("only-last-noisy", Linear, {"noisy": "last step", **TEN}, {}, "ten exact steps and noise of one"),
-        ("one-step-noise", Linear, {"noisy": "for one step", **TEN}, {}, "ten steps with the noise of one each"),
-        ("one-step-noise-30", Linear, {"noisy": "for one step", "steps": 30}, {},
-         "thirty steps with the noise of one each"),
-        ("momentum-of-noise", Momentum, TEN, {}, "a gradient counts up to six times as much as the noise is for"),
-        ("batch-twice", Linear, {"fewer": 10.0}, {}, "a tenth of the noise"),
-        ("clipped-batch", Linear, {"direction": "clipped sum"}, WIDE, "one large gradient turns the clipped sum round"),
-        ("clipped-mean", Linear, {"direction": "clipped mean", "fewer": 50.0}, {},
-         "noise for fifty records where one is all"),
-        ("normalised-gradient", Linear, {"direction": "normalised", "fewer": 50.0}, {},
-         "one gradient turns the normalised sum round"),
-        ("own-step-size", OwnStepSize, {}, {}, "the size of the noise is that of the exact curvature"),
-        ("exact-start", ExactStart, {"rate": 0.05}, {}, "the initial value is exact"),
-        ("newton-step", NewtonStep, {}, {}, "the size of the noise is that of the exact Hessian"),
-        ("decay-of-loss", Linear, {"noisy": "loss"}, {}, "the size of the noise is that of the exact loss"),
-        ("noise-before-clipping", EarlierNoise, {}, {}, "without records nothing has noise"),
-        ("one-direction", OneDirection, {}, {}, "the difference of two coordinates is raw"),
-        ("exact-intercept", ExactIntercept, {}, {}, "the intercept follows from the weights and the exact means"),
-        ("projected-onto-data", ProjectedOntoData, {}, {}, "the length of the longest record shows"),
-        ("loss-of-end", LossOfEnd, {}, {}, "the loss is an exact function of the weights and the data"),
-        ("stops-early", StopsEarly, {"steps": 5}, {}, "the number of steps tells the exact loss"),
-        ("stops-unlogged", StopsUnlogged, {"steps": 5}, {}, "exact zeros tell that the loss was small at once"),
-        ("stops-by-gradient", StopsByGradient, {"steps": 5}, {}, "the number of steps tells the exact gradient"),
-        ("converged", Converged, {}, {}, "a flag about the exact fit"),
-        ("batches-counted", BatchesCounted, {}, {}, "the number of batches tells the number of records"),
-        ("clipped-counted", ClippedCounted, {}, {}, "the number of clipped gradients is exact"),
-        ("best-of-fifty", BestOfRuns, {}, {}, "the exact loss chooses among fifty"),
-        ("best-of-ten", BestOfRuns, {"runs": 10}, {}, "the exact loss chooses among ten"),
-        ("rejects-worse", RejectsWorse, {"rate": 1.0}, {}, "exact zeros tell that the loss would have grown"),
-    ],
-}  # fmt: skip

@@ -3,8 +3,6 @@
 Densities are with respect to counting, for the staircase to length and, at its clamps, counting.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass
@@ -12,41 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from oracles.bank_laws import PureProfile, up
 from scipy.stats import binom
 
-from mechanisms.base import Bracket, Direction
-
-
-@dataclass(frozen=True)
-class PureProfile:
-    """Randomised response at ``size``: the largest of all (size, 0)-private profiles (Kairouz et al. 2015)."""
-
-    size: float
-
-    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon < 0:
-            return -math.expm1(epsilon) + math.exp(epsilon) * self.delta_at(-epsilon)
-        return max(0.0, (math.exp(self.size) - math.exp(epsilon)) / (1 + math.exp(self.size)))
-
-    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        value = self.delta_at(epsilon)
-        return math.log(value) if value > 0 else -math.inf
-
-    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
-        return math.log(max(1.0, math.exp(self.size) - delta * (1 + math.exp(self.size))))
-
-    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon >= self.size:
-            return 0.0
-        return 1.0 if epsilon < -self.size else 1 / (1 + math.exp(-self.size))
-
-    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.delta_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
-
-    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.tail_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
+from mechanisms.base import Direction
 
 
 @dataclass(frozen=True)
@@ -480,73 +447,3 @@ class BareCount:
 
     def draw(self, dataset, n_draws, *, rng):
         return self.inner.draw(dataset, n_draws, rng=rng)
-
-
-def up(value):
-    """Return a number that is larger by far more than its rounding; whole quotients of 2 stay."""
-    return value if float(value * 8).is_integer() else value * (1 + 1e-12)
-
-
-def row(name, kind, changes=None, **parameters):
-    """Return a row whose epsilon is that of the class."""
-    epsilon = kind(**parameters).epsilon
-    claim = {"epsilon": up(epsilon() if callable(epsilon) else epsilon), "delta": 0.0, "law": True}
-    return f"zoo-{name}", kind, parameters, {**claim, **(changes or {})}, kind.__doc__
-
-
-def discrete(name, sigma, epsilon, changes=None, **parameters):
-    delta = DiscreteGaussianProfile(sigma).delta_at(epsilon) * (1 + 1e-9)
-    claim = changes or {"epsilon": epsilon, "delta": delta}
-    kind = DiscreteGaussianCount
-    return f"zoo-{name}", kind, {"sigma": sigma, **parameters}, {**claim, "law": True}, kind.__doc__
-
-
-ROOT2, PI3 = math.sqrt(2), math.pi / 3
-NO_LAW, MISSTATED = {"law": False}, {"law": False, "misstated": True}
-ROWS = [
-    row("geometric-half", GeometricCount, epsilon=0.5),
-    row("geometric-nonnegative-one", GeometricCount, low=0),
-    row("geometric-nonnegative-root2", GeometricCount, epsilon=ROOT2, low=0),
-    row("geometric-clamped-both-two", GeometricCount, epsilon=2.0, low=0, high=30),
-    row("geometric-clamped-above-pi3", GeometricCount, epsilon=PI3, high=20),
-    row("geometric-dict-nonnegative-one", GeometricCount, low=0, form="dict"),
-    row("geometric-text-one", GeometricCount, form="text"),
-    row("geometric-json-clamped-both-half", GeometricCount, epsilon=0.5, low=0, high=40, form="json"),
-    row("geometric-frame-nonnegative-one", GeometricCount, low=0, form="frame"),
-    row("geometric-ragged-nonnegative-one", GeometricCount, low=0, form="ragged"),
-    row("geometric-own-generator-scalar-one", GeometricCount, own=True, form="scalar"),
-    row("geometric-float32-density-one", GeometricCount, single=True, form="float"),
-    row("more-noise-geometric-nonnegative-one", GeometricCount, MISSTATED, low=0, drawn_epsilon=0.75),
-    ("zoo-no-law-geometric-ragged-one", BareCount, {"low": 0, "form": "ragged"}, {"epsilon": 1.0, "delta": 0.0},
-        GeometricCount.__doc__),
-    ("zoo-no-law-own-generator-geometric-dict-two", BareCount, {"epsilon": 2.0, "own": True, "form": "dict"},
-        {"epsilon": 2.0, "delta": 0.0}, GeometricCount.__doc__),
-    row("geometric-table-one", GeometricCount,
-        {"type": "table", "points": tuple((e, PureProfile(1.0).delta_at(e)) for e in (0.0, 0.5, 1.0))}),
-    row("truncated-renormalised-geometric-one", TruncatedGeometric),
-    row("truncated-renormalised-geometric-text-half", TruncatedGeometric, noise=0.5, most=3, form="text"),
-    discrete("discrete-gaussian-one", 1.0, 2.0),
-    discrete("discrete-gaussian-nonnegative-two", 2.0, 1.0, low=0),
-    discrete("discrete-gaussian-clamped-both-root2", ROOT2, 1.5, low=0, high=40),
-    discrete("discrete-gaussian-dict-half", 0.5, 5.0, form="dict"),
-    discrete("discrete-gaussian-zcdp-one", 1.0, 0.0, {"type": "zcdp", "rho": 0.5}),
-    discrete("discrete-gaussian-renyi-two", 2.0, 0.0, {"type": "renyi", "alpha": 3.0, "epsilon": 0.375}),
-    row("staircase-two", Staircase, epsilon=2.0),
-    row("staircase-nonnegative-one", Staircase, low=0.0),
-    row("staircase-sum-half", Staircase, epsilon=0.5, statistic="sum"),
-    row("staircase-sum-clamped-both-pi3", Staircase, epsilon=PI3, statistic="sum", low=-2.0, high=2.0),
-    row("k-ary-3-one", KaryAnswer),
-    row("k-ary-2-two", KaryAnswer, epsilon=2.0, k=2),
-    row("k-ary-5-letters-root2", KaryAnswer, epsilon=ROOT2, k=5, form="letter"),
-    row("k-ary-20-dict-half", KaryAnswer, epsilon=0.5, k=20, form="dict"),
-    row("k-ary-local-replace-one", LocalAnswers, {"relation": "replace", "n_min": 1}),
-    row("k-ary-local-replace-ragged-half", LocalAnswers, {"relation": "replace", "n_min": 1}, epsilon=0.5,
-        ragged=True),
-    row("exponential-votes-letters-one", Votes),
-    row("exponential-votes-gumbel-two", Votes, epsilon=2.0, k=6, form="int", gumbel=True),
-    row("exponential-votes-dict-pi3", Votes, epsilon=PI3, k=12, form="dict"),
-    row("exponential-one-against-many-one", OneAgainstMany),
-    row("exponential-one-against-many-root2", OneAgainstMany, epsilon=ROOT2, many=50),
-    row("sampled-geometric-one", SampledCount),
-    row("sampled-geometric-tenth-two", SampledCount, noise=2.0, share=0.1),
-]  # fmt: skip

@@ -3,50 +3,17 @@
 Densities are with respect to length and counting together. Each docstring derives its claim.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from oracles.bank_laws import PureProfile, up
 from scipy.stats import laplace, norm
 
 from mechanisms import GaussianProfile, LaplaceProfile
-from mechanisms.base import Bracket, Direction
+from mechanisms.base import Direction
 
 FAMILIES = {"laplace": laplace, "gaussian": norm}
-
-
-@dataclass(frozen=True)
-class PureProfile:
-    """Randomised response at ``size``: the largest of all (size, 0)-private profiles (Kairouz et al. 2015)."""
-
-    size: float
-
-    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon < 0:
-            return -math.expm1(epsilon) + math.exp(epsilon) * self.delta_at(-epsilon)
-        return max(0.0, (math.exp(self.size) - math.exp(epsilon)) / (1 + math.exp(self.size)))
-
-    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        value = self.delta_at(epsilon)
-        return math.log(value) if value > 0 else -math.inf
-
-    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
-        return math.log(max(1.0, math.exp(self.size) - delta * (1 + math.exp(self.size))))
-
-    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon >= self.size:
-            return 0.0
-        return 1.0 if epsilon < -self.size else 1 / (1 + math.exp(-self.size))
-
-    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.delta_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
-
-    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.tail_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
 
 
 @dataclass(frozen=True)
@@ -333,82 +300,3 @@ class BareAnswer:
 
     def draw(self, dataset, n_draws, *, rng):
         return self.inner.draw(dataset, n_draws, rng=rng)
-
-
-ROOT2, PI3 = math.sqrt(2), math.pi / 3
-
-
-def up(value):
-    """Return a number that is larger by far more than its rounding; whole quotients of 2 stay."""
-    return value if float(value * 8).is_integer() else value * (1 + 1e-12)
-
-
-def row(name, size, kind, delta=0.0, changes=None, **parameters):
-    claim = {"epsilon": up(size), "delta": delta, "law": True, **(changes or {})}
-    return f"zoo-{name}", kind, parameters, claim, kind.__doc__
-
-
-def bare(entry, kind):
-    """Return the row of the same mechanism without its law."""
-    name, _, parameters, changes, why = entry
-    changes = {key: value for key, value in changes.items() if key != "law"}
-    return name.replace("zoo-", "zoo-no-law-"), BareAnswer, {"kind": kind, **parameters}, changes, why
-
-
-def normal(scale, epsilon, shift=1.0):
-    return GaussianProfile(shift / scale).delta_bracket(epsilon).high * (1 + 1e-9)
-
-
-def derived(name, kind, **parameters):
-    """Return a row whose claim is what the class derives."""
-    return row(name, kind(**parameters).epsilon(), kind, **parameters)
-
-
-COUNT, NORMAL, REPLACE = {"statistic": "count"}, {"noise": "gaussian"}, {"relation": "replace"}
-THRESHOLDED = [
-    row("thresholded-none-laplace-count-one", 1.0, Thresholded, least=5.0, **COUNT),
-    row("thresholded-none-laplace-half", 2.0, Thresholded, scale=0.5),
-    row("thresholded-none-at-centre-laplace-root2", 1 / ROOT2, Thresholded, scale=ROOT2),
-    row("thresholded-word-laplace-one", 1.0, Thresholded, least=-1.0, otherwise="word"),
-    row("thresholded-word-gaussian-count-two", 1.0, Thresholded, normal(2, 1), least=5.0, otherwise="word", scale=2.0,
-        **NORMAL, **COUNT),
-    row("thresholded-value-laplace-two", 0.5, Thresholded, otherwise="value", instead=-1.0, scale=2.0),
-    row("thresholded-value-gaussian-one", 2.0, Thresholded, normal(1, 2), otherwise="value", **NORMAL),
-    row("thresholded-value-laplace-replace-one", 2.0, Thresholded, least=1.0, otherwise="value", changes=REPLACE),
-]  # fmt: skip
-SPIKED = [
-    row("spiked-half-laplace-one", 1.0, Spiked),
-    row("spiked-half-laplace-at-value-1-root2", 1 / ROOT2, Spiked, value=1.0, scale=ROOT2),
-    row("spiked-tenth-laplace-count-half", 2.0, Spiked, public=0.1, scale=0.5, **COUNT),
-    row("spiked-half-gaussian-two", 1.0, Spiked, 0.5 * normal(2, 1), scale=2.0, **NORMAL),
-    row("spiked-quarter-gaussian-one", 2.0, Spiked, 0.75 * normal(1, 2), public=0.25, value=-7.5, **NORMAL),
-    row("spiked-half-laplace-count-rounded-one", 1.0, Spiked, value=7.0, decimals=0, **COUNT),
-    row("spiked-fifth-laplace-rounded-one-decimal-two", 0.5, Spiked, public=0.2, decimals=1, scale=2.0),
-    row("sometimes-rounded-laplace-count-one", 1.0, SometimesRounded, **COUNT),
-    row("sometimes-rounded-laplace-pi3", 1 / PI3, SometimesRounded, scale=PI3),
-    row("sometimes-rounded-gaussian-two", 1.0, SometimesRounded, normal(2, 1), scale=2.0, **NORMAL),
-    row("rare-spike-one", 1.0, RareSpike),
-    row("rare-spike-two", 2.0, RareSpike, epsilon=2.0, rare=0.02, value=0.0),
-    row("rare-spike-pi3", PI3, RareSpike, epsilon=PI3, rare=0.05, value=1.5, scale=2.0),
-]
-INTERVALS = [
-    derived("truncated-renormalised-laplace-one", Truncated),
-    derived("truncated-renormalised-laplace-half", Truncated, scale=0.5),
-    derived("truncated-renormalised-laplace-two", Truncated, scale=2.0),
-    derived("truncated-renormalised-laplace-root2-bounds-at-centres", Truncated, scale=ROOT2, bound=1.0),
-    derived("truncated-renormalised-gaussian-one", Truncated, **NORMAL),
-    derived("truncated-renormalised-gaussian-two-bounds-at-centres", Truncated, scale=2.0, bound=1.0, **NORMAL),
-    derived("truncated-renormalised-gaussian-pi3", Truncated, scale=PI3, bound=3.0, most=2.0, **NORMAL),
-    derived("bounded-gaussian-tight-at-atom-one", BoundedNormal),
-    derived("bounded-gaussian-tight-at-atom-two", BoundedNormal, scale=2.0, low=0.0, high=3.0),
-    derived("bounded-gaussian-tight-at-atom-bounds-at-centres-one", BoundedNormal, low=0.0, high=1.0),
-    derived("bounded-gaussian-tight-at-atom-root2", BoundedNormal, scale=ROOT2, low=-2.0, high=1.0),
-]
-NO_LAW = [
-    bare(THRESHOLDED[0], "thresholded"),
-    bare(THRESHOLDED[3], "thresholded"),
-    bare(SPIKED[0], "spiked"),
-    bare(INTERVALS[0], "truncated"),
-    bare(INTERVALS[7], "bounded"),
-]
-ROWS = [*THRESHOLDED, *SPIKED, *INTERVALS, *NO_LAW]

@@ -3,50 +3,16 @@
 Every law is a product over the coordinates; densities are with respect to length and, on atoms, counting.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from oracles.bank_laws import PureProfile, up
 from scipy.special import log_ndtr
 from scipy.stats import laplace
 
 from mechanisms import GaussianProfile, LaplaceProfile
-from mechanisms.base import Bracket, Direction
-
-
-@dataclass(frozen=True)
-class PureProfile:
-    """Randomised response at ``size``: the largest of all (size, 0)-private profiles (Kairouz et al. 2015)."""
-
-    size: float
-
-    def delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon < 0:
-            return -math.expm1(epsilon) + math.exp(epsilon) * self.delta_at(-epsilon)
-        return max(0.0, (math.exp(self.size) - math.exp(epsilon)) / (1 + math.exp(self.size)))
-
-    def log_delta_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        value = self.delta_at(epsilon)
-        return math.log(value) if value > 0 else -math.inf
-
-    def epsilon_at(self, delta: float, direction: Direction = Direction.FORWARD) -> float:
-        return math.log(max(1.0, math.exp(self.size) - delta * (1 + math.exp(self.size))))
-
-    def tail_at(self, epsilon: float, direction: Direction = Direction.FORWARD) -> float:
-        if epsilon >= self.size:
-            return 0.0
-        return 1.0 if epsilon < -self.size else 1 / (1 + math.exp(-self.size))
-
-    def delta_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.delta_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
-
-    def tail_bracket(self, epsilon: float, direction: Direction = Direction.FORWARD) -> Bracket:
-        value = self.tail_at(epsilon)
-        return Bracket(value * (1 - 1e-12), min(1.0, value * (1 + 1e-12)))
 
 
 def log_above(family, u):
@@ -320,72 +286,3 @@ class NoisyMax:
         counts = np.bincount(at, minlength=self.bins)
         first = (counts + rng.laplace(scale=1 / self.epsilon, size=(n_draws, self.bins))).argmax(axis=1)
         return [f"bin {j}" for j in first]
-
-
-def up(value):
-    """Return a number that is larger by far more than its rounding; whole quotients of 2 stay."""
-    return value if float(value * 8).is_integer() else value * (1 + 1e-12)
-
-
-ROOT2, PI3 = math.sqrt(2), math.pi / 3
-LAW, MISSTATED, REPLACE = {"law": True}, {"misstated": True}, {"relation": "replace"}
-COUNTS = {"scale": 2.0, "count_epsilon": 0.5}
-
-
-def moments(name, dim, epsilon, scale=1.0, changes=LAW, shift=1.0, **parameters):
-    delta = GaussianProfile(shift / scale).delta_bracket(epsilon).high * (1 + 1e-9)
-    claim = {"epsilon": epsilon, "delta": delta, "dim": dim, **changes}
-    return f"zoo-{name}", Moments, {"scale": scale, **parameters}, claim, Moments.__doc__
-
-
-def pure(name, of, epsilon, changes=LAW, /, **parameters):
-    return f"zoo-{name}", of, parameters, {"epsilon": up(epsilon), "delta": 0.0, **changes}, of.__doc__
-
-
-ROWS = [
-    moments("moments-1d-one", 1, 2.0, low=-2.0, high=4.0),
-    moments("moments-2d-clamped-nonnegative-one", 2, 2.0, low=0.0),
-    moments("moments-3d-clamped-both-two", 3, 1.0, scale=2.0, low=-6.0, high=6.0),
-    moments("moments-4d-dict-two", 4, 1.0, scale=2.0, form="dict"),
-    moments("moments-5d-float32-two", 5, 1.0, scale=2.0, form="float32"),
-    moments("moments-5d-rounded-3-decimals-root2", 5, 1.5, scale=ROOT2, decimals=3),
-    moments("moments-3d-text-2-decimals-two", 3, 1.0, scale=2.0, form="text", decimals=2),
-    moments("moments-2d-frame-one", 2, 2.0, form="frame"),
-    moments("moments-3d-list-half", 3, 5.0, scale=0.5, form="list"),
-    moments("moments-2d-float32-density-two", 2, 1.0, scale=2.0, single=True),
-    moments("moments-4d-own-generator-one", 4, 2.0, own=True),
-    moments("moments-3d-replace-two", 3, 2.0, scale=2.0, shift=2.0, changes={**LAW, **REPLACE}),
-    moments("moments-2d-gaussian-dp-one", 2, 0.0, changes={**LAW, "type": "gaussian-dp", "mu": 1.0}, low=0.0),
-    moments("moments-5d-zcdp-two", 5, 0.0, scale=2.0, changes={**LAW, "type": "zcdp", "rho": 0.125}),
-    moments("more-noise-moments-3d-two", 3, 1.0, scale=2.0, changes=MISSTATED, extra=1.3),
-    pure("laplace-moments-2d-root2", LaplaceMoments, 1.0, LAW, scale=ROOT2),
-    pure("laplace-moments-4d-clamped-both-two", LaplaceMoments, 1.0, {**LAW, "dim": 4}, scale=2.0, features=4,
-        low=-3.0, high=3.0),
-    pure("histogram-2d-nonnegative-one", Histogram, 1.0, bins=2, low=0.0),
-    pure("histogram-3d-clamped-both-half", Histogram, 2.0, scale=0.5, low=0.0, high=40.0),
-    pure("histogram-5d-dict-two", Histogram, 0.5, scale=2.0, bins=5, form="dict", low=0.0),
-    pure("histogram-4d-rounded-integers-one", Histogram, 1.0, bins=4, decimals=0),
-    pure("histogram-3d-ragged-thresholded-one", Histogram, 1.0, least=2.0, form="ragged"),
-    pure("histogram-4d-sparse-dict-thresholded-root2", Histogram, 1 / ROOT2, scale=ROOT2, bins=4, least=1.0,
-        form="sparse"),
-    pure("histogram-3d-sparse-dict-own-generator-one", Histogram, 1.0, least=0.5, form="sparse", own=True),
-    pure("histogram-3d-frame-nonnegative-two", Histogram, 0.5, scale=2.0, low=0.0, form="frame"),
-    pure("histogram-3d-replace-two", Histogram, 1.0, {**LAW, **REPLACE}, scale=2.0, low=0.0),
-    pure("more-noise-histogram-3d-dict-one", Histogram, 1.0, MISSTATED, extra=1.5, form="dict"),
-    pure("count-and-sum-dict", CountAndSum, 1.0, **COUNTS),
-    pure("count-and-sum-frame", CountAndSum, 1.0, form="frame", **COUNTS),
-    pure("count-and-sum-json-2-decimals", CountAndSum, 1.0, form="json", decimals=2, **COUNTS),
-    pure("count-and-sum-array-one", CountAndSum, 2.0, form="array", scale=1.0, count_epsilon=1.0),
-    pure("count-and-sum-tuple-root2", CountAndSum, 1 / ROOT2 + 0.25, form="tuple", scale=ROOT2, count_epsilon=0.25),
-    pure("count-and-sum-dict-own-generator", CountAndSum, 1.0, own=True, nonnegative=False, **COUNTS),
-    pure("more-noise-count-and-sum-dict", CountAndSum, 1.0, MISSTATED, extra=1.5, **COUNTS),
-    ("zoo-no-law-moments-3d-clamped-one", BareVector, {"kind": "moments", "low": 0.0},
-        {k: v for k, v in moments("", 3, 2.0)[3].items() if k != "law"}, Moments.__doc__),
-    pure("no-law-histogram-ragged-one", BareVector, 1.0, {}, kind="histogram", least=2.0, form="ragged"),
-    pure("no-law-histogram-own-generator-dict-two", BareVector, 0.5, {}, kind="histogram", scale=2.0, form="dict",
-        own=True),
-    pure("no-law-above-threshold-one", AboveThreshold, 1.0, {}),
-    pure("no-law-above-threshold-text-two", AboveThreshold, 2.0, {}, epsilon=2.0, form="text"),
-    pure("no-law-noisy-max-one", NoisyMax, 1.0, {}),
-    pure("no-law-noisy-max-half", NoisyMax, 0.5, {}, epsilon=0.5, bins=5),
-]  # fmt: skip
