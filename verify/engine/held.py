@@ -24,6 +24,8 @@ LOCK = ".lock"
 HOLDER = ".holder.json"
 OWN = frozenset({LOCK, HOLDER})
 POLL_SECONDS = 0.1
+#: Seconds that a command's child has to end after its parent was killed.
+MOMENT = 0.5
 
 
 @contextlib.contextmanager
@@ -50,7 +52,7 @@ def _locked(folder: Path, what: str, wait: float) -> Iterator[None]:
 
     lock = FileLock(folder / LOCK, mode=0o600, thread_local=False, fallback_to_soft=False, preserve_lock_file=True)
     try:
-        if not _try(lock, 0.0):
+        if not _try(lock, MOMENT):
             if wait > 0:
                 print(f"waiting for {_holder(folder)}, which holds {what}", file=sys.stderr, flush=True)
             if wait <= 0 or not _try(lock, wait):

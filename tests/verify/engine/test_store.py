@@ -218,7 +218,7 @@ def test_who_finds_it_held_is_told_by_whom_and_a_killed_holder_holds_nothing(tmp
 def test_who_waits_goes_on_when_it_is_free(tmp_path: Path, capsys: Captured) -> None:
     with holding(tmp_path) as process:
         assert process.stdin is not None
-        threading.Timer(0.3, process.stdin.close).start()
+        threading.Timer(1.0, process.stdin.close).start()
         with held(tmp_path, "the folder", wait=60):
             pass
     assert capsys.readouterr().err.count("\n") == 1
