@@ -2,6 +2,8 @@
 
 from .certificates.certify_call import Certification as Certification
 from .certificates.certify_call import certify as certify
+from .certificates.counterexample import Counterexample as Counterexample
+from .certificates.counterexample import counterexample as counterexample
 from .comparisons.compare_call import compare as compare
 from .diffs.changes import Difference as Difference
 from .diffs.record_difference import difference as difference

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,8 @@ class PairExamination:
     types: str = ""
     silent: str = ""  #: why outputs can tell nothing, in words; empty where they may
     fresh: FreshAudits | None = None  #: what its draws in fresh processes say; None where none were asked for
+    #: the pair itself where it refutes the claim; None elsewhere, as results are sent between processes
+    members: Any = field(default=None, repr=False, compare=False)
     #: what the failure probability of the pair was split into and spent on; empty where nobody writes it down
     spent: tuple[Part, ...] = ()
 
@@ -213,7 +215,8 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
     )
     if work.claim is None or not refutes_the_claim(found):
         return found
-    return replace(found, cause=likely_cause((recorded.first, recorded.second), work.pair, refused, work.claim))
+    cause = likely_cause((recorded.first, recorded.second), work.pair, refused, work.claim)
+    return replace(found, cause=cause, members=work.pair)
 
 
 def _silent(recorded: Recorded) -> str:

@@ -250,7 +250,9 @@ class Examination(Result):
         name = pair.name.removeprefix(SEARCHED)
         tests = [witness for witness in self._sound(pair) if witness.refutes and "hits" in witness.notes]
         event, hits = (outputs_said(tests[0].words), spaced(str(tests[0].notes["hits"]))) if tests else ("", "")
-        return Violation(claimed_words(claim), least, claim.delta, self.failure_prob, name, cause, event, hits)
+        return Violation(
+            claimed_words(claim), least, claim.delta, self.failure_prob, name, cause, event, hits, pair.members
+        )
 
     def _sound(self, pair: PairExamination) -> list[Witness]:
         return [witness for witness in pair.witnesses if sound(witness.result(pair.name), self.misstated)]

@@ -160,6 +160,8 @@ class Violation:
     cause: str = ""  #: the likely cause; empty where the shape of the finding tells none
     event: str = ""  #: which outputs show it, in words; empty where it was not seen in draws
     hits: str = ""  #: how often they came from the first data set and from the second, in words
+    #: the two data sets themselves, with ``first``, ``second`` and ``relation``; None where they are not at hand
+    members: Any = field(default=None, repr=False, compare=False)
 
     @property
     def unbounded(self) -> bool:

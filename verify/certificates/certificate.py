@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from audits.error_budget import Part
+from audits.examination.witnesses import Violation
 from audits.external.wire import AnswerCache
 from audits.harness.calls import Deadline, NoAnswer
 from audits.verdict import Decision
@@ -48,6 +49,7 @@ from .claims.types import (
 from .config.config import Loaded
 from .config.config_mechanisms import DoorSection
 from .config.mechanism_source import Imported, build_mechanism, check_fits, views_of, vouched_by
+from .counterexample import pair_row
 from .folder.attestation import artefact_of
 from .reading.data_files import read_dataset, size
 from .release.releases import OvertakenError, Released, prepare
@@ -310,7 +312,7 @@ def record_rows(certificate: Certificate, audience: Audience, loaded: Loaded) ->
     rows = [_header(certificate, audience, loaded), *_release_rows(certificate.deployment)]
     inside = audience is Audience.CURATOR or not certificate.deployment.private
     for finding in certificate.visible(audience):
-        rows.append(claim_row(finding, names=inside))
+        rows.append(claim_row(finding, inside=inside, public=not certificate.deployment.private))
         rows += [_check_row(finding, check, draws=inside) for check in finding.checks]
         rows += [{"kind": "figure", "claim": finding.name, "figure": to_plain(fig)} for _, fig in finding.figures]
     budget = budget_figure(certificate)
@@ -419,10 +421,10 @@ def _release_rows(deployment: Deployment) -> list[Row]:
     return rows
 
 
-def claim_row(finding: Finding, *, names: bool) -> Row:
-    """Return a claim's row; ``names``: whether it may say who vouches for the mechanism."""
+def claim_row(finding: Finding, *, inside: bool, public: bool) -> Row:
+    """Return a claim's row; ``inside``: who reads it may see private records; ``public``: the records are none."""
     ruling = finding.verdict
-    return {
+    row: Row = {
         "kind": "claim",
         "claim": finding.name,
         "type": finding.type,
@@ -433,8 +435,8 @@ def claim_row(finding: Finding, *, names: bool) -> Row:
         "reason": ruling.why,
         "check": ruling.check,
         "says": finding.sentence_of_verdict,
-        "violation": None if finding.violation is None else encode(vars(finding.violation)),
-        "vouched": None if finding.vouched is None else finding.vouched.row(names=names),
+        "violation": None if finding.violation is None else _violation_row(finding.violation),
+        "vouched": None if finding.vouched is None else finding.vouched.row(names=inside),
         "examination": encode(None if finding.examined is None else finding.examined.row),
         "scope": finding.scope,
         "conditions": list(finding.conditions),
@@ -443,6 +445,17 @@ def claim_row(finding: Finding, *, names: bool) -> Row:
         "odds": None if finding.odds is None else finding.odds.row,
         "private": finding.private,
     }
+    members = None if finding.violation is None else finding.violation.members
+    if members is not None and ruling.decision is Decision.FAIL:
+        private = not (public or (members.first.public and members.second.public))
+        pair = pair_row(members, private=private) if inside or not private else None
+        row |= {} if pair is None else {"counterexample": pair}
+    return row
+
+
+def _violation_row(violation: Violation) -> Row:
+    row: Row = encode({name: value for name, value in vars(violation).items() if name != "members"})
+    return row
 
 
 def _check_row(finding: Finding, check: Check, *, draws: bool) -> Row:

@@ -45,6 +45,7 @@ from .certificate_words import (
     summary_text,
     word_callout,
 )
+from .counterexample import pair_blocks
 from .first_page import asked_by_lines, first_page
 
 #: Most rows of the table.
@@ -182,7 +183,8 @@ def _claim_section(header: Row, claim: Row, parts: dict[str, list[Row]]) -> Sect
     decided = _decided_by(claim, parts)
     facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", decided[0].upper() + decided[1:])]
     facts += [Fact("Conditional on", condition) for condition in claim["conditions"]]
-    blocks += [*word_callout(claim), Facts(tuple(facts)), *examined_blocks(claim)]
+    blocks += [*word_callout(claim), Facts(tuple(facts)), *pair_blocks(claim.get("counterexample"))]
+    blocks += examined_blocks(claim)
     if checks:
         blocks.append(_check_table(checks))
     blocks += [block for row in checks for block in _check_blocks(row)]

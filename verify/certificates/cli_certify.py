@@ -191,11 +191,12 @@ def _decide_and_write(
     from .folder.output import audience_record, contents, inside_about, today, write_all
 
     loaded, reader, inside = request.loaded, request.wanted[-1], request.inside
-    clock, date = Clock(), today()
+    clock, date, public = Clock(), today(), loaded.config.data.is_public
 
     def tell(finding: Finding) -> None:
         if inside or not finding.private:
-            _told(claim_row(finding if inside else finding.without_private(), names=inside), names=inside)
+            shown = finding if inside else finding.without_private()
+            _told(claim_row(shown, inside=inside, public=public), names=inside)
 
     draw_again = request.draw_again and not before.drew
 

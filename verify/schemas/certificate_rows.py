@@ -168,6 +168,20 @@ class ViolationPart(TypedDict):
 
 
 @row_part
+class CounterexamplePart(TypedDict):
+    """The two data sets that refute a claim: the records of the smaller one, and what the other has more or instead."""
+
+    relation: Literal["ADD", "REMOVE", "REPLACE"]
+    place: Count
+    copies: Annotated[int, Field(ge=1)]
+    X: list[list[Number]]
+    y: list[Number]
+    target_x: Annotated[list[Number], Field(min_length=1)]
+    target_y: Number
+    private: bool
+
+
+@row_part
 class ClaimRow(TypedDict):
     """A claim and its verdict."""
 
@@ -182,6 +196,7 @@ class ClaimRow(TypedDict):
     check: NotRequired[str]
     says: NotRequired[str]
     violation: NotRequired[ViolationPart | None]
+    counterexample: NotRequired[CounterexamplePart]
     vouched: dict[str, str] | None
     examination: dict[str, Any] | None
     scope: str

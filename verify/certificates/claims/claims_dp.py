@@ -124,7 +124,8 @@ def _violation(deployment: Deployment, claim: DPClaim, privacy: PrivacyClaim, wo
     if claim.relation != "replace" and worst is not None and worst.delta.low > delta:
         least = largest_exceeded(epsilon, exceeded)
     words = "" if worst is None else worst.words.rstrip(".")
-    return Violation(claimed_words(privacy), least, delta, 0.0, words)
+    members = None if worst is None else worst.pair
+    return Violation(claimed_words(privacy), least, delta, 0.0, words, members=members)
 
 
 def _left_over(deployment: Deployment, claim: DPClaim, bound: Bound | None) -> str:

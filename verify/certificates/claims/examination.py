@@ -300,7 +300,8 @@ def sparing_dp(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding
             deadline=deployment.deadline,
         )
     forced, way_out = deployment.chosen_by_looking
-    violation = _sparing_violation(audit, privacy)
+    chosen = (each.pair for each in [*named, *structured, *own] if each.name == audit.pair)
+    violation = _sparing_violation(audit, privacy, next(chosen, None))
     return deployment.finding(
         claim,
         sentence,
@@ -329,13 +330,13 @@ def _sparing_check(audit: SparingAudit) -> Check:
     return Check(SPARING, CheckRole.REFUTES, Evidence(shown, None, seen.sampled, notes=notes), False, words)
 
 
-def _sparing_violation(audit: SparingAudit, claim: PrivacyClaim) -> Violation | None:
+def _sparing_violation(audit: SparingAudit, claim: PrivacyClaim, members: Any) -> Violation | None:
     """Return the refuted claim in numbers; no epsilon larger than the claimed one is bet against."""
     if not audit.refuted:
         return None
     claimed, hits = claimed_words(claim), spaced(audit.hits)
     return Violation(
-        claimed, math.nan, claim.delta, audit.failure_prob, audit.pair, "", outputs_said(audit.event), hits
+        claimed, math.nan, claim.delta, audit.failure_prob, audit.pair, "", outputs_said(audit.event), hits, members
     )
 
 
