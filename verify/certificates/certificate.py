@@ -137,7 +137,7 @@ def read_deployment(
     mechanism, source = build_mechanism(loaded, dataset.dim, answers)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")
-    if dataset.n_records < config.data.n_min:
+    if dataset.n_records < config.data.n_min and config.data.dim is None:
         raise UserError("data.n_min must be at most the number of records, got a larger one")
     check_fits(config, mechanism, dataset)
     vouched, pairs, views = vouched_by(loaded), named_pairs(config, dataset), views_of(loaded)
@@ -390,6 +390,7 @@ def public_configuration(loaded: Loaded, audience: Audience) -> Row:
         raw["claims"] = [plain for plain, claim in both if claim.is_public]
     raw["data"].pop("file", None)
     raw.pop("paper", None)
+    raw.pop("folder", None)
     raw["budget"].pop("jobs", None)
     raw.pop("artefact", None)  # the header has its name and digest
     if "release" in raw:

@@ -172,10 +172,19 @@ def certify(
         else:
             with kept_answers(loaded, lambda line: click.echo(line, err=True) if inside else None) as answers:
                 code = _decide_and_write(request, before, folder, jobs, phases, answers)
-    for each in wanted if inside else [reader]:
-        click.echo(f"{each.value:<8} {folder / each.value / 'audit.pdf'}")
-    click.echo(f"next     pdp-verify check {folder / reader.value}")
+    _say_where(folder, [each.value for each in (wanted if inside else [reader])])
     return code
+
+
+def _say_where(folder: Path, parts: list[str]) -> None:
+    """Say where the reports are, and the commands that go on from there."""
+    from .folder.certificate_files import COUNTEREXAMPLE
+
+    for part in parts:
+        click.echo(f"{part:<8} {folder / part / 'audit.pdf'}")
+        if (folder / part / COUNTEREXAMPLE).is_file():
+            click.echo(f"redo     pdp-verify certify {folder / part / COUNTEREXAMPLE}")
+    click.echo(f"next     pdp-verify check {folder / parts[-1]}")
 
 
 def _decide_and_write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fuzz.calls import unrendered
-from toys.deployments import DATA, QUICK, claim, dp, imported, pdp, write_uniform
+from toys.deployments import DATA, QUICK, claim, dp, imported, mechanism, pdp, section, write_uniform
 
 import verify
 from mechanisms import Relation
@@ -32,10 +33,20 @@ class Mine:
         if self.fault == "signs in turn":
             y = y * np.where(np.arange(len(y)) % 2, -1.0, 1.0)
         if self.fault == "last dropped":
-            y = y[:-1] * len(y)
+            y, scale = y[:-1], 0.5
         return y.sum() + rng.laplace(scale=scale, size=(n_draws, 1))
 def make(fault):
     return Mine(fault)
+"""
+#: A program with half the noise.
+COMMAND = """
+import json, random, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    rng = random.Random(request["seed"])
+    for _ in range(request["n_draws"]):
+        print(sum(request["y"]) + 0.5 * (rng.expovariate(1) - rng.expovariate(1)))
+    sys.stdout.flush()
 """
 
 
@@ -112,3 +123,90 @@ def test_a_claim_about_the_records_is_refuted_by_two_of_their_data_sets(work: Pa
     assert (found.first.n_records, found.second.n_records, found.relation) == (30, 29, Relation.REMOVE)
     assert np.array_equal(np.delete(found.first.y, found.place), found.second.y)
     assert "Private records, for the curator alone" in (out / "curator" / "audit.md").read_text(encoding="utf-8")
+
+
+def redone(out: Path, name: str = "again") -> Path:
+    """Certify the counterexample of a curator's folder from elsewhere; it is refuted in its one pair."""
+    again = Path(f"{name}-out")
+    assert invoke(["certify", str(out / "curator" / "counterexample.toml"), "--out", str(again)]) == 1
+    assert invoke(["check", str(out)]) == 0
+    one, other = verify.counterexample(out), verify.counterexample(again)
+    turned = one.relation is not other.relation  # of a group that is added in the middle
+    ends = (other.second, other.first) if turned else (other.first, other.second)
+    assert one.copies > 1 or not turned
+    for first, second in zip((one.first, one.second), ends, strict=True):
+        assert np.array_equal(first.X, second.X)
+        assert np.array_equal(first.y, second.y)
+    examination = claim_of(again / "curator")["examination"]
+    assert examination is None or len(examination["pairs"]) == 1
+    return again
+
+
+def test_a_fail_is_redone_in_one_pair_with_the_same_draws(work: Path) -> None:
+    out = certified(DATA + mine("half the noise") + dp(1.0) + FEW)
+    assert "private" not in (out / "curator" / "counterexample.toml").read_text(encoding="utf-8")
+    again = redone(out)
+    assert claim_of(again / "curator")["violation"]["hits"] == claim_of(out / "curator")["violation"]["hits"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "relation"),
+    [
+        ("labels twice", "add-remove"),
+        ("signs in turn", "add-remove"),
+        ("last dropped", "add-remove"),
+        ("half the noise", "replace"),
+        ("signs in turn", "replace"),
+    ],
+)
+def test_the_order_of_records_and_what_is_replaced_are_kept(work: Path, fault: str, relation: str) -> None:
+    text = DATA + mine(fault) + claim("dp", epsilon=1.0, delta=0.0, relation=relation)
+    out = certified(text + QUICK + "pairs = 8\ndraws = 2000\n")
+    again = redone(out)
+    assert claim_of(again / "curator")["violation"]["hits"] == claim_of(out / "curator")["violation"]["hits"]
+
+
+@pytest.mark.slow
+def test_a_group_a_sequential_audit_and_a_command_are_redone(work: Path) -> None:
+    group = DATA + mine("half the noise") + claim("dp", epsilon=1.0, delta=0.0, group=3) + FEW
+    out = certified(group, name="group")
+    assert verify.counterexample(out).copies == 3
+    redone(out, "group-again")
+    sequential = QUICK + "sequential = true\nmax_draws = 4000\n"
+    redone(certified(DATA + mine("half the noise") + dp(1.0) + sequential, name="bets"), "bets-again")
+    Path("release.py").write_text(COMMAND, encoding="utf-8")
+    door = section("[mechanism]", command=[sys.executable, "-I", "-S", "release.py"])
+    redone(certified(DATA + door + dp(1.0) + FEW, name="command"), "command-again")
+
+
+def test_a_reference_mechanism_is_refuted_again_by_its_exact_law(work: Path) -> None:
+    for name, text in (
+        ("gaussian", mechanism("gaussian-output", lam=1.0, sigma=1.0)),
+        ("objective", mechanism("objective-perturbation", loss="squared", sigma=0.5, lam=4.0)),
+    ):
+        out = certified(DATA + text + dp(0.5) + QUICK, name=name)
+        again = redone(out, f"{name}-again")
+        rows = [json.loads(line) for line in (again / "curator" / "audit.jsonl").read_text().splitlines()]
+        pair = claim_of(out / "curator")["violation"]["pair"]
+        check = next(row for row in rows if row.get("check") == f"simulated: {pair}")
+        assert (check["exact"] is not None) is (name == "gaussian")
+        assert check["outcome"] == "FAILS"
+
+
+def test_private_records_are_redone_for_the_curator_alone(work: Path) -> None:
+    out = certified(DATA + mine("half the noise") + pdp(0.2) + QUICK + "pairs = 3\ndraws = 4000\n")
+    text = (out / "curator" / "counterexample.toml").read_text(encoding="utf-8")
+    assert text.startswith("# It holds private records: it is for the curator alone.")
+    assert (out / "curator" / "counterexample.toml").stat().st_mode & 0o077 == 0
+    assert not (redone(out) / "release").exists()
+
+
+def test_the_pairs_of_the_file_alone_support_nothing(work: Path) -> None:
+    pair = "[[pairs]]\nX = []\ny = []\ntarget_x = [0.5, 0.5]\ntarget_y = 0.5\n"
+    data = section("[data]", dim=2, x_bound=1.0, y_bound=1.0)
+    out = certified(data + mine("none") + dp(3.0) + pair + QUICK + "pairs = 0\n", code=3)
+    row = claim_of(out / "curator")
+    assert row["words"] == "UNDECIDED (not examined)"
+    assert "1 of at least 6 pairs" in row["reason"]
+    assert not (out / "curator" / "counterexample.toml").exists()

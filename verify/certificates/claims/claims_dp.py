@@ -16,6 +16,7 @@ from audits.density_tests.stated_worst import NOT_TOLD, inside, stated_delta, st
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination
 from audits.examination.witnesses import StatedProfile, Violation, claimed_words
+from audits.search.worst_case import NamedPair
 from audits.verdict import CheckRole, Decision, Stated
 from audits.white_box.exact import sampled_delta
 from audits.white_box.tails import audit_tails
@@ -268,6 +269,7 @@ def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) ->
         return []
     privacy = claim.privacy
     pairs = [] if claim.relation == "replace" or claim.group > 1 else structured_pairs(deployment)
+    pairs += [each for each in deployment.pairs if isinstance(each, NamedPair) and claim.group == 1]
     total = 2 * len(pairs) + 3
     checks = [] if worst is None else [_agreement(deployment, claim, worst, 1 / total)]
     tasks = []
@@ -357,6 +359,8 @@ def _imported(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
     structured, named = public_pairs(deployment, privacy, relation, READY * wanted)
     own_wanted, least = min(OWN_PAIRS, wanted), DEMANDED[section.profile]
     pairs_needed = min(least.pairs, section.pairs or least.pairs, len(structured))
+    if not wanted:  # those of [[pairs]] alone support nothing, however many they are
+        pairs_needed = max(least.pairs, len(named) + 1)
     draws_needed = min(least.draws, section.draws or least.draws)
     smaller = (pairs_needed, draws_needed) != (least.pairs, least.draws)
     examination = examined(

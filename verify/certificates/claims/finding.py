@@ -9,10 +9,10 @@ from typing import Any
 
 from audits import Budget, StreamKey
 from audits.error_budget import Ledger
+from audits.examination.examine_choose import Named
 from audits.examination.examined import Enough
 from audits.examination.witnesses import Violation
 from audits.harness.calls import Deadline
-from audits.search.worst_case import NamedPair
 from audits.verdict import CheckOutcome, CheckResult, CheckRole, Ruling, Stated, Terms, decide
 from mechanisms import Dataset, Mechanism
 from mechanisms.capabilities import Domain
@@ -280,7 +280,7 @@ class Deployment:
     conditions: tuple[str, ...] = ()
     artefact: Mapping[str, str] | None = None
     vouched: Vouched | None = None
-    pairs: tuple[NamedPair, ...] = ()
+    pairs: tuple[Named, ...] = ()
     views: tuple[View, ...] = ()
 
     def changed(self, **values: Any) -> Deployment:

@@ -16,7 +16,7 @@ from audits.error_budget import Part
 from audits.examination.examine_choose import Named
 from audits.search.data_pairs import own_data_pairs
 from audits.search.design_search import PairSearch
-from audits.search.pairs import PublicDomain, examination_pairs
+from audits.search.pairs import GroupPair, NamedGroupPair, PublicDomain, examination_pairs
 from audits.search.worst_case import NamedPair, adversarial_pairs
 from audits.verdict import CheckRole
 from mechanisms import DataError, Dataset, NeighbouringPair, Relation, WhiteBox
@@ -46,15 +46,17 @@ DIED = "the worker process died every time"
 # --- named by the configuration, or built from public numbers ---------------------------------------------------------
 
 
-def named_pairs(config: Configuration, dataset: Dataset) -> tuple[NamedPair, ...]:
-    """Return the pairs of the configuration in the domain of ``dataset``: ``ADD``, or ``REPLACE`` with ``replaced``.
+def named_pairs(config: Configuration, dataset: Dataset) -> tuple[Named, ...]:
+    """Return the pairs of the configuration in the domain of ``dataset``.
+
+    They are ``ADD``, ``REMOVE`` with ``place``, ``REPLACE`` with ``replaced``.
 
     Raises UserError: one line: the pair and the rule, never a number of it.
     """
     return tuple(_named_pair(section, place, config, dataset) for place, section in enumerate(config.pairs))
 
 
-def _named_pair(section: PairSection, place: int, config: Configuration, dataset: Dataset) -> NamedPair:
+def _named_pair(section: PairSection, place: int, config: Configuration, dataset: Dataset) -> Named:
     if len(section.target_x) != dataset.dim:
         raise UserError(
             f"pairs[{place}].target_x must have {dataset.dim} prepared features, as the data have, "
@@ -64,22 +66,49 @@ def _named_pair(section: PairSection, place: int, config: Configuration, dataset
         raise UserError(
             f"pairs[{place}].X must have at least data.n_min={config.data.n_min} records, got {len(section.X)}"
         )
-    if config.data.n_public is not None and len(section.X) + (section.replaced is None) > config.data.n_public:
+    more = 0 if section.replaced is not None else section.count
+    if config.data.n_public is not None and len(section.X) + more > config.data.n_public:
         raise UserError(f"pairs[{place}] must have at most data.n_public={config.data.n_public} records, got more")
     rows = np.reshape(np.asarray(section.X, dtype=np.float64), (len(section.X), dataset.dim))
+    name, x, y = str(section.name), section.target_x, section.target_y
     try:
-        first = Dataset(rows, np.asarray(section.y), dataset.x_bound, dataset.y_bound, name=str(section.name))
-        if section.replaced is None:
-            return NamedPair(str(section.name), NeighbouringPair.add(first, section.target_x, section.target_y))
-        pair = NeighbouringPair.replace(first, section.replaced, section.target_x, section.target_y)
-        return NamedPair(str(section.name), pair)
+        shared = Dataset(rows, np.asarray(section.y), dataset.x_bound, dataset.y_bound, name=name)
+        if section.count > 1:
+            return NamedGroupPair(name, _group_pair(section, shared))
+        if section.replaced is not None:
+            return NamedPair(name, NeighbouringPair.replace(shared, section.replaced, x, y))
+        if section.place is None:
+            return NamedPair(name, NeighbouringPair.add(shared, x, y))
+        return NamedPair(name, NeighbouringPair.remove(_with(section, shared, section.place), section.place))
     except DataError as stop:
         raise UserError(f"pairs[{place}] must lie in the public domain: {stop}") from None
 
 
-def pairs_for(pairs: tuple[NamedPair, ...], relation: Relation) -> tuple[NamedPair, ...]:
-    """Return those that a claim of a relation (``ADD`` or ``REPLACE``) speaks about."""
-    return tuple(each for each in pairs if (each.pair.relation is Relation.REPLACE) is (relation is Relation.REPLACE))
+def _with(section: PairSection, shared: Dataset, place: int) -> Dataset:
+    """Return the shared records with the target among them, as often as it counts."""
+    X = np.insert(shared.X, [place] * section.count, section.target_x, axis=0)
+    return replace(shared, X=X, y=np.insert(shared.y, [place] * section.count, section.target_y))
+
+
+def _group_pair(section: PairSection, shared: Dataset) -> GroupPair:
+    name, copies, at = str(section.name), section.count, section.replaced
+    if at is not None:
+        X, y = shared.X.copy(), shared.y.copy()
+        X[at : at + copies], y[at : at + copies] = section.target_x, section.target_y
+        return GroupPair(shared, replace(shared, X=X, y=y), Relation.REPLACE, name, copies)
+    if section.place is None:
+        return GroupPair(shared, _with(section, shared, shared.n_records), Relation.ADD, name, copies)
+    return GroupPair(_with(section, shared, section.place), shared, Relation.REMOVE, name, copies)
+
+
+def pairs_for(pairs: tuple[Named, ...], relation: Relation, group: int = 1) -> tuple[Named, ...]:
+    """Return those that a claim of a relation (``ADD`` or ``REPLACE``) and a group speaks about."""
+    return tuple(
+        each
+        for each in pairs
+        if (each.pair.relation is Relation.REPLACE) is (relation is Relation.REPLACE)
+        and getattr(each.pair, "distance", 1) == group
+    )
 
 
 def public_pairs(
@@ -91,7 +120,7 @@ def public_pairs(
     """
     labels, public = _labels_only(deployment), _public_domain(deployment)
     structured: list[Named] = list(examination_pairs(public, relation, group=claim.group, count=count, labels=labels))
-    named: list[Named] = list(pairs_for(deployment.pairs, relation)) if claim.group == 1 else []
+    named = list(pairs_for(deployment.pairs, relation, claim.group))
     if not (structured or named):
         raise UserError(
             "data must allow two neighbouring data sets in its public domain, got none (data.n_min, n_public)"
@@ -100,8 +129,8 @@ def public_pairs(
 
 
 def own_pairs(deployment: Deployment, claim: PrivacyClaim, relation: Relation, wanted: int) -> list[Named]:
-    """Return pairs around the records of the deployment, at most ``wanted``; none for a group."""
-    if claim.group > 1:
+    """Return pairs around the records of the deployment, at most ``wanted``; none for a group, or without records."""
+    if claim.group > 1 or deployment.config.data.dim is not None:
         return []
     n_min, n_max = deployment.config.data.n_min, deployment.domain.n_public
     labels = _labels_only(deployment)

@@ -20,11 +20,13 @@ from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError
 from ...messages.texts import read_text, read_toml, walk
-from ..claims.types import BY_TYPE, NAME, Claim, DPClaim, Name, Probability
+from ..claims.types import BY_TYPE, NAME, Claim, DPClaim, Probability
 from .config_mechanisms import BY_TAG, ConfigSection, DoorSection, MechanismSection, OwnSection, VouchedSection
 
 #: Keys whose value may be a record of a person.
 PRIVATE = ("x", "y", "X", "target_x", "target_y")
+#: Most characters of the name of a pair: those that a search finds say how they are built.
+LONGEST_NAME = 400
 #: Keys that say which mechanism it is.
 MECHANISM = ("name", "import", "command", "url")
 _RULES = {
@@ -132,7 +134,7 @@ def _meant(error: Any) -> str:
 class PairSection(ConfigSection):
     """A pair of neighbouring data sets of prepared records that the examination also draws from."""
 
-    name: Name | None = Field(None, description="What the pair is called; pair 1, pair 2, ... without one.")
+    name: str | None = Field(None, description="What it is called, in one line; pair 1, pair 2, ... without a name.")
     X: list[list[float]] = Field(description="Prepared features of the records, one list a record; may be empty.")
     y: list[float] = Field(description="Their prepared responses.")
     target_x: list[float] = Field(
@@ -142,17 +144,38 @@ class PairSection(ConfigSection):
     replaced: int | None = Field(
         None, ge=0, description="Record that the target takes the place of, for claims of relation replace."
     )
+    place: int | None = Field(
+        None,
+        ge=0,
+        description="Where the target stands among the records, from 0: then the first data set has it, and the second "
+        "has not. Without it the second data set has it, as its last record.",
+    )
+    copies: int | None = Field(
+        None, ge=2, description="How often the target is there, for claims of that group; once without it."
+    )
 
     @model_validator(mode="after")
     def _shapes(self) -> PairSection:
-        n, dim = len(self.X), len(self.target_x)
+        n, dim, name = len(self.X), len(self.target_x), self.name
+        if name is not None and not (name.isprintable() and name.strip() and len(name) <= LONGEST_NAME):
+            raise ValueError(f"pairs.name|one line of 1 to {LONGEST_NAME} characters|{_shown(name)!r}")
         if len(self.y) != n:
             raise ValueError(f"pairs.y|a list of one number for each record of X ({n})|{len(self.y)}")
         if dim == 0 or any(len(row) != dim for row in self.X):
             raise ValueError("pairs.X|lists as long as target_x|another length")
-        if self.replaced is not None and self.replaced >= n:
-            raise ValueError(f"pairs.replaced|below the number of records ({n})|{self.replaced}")
+        if self.replaced is not None and self.replaced + self.count > n:
+            rule = f"below the number of records ({n})"
+            rule = rule if self.copies is None else f"at most the number of records ({n}) less copies={self.copies}"
+            raise ValueError(f"pairs.replaced|{rule}|{self.replaced}")
+        if self.place is not None and (self.replaced is not None or self.place > n):
+            rule = f"at most the number of records ({n}), and absent beside replaced"
+            raise ValueError(f"pairs.place|{rule}|{self.place}")
         return self
+
+    @property
+    def count(self) -> int:
+        """How often the target is there."""
+        return self.copies or 1
 
 
 BOUNDS = ("x_bound", "y_bound")
@@ -173,6 +196,9 @@ class DataSection(ConfigSection):
 
     source: Literal["fair", "randhie", "anes96"] | None = Field(None, description="An embedded data set.")
     file: str | None = Field(None, description="CSV, TSV, Parquet, .npy or .npz, relative to this file.")
+    dim: int | None = Field(
+        None, ge=1, description="Number of features where there are no records: the public domain alone is examined."
+    )
     features: list[str] = Field([], description="Feature columns, in order (column numbers for .npy).")
     target: str | None = Field(None, description="Response column.")
     public: bool = Field(False, description="Whether the records themselves may be published.")
@@ -215,14 +241,16 @@ class DataSection(ConfigSection):
     def _complete(self) -> DataSection:
         if self.n_public is not None and self.n_min > self.n_public:
             raise ValueError(f"data.n_min|at most n_public={self.n_public}|{self.n_min}")
-        if (self.source is None) == (self.file is None):
-            raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
+        given = [name for name in ("source", "file", "dim") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError("data|exactly one of source, file and dim|" + (" and ".join(given) or "none"))
         if self.decimal == self.delimiter:
             raise ValueError("data.decimal|another character than data.delimiter|the same")
+        for name in () if self.file is not None else OF_A_FILE:
+            if getattr(self, name) not in (None, [], {}) and not (self.dim is not None and name in BOUNDS):
+                of = "an embedded data set, which brings its own" if self.source is not None else "no records"
+                raise ValueError(f"data.{name}|absent for {of}|given")
         if self.source is not None:
-            for name in OF_A_FILE:
-                if getattr(self, name) not in (None, [], {}):
-                    raise ValueError(f"data.{name}|absent for an embedded data set, which brings its own|given")
             return self
         for name in BOUNDS:
             if getattr(self, name) is None:
@@ -283,7 +311,10 @@ class BudgetSection(ConfigSection):
     seed: int = Field(20210527, ge=0, description="Of the audit's own draws; never of a private release.")
     jobs: int | None = Field(None, ge=1)
     pairs: int | None = Field(
-        None, ge=1, description="Pairs of an imported mechanism that are examined, instead of the profile's."
+        None,
+        ge=0,
+        description="Pairs of an imported mechanism that are examined, instead of the profile's; 0: those of "
+        "[[pairs]] alone, which can refute and never support.",
     )
     draws: int | None = Field(
         None, ge=1, description="Draws from each data set of such a pair, instead of the profile's."
@@ -314,7 +345,7 @@ class BudgetSection(ConfigSection):
     def examined(self) -> tuple[int, int]:
         """Pairs of an imported mechanism that are examined, and draws of each of their data sets."""
         pairs, draws = EXAMINED[self.profile]
-        return self.pairs or pairs, self.draws or draws
+        return pairs if self.pairs is None else self.pairs, self.draws or draws
 
 
 class Configuration(BaseModel):
@@ -330,6 +361,11 @@ class Configuration(BaseModel):
     claims: list[Claim] = Field(min_length=1)
     pairs: list[PairSection] = []
     budget: BudgetSection = Field(default_factory=lambda: BudgetSection.model_validate({}))
+    folder: str | None = Field(
+        None,
+        min_length=1,
+        description="Where relative paths begin and a command runs; the folder of this file without it.",
+    )
     paper: Literal["a4", "us-letter"] = "a4"
 
     @field_validator("claims")
@@ -365,13 +401,18 @@ class Configuration(BaseModel):
         if self.release is not None and self.release.draw and isinstance(self.mechanism, DoorSection):
             rule = "false for a command or a url, whose seed of 53 bits is no noise for a release (file names it)"
             raise ValueError(f"release.draw|{rule}|true")
-        if self.pairs and not isinstance(self.mechanism, OwnSection):
-            raise ValueError("pairs|absent for a reference mechanism, whose pairs are searched|given")
-        relations = {claim.relation for claim in self.claims if isinstance(claim, DPClaim)}
+        claims = [claim for claim in self.claims if isinstance(claim, DPClaim)]
         for place, pair in enumerate(self.pairs):
-            if ("replace" if pair.replaced is not None else "add-remove") not in relations:
+            if ("replace" if pair.replaced is not None else "add-remove") not in {each.relation for each in claims}:
                 rule = "given for a claim of relation replace, and only then"
                 raise ValueError(f"pairs[{place}].replaced|{rule}|{pair.replaced}")
+            if pair.count not in {each.group for each in claims}:
+                raise ValueError(f"pairs[{place}].copies|the group of a claim of type dp|{pair.count}")
+            if pair.replaced is not None and not isinstance(self.mechanism, OwnSection):
+                raise ValueError(f"pairs[{place}].replaced|absent for a reference mechanism|{pair.replaced}")
+        if self.budget.pairs == 0 and not (self.pairs and len(claims) == len(self.claims)):
+            raise ValueError("budget.pairs|at least 1 but for claims of type dp with [[pairs]]|0")
+        self._without_records()
         absent = {name for name in ("report", "release") if getattr(self, name) is None}
         refusals = [refusal for claim in self.claims for refusal in claim.refusals(absent)]
         if refusals:
@@ -381,6 +422,15 @@ class Configuration(BaseModel):
                 "data.standardise|false for a claim over all data sets (z-scores read the data; use data.ranges)|true"
             )
         return self
+
+    def _without_records(self) -> None:
+        if self.data.dim is None:
+            return
+        local = next((claim.type for claim in self.claims if not claim.everywhere), None)
+        if local is not None:
+            raise ValueError(f"claims.type|about all data sets where there are no records (data.dim)|{local}")
+        if self.release is not None:
+            raise ValueError("release|absent where there are no records (data.dim)|given")
 
 
 @dataclass(frozen=True)
@@ -394,7 +444,8 @@ class Loaded:
     @property
     def folder(self) -> Path:
         """Folder that relative paths start from."""
-        return self.path.resolve().parent
+        here = self.path.resolve().parent
+        return here if self.config.folder is None else here / self.config.folder
 
     @property
     def digest(self) -> str:

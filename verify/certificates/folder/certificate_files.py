@@ -20,11 +20,12 @@ PREDICATE_FILE = "predicate.json"
 LAST = "attestation.json"
 CONFIGURATION = "configuration.toml"
 CHAIN = "releases.json"
+COUNTEREXAMPLE = "counterexample.toml"
 REPORTS = ("report-independent.json", "report-dependent.json")
 #: In every folder; their digests are in the predicate, in this order.
 ALWAYS = (RECORD, "audit.pdf", HTML, "audit.md", "junit.xml", RUN)
 #: Everything that may lie in a folder, signatures aside.
-KNOWN = frozenset({*ALWAYS, *REPORTS, CONFIGURATION, CHAIN, PREDICATE_FILE, LAST})
+KNOWN = frozenset({*ALWAYS, *REPORTS, CONFIGURATION, CHAIN, COUNTEREXAMPLE, PREDICATE_FILE, LAST})
 PARTS = tuple(audience.value for audience in Audience)
 
 
@@ -41,7 +42,14 @@ def attested_names(rows: Sequence[Row], listed: Sequence[str] | None = None) -> 
     always = [name for name in ALWAYS if name != HTML or listed is None or HTML in listed[: len(ALWAYS)]]
     reports = [report_name(row["report"]) for row in rows if row["kind"] == "release" and "report" in row]
     curators = [CONFIGURATION, CHAIN] if rows[0]["audience"] == Audience.CURATOR.value else []
+    if curators and refuting(rows) is not None:
+        curators.append(COUNTEREXAMPLE)
     return [*always, *reports, *curators]
+
+
+def refuting(rows: Sequence[Row]) -> Row | None:
+    """Return the first claim of a record that is refuted by a pair of data sets, or None."""
+    return next((row for row in rows if row["kind"] == "claim" and row.get("counterexample")), None)
 
 
 def is_signature(name: str) -> bool:

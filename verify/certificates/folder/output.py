@@ -29,6 +29,7 @@ from ..config.config import Configuration, Loaded
 from ..config.config_mechanisms import CommandSection, DoorSection, ImportSection, OwnSection
 from ..config.mechanism_source import source_of
 from ..config.own_code import OwnCode, Vouched, is_link
+from ..counterexample_toml import counterexample_toml
 from ..release.published import publishable
 from ..release.release_state import Entry
 from ..release.releases import folder_of
@@ -36,6 +37,7 @@ from .attestation import as_json, descriptor, predicate, rendered_with, result_o
 from .certificate_files import (
     CHAIN,
     CONFIGURATION,
+    COUNTEREXAMPLE,
     HTML,
     KNOWN,
     LAST,
@@ -46,6 +48,7 @@ from .certificate_files import (
     is_left_over,
     is_signature,
     kind_of,
+    refuting,
     report_name,
 )
 
@@ -134,6 +137,9 @@ def contents(
     if audience is Audience.CURATOR:
         files[CONFIGURATION] = loaded.text.encode()
         files[CHAIN] = chain_bytes(deployment.releases.chain if deployment.releases is not None else ())
+        refuted = refuting(rows)
+        if refuted is not None:
+            files[COUNTEREXAMPLE] = counterexample_toml(refuted, rows[0], loaded).encode()
     own = [descriptor(name, sha256(files[name])) for name in attested_names(rows)]
     spoken_of = _subjects_of(certificate, loaded, audience)
     body = predicate(rows, [*own, *spoken_of], rendered_with())
