@@ -30,6 +30,7 @@ from reports.row import (
 
 from ..kernel.rows import Row, number
 from ..kernel.words import allowed, figure, interval
+from ..messages.pair_words import in_words
 from ..messages.verdict_words import verdict_said
 from .certificate_words import (
     METHOD,
@@ -104,7 +105,7 @@ def split(rows: Sequence[Row]) -> tuple[Row, dict[str, list[Row]]]:
 
 def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> Document:
     """Return the report of a record (header first); ``digest`` and ``record`` are its SHA-256 and its bytes."""
-    header, parts = split(rows)
+    header, parts = split([rows[0], *map(_with_pairs_in_words, rows[1:])])
     audience = Audience(header["audience"])
     sections = [_evidence(header, parts), *(_claim_section(header, claim, parts) for claim in parts["claim"])]
     sections += _releases(header, parts)
@@ -125,6 +126,12 @@ def document(rows: Sequence[Row], *, digest: str, date: str, record: bytes) -> D
         paper=header["paper"],
         attachment=Attachment("audit.jsonl", record, "application/jsonl", "The record this report was made from"),
     )
+
+
+def _with_pairs_in_words(row: Row) -> Row:
+    """Return a claim or a check with the names of pairs of data sets as words that are true of their records."""
+    keys = {"claim": ("reason", "check", "examination"), "check": ("check", "words", "notes")}.get(row["kind"], ())
+    return row | {key: in_words(row[key]) for key in keys if key in row}
 
 
 def _evidence(header: Row, parts: dict[str, list[Row]]) -> Section:

@@ -297,6 +297,7 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
     from reports.row import Audience
 
     from ..engine.worker import one_blas_thread
+    from ..messages.pair_words import pair_said
     from .certificate import read_deployment
     from .certificate_pages import tree_lines
     from .dry_run import plan, that_fit
@@ -306,7 +307,7 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
         deployment, _ = read_deployment(loaded, jobs=jobs, dry=True, progress=phases)
         planned = plan(deployment, loaded, time.perf_counter() - start, reader)
     for claim, check in planned.checks:
-        click.echo(f"{claim:<24} {check}")
+        click.echo(f"{claim:<24} {pair_said(check)}")
     for line in tree_lines(planned.parts):
         click.echo(line)
     if reader is Audience.CURATOR or not deployment.private:

@@ -17,7 +17,7 @@ from reports.row import Block, Paragraph, Table
 
 from ..engine.record import checked_rows, record_file
 from ..kernel.rows import Row, encode, number
-from ..messages.verdict_words import pair_said
+from ..messages.pair_words import pair_said
 
 #: Most numbers of a pair that a record holds, and most lines of its records that a page shows.
 MOST_NUMBERS, SHOWN = 200_000, 24

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audits.examination.witnesses import KIND, NO_NOISE, Violation
 from audits.verdict import Decision, Ground, Ruling, Stated
 from reports.numbers import format_number, format_probability
+
+from .pair_words import pair_said
 
 #: What to do about a statement of the mechanism that its draws refute.
 MEND = {
@@ -52,18 +53,6 @@ def violated(violation: Violation) -> str:
         seen += f" {violation.event[0].upper()}{violation.event[1:]}: {violation.hits}."
     cause = f" Likely cause: {violation.cause}." if violation.cause else ""
     return f"Claimed {violation.claimed}; {least}.{seen}{cause}"
-
-
-def pair_said(name: str) -> str:
-    """Return the name of a pair, by which its random stream is known, as words that are true of its data.
-
-    Examples
-    --------
-    >>> pair_said("rows alike, responses zero, 3 of them, the last 3 with a row of zeros; the zero record; removed")
-    'rows alike, responses zero, 3 of them, all with a row of zeros; the zero record; removed'
-    """
-    name = re.sub(r"\b(\d+) of them, the last \1 ", r"\1 of them, all ", name)
-    return name.replace(", labels -1 and +1", ", of every response its sign as a label (-1 for 0)")
 
 
 def least_change(violation: Violation, broken: str = "") -> str:

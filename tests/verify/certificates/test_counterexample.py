@@ -89,6 +89,7 @@ def test_made_up_records_are_in_both_halves_and_on_their_pages(work: Path) -> No
         text = (out / part / "audit.md").read_text(encoding="utf-8")
         assert "The two data sets on which the claim is refuted" in text
         assert " only |" in text
+        assert "labels -1 and +1" not in text  # of responses that are not called labels anywhere else
 
 
 def test_private_records_stay_with_the_curator(work: Path) -> None:
