@@ -446,7 +446,7 @@ def claim_row(finding: Finding, *, inside: bool, public: bool) -> Row:
         "odds": None if finding.odds is None else finding.odds.row,
         "private": finding.private,
     }
-    members = None if finding.violation is None else finding.violation.members
+    members = finding.members if finding.violation is None else finding.violation.members
     if members is not None and ruling.decision is Decision.FAIL:
         private = not (public or (members.first.public and members.second.public))
         pair = pair_row(members, private=private) if inside or not private else None

@@ -20,13 +20,12 @@ def counterexample_toml(claim: Row, header: Row, loaded: Loaded) -> str:
     raw, pair = tomllib.loads(loaded.text.removeprefix("\ufeff")), claim["counterexample"]
     place = next(i for i, each in enumerate(loaded.config.claims) if each.name == claim["claim"])
     budget = {key: value for key, value in raw.get("budget", {}).items() if key not in CLOCK}
-    own = any(key in raw["mechanism"] for key in ("import", "command", "url"))
     tables = {
         "data": _domain(header, pair, loaded),
         "mechanism": {key: value for key, value in raw["mechanism"].items() if key != "vouched_by"},
         "[claims]": _claim(raw["claims"][place], claim),
         "[pairs]": _pair(pair, _name(claim)),
-        "budget": budget | ({"pairs": 0} if own else {}),
+        "budget": budget | {"pairs": 0},
     }
     about = (
         f"# Two neighbouring data sets on which the claim {claim['claim']} was refuted. pdp-verify certify, with this\n"

@@ -182,16 +182,18 @@ def test_a_group_a_sequential_audit_and_a_command_are_redone(work: Path) -> None
 
 
 def test_a_reference_mechanism_is_refuted_again_by_its_exact_law(work: Path) -> None:
+    gaussian = mechanism("gaussian-output", lam=1.0, sigma=1.0)
     for name, text in (
-        ("gaussian", mechanism("gaussian-output", lam=1.0, sigma=1.0)),
-        ("objective", mechanism("objective-perturbation", loss="squared", sigma=0.5, lam=4.0)),
+        ("gaussian", gaussian + dp(0.5)),
+        ("records", gaussian.replace("sigma = 1.0", "sigma = 0.1") + pdp(0.1)),
+        ("objective", mechanism("objective-perturbation", loss="squared", sigma=0.5, lam=4.0) + dp(0.5)),
     ):
-        out = certified(DATA + text + dp(0.5) + QUICK, name=name)
+        out = certified(DATA + text + QUICK, name=name)
         again = redone(out, f"{name}-again")
         rows = [json.loads(line) for line in (again / "curator" / "audit.jsonl").read_text().splitlines()]
-        pair = claim_of(out / "curator")["violation"]["pair"]
-        check = next(row for row in rows if row.get("check") == f"simulated: {pair}")
-        assert (check["exact"] is not None) is (name == "gaussian")
+        pair = "the pair" if name == "records" else claim_of(out / "curator")["violation"]["pair"]
+        check = next(row for row in rows if row["kind"] == "check" and row["check"] == f"simulated: {pair}")
+        assert (check["exact"] is not None) is (name != "objective")
         assert check["outcome"] == "FAILS"
 
 

@@ -16,11 +16,12 @@ from audits.density_tests.stated_worst import NOT_TOLD, inside, stated_delta, st
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination
 from audits.examination.witnesses import StatedProfile, Violation, claimed_words
+from audits.search.pairs import GroupPair
 from audits.search.worst_case import NamedPair
 from audits.verdict import CheckRole, Decision, Stated
 from audits.white_box.exact import sampled_delta
 from audits.white_box.tails import audit_tails
-from mechanisms import GaussianProfile, Mechanism, Relation, WhiteBox
+from mechanisms import ExactLaw, GaussianProfile, Mechanism, NeighbouringPair, Relation, WhiteBox
 from mechanisms.capabilities import Bound, WorstPair, worst_case_of, worst_pair_of
 from mechanisms.filters.privacy_filters import most_spent
 from mechanisms.laws.gaussian_profile import gaussian_delta
@@ -75,7 +76,7 @@ def _of_ours(deployment: Deployment, claim: DPClaim, sentence: str) -> Finding:
     bound = _bound(deployment, claim)
     with deployment.progress.phase(f"{name}: the worst pair"):
         worst = worst_pair_of(deployment.mechanism, deployment.domain, privacy.epsilon, privacy.delta)
-    if claim.relation == "replace":
+    if claim.relation == "replace" or _named_alone(deployment):
         worst = None  # its pairs add a record; a replacement is covered from above alone
     checks = [_worst_case(deployment, claim, bound, worst), *_sampled(deployment, claim, worst)]
     figures: list[tuple[bool, Figure]] = []
@@ -125,8 +126,15 @@ def _violation(deployment: Deployment, claim: DPClaim, privacy: PrivacyClaim, wo
     if claim.relation != "replace" and worst is not None and worst.delta.low > delta:
         least = largest_exceeded(epsilon, exceeded)
     words = "" if worst is None else worst.words.rstrip(".")
-    members = None if worst is None else worst.pair
+    members: NeighbouringPair | GroupPair | None = None if worst is None else worst.pair
+    if worst is None and deployment.pairs:
+        words, members = deployment.pairs[0].name, deployment.pairs[0].pair
     return Violation(claimed_words(privacy), least, delta, 0.0, words, members=members)
+
+
+def _named_alone(deployment: Deployment) -> bool:
+    """Return whether the pairs of the configuration alone are looked at; an exact law decides them without draws."""
+    return deployment.examination_size[0] == 0 and isinstance(deployment.mechanism, ExactLaw)
 
 
 def _left_over(deployment: Deployment, claim: DPClaim, bound: Bound | None) -> str:
@@ -268,7 +276,8 @@ def _sampled(deployment: Deployment, claim: DPClaim, worst: WorstPair | None) ->
     if not isinstance(mechanism, WhiteBox):
         return []
     privacy = claim.privacy
-    pairs = [] if claim.relation == "replace" or claim.group > 1 else structured_pairs(deployment)
+    none = claim.relation == "replace" or claim.group > 1 or _named_alone(deployment)
+    pairs = [] if none else structured_pairs(deployment)
     pairs += [each for each in deployment.pairs if isinstance(each, NamedPair) and claim.group == 1]
     total = 2 * len(pairs) + 3
     checks = [] if worst is None else [_agreement(deployment, claim, worst, 1 / total)]

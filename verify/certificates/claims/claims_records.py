@@ -15,7 +15,7 @@ from audits.density_tests.stated_worst import stated_delta, stated_worst
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination
 from audits.search.worst_case import NamedPair
-from audits.verdict import CheckRole, Stated, sound
+from audits.verdict import CheckRole, Decision, Stated, sound
 from audits.white_box.exact import exact_delta
 from audits.white_box.tails import LARGE, thinned
 from mechanisms import (
@@ -88,7 +88,18 @@ def pdp_finding(deployment: Deployment, claim: PDPClaim) -> Finding:
     checks, advice = _pdp_checks(deployment, claim), "A larger epsilon, or more noise."
     conditions = deployment.record_conditions
     finding = deployment.finding(claim, sentence, THIS_DATA, checks, conditions=conditions, advice=advice)
+    if finding.verdict.decision is Decision.FAIL and claim.scope != "everyone" and law_of(deployment.mechanism):
+        finding = replace(finding, members=_worst_of(deployment, claim))
     return _with_figures(finding, deployment, claim)
+
+
+def _worst_of(deployment: Deployment, claim: PDPClaim) -> NeighbouringPair:
+    """Return the pair that a claim about the target, or about every record, is decided on by its exact law."""
+    if claim.scope == "target":
+        return target_pair(deployment, claim)
+    # several outputs are composed at a share of delta each
+    most = most_exposed(deployment.mechanism, deployment.dataset, claim.delta / deployment.n_outputs)
+    return NeighbouringPair.remove(deployment.dataset, most)
 
 
 def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> Finding:
@@ -107,7 +118,7 @@ def _with_figures(finding: Finding, deployment: Deployment, claim: PDPClaim) -> 
 
 
 def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
-    mechanism, dataset = deployment.mechanism, deployment.dataset
+    dataset = deployment.dataset
     if claim.scope == "target":
         pair = target_pair(deployment, claim)
         target = replace(dataset, X=pair.x[None], y=np.array([pair.y]))
@@ -117,9 +128,7 @@ def _pdp_checks(deployment: Deployment, claim: PDPClaim) -> Iterator[Check]:
         yield from _everyone(deployment, claim)
         return
     with deployment.progress.phase(f"{claim.name}: the laws of all records", dataset.n_records):
-        # several outputs are composed at a share of delta each
-        most = most_exposed(mechanism, dataset, claim.delta / deployment.n_outputs)
-        worst = NeighbouringPair.remove(dataset, most)
+        worst = _worst_of(deployment, claim)
     yield from _pair_checks(deployment, claim, worst, "the record with the largest epsilon", dataset)
 
 

@@ -165,6 +165,8 @@ class Finding:
         The same claim found without the private records, where words and reasons would differ too.
     unreached : str
         Set where the claim was not begun: why; it is open, and nothing can allow it to be.
+    members : NeighbouringPair or None
+        The two data sets of a FAIL without a ``violation``: of records whose exact law refutes the claim.
     left_over : str
         What a PASS leaves over, in a sentence.
     """
@@ -187,6 +189,7 @@ class Finding:
     remedy: tuple[Remedy, ...] = ()
     odds: Odds | None = None
     violation: Violation | None = None
+    members: Any = None
     left_over: str = ""
 
     def with_odds(self, odds: Odds | None) -> Finding:
