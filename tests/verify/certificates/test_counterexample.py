@@ -14,7 +14,10 @@ from fuzz.calls import unrendered
 from toys.deployments import DATA, QUICK, claim, dp, imported, mechanism, pdp, section, write_uniform
 
 import verify
+from audits import PublicDomain, examination_pairs
 from mechanisms import Relation
+from reports.row import Table
+from verify.certificates.counterexample import members_of, pair_blocks, pair_row
 from verify.cli import invoke
 
 FEW = QUICK + "pairs = 1\ndraws = 2000\n"
@@ -213,3 +216,16 @@ def test_the_pairs_of_the_file_alone_support_nothing(work: Path) -> None:
     assert row["words"] == "UNDECIDED (not examined)"
     assert "1 of at least 6 pairs" in row["reason"]
     assert not (out / "curator" / "counterexample.toml").exists()
+
+
+@pytest.mark.parametrize("relation", [Relation.ADD, Relation.REPLACE])
+@pytest.mark.parametrize("group", [1, 3])
+def test_a_row_holds_every_pair_to_the_last_bit_and_a_page_two_dozen_lines(relation: Relation, group: int) -> None:
+    for named in examination_pairs(PublicDomain(2, 1.0, 1.0), relation, group=group, count=40):
+        row = json.loads(json.dumps(pair_row(named.pair, private=False)))
+        for records, dataset in zip(members_of(row), (named.pair.first, named.pair.second), strict=True):
+            assert np.array_equal(records, np.column_stack([dataset.X, dataset.y]))
+        _, table = pair_blocks(row)
+        assert isinstance(table, Table)
+        assert len(table.rows) <= 24
+        assert any(line[3] != "both" for line in table.rows)
