@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from audits.sequential.sparing_audit import LEAST_DRAWS
+from mechanisms import Dataset
 from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError
@@ -173,6 +174,9 @@ class DataSection(ConfigSection):
 
     source: Literal["fair", "randhie", "anes96"] | None = Field(None, description="An embedded data set.")
     file: str | None = Field(None, description="CSV, TSV, Parquet, .npy or .npz, relative to this file.")
+    dim: int | None = Field(
+        None, ge=1, description="Number of features where there are no records: claims over all data sets alone."
+    )
     features: list[str] = Field([], description="Feature columns, in order (column numbers for .npy).")
     target: str | None = Field(None, description="Response column.")
     public: bool = Field(False, description="Whether the records themselves may be published.")
@@ -215,16 +219,21 @@ class DataSection(ConfigSection):
     def _complete(self) -> DataSection:
         if self.n_public is not None and self.n_min > self.n_public:
             raise ValueError(f"data.n_min|at most n_public={self.n_public}|{self.n_min}")
-        if (self.source is None) == (self.file is None):
-            raise ValueError("data|exactly one of source and file|" + ("neither" if self.file is None else "both"))
+        given = sum(each is not None for each in (self.source, self.file, self.dim))
+        if given != 1:
+            raise ValueError(f"data|exactly one of source, file and dim|{given or 'none'} of them")
         if self.decimal == self.delimiter:
             raise ValueError("data.decimal|another character than data.delimiter|the same")
-        if self.source is not None:
-            for name in OF_A_FILE:
+        if self.file is None:
+            what = (
+                "where there are no records"
+                if self.source is None
+                else "for an embedded data set, which brings its own"
+            )
+            for name in OF_A_FILE if self.dim is None else OF_A_FILE[: -len(BOUNDS)]:
                 if getattr(self, name) not in (None, [], {}):
-                    raise ValueError(f"data.{name}|absent for an embedded data set, which brings its own|given")
-            return self
-        for name in BOUNDS:
+                    raise ValueError(f"data.{name}|absent {what}|given")
+        for name in BOUNDS if self.source is None else ():
             if getattr(self, name) is None:
                 raise ValueError(f"data.{name}|given: a public bound, never read off the data|nothing")
         for column, (low, high) in self.ranges.items():
@@ -234,8 +243,8 @@ class DataSection(ConfigSection):
 
     @property
     def is_public(self) -> bool:
-        """Whether the records may be published (embedded data always)."""
-        return self.public or self.source is not None
+        """Whether the records may be published: always where they are embedded, or where there are none."""
+        return self.public or self.file is None
 
 
 class ReleaseSection(ConfigSection):
@@ -372,6 +381,12 @@ class Configuration(BaseModel):
             if ("replace" if pair.replaced is not None else "add-remove") not in relations:
                 rule = "given for a claim of relation replace, and only then"
                 raise ValueError(f"pairs[{place}].replaced|{rule}|{pair.replaced}")
+        if self.data.dim is not None:
+            local = next((claim.type for claim in self.claims if not claim.everywhere), None)
+            if local is not None:
+                raise ValueError(f"claims.type|about all data sets where there are no records (data.dim)|{local}")
+            if self.release is not None:
+                raise ValueError("release|absent where there are no records (data.dim)|given")
         absent = {name for name in ("report", "release") if getattr(self, name) is None}
         refusals = [refusal for claim in self.claims for refusal in claim.refusals(absent)]
         if refusals:
@@ -385,11 +400,16 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A configuration and where it came from: its folder, and the digest of its bytes."""
+    """A configuration and where it came from: its folder, and the digest of its bytes.
+
+    ``mechanism`` and ``dataset`` are in memory where a call brings them in place of files.
+    """
 
     config: Configuration
     path: Path
     text: str
+    mechanism: Any = None
+    dataset: Dataset | None = None
 
     @property
     def folder(self) -> Path:
