@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     from .audit_call import AuditResult
 
-CLAIMED, SEEN, WRONG, STATED = "#33558b", "#3b8f4c", "#c0272d", "#777777"
+CLAIMED, SEEN, WRONG, STATED = "#3f74b5", "#3a9a55", "#d13239", "#8a8a8a"
+#: The rates of false positives and of false negatives, each with the upper end of its interval.
+Errors = tuple[tuple[float, float], tuple[float, float]]
 HITS = re.compile(r"(\d+) of (\d+) against (\d+) of (\d+)")
 
 
@@ -48,14 +50,14 @@ def draw(audit: AuditResult, axes: Axes | None = None) -> Axes:
     if math.isfinite(audit.epsilon_lower) and audit.epsilon_lower > 0:
         bound = point_curve(grid, audit.epsilon_lower, delta)
         words = f"epsilon at least {math.floor(audit.epsilon_lower * 1000) / 1000:g} (certified)"
-        axes.plot(grid, bound, color=WRONG if refuted else SEEN, linewidth=1, linestyle=":", label=words)
-    label = "seen: an event on each pair"
-    for (x, x_high), (y, y_high) in _errors(audit):
-        wrong = refuted and y_high < point_curve(np.array([x_high]), epsilon, delta)[0]
-        right, up, colour = [[0.0], [x_high - x]], [[0.0], [y_high - y]], WRONG if wrong else SEEN
-        axes.errorbar([x], [y], xerr=right, yerr=up, fmt="o", markersize=4, color=colour, label=label)
-        label = ""
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="false positives", ylabel="false negatives")
+        axes.plot(grid, bound, color=WRONG if refuted else SEEN, linewidth=1.5, linestyle=":", label=words)
+    for wrong, colour, label in ((False, SEEN, "seen: an event on a pair"), (True, WRONG, "seen: refutes the claim")):
+        errors = [each for each in _errors(audit) if (refuted and _below(each, epsilon, delta)) is wrong]
+        for number, ((x, x_high), (y, y_high)) in enumerate(errors):
+            bars: Any = {"xerr": [[0.0], [x_high - x]], "yerr": [[0.0], [y_high - y]]}
+            look: Any = {"fmt": "o", "markersize": 5, "color": colour, "clip_on": False, "zorder": 3}
+            axes.errorbar([x], [y], **bars, **look, label="" if number else label)
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="false positive rate", ylabel="false negative rate")
     axes.set_title(f"{audit.certificate.deployment.mechanism.name}: {audit.verdict}", fontsize=10)
     axes.legend(frameon=False, fontsize=8, loc="upper right")
     return axes
@@ -90,7 +92,13 @@ def _stated(audit: AuditResult) -> tuple[str, Callable[[float], float]] | None:
     return None if worst is None else ("stated by the mechanism", lambda e: stated_delta(worst, e, delta))
 
 
-def _errors(audit: AuditResult) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def _below(errors: Errors, epsilon: float, delta: float) -> bool:
+    """Return whether the upper ends of both rates lie below the claimed curve."""
+    (_, x_high), (_, y_high) = errors
+    return y_high < float(point_curve(np.array([x_high]), epsilon, delta)[0])
+
+
+def _errors(audit: AuditResult) -> list[Errors]:
     """Return both error rates of the event that was tested on each pair, each with the upper end of its interval."""
     found = []
     for check in audit.finding.checks:

@@ -155,7 +155,7 @@ def test_json_and_html_say_the_same() -> None:
 
 
 def test_the_picture_shows_the_claim_the_bound_and_the_events() -> None:
-    red, claimed = "#c0272d", "#33558b"
+    red, claimed = "#d13239", "#3f74b5"
     for found, wrong in ((refuted(), True), (undecided(), False)):
         axes = found.plot()
         colours = [line.get_color() for line in axes.get_lines()]
