@@ -43,6 +43,8 @@ from .games.finite_steps import MomentFilter as MomentFilter
 from .games.finite_steps import NaturalFilter as NaturalFilter
 from .games.finite_steps import randomised_response as randomised_response
 from .games.finite_steps import reveal as reveal
+from .one_call import AuditResult as AuditResult
+from .one_call import audit as audit
 from .rare.importance import RareAudit as RareAudit
 from .rare.importance import RareLowerBound as RareLowerBound
 from .rare.importance import audit_rare as audit_rare

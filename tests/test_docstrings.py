@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import doctest
+import html
 import importlib
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 #: Rooms whose functions are documented in full.
 FULL = ("mechanisms", "audits", "verify", "reports")
-README = Path(__file__).resolve().parent.parent / "README.md"  # the tests are run against an installed wheel too
+BESIDE = Path(__file__).resolve().parent.parent  # the tests are run against an installed wheel too
 ROOT = Path(str(importlib.import_module("audits").__file__)).parent.parent
 SOURCES = [path for room in FULL for path in sorted((ROOT / room).rglob("*.py"))]
 EXAMPLES = [path for path in SOURCES if re.search(r"^\s*>>> ", path.read_text("utf-8"), re.MULTILINE)]
@@ -37,12 +39,25 @@ def test_the_examples_of_modules_give_what_they_show(folder: str) -> None:
 
 
 @pytest.mark.quick
-def test_readme_examples() -> None:
-    """Every example in the README gives the output that it shows."""
-    examples = "\n".join(line for line in README.read_text(encoding="utf-8").splitlines() if not line.startswith("```"))
-    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", str(README), 0)
-    assert len(test.examples) >= 8
-    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+def test_examples_of_the_guides() -> None:
+    """Every example in a guide gives the output that it shows."""
+    assert len(run_examples(BESIDE / "docs" / "audit.md")) >= 8
+
+
+def test_readme_example_gives_what_it_shows_and_what_its_picture_shows() -> None:
+    found = run_examples(BESIDE / "README.md")["found"]
+    for style in ("", "_dark"):
+        picture = (BESIDE / "docs" / "pictures" / f"first_audit{style}.svg").read_text(encoding="utf-8")
+        titles = re.findall("<title>(.*?)</title>", picture, re.DOTALL)
+        assert [html.unescape(title) for title in titles] == [found.summary()]
+
+
+def run_examples(page: Path) -> dict[str, Any]:
+    """Return what the examples of a page leave behind."""
+    examples = "\n".join(line for line in page.read_text(encoding="utf-8").splitlines() if not line.startswith("```"))
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner(verbose=False).run(test, clear_globs=False).failed == 0
+    return test.globs
 
 
 @pytest.mark.quick

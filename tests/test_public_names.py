@@ -13,6 +13,8 @@ import pytest
 
 ROOMS = ("mechanisms", "audits", "verify", "reports")
 NAMES = [(room, name) for room in ROOMS for name in importlib.import_module(room).__all__]
+#: Where else a room's names may come from: the one call is decided by ``certify``.
+ELSEWHERE = {"audits": ("verify.certificates.audit_call",)}
 
 
 def test_every_public_name_is_what_its_module_holds() -> None:
@@ -22,7 +24,7 @@ def test_every_public_name_is_what_its_module_holds() -> None:
         package = importlib.import_module(room)
         value = getattr(package, name)
         if inspect.isclass(value) or inspect.isfunction(value):
-            own = value.__module__.startswith(f"{room}.") and value.__doc__
+            own = value.__module__.startswith((f"{room}.", *ELSEWHERE.get(room, ()))) and value.__doc__
             if not own or getattr(importlib.import_module(value.__module__), name) is not value:
                 wrong.append(f"{room}.{name}")
         if (

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "errata": ("runs.cli_record", "errata", "What the papers say and what is true, from a record."),
     "diff": ("diffs.cli_diff", "diff", "What changed between two records, and what of it is for the worse."),
     "calibrate": ("calibration.cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
+    "audit": ("certificates.cli_audit", "audit", "Is a function, an estimator or a command as private as it says?"),
     "init": ("certificates.cli_certify", "init", "Draft the configuration of a certificate."),
     "certify": ("certificates.cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
     "check": ("certificates.cli_certify", "check", "Do the files of a certificate belong together?"),

@@ -22,6 +22,10 @@ def random_state(rng: np.random.Generator) -> Any:
     return np.random.RandomState(np.random.MT19937(int(rng.integers(2**63))))
 
 
+#: What a linear model has learned, and attributes of a fitted estimator that are names or counts.
+LINEAR, NOT_LEARNED = ("coef_", "intercept_"), ("classes_", "feature_names_in_", "n_features_in_", "n_iter_")
+
+
 @dataclass(frozen=True, eq=False)
 class SklearnEstimator:
     """An estimator that is made and fitted anew for every draw; what it has learned is the output.
@@ -34,9 +38,11 @@ class SklearnEstimator:
         ``random_state=None``.
     outputs : tuple of str, optional
         Attributes of the fitted estimator, and methods, which are called with ``at``. One is the output itself,
-        several are a mapping from names. Left out: ``("coef_", "intercept_")``, or ``("predict",)`` where there is
-        ``at``.
+        several are a mapping from names. Left out: ``("predict",)`` where there is ``at``, else ``("coef_",
+        "intercept_")`` where the fitted estimator has both, else all that it learned (names that end in ``_``) but the
+        names of classes and columns and how long it took.
     at : array_like, optional, public points, shape ``(n_points, dim)``
+    label : str, what the estimator is called
 
     Raises
     ------
@@ -55,6 +61,7 @@ class SklearnEstimator:
     make: Callable[[Any], Any]
     outputs: tuple[str, ...] | None = None
     at: ArrayLike | None = None
+    label: str = "scikit-learn estimator"
 
     def __post_init__(self) -> None:
         if self.outputs is not None and not self.outputs:
@@ -62,14 +69,15 @@ class SklearnEstimator:
 
     @property
     def name(self) -> str:
-        """The interface, and what is read of it."""
-        return f"scikit-learn estimator, {', '.join(self._names)}"
+        """What it is called, and what is read of it where that is chosen."""
+        return ", ".join([self.label, *(self.outputs or (("predict",) if self.at is not None else ()))])
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        if self.outputs is not None:
-            return self.outputs
-        return ("predict",) if self.at is not None else ("coef_", "intercept_")
+    def _names(self, fitted: Any) -> tuple[str, ...]:
+        if self.outputs is not None or self.at is not None:
+            return self.outputs or ("predict",)
+        if all(hasattr(fitted, name) for name in LINEAR):
+            return LINEAR
+        return tuple(n for n in vars(fitted) if n.endswith("_") and not n.startswith("_") and n not in NOT_LEARNED)
 
     def draw(self, dataset: Dataset, n_draws: int, *, rng: np.random.Generator) -> list[Any]:
         """Return what was learned, one fit to a copy of the records a draw; what ``fit`` raises is raised."""
@@ -77,9 +85,30 @@ class SklearnEstimator:
 
     def _learned(self, dataset: Dataset, state: Any) -> Any:
         fitted = self.make(state).fit(dataset.X.copy(), dataset.y.copy())
-        read = {name: self._read(fitted, name) for name in self._names}
+        read = {name: self._read(fitted, name) for name in self._names(fitted)}
         return read if len(read) > 1 else next(iter(read.values()))
 
     def _read(self, fitted: Any, name: str) -> Any:
         value = getattr(fitted, name)
         return value(np.asarray(self.at, dtype=np.float64)) if callable(value) else value
+
+    def stated_bounds(self, dim: int) -> tuple[float, float] | None:
+        """Return bounds on a row's norm and on the response that the estimator clips to, by diffprivlib's names.
+
+        They are ``data_norm``, or the corner of ``bounds_X`` (or ``bounds``); and ``bounds_y``, or 1. None where the
+        estimator names neither, or no finite ones.
+        """
+        estimator = self.make(None)
+        norm, box = getattr(estimator, "data_norm", None), _box(estimator, "bounds_X", "bounds")
+        if norm is None and box is None:
+            return None
+        answers = _box(estimator, "bounds_y")
+        row = float(np.linalg.norm(np.broadcast_to(box, (dim,)))) if norm is None else float(norm)
+        found = row, 1.0 if answers is None else float(answers.max())
+        return found if all(0 < bound < np.inf for bound in found) else None
+
+
+def _box(estimator: Any, *names: str) -> Any:
+    """Return the largest sizes that the first attribute (lower bounds, upper bounds) allows; None without one."""
+    bounds = next((value for name in names if (value := getattr(estimator, name, None)) is not None), None)
+    return None if bounds is None else np.maximum(*np.abs(np.broadcast_arrays(*bounds)).astype(np.float64))

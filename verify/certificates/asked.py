@@ -29,7 +29,7 @@ class Previous:
 
 
 #: Where nothing is compared.
-NOTHING_BEFORE = Previous()
+NOTHING_BEFORE: Previous = Previous()
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Asked:
 
 
 #: Where nothing is asked beyond the verdicts.
-NOTHING_ASKED = Asked()
+NOTHING_ASKED: Asked = Asked()
 
 
 def previous_of(folder: Path, wanted: Sequence[Audience]) -> Previous:

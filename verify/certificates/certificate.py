@@ -133,7 +133,9 @@ def read_deployment(
     with progress.phase("the artefact"):
         artefact = artefact_of(loaded)
     with progress.phase("reading the data", size(config.data, loaded.folder)) as step:
-        dataset = read_dataset(config.data, loaded.folder, tell=step, note=note)
+        dataset = loaded.dataset
+        if dataset is None:
+            dataset = read_dataset(config.data, loaded.folder, tell=step, note=note)
     mechanism, source = build_mechanism(loaded, dataset.dim, answers)
     if config.data.n_public is not None and dataset.n_records > config.data.n_public:
         raise UserError("data.n_public must be at least the number of records, got a smaller one")

@@ -141,14 +141,14 @@ def test_a_parameter_chosen_from_the_data_keeps_a_claim_open(work: Path) -> None
     assert "mechanism.sigma_gram chosen by looking at the data" in claim["reason"]
 
 
-def readme_blocks() -> list[str]:
-    """The Python blocks of the README's section on certificates: the user's mechanism, and the adapter."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"```python\n(.*?)```", text[text.index("## Certify a deployment") :], re.DOTALL)
+def guide_blocks() -> list[str]:
+    """The Python blocks of the guide: the user's mechanism, and the adapter."""
+    text = (ROOT / "docs" / "own_mechanism.md").read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-def test_the_mechanism_of_the_readme_has_at_most_15_lines_and_is_audited(work: Path) -> None:
-    code = readme_blocks()[0]
+def test_the_mechanism_of_the_guide_has_at_most_15_lines_and_is_audited(work: Path) -> None:
+    code = guide_blocks()[0]
     assert len(code.splitlines()) <= 15
     (work / "my_mechanism.py").write_text(code, encoding="utf-8")
     ours = imported("my_mechanism.py:NoisyMoment", sigma=5.0)
@@ -167,7 +167,7 @@ def test_the_mechanism_of_the_readme_has_at_most_15_lines_and_is_audited(work: P
 
 def test_a_density_that_is_not_that_of_the_draws_does_not_pass(work: Path) -> None:
     """The user's density and profile promise twice the noise that is drawn: the draws say otherwise."""
-    code = readme_blocks()[0].replace("+ self.sigma * rng", "+ 0.5 * self.sigma * rng")
+    code = guide_blocks()[0].replace("+ self.sigma * rng", "+ 0.5 * self.sigma * rng")
     (work / "lying.py").write_text(code, encoding="utf-8")
     claim = DP.replace("1.0", "3.0").replace("1e-6", "1e-3")
     assert certify(work, DATA + imported("lying.py:NoisyMoment", sigma=0.6) + claim + BUDGET) == 1
@@ -192,7 +192,7 @@ class PrivateRegression:
 
 
 def test_an_adapter_that_only_draws_is_undecided_in_words(work: Path, capsys: Captured) -> None:
-    (work / "adapter.py").write_text(PRIVATE_REGRESSION + readme_blocks()[1], encoding="utf-8")
+    (work / "adapter.py").write_text(PRIVATE_REGRESSION + guide_blocks()[1], encoding="utf-8")
     text = DATA + imported("adapter.py:Adapter", epsilon=1.0) + DP + BUDGET
     assert certify(work, text) == 3
     claim = next(row for row in rows_of(work / "out" / "curator") if row["kind"] == "claim")
@@ -208,7 +208,7 @@ def test_an_adapter_that_only_draws_is_undecided_in_words(work: Path, capsys: Ca
 
 
 def test_an_adapter_without_enough_noise_is_refuted_by_draws_alone(work: Path) -> None:
-    code = PRIVATE_REGRESSION.replace("2 * np.sqrt", "0.05 * np.sqrt") + readme_blocks()[1]
+    code = PRIVATE_REGRESSION.replace("2 * np.sqrt", "0.05 * np.sqrt") + guide_blocks()[1]
     (work / "adapter.py").write_text(code, encoding="utf-8")
     assert certify(work, DATA + imported("adapter.py:Adapter", epsilon=1.0) + DP + BUDGET) == 1
 
@@ -475,9 +475,7 @@ CONFIGURATION += dp(1.0) + section("[budget]", profile="quick", pairs=3, draws=2
 
 
 def test_two_workers_load_it_for_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", readme[readme.index("## Certify a deployment") :], re.DOTALL)
-    (tmp_path / "my_mechanism.py").write_text(blocks[0], encoding="utf-8")
+    (tmp_path / "my_mechanism.py").write_text(guide_blocks()[0], encoding="utf-8")
     (tmp_path / "deployment.toml").write_text(CONFIGURATION, encoding="utf-8")
     write_uniform(tmp_path)
     monkeypatch.chdir(tmp_path)

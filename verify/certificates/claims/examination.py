@@ -24,6 +24,7 @@ from audits.examination.witnesses import StatedProfile, Violation, Witness, clai
 from audits.search.design_search import PairSearch
 from audits.verdict import CheckRole, sound
 from mechanisms import Relation
+from reports.numbers import format_number
 from reports.row import Figure, Mark, Series
 
 from ...engine.work import in_order
@@ -201,7 +202,7 @@ def _certified(examination: Examination, low: float) -> str:
     if low <= 0:
         return f"; epsilon is at least 0: {examination.silent}" if examination.silent else "; epsilon is at least 0"
     at = f" at delta {claim.delta:.3g}" if claim.curve is not None else " at the claimed delta" if claim.delta else ""
-    return f"; epsilon is at least {low:.3g}{at}, certified"
+    return f"; epsilon is at least {format_number(low, 3, rounding='down')}{at}, certified"
 
 
 def _refusing(pair: PairExamination, *, small: bool) -> str:

@@ -27,7 +27,7 @@ from ...kernel.statement import Evidence
 from ...kernel.verdict import Outcome, Reason, judge
 from ...messages.verdict_words import said
 from ..config.config import Configuration
-from ..config.mechanism_source import DoorSource, MechanismSource
+from ..config.mechanism_source import DoorSource, Source
 from ..config.own_code import View, Vouched
 from ..release.releases import Released
 from .types import BY_TYPE, ClaimSection, Odds
@@ -267,7 +267,7 @@ class Deployment:
     config: Configuration
     dataset: Dataset
     mechanism: Mechanism
-    source: MechanismSource | DoorSource | None = None
+    source: Source | None = None
     released: FloatArray | None = None
     reports: tuple[PrivacyReport, ...] = ()
     n_outputs: int = 1

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from audits.sequential.sparing_audit import LEAST_DRAWS
+from mechanisms import Dataset
 from mechanisms.parameters import Positive
 
 from ...messages.errors import UserError
@@ -262,8 +263,8 @@ class DataSection(ConfigSection):
 
     @property
     def is_public(self) -> bool:
-        """Whether the records may be published (embedded data always)."""
-        return self.public or self.source is not None
+        """Whether the records may be published: always where they are embedded, or where there are none."""
+        return self.public or self.file is None
 
 
 class ReleaseSection(ConfigSection):
@@ -435,11 +436,16 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A configuration and where it came from: its folder, and the digest of its bytes."""
+    """A configuration and where it came from: its folder, and the digest of its bytes.
+
+    ``mechanism`` and ``dataset`` are in memory where a call brings them in place of files.
+    """
 
     config: Configuration
     path: Path
     text: str
+    mechanism: Any = None
+    dataset: Dataset | None = None
 
     @property
     def folder(self) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -11,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from audits.adapters.releases import made_of
 from audits.external.wire import command_digest, file_digests, service_identity
 from mechanisms import DataError, Dataset, Mechanism, NeighbouringPair, PrivacyProfile, WhiteBox
 from mechanisms.data.dataset import FloatArray
 from mechanisms.filters.privacy_filters import Filter
+from mechanisms.reference import is_reference
 
 from ...messages.errors import UserError
 from .config import Configuration, Loaded
@@ -94,7 +98,7 @@ class MechanismSource(OwnCode):
         """Return the mechanism that the factory makes; refuses what is no mechanism."""
         factory, name = self.attribute(), self.origin.partition(":")[2]
         try:
-            made = factory(**self.parameters)
+            made = made_of(factory, self.parameters)
         except Exception as stop:
             rule = f"fit {name}, a class or a function that returns an object with draw(dataset, n_draws, *, rng)"
             raise UserError(f"mechanism.parameters must {rule}, got {type(stop).__name__}: {stop}") from stop
@@ -106,6 +110,30 @@ class MechanismSource(OwnCode):
             raise UserError(f"mechanism.import must {rule}, got none named {missing[0]}")
         rule = "make an object with a method draw(self, dataset, n_draws, *, rng)"
         raise UserError(f"mechanism.import must {rule}, got {type(made).__name__}")
+
+
+#: What stands for a module where a mechanism is in memory.
+IN_MEMORY = "in_memory"
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSource:
+    """A mechanism that a call brings: it is known by the source code of its function or class, if that can be read."""
+
+    mechanism: Any
+
+    def digest(self) -> str:
+        """Return the SHA-256 of that code, or of the name where there is none."""
+        of = getattr(self.mechanism, "function", type(self.mechanism))
+        try:
+            code = inspect.getsource(getattr(of, "func", of))
+        except (TypeError, OSError):
+            code = str(getattr(self.mechanism, "name", type(self.mechanism).__name__))
+        return hashlib.sha256(code.encode()).hexdigest()
+
+    def digests(self) -> dict[str, str]:
+        """Return it by the name under which it is attested."""
+        return {IN_MEMORY: self.digest()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +221,15 @@ def code_of(loaded: Loaded, *, views: bool) -> str:
     return runs_code([section.origin, *looks])
 
 
-def source_of(loaded: Loaded) -> MechanismSource | DoorSource | None:
-    """Return where the mechanism of a configuration comes from; None for a reference mechanism."""
+#: Where a mechanism that the suite does not name comes from.
+Source = MechanismSource | DoorSource | GivenSource
+
+
+def source_of(loaded: Loaded) -> Source | None:
+    """Return where the mechanism of a configuration comes from; None for one that is named."""
     section = loaded.config.mechanism
+    if loaded.mechanism is not None:
+        return GivenSource(loaded.mechanism)
     if isinstance(section, DoorSection):
         return DoorSource(section, str(loaded.folder))
     if isinstance(section, ImportSection):
@@ -203,14 +237,14 @@ def source_of(loaded: Loaded) -> MechanismSource | DoorSource | None:
     return None
 
 
-def build_mechanism(
-    loaded: Loaded, dim: int, answers: AnswerCache | None = None
-) -> tuple[Mechanism, MechanismSource | DoorSource | None]:
+def build_mechanism(loaded: Loaded, dim: int, answers: AnswerCache | None = None) -> tuple[Mechanism, Source | None]:
     """Return the configured mechanism, and its source when it is the user's own.
 
     ``answers`` are those that a mechanism behind a command or a url gave before.
     """
     section, source = loaded.config.mechanism, source_of(loaded)
+    if isinstance(source, GivenSource):
+        return (source.mechanism if is_reference(source.mechanism) else Imported(source.mechanism)), source
     if isinstance(source, DoorSource):
         return Imported(source.make(answers), source.origin), source
     if isinstance(source, MechanismSource):

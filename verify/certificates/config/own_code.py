@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from audits.adapters.releases import made_of
+
 from ...messages.errors import UserError
 from ...messages.faults import OWN_CODE
 
@@ -82,7 +84,7 @@ class Factory:
     def __call__(self) -> Any:
         """Return a new mechanism, as its author made it."""
         if self._make is None:
-            self._make = partial(self.code.attribute(), **self.code.parameters)
+            self._make = partial(made_of, self.code.attribute(), self.code.parameters)
         return self._make()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -521,3 +521,43 @@ def test_a_program_that_nobody_could_start_is_refused(program: str, tmp_path: Pa
         build_mechanism(load(path), 2)
     rule = "mechanism.command must begin with a program that can be run, got mechanism.command="
     assert str(stop.value) == rule + program
+
+
+NO_RECORDS = """[data]
+dim = 2
+x_bound = 1.0
+y_bound = 1.0
+n_min = 3
+[mechanism]
+name = "adassp"
+epsilon = 1.0
+delta = 1e-6
+"""
+OVER_ALL = '[[claims]]\ntype = "dp"\nepsilon = 1.0\ndelta = 1e-6\n'
+
+
+def test_a_configuration_without_records_is_decided_over_all_data_sets(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text(NO_RECORDS + OVER_ALL, encoding="utf-8")
+    found = verify.certify(tmp_path / "d.toml")
+    assert found.words == {"dp": "PASS (proved)"}
+    assert not found.certificate.deployment.private
+    assert found.certificate.deployment.dataset.X.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            NO_RECORDS + '[[claims]]\ntype = "pdp"\nepsilon = 1.0\ndelta = 1e-6\nscope = "everyone"\n',
+            "about all data sets",
+        ),
+        (NO_RECORDS + OVER_ALL + "[release]\ndraw = true\n", "release must be absent where there are no records"),
+        (NO_RECORDS.replace("dim = 2", 'dim = 2\nsource = "fair"') + OVER_ALL, "exactly one of source, file and dim"),
+        (NO_RECORDS.replace("dim = 2", "dim = 0") + OVER_ALL, "data.dim must be at least 1"),
+        (NO_RECORDS.replace("x_bound = 1.0\n", "") + OVER_ALL, "data.x_bound must be given"),
+        (NO_RECORDS.replace("dim = 2", 'dim = 2\nfeatures = ["a"]') + OVER_ALL, "data.features must be absent for no records"),
+    ],
+)
+def test_what_needs_records_is_refused_where_there_are_none(text: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        parse(text)

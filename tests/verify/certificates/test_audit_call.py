@@ -1,0 +1,198 @@
+"""``audits.audit``: what it finds is what ``certify`` finds of the configuration that asks the same."""
+
+import json
+import math
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import verify
+from audits import AuditResult, audit
+from mechanisms import AdaSSP, Dataset
+from verify.cli import invoke
+from verify.messages.errors import UserError
+
+RELEASE = """
+def half_noise(X, y, rng, n_draws):
+    return y.sum() + rng.laplace(scale=0.5, size=n_draws)
+"""
+SMALL = {"pairs": 2, "draws": 2_000}
+
+
+def half_noise(X: Any, y: Any, rng: Any, n_draws: int) -> Any:
+    return y.sum() + rng.laplace(scale=0.5, size=n_draws)
+
+
+def enough_noise(X: Any, y: Any, rng: Any, n_draws: int) -> Any:
+    return y.sum() + rng.laplace(scale=1.0, size=n_draws)
+
+
+@cache
+def refuted() -> AuditResult:
+    return audit(half_noise, 1.0, **SMALL)  # type: ignore[arg-type]
+
+
+@cache
+def undecided() -> AuditResult:
+    return audit(enough_noise, 1.0, **SMALL)  # type: ignore[arg-type]
+
+
+def test_too_little_noise_is_refuted_with_a_bound_between_the_claim_and_the_truth() -> None:
+    found = refuted()
+    assert found.verdict == "FAIL"
+    assert not found.passed
+    assert 1.0 < found.epsilon_lower <= 2.0  # the truth; the bound fails with probability 1e-4 at most
+    assert found.pair
+    assert found.exit_code == 1
+
+
+def test_enough_noise_is_not_refuted_and_draws_alone_do_not_pass_it() -> None:
+    found = undecided()
+    assert found.verdict == "UNDECIDED (examined)"
+    assert not found.passed
+    assert 0.0 < found.epsilon_lower <= 1.0
+    assert (found.pair, found.exit_code) == ("", 3)
+
+
+def test_a_summary_has_at_most_eight_lines_that_say_claim_relation_reach_and_error_rate() -> None:
+    for found in (refuted(), undecided()):
+        lines = found.summary().splitlines()
+        assert 5 <= len(lines) <= 8
+        assert lines[0].startswith(f"{found.verdict}: ")
+        assert "(1, 0)-differentially private (one record added or removed)" in lines[0]
+        assert "norm of a row at most 1, |y| at most 1, 0 records or more" in found.summary()
+        assert lines[-1].endswith("is wrong in at most 1 of 10,000 such runs.")
+    assert "Seen on: " in refuted().summary()
+    assert "events rarer than" in undecided().summary()
+    assert repr(refuted()).startswith("AuditResult(verdict=FAIL, epsilon_lower=1.")
+
+
+def test_it_is_what_certify_finds_to_the_bit(tmp_path: Path) -> None:
+    (tmp_path / "release.py").write_text(RELEASE)
+    text = refuted().loaded.text.replace("in_memory:", "release.py:")
+    (tmp_path / "c.toml").write_text(text)
+    (theirs,) = verify.certify(tmp_path / "c.toml").certificate.findings
+    ours = refuted().finding
+    assert "release.py:half_noise" in text
+    assert theirs.verdict == ours.verdict
+    assert theirs.violation == ours.violation
+    assert [check.name for check in theirs.checks] == [check.name for check in ours.checks]
+    assert [check.evidence.sampled for check in theirs.checks] == [check.evidence.sampled for check in ours.checks]
+
+
+def test_a_reference_mechanism_is_decided_by_its_theorem() -> None:
+    found = audit(AdaSSP(1.0, 1e-6), 1.0, 1e-6)
+    assert found.verdict == "PASS (proved)"
+    assert found.passed
+    assert "private (one record added or removed)" in found.summary()
+    assert audit(AdaSSP(4.0, 1e-6), 0.5, 1e-6).verdict != "PASS (proved)"
+
+
+def test_records_of_ones_own_are_tested_and_stay_with_the_curator(tmp_path: Path) -> None:
+    X, y = np.array([[0.25, 0.5], [0.5, 0.25], [0.125, 0.5]]), np.array([0.25, -0.5, 0.75])
+    found = audit(enough_noise, 1.0, data=(X, y), pairs=1, draws=1_000)
+    assert found.certificate.deployment.private
+    assert any(check.private for check in found.finding.checks)
+    assert audit(enough_noise, 1.0, data=Dataset(X, y, 1.0, 1.0), pairs=1, draws=1_000).verdict == found.verdict
+    folder = found.save(tmp_path / "out")
+    assert [part.name for part in folder.iterdir() if part.is_dir()] == ["curator"]
+
+
+def test_the_other_relation_is_asked_for() -> None:
+    """A sum of responses with Laplace noise of scale 1 is 2-private for replacement, with |y| at most 1."""
+    found = audit(enough_noise, 1.0, relation="replace", pairs=4, draws=2_000)
+    assert found.verdict == "FAIL"
+    assert "(one record replaced)" in found.summary()
+    assert found.epsilon_lower <= 2.0
+
+
+def test_the_least_number_of_records_is_the_first_that_the_release_answers() -> None:
+    def mean(X: Any, y: Any, rng: Any) -> float:
+        return float(y.mean() + rng.laplace(scale=1 / len(y)))
+
+    assert audit(mean, 1.0, **SMALL).loaded.config.data.n_min == 1  # type: ignore[arg-type]
+    assert undecided().loaded.config.data.n_min == 0
+
+
+def test_a_command_is_audited(tmp_path: Path) -> None:
+    program = tmp_path / "release.py"
+    program.write_text(
+        "import json, sys, random\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    noise = random.Random(asked['seed'])\n"
+        "    for _ in range(asked['n_draws']):\n"
+        "        scale = noise.expovariate(2) - noise.expovariate(2)\n"
+        "        print(json.dumps(sum(asked['y']) + scale), flush=True)\n"
+    )
+    found = audit([sys.executable, str(program)], 1.0, n_min=0, pairs=1, draws=1_000)
+    assert found.verdict == "FAIL"
+    assert found.epsilon_lower <= 2.0
+
+
+def test_the_folder_is_that_of_certify(tmp_path: Path) -> None:
+    folder = refuted().save(tmp_path / "out")
+    record = (folder / "release" / "audit.jsonl").read_text()
+    assert '"verdict":"FAIL"' in record.replace(" ", "")
+    assert invoke(["check", str(folder)]) == 0
+    with pytest.raises(UserError, match="folder must be new or empty"):
+        refuted().save(folder)
+
+
+def test_json_and_html_say_the_same() -> None:
+    row = json.loads(refuted().to_json())
+    assert (row["verdict"], row["claimed"]["relation"]) == ("FAIL", "add-remove")
+    assert row["epsilon_lower"] == refuted().epsilon_lower
+    assert row["summary"] == refuted().summary().splitlines()
+    page = refuted()._repr_html_()
+    assert "data:image/png;base64," in page
+    assert "FAIL: half_noise" in page
+
+
+def test_the_picture_shows_the_claim_the_bound_and_the_events() -> None:
+    red, claimed = "#d13239", "#3f74b5"
+    for found, wrong in ((refuted(), True), (undecided(), False)):
+        axes = found.plot()
+        colours = [line.get_color() for line in axes.get_lines()]
+        assert colours[0] == claimed
+        assert (red in colours) is wrong
+        epsilon = np.asarray(axes.get_lines()[0].get_ydata())
+        x = np.asarray(axes.get_lines()[0].get_xdata())
+        oracle = [max(0.0, 1 - math.e * a, (1 - a) / math.e) for a in x]
+        assert np.allclose(epsilon, oracle, rtol=0, atol=1e-15)
+    proved = audit(AdaSSP(1.0, 1e-6), 1.0, 1e-6).plot()
+    assert "proved" in [text.get_text() for text in proved.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "said"),
+    [
+        (enough_noise, {"epsilon": -1.0}, "epsilon must be at least 0, got epsilon=-1"),
+        (enough_noise, {"epsilon": 1.0, "delta": 1.5}, "delta must be below 1, got delta=1.5"),
+        (enough_noise, {"epsilon": 1.0, "relation": "swap"}, "relation must be one of"),
+        (enough_noise, {"epsilon": 1.0, "bounds": (1.0,)}, "bounds must be two numbers"),
+        (enough_noise, {"epsilon": 1.0, "bounds": (1.0, -1.0)}, "y_bound must be"),
+        (enough_noise, {"epsilon": 1.0, "draws": 0}, "draws must be at least 1"),
+        (enough_noise, {"epsilon": 1.0, "failure_prob": 2.0}, "failure_prob must be at most"),
+        (enough_noise, {"epsilon": 1.0, "seed": -1}, "seed must be at least 0"),
+        (enough_noise, {"epsilon": 1.0, "data": 3}, r"data must be \(X, y\) or a Dataset"),
+        (enough_noise, {"epsilon": 1.0, "data": ([[9.0]], [1.0])}, r"data must lie inside bounds=\(1.0, 1.0\)"),
+        ("Rscript release.R", {"epsilon": 1.0}, "release must be a url where it is a text"),
+        (["no-such-program"], {"epsilon": 1.0}, "command must begin with a program that can be run"),
+        (lambda a, b, c: 0, {"epsilon": 1.0}, "release must be f"),
+    ],
+)
+def test_a_wrong_call_is_one_line(release: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said) as stop:
+        audit(release, **options)
+    assert "\n" not in str(stop.value)
+
+
+def test_importing_audits_imports_no_verify() -> None:
+    program = "import sys, audits; audits.Budget; assert not [n for n in sys.modules if n.startswith('verify')]"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(verify.__file__).parent.parent)

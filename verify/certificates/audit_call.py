@@ -1,0 +1,481 @@
+"""One claim of privacy about a release in hand: ``audits.audit``, and the result that ``pdp-verify audit`` prints.
+
+Both write down the configuration of ``certify`` that asks the same, and decide that: the same pairs, draws, intervals.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import html
+import io
+import json
+import math
+import re
+import shlex
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from audits.adapters.releases import as_mechanism
+from audits.adapters.scikit_learn import SklearnEstimator
+from audits.estimate import Result
+from audits.examination.witnesses import BOUNDS
+from audits.external.wire import PlainLine
+from audits.harness.output_leaves import Refusal
+from audits.verdict import Decision
+from mechanisms import DataError, Dataset
+from reports.numbers import format_number, format_probability
+
+from ..engine.worker import one_blas_thread
+from ..messages.errors import UserError
+from ..messages.verdict_words import pair_said
+from .asked import EXIT_CODES
+from .certificate import Certificate, decide, read_deployment
+from .certify_call import reader_of
+from .claims.finding import Finding
+from .claims.types import DPClaim, said
+from .config.config import BudgetSection, Configuration, Loaded, parse
+from .config.mechanism_source import IN_MEMORY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DEFAULT_SEED: int = BudgetSection.model_fields["seed"].default
+#: Draws of each data set from which the pairs are searched as the profile of that name does.
+PROFILES = ((200_000, "full"), (20_000, "standard"), (0, "quick"))
+#: Pairs and draws of each data set by default; the second where a draw takes more seconds than ``SLOW``.
+SIZES, SLOW = ((8, 4_000), (3, 2_000)), 1e-3
+#: Public bounds on the norm of a row of X and on the absolute value of y where nobody states any.
+UNIT = (1.0, 1.0)
+RELATIONS = {"add-remove": "one record added or removed", "replace": "one record replaced"}
+DIGITS = 3
+#: How advice begins where nothing refutes the claim; the bound has a line of its own.
+NOTHING_FOUND = re.compile(r"^No violation found(?:; epsilon is at least [^ ]+ .*?certified)?\. ")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditResult(Result):
+    """What an audit of one claim found.
+
+    Attributes
+    ----------
+    verdict : str
+        PASS, FAIL or UNDECIDED, with what it rests on.
+    epsilon_lower : float
+        The true epsilon at the claimed delta is at least this (natural logarithm), but for ``failure_prob``.
+    failure_prob : float
+        Probability, at most, that a true claim gets FAIL or that ``epsilon_lower`` is wrong.
+    certificate : Certificate
+        Every check with its numbers.
+    loaded : Loaded
+        The configuration of ``certify`` that asks the same; its ``text`` is TOML.
+    """
+
+    verdict: str
+    epsilon_lower: float
+    failure_prob: float
+    certificate: Certificate
+    loaded: Loaded
+
+    @property
+    def finding(self) -> Finding:
+        """What was found about the claim."""
+        return self.certificate.findings[0]
+
+    @property
+    def claim(self) -> DPClaim:
+        """What is claimed."""
+        claim = self.loaded.config.claims[0]
+        assert isinstance(claim, DPClaim)
+        return claim
+
+    @property
+    def decision(self) -> Decision:
+        """PASS, FAIL or UNDECIDED."""
+        return self.finding.verdict.decision
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is a PASS; draws alone never give one."""
+        return self.decision is Decision.PASS
+
+    @property
+    def pair(self) -> str:
+        """The two data sets that refute the claim, in words; empty where none does."""
+        return "" if self.finding.violation is None else pair_said(self.finding.violation.pair)
+
+    @property
+    def exit_code(self) -> int:
+        """What ``pdp-verify audit`` exits with: 0 for PASS, 1 for FAIL, 3 for UNDECIDED."""
+        return EXIT_CODES[self.decision]
+
+    def entries(self) -> dict[str, Any]:
+        """Return what is shown, by name."""
+        return {"verdict": self.verdict, "epsilon_lower": self.epsilon_lower, "failure_prob": self.failure_prob}
+
+    def summary(self) -> str:
+        """Return the verdict, its numbers and how far it reaches, in at most eight lines."""
+        return "\n".join(self._said())
+
+    def to_json(self) -> str:
+        """Return the same as one JSON object; an infinite bound is null."""
+        bound = self.epsilon_lower if math.isfinite(self.epsilon_lower) else None
+        epsilon, delta = self.claim.point
+        row = {
+            "verdict": self.verdict,
+            "decision": self.decision.name,
+            "claimed": {"epsilon": epsilon, "delta": delta, "relation": self.claim.relation},
+            "epsilon_lower": bound,
+            "failure_prob": self.failure_prob,
+            "pair": self.pair,
+            "seed": self.loaded.config.budget.seed,
+            "summary": self._said(),
+        }
+        return json.dumps(row, ensure_ascii=False)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the claimed trade-off curve and what the audit saw beside it, red where that refutes the claim."""
+        from .audit_picture import draw
+
+        return draw(self, axes)
+
+    def save(self, folder: str | Path, *, jobs: int = 1) -> Path:
+        """Write the folder of ``certify`` (record, PDF, HTML, attestation) and return it.
+
+        Raises
+        ------
+        UserError
+            If the folder is not empty, or cannot be written.
+        """
+        from ..engine.versions import Clock
+        from .folder.output import contents, inside_about, today, write_all
+
+        reader, folder = reader_of(self.loaded.config, None), Path(folder)
+        about = Clock().about(["audit"], jobs=jobs, exit_code=self.exit_code, **inside_about(self.loaded, {}))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise UserError(f"folder must be new or empty, got folder={folder}")
+            part = contents(self.certificate, self.loaded, reader, date=today(), jobs=jobs, about=about)
+            write_all([part], folder)
+        except OSError as stop:
+            rule = "be a folder that can be written"
+            raise UserError(f"folder must {rule}, got folder={folder} ({stop.strerror})") from None
+        return folder
+
+    def _repr_html_(self) -> str:
+        from matplotlib.figure import Figure
+
+        figure, buffer = Figure(figsize=(5.2, 3.6), layout="constrained"), io.BytesIO()
+        self.plot(figure.subplots())
+        figure.savefig(buffer, format="png", dpi=110)
+        image = base64.b64encode(buffer.getvalue()).decode()
+        lines = "<br>".join(html.escape(line) for line in self._said())
+        words = "claimed trade-off curve and what was seen"
+        return f'<p>{lines}</p><img alt="{words}" src="data:image/png;base64,{image}">'
+
+    def _said(self) -> list[str]:
+        finding, claim, wrong = self.finding, self.claim, format_probability(self.failure_prob)
+        name = self.certificate.deployment.mechanism.name
+        what = f"{claim.words} ({RELATIONS[claim.relation]})"
+        proved = finding.violation is not None and finding.violation.failure_prob == 0
+        sure = "proved" if proved else f"confidence 1 - {wrong}"
+        lines = [f"{self.verdict}: {name}, claimed {what}."]
+        if math.isinf(self.epsilon_lower):
+            lines.append(f"No epsilon holds at delta {said(claim.point[1])} ({sure}).")
+        elif self.epsilon_lower > 0:
+            least = format_number(self.epsilon_lower, DIGITS, rounding="down")
+            lines.append(f"Epsilon at delta {said(claim.point[1])} is at least {least} ({sure}).")
+        if finding.violation is not None:
+            event, hits, cause = finding.violation.event, finding.violation.hits, finding.violation.cause
+            lines += [f"Seen on: {self.pair}."] if self.pair else []
+            lines += [f"{event[0].upper()}{event[1:]}: {hits}."] if event else []
+            lines += [f"Likely cause: {cause}."] if cause else []
+        else:
+            open_ = self.decision is Decision.UNDECIDED
+            lines.append(f"{'Why this is no PASS: ' * open_}{finding.sentence_of_verdict.removesuffix('.')}.")
+        if finding.advice and not self.passed:
+            lines.append(f"Next: {_as_parameters(NOTHING_FOUND.sub('', finding.advice))}")
+        lines.append(self._reach())
+        if self.decision is Decision.PASS or proved:
+            return lines
+        kind = "FAIL" if self.decision is Decision.FAIL else "bound on epsilon"
+        return [
+            *lines,
+            f"Such a {kind} is wrong in at most 1 of {math.floor(1 / self.failure_prob + 1e-9):,} such runs.",
+        ]
+
+    def _reach(self) -> str:
+        """Return what was tested, and what that could not have seen."""
+        data, row = self.loaded.config.data, {} if self.finding.examined is None else self.finding.examined.row
+        dataset = self.certificate.deployment.dataset
+        x_bound, y_bound = format_number(dataset.x_bound), format_number(dataset.y_bound)
+        domain = f"norm of a row at most {x_bound}, |y| at most {y_bound}, {data.n_min} records or more"
+        pairs = len(row.get("pairs", ()))
+        if not row:
+            return f"All data sets: {domain}."
+        tested = f"Tested: {pairs} pair{'' if pairs == 1 else 's'} of data sets, {row.get('draws', 0):,} draws of each"
+        missed = f"; events rarer than {format_number(row['visible'], 2, rounding='up')} are not seen"
+        return f"{tested}; {domain}{missed if row.get('visible') and not self.finding.violation else ''}."
+
+
+def audit(
+    release: Any,
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    relation: str = "add-remove",
+    data: Any = None,
+    dim: int = 2,
+    bounds: tuple[float, float] | None = None,
+    n_min: int | None = None,
+    pairs: int | None = None,
+    draws: int | None = None,
+    max_seconds: float | None = None,
+    failure_prob: float = 1e-4,
+    seed: int = DEFAULT_SEED,
+) -> AuditResult:
+    """Test whether a release is (epsilon, delta)-differentially private.
+
+    Pairs of neighbouring data sets that reveal most are built and searched, and the release is drawn on both sides of
+    each; a reference mechanism of ``mechanisms`` is decided by its theorem. It is what ``pdp-verify certify`` does with
+    the same claim, to the bit.
+
+    Parameters
+    ----------
+    release : object
+        A function of one release, ``f(X, y, rng)``, ``f(X, rng)`` or ``f(dataset, rng)`` (of many where it takes
+        ``n_draws``); an estimator with ``fit``; an object with ``draw(dataset, n_draws, *, rng)``; a command (a list of
+        words) or a url that answers lines of JSON. X has shape ``(n, dim)``, y has shape ``(n,)``.
+    epsilon, delta : float
+        The claim: epsilon is a natural logarithm, at least 0; delta in [0, 1).
+    relation : {"add-remove", "replace"}
+        What neighbouring data sets are: one record added or removed, or one replaced.
+    data : (X, y) or Dataset, optional
+        Records of your own; pairs around them are tested too.
+    dim : int
+        Number of columns of X, where there is no ``data``.
+    bounds : (float, float), optional
+        Public bounds on the Euclidean norm of a row of X and on the absolute value of y, never read off the data. By
+        default those that a diffprivlib estimator states (``data_norm``, ``bounds_X``, ``bounds_y``), else 1 and 1.
+    n_min : int, optional
+        Every data set has so many records at least. By default the least number, up to ``dim + 2``, of which the
+        release makes something finite; of a command or a url ``dim + 2``.
+    pairs, draws : int, optional
+        Pairs of data sets, and draws of each of their data sets; by default 8 and 4,000, or 3 and 2,000 where one draw
+        takes longer than a millisecond.
+    max_seconds : float, optional
+        What is not decided by then is left open.
+    failure_prob : float
+        Probability, at most, that a true claim gets FAIL or that the bound on epsilon is wrong.
+    seed : int
+        The same seed gives the same result where the release takes its randomness from what it is given.
+
+    Returns
+    -------
+    AuditResult
+        With ``verdict``, ``epsilon_lower``, ``summary()``, ``plot()``, ``save(folder)`` and ``to_json()``.
+
+    Raises
+    ------
+    UserError
+        If the release is of no kind that can be audited, or a parameter is out of its range: one line.
+
+    Examples
+    --------
+    >>> from audits import audit
+    >>> def noisy_mean(X, y, rng):
+    ...     return y.mean() + rng.laplace(scale=1 / len(y))  # its sensitivity is 2 / n: half the noise
+    >>> found = audit(noisy_mean, epsilon=1.0)
+    >>> found.verdict, found.epsilon_lower > 1
+    ('FAIL', True)
+    """
+    asked = Options(epsilon, delta, relation, dim, bounds, n_min, pairs, draws, max_seconds, failure_prob, seed)
+    loaded = _configured(release, data, asked)
+    with one_blas_thread():
+        deployment, digest = read_deployment(loaded, jobs=1)
+        return result(decide(deployment, digest), loaded)
+
+
+def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
+    """Return what a certificate of one claim says."""
+    (finding,), (claim,) = certificate.findings, loaded.config.claims
+    assert isinstance(claim, DPClaim)
+    bounds = [c.evidence.sampled.low for c in finding.checks if c.name.startswith(BOUNDS) and c.evidence.sampled]
+    bounds += [] if finding.violation is None else [finding.violation.epsilon]
+    least = max((bound for bound in bounds if not math.isnan(bound)), default=0.0)
+    if finding.violation is not None:
+        least = max(least, claim.point[0])  # refuted: the true one is larger than the claimed
+    return AuditResult(finding.verdict.words, least, loaded.config.budget.failure_prob, certificate, loaded)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is claimed and how it is tested, as ``audit`` takes it; ``text`` is the configuration that asks the same."""
+
+    epsilon: float
+    delta: float = 0.0
+    relation: str = "add-remove"
+    dim: int = 2
+    bounds: tuple[float, float] | None = None
+    n_min: int | None = None
+    pairs: int | None = None
+    draws: int | None = None
+    max_seconds: float | None = None
+    failure_prob: float = 1e-4
+    seed: int = DEFAULT_SEED
+
+    def filled(self, mechanism: Any) -> Options:
+        """Return the options with those that depend on the mechanism, which is None for a command or a url."""
+        bounds, most, slow = self.bounds or _stated(mechanism, self.dim) or UNIT, self.dim + 2, False
+        n_min = most if self.n_min is None else self.n_min
+        if mechanism is not None:
+            tried = ((n, *_try(mechanism, n, self.dim, bounds)) for n in range(most + 1))
+            least, _, _ = next((each for each in tried if each[1]), (most, False, 0.0))
+            n_min = least if self.n_min is None else n_min
+            slow = min(_try(mechanism, max(n_min, 8), self.dim, bounds)[1] for _ in range(3)) > SLOW
+        sizes = zip((self.pairs, self.draws), SIZES[slow], strict=True)
+        pairs, draws = (usual if given is None else given for given, usual in sizes)
+        return replace(self, bounds=bounds, n_min=n_min, pairs=pairs, draws=draws)
+
+    def text(self, mechanism: str, data: Sequence[str] = ()) -> str:
+        """Return the configuration of ``certify``; ``mechanism`` and ``data`` are the lines of their tables."""
+        (x_bound, y_bound), sizes = self.bounds or UNIT, zip((self.pairs, self.draws), SIZES[0], strict=True)
+        pairs, draws = (usual if given is None else given for given, usual in sizes)
+        lines = [
+            *("[mechanism]", mechanism, ""),
+            *("[data]", *(data or [f"dim = {toml(self.dim)}"])),
+            f"x_bound = {toml(x_bound)}   # public bounds on the norm of a row and on |y|",
+            f"y_bound = {toml(y_bound)}",
+            f"n_min = {toml(self.dim + 2 if self.n_min is None else self.n_min)}",
+            *("", "[[claims]]", 'type = "dp"'),
+            *(f"{name} = {toml(getattr(self, name))}" for name in ("epsilon", "delta", "relation")),
+            *("", "[budget]"),
+            f"profile = {toml(next(name for least, name in PROFILES if draws >= least))}",
+            f"pairs = {toml(pairs)}",
+            f"draws = {toml(draws)}",
+            *([] if self.max_seconds is None else [f"max_seconds = {toml(self.max_seconds)}"]),
+            f"failure_prob = {toml(self.failure_prob)}",
+            f"seed = {toml(self.seed)}",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def toml(value: Any) -> str:
+    """Return a value as TOML: a number, a text, a list or a table on one line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml(key)} = {toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, float | np.floating) and not math.isfinite(value):
+        return {math.inf: "inf", -math.inf: "-inf"}.get(float(value), "nan")
+    return json.dumps(value.item() if isinstance(value, np.generic) else value)
+
+
+def target_line(target: str) -> str:
+    """Return the line of ``[mechanism]`` for a url, ``file.py:name``, ``package.module:name`` or a command.
+
+    Raises UserError if it is none of these.
+    """
+    if target.startswith(("http://", "https://")):
+        return f"url = {toml(target)}"
+    if " " not in target and re.fullmatch(r"[^:]+\.py:\w+|[\w.]+:\w+", target):
+        return f"import = {toml(target)}"
+    if " " not in target and target.endswith(".py"):
+        raise UserError(f"TARGET must name what is audited in its file, got TARGET={target} (write {target}:NAME)")
+    try:
+        return f"command = {toml(shlex.split(target))}"
+    except ValueError as stop:
+        raise UserError(f"TARGET must be file.py:name, a command or a url, got TARGET={target} ({stop})") from None
+
+
+def _configured(release: Any, data: Any, asked: Options) -> Loaded:
+    """Return the configuration that asks the same; a release in memory, and records, go beside it."""
+    mechanism, line = None, ""
+    if isinstance(release, str):
+        if not release.startswith(("http://", "https://")):
+            raise UserError(f"release must be a url where it is a text, got release={release:.60}; a command is a list")
+        line = f"url = {toml(release)}"
+    elif isinstance(release, Sequence):
+        line = f"command = {toml([str(word) for word in release])}"
+    else:
+        try:
+            mechanism = as_mechanism(release)
+        except ValueError as stop:
+            raise UserError(f"{stop}") from None
+        name = str(getattr(mechanism, "name", type(mechanism).__name__))
+        line = f"import = {toml(IN_MEMORY + ':' + (re.sub(r'[^A-Za-z0-9]', '_', name)[:60] or 'release'))}"
+    if not (asked.bounds is None or (isinstance(asked.bounds, Sequence) and len(asked.bounds) == 2)):
+        raise UserError(f"bounds must be two numbers, of the norm of a row and of |y|, got bounds={asked.bounds}")
+    checked(asked.text(line))
+    dataset = _dataset(data, asked, mechanism)
+    lines: tuple[str, ...] = ()
+    if dataset is not None:
+        asked = replace(asked, dim=dataset.dim, bounds=(dataset.x_bound, dataset.y_bound))
+        lines = ('file = "in memory"', 'features = ["X"]', 'target = "y"')
+    text = asked.filled(mechanism).text(line, lines)
+    return Loaded(checked(text), Path("audit.toml"), text, mechanism, dataset)
+
+
+def checked(text: str) -> Configuration:
+    """Return the configuration of a text; what is wrong names the parameters of ``audit``."""
+    try:
+        return parse(text)
+    except UserError as stop:
+        raise UserError(_as_parameters(str(stop))) from None
+
+
+def _as_parameters(words: str) -> str:
+    return re.sub(r"\b(?:data|budget|mechanism|claims\[0\])\.(?=\w)|\[budget\] ", "", words)
+
+
+def _dataset(data: Any, asked: Options, mechanism: Any) -> Dataset | None:
+    if data is None or isinstance(data, Dataset):
+        return data
+    try:
+        X, y = (np.asarray(part, dtype=np.float64) for part in data)
+    except (TypeError, ValueError):
+        raise UserError("data must be (X, y) or a Dataset, two arrays of numbers, got something else") from None
+    bounds = asked.bounds or (_stated(mechanism, X.shape[-1]) if X.ndim == 2 else None) or UNIT
+    try:
+        return Dataset(X, y, *bounds, name="own data")
+    except DataError as stop:
+        raise UserError(f"data must lie inside bounds={bounds}: {stop}") from None
+
+
+def _stated(mechanism: Any, dim: int) -> tuple[float, float] | None:
+    """Return the bounds that an estimator states; None where it is none, or cannot be made."""
+    with contextlib.suppress(Exception, SystemExit):
+        return mechanism.stated_bounds(dim) if isinstance(mechanism, SklearnEstimator) else None
+    return None
+
+
+def _try(mechanism: Any, n_records: int, dim: int, bounds: tuple[float, float]) -> tuple[bool, float]:
+    """Return whether the mechanism makes something finite of so many records, and the seconds of a draw."""
+    rng, begun = np.random.default_rng(n_records), time.perf_counter()
+    x_bound, y_bound = (min(float(bound), 1.0) for bound in bounds)
+    rows = rng.uniform(-x_bound, x_bound, (n_records, dim)) / math.sqrt(dim)
+    dataset = Dataset(rows, rng.uniform(-y_bound, y_bound, n_records), float(bounds[0]), float(bounds[1]))
+    finite = False
+    with warnings.catch_warnings(), contextlib.suppress(Exception, SystemExit):
+        warnings.simplefilter("ignore")
+        finite = _finite(mechanism.draw(dataset, 1, rng=rng))
+    return finite, time.perf_counter() - begun
+
+
+def _finite(output: Any) -> bool:
+    """Return whether an output is an answer, and no number in it is nan or infinite."""
+    if isinstance(output, Refusal | PlainLine):
+        return False
+    if isinstance(output, Mapping | list | tuple):
+        return all(map(_finite, output.values() if isinstance(output, Mapping) else output))
+    try:
+        return bool(np.isfinite(np.asarray(output, dtype=np.float64)).all())
+    except (TypeError, ValueError):
+        return True
