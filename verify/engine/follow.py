@@ -64,6 +64,8 @@ def _has_bars(console: Console) -> bool:
 
 #: Share of the work below which nobody can tell how long the rest will take.
 TELLING = 0.1
+#: The same for what is said once, of work that a limit may end before.
+EARLY = 0.02
 #: Most that a forecast may exceed an earlier one; what would is not told.
 RISE = 1.5
 
@@ -77,6 +79,7 @@ class Pace:
 
     total: float | None
     started: float
+    telling: float = TELLING  #: share of the work after which it is told
     _first: tuple[float, float] | None = field(default=None, init=False)
     _least: float = field(default=math.inf, init=False)
 
@@ -92,7 +95,7 @@ class Pace:
             return None
         since, before = self._first if done > self._first[1] else (self.started, 0.0)
         share = min(done / self.total, 0.99)
-        if share < TELLING:
+        if share < self.telling:
             return None
         seconds = (1 - share) * self.total * (now - since) / (done - before)
         if seconds > RISE * self._least:
@@ -203,16 +206,35 @@ class Phases:
     """
 
     shown: bool = True
+    #: told once a phase, early, by its name how many seconds are left by the pace so far
+    forecast: Callable[[str, float], object] = field(default_factory=lambda: lambda name, left: None, init=False)
 
     @contextmanager
     def phase(self, name: str, total: float | None = None) -> Iterator[Step]:
         """Follow one phase of a run: what is given counts what was done of ``total``, and so do ticks from below."""
-        count = self._begin(name if self.shown else HIDDEN, total)
+        count = self._forecasting(name, self._begin(name if self.shown else HIDDEN, total), total)
         try:
             with listening(count):
                 yield count
         finally:
             self._end()
+
+    def _forecasting(self, name: str, count: Step, total: float | None) -> Step:
+        pace, done, told = Pace(total, self._now(), EARLY), 0.0, False
+
+        def counted(more: float) -> None:
+            nonlocal done, told
+            count(more)
+            done += more
+            left = None if told else pace.left(done, self._now())
+            if left is not None:
+                told = True
+                self.forecast(name, left)
+
+        return counted
+
+    def _now(self) -> float:
+        return time.monotonic()
 
     def _begin(self, name: str, total: float | None) -> Step:
         return _ignored
@@ -236,6 +258,9 @@ class Lines(Phases):
     clock: Callable[[], float] = time.monotonic
     _name: str = field(default="", init=False)
     _started: float = field(default=0.0, init=False)
+
+    def _now(self) -> float:
+        return self.clock()
 
     def _begin(self, name: str, total: float | None) -> Step:
         self._name, self._started = name, self.clock()

@@ -175,6 +175,18 @@ def test_the_time_left_never_rises_by_more_than_half_and_leaves_set_up_out(
         assert all(abs(seconds - 2.0 * (100 - share)) <= 2 for share, seconds in left)
 
 
+def test_a_forecast_is_told_once_early_and_leaves_set_up_out() -> None:
+    clock, told = Clock(), list[tuple[str, float]]()
+    lines = Lines(True, lambda _: None, clock)
+    lines.forecast = lambda name, left: told.append((name, left))
+    with lines.phase("drawing", 1000.0) as step:
+        clock.now += 500.0
+        for _ in range(100):
+            step(5.0)
+            clock.now += 10.0
+    assert told == [("drawing", 980.0 * 2.0)]
+
+
 def test_where_nothing_may_be_seen_nothing_is_said() -> None:
     said: list[str] = []
     with progress(False, said.append, console=Console(file=io.StringIO(), force_terminal=False)) as phases:
