@@ -20,7 +20,17 @@ from toys import misstated
 from toys.deployments import DATA, DRAWN, QUICK, claim, dp, imported, mechanism, write_labelled
 
 from audits.black_box.claims import PrivacyClaim, gaussian_dp_claim, point_claim
-from audits.examination.witnesses import BROKEN, KIND, Violation, likely_cause
+from audits.examination.witnesses import (
+    BROKEN,
+    COMBINED,
+    FIXED,
+    KIND,
+    NO_NOISE,
+    ORDER,
+    ROUNDED,
+    Violation,
+    likely_cause,
+)
 from audits.harness.output_leaves import symbol
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair
 from verify.certificates.certify_call import certify
@@ -253,7 +263,15 @@ SAMPLES: list[tuple[Any, Any, PrivacyClaim, str]] = [
     ),
     (N, 5 * N, POINT, "the amount of noise depends on the data: its spread is 5 times as large on one of the two"),
     (N, 0 * N, POINT, "the amount of noise depends on the data: one of the two samples does not vary"),
-    (np.ones(2_000), np.zeros(2_000), POINT, "a number in the output carries no noise"),
+    (np.ones(2_000), np.zeros(2_000), POINT, FIXED),
+    (np.column_stack([N, np.ones(2_000)]), np.column_stack([N, np.zeros(2_000)]), POINT, NO_NOISE),
+    (np.column_stack([N, N + 0.5]), np.column_stack([N, N + 0.4]), POINT, COMBINED),
+    (np.column_stack([N, N + 0.5]), np.column_stack([N, N + 0.5]), POINT, ""),
+    (np.column_stack([N, N[::-1] + 0.5]), np.column_stack([N, N[::-1] + 0.4]), POINT, COMBINED),
+    (np.column_stack([N, N**2 + 0.5]), np.column_stack([N, N**2 + 0.4]), POINT, ""),
+    (np.rint(9 * N) + 0.25, np.rint(9 * N) + 0.5, POINT, ROUNDED),
+    (np.rint(9 * N + 0.25), np.rint(9 * N + 0.5), POINT, ""),
+    (np.tile([3.0, TEXT, 1.0], (2_000, 1)), np.tile([1.0, 3.0, TEXT], (2_000, 1)), POINT, ORDER),
     (HALF, np.zeros(2_000), POINT, ""),  # of two values one never occurs
     (HALF, 1 - HALF, POINT, ""),
     (N, np.full(2_000, TEXT), POINT, KIND),

@@ -136,6 +136,12 @@ SHARES = (0.05, 0.1, 0.25)
 LARGER = 1.01
 KIND = "the kind of output (a type, a key, a size, a text, an error) depends on the data"
 NO_NOISE = "a number in the output carries no noise"
+FIXED = "every draw gives the same output, as with a fixed seed or without noise, and it depends on the data"
+ORDER = "the same members come in another order, which depends on the data"
+COMBINED = "a combination of numbers in the output, such as a difference of two, carries no noise"
+ROUNDED = "the noise is rounded and what it is added to is not: the last digits depend on the data"
+#: Differences below this share of a column's spread, or of a step between its values, are rounding.
+ROUNDING = 1e-6
 #: A broken part of the contract -> the cause in words; what is not here may have nothing to do with it.
 BROKEN = {
     "outputs do not repeat from call to call": "the same outputs come again in other calls, as without noise, with a "
@@ -210,13 +216,52 @@ def likely_cause(rows: tuple[FloatArray, FloatArray], pair: Any, refused: Sequen
         return "the mechanism refuses one of the two data sets"
     columns = list(zip(rows[0].T, rows[1].T, strict=True))
     kinds = [(symbols(first), symbols(second)) for first, second in columns]
+    if _reordered(*rows):
+        return ORDER
     if any(_tells(first, second, claim) for first, second in kinds):
         return KIND
+    if all(map(_constant, (*rows[0].T, *rows[1].T))) and not any(each.any() for kind in kinds for each in kind):
+        return FIXED if len(rows[0]) and not np.array_equal(rows[0][0], rows[1][0]) else ""
     for column, kind in zip(columns, kinds, strict=True):
         if all(map(_constant, column)) and not np.array_equal(column[0][:1], column[1][:1], equal_nan=True):
             return KIND if any(each.any() for each in kind) else NO_NOISE
+    if _combined(rows[0], rows[1]):
+        return COMBINED
+    if any(_rounded(first, second) for first, second in columns):
+        return ROUNDED
     causes = (_of_noise(first, second, pair, claim) for first, second in columns)
     return next((cause for cause in causes if cause), "")
+
+
+def _reordered(first: FloatArray, second: FloatArray) -> bool:
+    """Return whether all rows of a side are equal, and those of the other are their members in another order."""
+    if not (first.size and all(map(_constant, (*first.T, *second.T)))) or np.array_equal(first[0], second[0]):
+        return False
+    return np.array_equal(np.sort(first[0]), np.sort(second[0]))
+
+
+def _combined(first: FloatArray, second: FloatArray) -> bool:
+    """Return whether a linear combination of numbers is constant on either side, and not the same on both."""
+    varying = [j for j, pair in enumerate(zip(first.T, second.T, strict=True)) if all(map(_varies, pair))]
+    if len(varying) < 2 or min(len(first), len(second)) <= len(varying):
+        return False
+    one, other = first[:, varying], second[:, varying]
+    scale = one.std(axis=0)
+    one, other = one / scale, other / scale
+    _, sizes, ways = np.linalg.svd(np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)]), False)
+    fixed = ways[sizes < 1e-9 * sizes[0]]
+    return bool((np.abs(fixed @ (one.mean(axis=0) - other.mean(axis=0))) > ROUNDING).any())
+
+
+def _rounded(first: FloatArray, second: FloatArray) -> bool:
+    """Return whether the values of either side are whole steps apart, and those of the two sides are not."""
+    values = [np.unique(side) for side in (first, second)]
+    if min(map(len, values)) < 3 or any(symbols(each).any() for each in values):
+        return False
+    step = min(float(np.diff(each).min()) for each in values)
+    whole = [np.abs((each - each[0]) / step - np.rint((each - each[0]) / step)).max() < ROUNDING for each in values]
+    apart = (values[1][0] - values[0][0]) / step
+    return all(whole) and abs(apart - round(apart)) > 1e3 * ROUNDING
 
 
 def _of_noise(first: FloatArray, second: FloatArray, pair: Any, claim: PrivacyClaim) -> str:

@@ -12,11 +12,12 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from numbers import Number
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,6 +168,11 @@ def take_apart(output: Any) -> Parts:
 
 def _walk(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
     """Append what ``output`` holds to ``types`` and ``leaves``; return its structure."""
+    reader = _any if depth > MAX_DEPTH else _FREQUENT.get(type(output), _any)
+    return reader(output, path, types, leaves, depth)
+
+
+def _any(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
     if depth > MAX_DEPTH:
         leaves.append(_unreadable(path, output))
         return "deep"
@@ -194,11 +200,16 @@ def _walk(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: i
     if isinstance(output, Row):
         return _frame_row(output, path, types, leaves, depth)
     for name, members in _members(output):
-        inner = [_walk(member, f"{path}{at}", types, leaves, depth + 1) for at, member in members]
-        labels = [at for at, _ in members]
-        return f"{name}({','.join(f'{at}:{part}' for at, part in zip(labels, inner, strict=True))})"
+        return _container(name, members, path, types, leaves, depth)
     leaves.append(_unreadable(path, output))
     return f"object {type(output).__name__}"
+
+
+def _container(
+    name: str, members: list[tuple[str, Any]], path: str, types: list[str], leaves: list[Leaf], depth: int
+) -> str:
+    inner = [f"{at}:{_walk(member, f'{path}{at}', types, leaves, depth + 1)}" for at, member in members]
+    return f"{name}({','.join(inner)})"
 
 
 def _frame_row(output: Row, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
@@ -395,7 +406,7 @@ def _members(output: Any) -> Iterator[tuple[str, list[tuple[str, Any]]]]:
     if of_pandas(output, "DataFrame", "Series"):
         yield _frame_members(output)
     elif isinstance(output, Mapping):
-        yield "mapping", [(_place(key), output[key]) for key in mapping_order(output)]
+        yield "mapping", _mapping_members(output)
     elif isinstance(output, tuple) and hasattr(output, "_fields"):
         yield type(output).__name__, [(f".{n}", v) for n, v in zip(output._fields, output, strict=True)]
     elif isinstance(output, Set):
@@ -418,17 +429,34 @@ def mapping_order(output: Mapping[Any, Any]) -> list[Any]:
     return sorted(output, key=_place)
 
 
+def _mapping_members(output: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    return sorted(((_place(key), output[key]) for key in output), key=itemgetter(0))
+
+
 def _place(key: Any) -> str:
     return f".{_quoted(_key(key))}"
 
 
 def _frame_members(output: Any) -> tuple[str, list[tuple[str, Any]]]:
-    columns = [(f".{_key(name)}", output[name].to_numpy()) for name in output] if output.ndim == 2 else []
+    index, pandas = output.index, sys.modules["pandas"]
     if output.ndim == 1:
         columns = [("", output.to_numpy())]
-    if not output.index.equals(sys.modules["pandas"].RangeIndex(len(output))):
-        columns.append((".index", output.index.to_numpy()))
+    else:
+        names = output.columns.tolist()
+        columns = [(f".{_key(name)}", values) for name, values in zip(names, _arrays(output, names), strict=True)]
+    counted = type(index) is pandas.RangeIndex and index.start == 0 and index.step == 1
+    if not counted and not index.equals(pandas.RangeIndex(len(output))):
+        columns.append((".index", index.to_numpy()))
     return "frame" if output.ndim == 2 else "series", columns
+
+
+def _arrays(frame: Any, names: Sequence[Any]) -> Sequence[np.ndarray[Any, Any]]:
+    """Return the columns of a data frame; where pandas keeps arrays, without a series for each, which is slow."""
+    kept: Any = getattr(frame, "_mgr", None)
+    plain = type(frame) is sys.modules["pandas"].DataFrame and len(set(names)) == len(names)
+    if plain and hasattr(kept, "column_arrays") and all(type(each.values) is np.ndarray for each in kept.blocks):
+        return list(kept.column_arrays)
+    return [frame[name].to_numpy() for name in names]
 
 
 def _key(key: Any) -> str:
@@ -444,3 +472,19 @@ def _order(parts: Parts) -> tuple[bool, tuple[float, ...], float]:
     """Sort members of a set: numbers by value, everything else by its symbol."""
     values = tuple(leaf.value for leaf in parts.leaves) if parts.numeric else ()
     return not parts.numeric, tuple(v if v == v else float("inf") for v in values), parts.whole()
+
+
+def _float(output: Any, path: str, types: list[str], leaves: list[Leaf], depth: int) -> str:
+    types.append("f8")
+    leaves.append(Leaf(f"{path}[0]", _one_value(float(output))))
+    return "(1,)"
+
+
+#: Readers of the most frequent types, which ``_any`` finds after a dozen questions.
+_FREQUENT: dict[type, Callable[[Any, str, list[str], list[Leaf], int], str]] = {
+    float: _float,
+    np.float64: _float,
+    np.ndarray: _array,
+    str: lambda output, path, types, leaves, depth: _text(output, path, leaves),
+    dict: lambda output, path, *more: _container("mapping", _mapping_members(output), path, *more),
+}

@@ -167,16 +167,21 @@ def _single_structure(pilot: Sequence[Outputs]) -> tuple[str, int, tuple[str, ..
 
 def _row(part: Parts, columns: Sequence[Column], types: bool) -> list[float]:
     leaves = {leaf.path: leaf.value for leaf in part.leaves}
-    needed = any(kind == "group" for kind, _ in columns)
-    groups = _groups(part) if needed else {}
-    own = {
-        "whole": part.whole(types=types),
-        "structure": symbol(part.structure),
-        "types": symbol(part.kinds),
-        "leaves": float(len(part.leaves)),
-    }
-    sources = {"leaf": leaves, "group": groups}
-    return [sources[kind].get(which, ABSENT) if kind in sources else own[kind] for kind, which in columns]
+    groups: dict[str, float] | None = None
+    row: list[float] = []
+    for kind, which in columns:
+        if kind == "leaf":
+            row.append(leaves.get(which, ABSENT))
+        elif kind == "group":
+            groups = _groups(part) if groups is None else groups
+            row.append(groups.get(which, ABSENT))
+        elif kind == "leaves":
+            row.append(float(len(part.leaves)))
+        elif kind == "whole":
+            row.append(part.whole(types=types))
+        else:
+            row.append(symbol(part.structure if kind == "structure" else part.kinds))
+    return row
 
 
 def _block_rows(block: Block, columns: Sequence[Column], types: bool) -> FloatArray:

@@ -31,10 +31,11 @@ from audits.harness.output_leaves import Refusal
 from audits.verdict import Decision
 from mechanisms import DataError, Dataset
 from reports.numbers import format_number, format_probability
+from reports.row import Audience
 
 from ..engine.worker import one_blas_thread
 from ..messages.errors import UserError
-from ..messages.verdict_words import pair_said
+from ..messages.pair_words import pair_said
 from .asked import EXIT_CODES
 from .certificate import Certificate, decide, read_deployment
 from .certify_call import reader_of
@@ -162,8 +163,10 @@ class AuditResult(Result):
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
                 raise UserError(f"folder must be new or empty, got folder={folder}")
-            part = contents(self.certificate, self.loaded, reader, date=today(), jobs=jobs, about=about)
-            write_all([part], folder)
+            wanted = (Audience.CURATOR, Audience.RELEASE) if reader is Audience.RELEASE else (reader,)
+            made = (self.certificate, self.loaded)
+            parts = [contents(*made, each, date=today(), jobs=jobs, about=about) for each in wanted]
+            write_all(parts, folder)
         except OSError as stop:
             rule = "be a folder that can be written"
             raise UserError(f"folder must {rule}, got folder={folder} ({stop.strerror})") from None
@@ -350,7 +353,7 @@ class Options:
         pairs, draws = (usual if given is None else given for given, usual in sizes)
         lines = [
             *("[mechanism]", mechanism, ""),
-            *("[data]", *(data or [f"dim = {toml(self.dim)}"])),
+            *("[data]", *(data or [f"dim = {toml(self.dim)}", "public = true"])),
             f"x_bound = {toml(x_bound)}   # public bounds on the norm of a row and on |y|",
             f"y_bound = {toml(y_bound)}",
             f"n_min = {toml(self.dim + 2 if self.n_min is None else self.n_min)}",

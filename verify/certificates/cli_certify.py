@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..kernel.rows import Row
     from .certificate import Certificate
     from .certify_call import StoredAnswers
-    from .claims.finding import Finding
+    from .claims.finding import Deployment, Finding
     from .config.config import Loaded
     from .folder.check_folder import Checked
     from .folder.finished import Before, Request
@@ -187,6 +188,17 @@ def _say_where(folder: Path, parts: list[str]) -> None:
     click.echo(f"next     pdp-verify check {folder / parts[-1]}")
 
 
+def _told_too_long(deployment: Deployment, name: str, left: float) -> None:
+    """Say early in a phase that there is too little time for the rest of it, and what there would be time for."""
+    from .dry_run import Plan, too_long
+
+    deadline, most = deployment.deadline, deployment.config.budget.max_seconds
+    if deadline is not None and most is not None and deadline.reached(left):
+        seconds = most - (deadline.at - deadline.clock()) + left
+        words = too_long(deployment, Plan((), seconds, ()))
+        click.echo(f"note: {name}: about {seconds:.0f} s by the pace so far; {words}", err=True)
+
+
 def _decide_and_write(
     request: Request, before: Before, folder: Path, jobs: int, phases: Phases, answers: StoredAnswers | None
 ) -> int:
@@ -216,6 +228,8 @@ def _decide_and_write(
     deployment, digest = read_deployment(
         loaded, jobs=jobs, draw_again=draw_again, progress=phases, answers=answers, complete=request.complete, note=note
     )
+    if inside:
+        phases.forecast = partial(_told_too_long, deployment)
     certificate = decide(deployment, digest, asked=request.asked, tell=tell)
     verdicts = certificate.standings(reader)
     code = exit_code(verdicts, request.asked)
@@ -300,7 +314,7 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
     from ..messages.pair_words import pair_said
     from .certificate import read_deployment
     from .certificate_pages import tree_lines
-    from .dry_run import plan, that_fit
+    from .dry_run import plan, too_long
 
     start = time.perf_counter()
     with one_blas_thread():
@@ -312,11 +326,8 @@ def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int
         click.echo(line)
     if reader is Audience.CURATOR or not deployment.private:
         click.echo(f"about {planned.seconds:.0f} s")
-        most = loaded.config.budget.max_seconds
-        if most is not None and planned.seconds > most:
-            fit = that_fit(deployment, planned)
-            words = "" if fit is None else f"; pairs = {fit[0]} and draws = {fit[1]} would fit"
-            click.echo(f"not all of it fits into budget.max_seconds = {most:g}{words}")
+        if words := too_long(deployment, planned):
+            click.echo(words)
     return 0
 
 

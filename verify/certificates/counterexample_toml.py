@@ -34,6 +34,9 @@ def counterexample_toml(claim: Row, header: Row, loaded: Loaded) -> str:
     about += "# The claim about these records is here the claim over all data sets: a pair refutes both alike.\n" * (
         claim["type"] != "dp"
     )
+    about += "# The mechanism was in memory: mechanism.import is to name it before this file is used.\n" * (
+        loaded.mechanism is not None
+    )
     lines = [PRIVATE if pair["private"] else "", about, f"folder = {_value(str(loaded.folder))}\n"]
     for name, table in tables.items():
         lines += [f"\n[{name}]\n", *(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())]

@@ -241,6 +241,16 @@ def _draws_for(deployment: Deployment, claim: Claim) -> int:
     return total if budget.max_draws is None else min(total, budget.max_draws)
 
 
+def too_long(deployment: Deployment, planned: Plan) -> str:
+    """Return in words that ``budget.max_seconds`` is not enough, and what would fit; empty where it is enough."""
+    most = deployment.config.budget.max_seconds
+    if most is None or planned.seconds <= most:
+        return ""
+    fit = that_fit(deployment, planned)
+    words = "" if fit is None else f"; pairs = {fit[0]} and draws = {fit[1]} would fit"
+    return f"not all of it fits into budget.max_seconds = {most:g}{words}"
+
+
 def that_fit(deployment: Deployment, planned: Plan) -> tuple[int, int] | None:
     """Return the pairs and draws of an examination that ``budget.max_seconds`` would be enough for.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -21,7 +22,6 @@ from rich.progress import (
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Column
 from rich.text import Text
@@ -62,10 +62,63 @@ def _has_bars(console: Console) -> bool:
     return console.is_terminal and not console.is_dumb_terminal
 
 
+#: Share of the work below which nobody can tell how long the rest will take.
+TELLING = 0.1
+#: The same for what is said once, of work that a limit may end before.
+EARLY = 0.02
+#: Most that a forecast may exceed an earlier one; what would is not told.
+RISE = 1.5
+
+
+@dataclass(eq=False)
+class Pace:
+    """How long the rest of some work will take, by the pace since its first step; the set-up before is no step.
+
+    A forecast that turns out wrong by half is taken back, and none is told until it holds again.
+    """
+
+    total: float | None
+    started: float
+    telling: float = TELLING  #: share of the work after which it is told
+    _first: tuple[float, float] | None = field(default=None, init=False)
+    _least: float = field(default=math.inf, init=False)
+
+    def note(self, done: float, now: float) -> None:
+        """Be told at a moment how much is done."""
+        if done > 0 and self._first is None:
+            self._first = now, done
+
+    def left(self, done: float, now: float) -> float | None:
+        """Return the seconds that are left, which are then told; None where nobody can tell."""
+        self.note(done, now)
+        if not self.total or self._first is None:
+            return None
+        since, before = self._first if done > self._first[1] else (self.started, 0.0)
+        share = min(done / self.total, 0.99)
+        if share < self.telling:
+            return None
+        seconds = (1 - share) * self.total * (now - since) / (done - before)
+        if seconds > RISE * self._least:
+            return None
+        self._least = min(self._least, seconds)
+        return seconds
+
+
+class Left(ProgressColumn):
+    """The time left as it was told last, or the time so far where nobody knows how much there is."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        """Return the cell."""
+        seconds = task.fields.get("left") if task.total else task.elapsed
+        return Text("     -" if seconds is None else f"{_time(seconds):>6}", style="progress.remaining")
+
+
 def bars(console: Console, *, left: bool, **more: Any) -> Progress:
     """Return a set of bars: percentage, time (what is ``left``, or what has passed), counts, bar, description."""
     kept = Column(no_wrap=True)  # a column that may not wrap is narrowed after all others
-    time = TimeRemainingColumn(table_column=kept) if left else TimeElapsedColumn(table_column=kept)
+    time = Left(table_column=kept) if left else TimeElapsedColumn(table_column=kept)
     percentage = TaskProgressColumn(table_column=Column(no_wrap=True))
     return Progress(percentage, time, MofNCompleteColumn(), BarColumn(), Cut(), console=console, **more)
 
@@ -79,7 +132,8 @@ class Follower:
     def __init__(self, tasks: str = "cases and figures", *, left: bool = False) -> None:
         self._tasks, self._left = tasks, left
         self._total = self._done = 0
-        self._start = self._last = time.monotonic()
+        self._last = time.monotonic()
+        self._pace = Pace(None, self._last)
         console = _console_of_errors()
         self._bar: Progress | None = None
         if _has_bars(console):
@@ -103,7 +157,7 @@ class Follower:
         """Be told the number of tasks that are left, and about how long they will take."""
         words = "left" if self._total else "to do"  # told again, when it is known how long tasks take
         self._total, self._done = n_tasks, 0
-        self._start = time.monotonic()
+        self._pace = Pace(n_tasks, time.monotonic())
         about = "" if seconds is None else f", about {span(seconds)} (an estimate)"
         if self._bar:
             self._bar.update(self._task, total=n_tasks, completed=0)
@@ -114,12 +168,15 @@ class Follower:
         """Be told that tasks are done; ``name`` is the last one, or how all of them stand."""
         self._done += n_tasks
         now = time.monotonic()
+        self._pace.note(self._done, now)
         if self._bar:
-            self._bar.update(self._task, completed=self._done, description=name)
+            left_now = self._pace.left(self._done, now)
+            self._bar.update(self._task, completed=self._done, description=name, left=left_now)
         elif self._total and now - self._last > QUIET:
             self._last = now
-            seconds = (self._total - self._done) * (now - self._start) / self._done
-            left = f", {span(seconds)} left; {name}" if self._left else ""
+            seconds = self._pace.left(self._done, now)
+            about = "" if seconds is None else f", {span(seconds)} left"
+            left = f"{about}; {name}" if self._left else ""
             self.say(f"{self._done} of {self._total} done{left}")
 
     def say(self, line: str) -> None:
@@ -149,16 +206,35 @@ class Phases:
     """
 
     shown: bool = True
+    #: told once a phase, early, by its name how many seconds are left by the pace so far
+    forecast: Callable[[str, float], object] = field(default_factory=lambda: lambda name, left: None, init=False)
 
     @contextmanager
     def phase(self, name: str, total: float | None = None) -> Iterator[Step]:
         """Follow one phase of a run: what is given counts what was done of ``total``, and so do ticks from below."""
-        count = self._begin(name if self.shown else HIDDEN, total)
+        count = self._forecasting(name, self._begin(name if self.shown else HIDDEN, total), total)
         try:
             with listening(count):
                 yield count
         finally:
             self._end()
+
+    def _forecasting(self, name: str, count: Step, total: float | None) -> Step:
+        pace, done, told = Pace(total, self._now(), EARLY), 0.0, False
+
+        def counted(more: float) -> None:
+            nonlocal done, told
+            count(more)
+            done += more
+            left = None if told else pace.left(done, self._now())
+            if left is not None:
+                told = True
+                self.forecast(name, left)
+
+        return counted
+
+    def _now(self) -> float:
+        return time.monotonic()
 
     def _begin(self, name: str, total: float | None) -> Step:
         return _ignored
@@ -183,16 +259,20 @@ class Lines(Phases):
     _name: str = field(default="", init=False)
     _started: float = field(default=0.0, init=False)
 
+    def _now(self) -> float:
+        return self.clock()
+
     def _begin(self, name: str, total: float | None) -> Step:
         self._name, self._started = name, self.clock()
-        done, last = 0.0, self._started
+        done, last, pace = 0.0, self._started, Pace(total, self._started)
 
         def count(more: float) -> None:
             nonlocal done, last
             done, now = done + more, self.clock()
+            pace.note(done, now)
             if now - last >= QUIET:
                 last = now
-                self.say(f"{name}: {_far(done, total, now - self._started)}")
+                self.say(f"{name}: {_far(done, total, now - self._started, pace.left(done, now))}")
 
         return count
 
@@ -202,27 +282,14 @@ class Lines(Phases):
             self.say(f"{self._name}: {took:.0f} s")
 
 
-def _far(done: float, total: float | None, seconds: float) -> str:
-    if not total or done <= 0:
-        return f"{seconds:.0f} s so far"
-    share = min(done / total, 0.99)
-    return f"{100 * share:.0f} %, about {_time(seconds * (1 - share) / share)} left"
+def _far(done: float, total: float | None, seconds: float, left: float | None) -> str:
+    share = f"{100 * min(done / total, 0.99):.0f} %, " if total else ""
+    return f"{share}{seconds:.0f} s so far" if left is None else f"{share}about {_time(left)} left"
 
 
 def _time(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes else f"{rest} s"
-
-
-class Left(ProgressColumn):
-    """The time left, or the time so far where nobody knows how much there is."""
-
-    max_refresh = 0.5
-
-    def render(self, task: Task) -> Text:
-        """Return the cell."""
-        seconds = task.time_remaining if task.total else task.elapsed
-        return Text("     -" if seconds is None else f"{_time(seconds):>6}", style="progress.remaining")
 
 
 @dataclass(eq=False)
@@ -248,12 +315,13 @@ class Bar(Phases):
         for task in self.bar.task_ids:
             self.bar.remove_task(task)
         shown = self.bar.add_task(name, total=total)
-        done = 0.0
+        done, pace = 0.0, Pace(total, time.monotonic())
 
         def count(more: float) -> None:
             nonlocal done
             done += more  # 100 % is the end of the phase, not of what was counted
-            self.bar.update(shown, completed=done if total is None else min(done, 0.99 * total))
+            left = pace.left(done, time.monotonic())
+            self.bar.update(shown, completed=done if total is None else min(done, 0.99 * total), left=left)
 
         return count
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audits.examination.witnesses import KIND, NO_NOISE, Violation
+from audits.examination.witnesses import COMBINED, FIXED, KIND, NO_NOISE, ORDER, ROUNDED, Violation
 from audits.verdict import Decision, Ground, Ruling, Stated
 from reports.numbers import format_number, format_probability
 
@@ -26,6 +26,10 @@ MEND = {
 NOISE_IS_NO_HELP = {
     KIND: "An output of one kind, whatever the data.",
     NO_NOISE: "Noise in every number of the output, or fewer numbers.",
+    FIXED: "Noise in every draw, from a generator without a fixed seed.",
+    ORDER: "An order that does not depend on the data: shuffled, or sorted by what is public.",
+    COMBINED: "Noise of its own in every number of the output.",
+    ROUNDED: "Noise first, then rounding of the sum.",
 }
 
 

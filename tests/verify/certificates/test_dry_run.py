@@ -87,6 +87,17 @@ def test_what_fits_is_said(tmp_path: Path, capsys: Captured) -> None:
 
 
 @pytest.mark.slow
+def test_a_run_says_early_that_its_time_is_too_short(tmp_path: Path, capsys: Captured) -> None:
+    """By the calls that it makes anyway: the record is that of a run that has more time, as far as it comes."""
+    path = lay_out(tmp_path, draw=2e-3, pairs=4, draws=1_000, max_seconds=5.0)
+    assert invoke(["certify", str(path), "--out", str(tmp_path / "out")]) == 3
+    notes = [line for line in capsys.readouterr().err.splitlines() if "max_seconds" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith("note: dp: examination: about ")
+    assert "s by the pace so far; not all of it fits into budget.max_seconds = 5" in notes[0]
+
+
+@pytest.mark.slow
 def test_what_is_said_is_within_a_factor_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.chdir(tmp_path)
     for place, times in enumerate([{"draw": 4e-3, "setup": 1.0}, {"draw": 2e-3, "call": 0.02, "setup": 0.5}]):

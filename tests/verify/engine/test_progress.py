@@ -142,6 +142,51 @@ def test_a_long_phase_is_told_every_ten_seconds_and_at_its_end(monkeypatch: pyte
     ]
 
 
+RNG = np.random.default_rng(7)
+#: Seconds of set-up, and of each of two hundred steps.
+SHAPES = {
+    "constant": (0.0, np.full(200, 1.0)),
+    "a slow first call": (0.0, np.append(120.0, np.full(199, 1.0))),
+    "a slow set-up": (120.0, np.full(200, 1.0)),
+    "a slow last tenth": (0.0, np.append(np.full(180, 1.0), np.full(20, 60.0))),
+    "heavy-tailed calls": (0.0, RNG.pareto(1.1, 200) + 0.1),
+    "many small phases": (5.0, np.tile([40.0] + [0.1] * 19, 10)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_time_left_never_rises_by_more_than_half_and_leaves_set_up_out(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "QUIET", 10.0)
+    clock, said = Clock(), list[str]()
+    set_up, steps = SHAPES[shape]
+    with Lines(True, said.append, clock).phase("drawing", 200.0) as step:
+        clock.now += set_up
+        for seconds in steps:
+            clock.now += seconds
+            step(1.0)
+    told = [re.search(r"(\d+) %, about (?:(\d+):(\d+):)?(\d+)", line) for line in said]
+    left = [(int(m[1]), int(m[2] or 0) * 3600 + int(m[3] or 0) * 60 + int(m[4])) for m in told if m is not None]
+    assert len(left) >= 3
+    assert left[0][0] >= 10
+    assert all(later <= 1.5 * earlier + 1 for i, (_, earlier) in enumerate(left) for _, later in left[i:])
+    if shape in ("constant", "a slow first call", "a slow set-up"):
+        assert all(abs(seconds - 2.0 * (100 - share)) <= 2 for share, seconds in left)
+
+
+def test_a_forecast_is_told_once_early_and_leaves_set_up_out() -> None:
+    clock, told = Clock(), list[tuple[str, float]]()
+    lines = Lines(True, lambda _: None, clock)
+    lines.forecast = lambda name, left: told.append((name, left))
+    with lines.phase("drawing", 1000.0) as step:
+        clock.now += 500.0
+        for _ in range(100):
+            step(5.0)
+            clock.now += 10.0
+    assert told == [("drawing", 980.0 * 2.0)]
+
+
 def test_where_nothing_may_be_seen_nothing_is_said() -> None:
     said: list[str] = []
     with progress(False, said.append, console=Console(file=io.StringIO(), force_terminal=False)) as phases:
@@ -254,7 +299,7 @@ def test_percentage_and_time_are_whole(width: int, left: bool) -> None:
     shown = line(width, left=left)
     assert shown.count("\n") == 1
     assert len(shown.rstrip("\n")) <= width
-    assert re.match(r" 68% (-:--:--|0:00:0\d)( |\n)", shown)
+    assert re.match(r" 68% +(-|\d+ s|0:00:0\d)( |\n)", shown)
 
 
 def test_a_wide_terminal_shows_everything_as_text() -> None:

@@ -263,8 +263,8 @@ class DataSection(ConfigSection):
 
     @property
     def is_public(self) -> bool:
-        """Whether the records may be published: always where they are embedded, or where there are none."""
-        return self.public or self.file is None
+        """Whether the records may be published (embedded data always)."""
+        return self.public or self.source is not None
 
 
 class ReleaseSection(ConfigSection):

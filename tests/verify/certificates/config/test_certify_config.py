@@ -555,7 +555,10 @@ def test_a_configuration_without_records_is_decided_over_all_data_sets(tmp_path:
         (NO_RECORDS.replace("dim = 2", 'dim = 2\nsource = "fair"') + OVER_ALL, "exactly one of source, file and dim"),
         (NO_RECORDS.replace("dim = 2", "dim = 0") + OVER_ALL, "data.dim must be at least 1"),
         (NO_RECORDS.replace("x_bound = 1.0\n", "") + OVER_ALL, "data.x_bound must be given"),
-        (NO_RECORDS.replace("dim = 2", 'dim = 2\nfeatures = ["a"]') + OVER_ALL, "data.features must be absent for no records"),
+        (
+            NO_RECORDS.replace("dim = 2", 'dim = 2\nfeatures = ["a"]') + OVER_ALL,
+            "data.features must be absent for no records",
+        ),
     ],
 )
 def test_what_needs_records_is_refused_where_there_are_none(text: str, said: str) -> None:
