@@ -198,19 +198,26 @@ def test_a_true_law_is_not_refuted(law: Stated) -> None:
     assert not audit_loss(law, PAIR, budget(law.name, 8000)).refuted
 
 
+#: The first seed is tried by the fast tests, the others by the slow ones.
+first_of_four = pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3), marks=pytest.mark.slow)], ids=str)
+first_of_three = pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2), marks=pytest.mark.slow)], ids=str)
+
+
+@first_of_four
 @pytest.mark.parametrize("law", mixed_laws.HONEST, ids=lambda law: law.name)
-def test_a_true_mixed_law_is_not_refuted(law: Stated) -> None:
+def test_a_true_mixed_law_is_not_refuted(law: Stated, seeds: tuple[int, ...]) -> None:
     """Level 1e-6: 4,000 draws of each data set, four seeds; what is true is told as well."""
-    for seed in range(4):
+    for seed in seeds:
         for dataset in (PAIR.first, PAIR.second):
             found = audit_law(law, dataset, Budget(4000, LEVEL, StreamKey(seed, (law.name,))))
             assert (found.refuted, found.untold) == (False, "")
 
 
+@first_of_three
 @pytest.mark.parametrize("law", mixed_laws.FALSE, ids=lambda law: law.name)
-def test_a_mixed_law_with_other_masses_is_refuted(law: Stated) -> None:
+def test_a_mixed_law_with_other_masses_is_refuted(law: Stated, seeds: tuple[int, ...]) -> None:
     """Level 1e-6: 20,000 draws of one data set, three seeds."""
-    for seed in range(3):
+    for seed in seeds:
         found = audit_law(law, PAIR.first, Budget(DRAWS, LEVEL, StreamKey(seed, (law.name,))))
         assert found.refuted
 

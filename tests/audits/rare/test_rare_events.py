@@ -53,7 +53,7 @@ X = np.array([0.9, -0.5, 0.7, 0.8, -0.6, 1.0, -0.9, 0.4, 0.6, -0.3, 1.0])
 Y = np.array([1.0, -1, 1, -1, -1, 1, 1, 1, -1, -1, 1.0])
 
 
-@pytest.mark.parametrize("response", [1.0, -1.0])
+@pytest.mark.parametrize("response", [1.0, pytest.param(-1.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("sigma", "direction", "epsilon"),
     [

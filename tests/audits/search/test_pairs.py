@@ -156,9 +156,12 @@ def product(X, y):
     return X.T @ y
 
 
+MU = analytic_mu(*CLAIM)
+
+
 def noise(data, relation):
     """The standard deviation that makes the sum of x*y private at the claim, exactly."""
-    return (2 if relation is Relation.REPLACE else 1) * data.x_bound * data.y_bound / analytic_mu(*CLAIM)
+    return (2 if relation is Relation.REPLACE else 1) * data.x_bound * data.y_bound / MU
 
 
 def honest(data, relation):

@@ -95,7 +95,7 @@ def test_the_room_exports_the_function() -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, e in REFERENCE.items() if isinstance(e.mechanism, ExactLaw)])
-@pytest.mark.parametrize("delta", [1e-8, 0.01])
+@pytest.mark.parametrize("delta", [1e-8, pytest.param(0.01, marks=pytest.mark.slow)])
 def test_exact_numbers_equal_one_profile_a_record(name: str, delta: float) -> None:
     mechanism, dataset = REFERENCE[name].mechanism, REFERENCE[name].pair.second
     found, expected = (

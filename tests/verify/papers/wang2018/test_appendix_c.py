@@ -354,7 +354,7 @@ def test_cor_7_random_data_in_every_metric() -> None:
 
 
 # W18, (12) and (13): how often the error exceeds 40 and 20 times the rate, against literal runs in the paper's units.
-@pytest.mark.parametrize("ratio", [0.01, 10.0])
+@pytest.mark.parametrize("ratio", [0.01, pytest.param(10.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("dim", "spectrum", "lam"), [(1, "large", 0.0), (5, "large", 0.0), (5, "large", 0.5), (3, "spread", 2.0)]
 )

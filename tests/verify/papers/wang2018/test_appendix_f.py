@@ -31,7 +31,7 @@ ZERO = {"data": "records x = 0", "epsilon": 0.8, "delta": 1e-4, "n": 3, "dim": 2
 
 
 @pytest.mark.parametrize(("statement", "rule"), RULES)
-@pytest.mark.parametrize("n", [0, 5])
+@pytest.mark.parametrize("n", [0, pytest.param(5, marks=pytest.mark.slow)])
 def test_ops_rules_worst_target_on_records_x_0(statement: Statement, rule: str, n: int) -> None:
     """Leverage 1/lambda and residual 1 are attained by the target (1, 1): the exact divergence at the retyped rule."""
     for version in ("printed", "corrected"):
