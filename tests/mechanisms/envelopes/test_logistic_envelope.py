@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from oracles.mechanisms import logistic_expansion as twin
+from rows import for_each
 from scipy.special import chdtrc, log_ndtr
 
 from mechanisms.base import Direction
@@ -311,8 +312,8 @@ def test_a_hessian_too_near_to_singular_is_not_used():
     assert cells.edges(points, np.array([0.0, 1.0]), 1e9).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 24])
-@pytest.mark.parametrize("direction", [FORWARD, BACKWARD])
+@for_each("dim", [1, 2, 3, 24])
+@for_each("direction", [FORWARD, BACKWARD])
 def test_data_without_records(dim, direction):
     """Without the target the objective is the ridge alone."""
     pair = NeighbouringPair.add(logistic_data(0, dim), np.eye(dim)[0], 1.0)
@@ -321,8 +322,8 @@ def test_data_without_records(dim, direction):
     assert np.isfinite(envelope.losses(50, np.random.default_rng(0))).all()
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 6])
-@pytest.mark.parametrize(("sigma", "share"), [(37.0, 0.5), (100.0, 0.5), (1e4, 0.0)])
+@for_each("dim", [1, 2, 3, 6])
+@for_each(("sigma", "share"), [(37.0, 0.5), (100.0, 0.5), (1e4, 0.0)])
 def test_probabilities_below_the_smallest_number(dim, sigma, share):
     """L <= a t + a^2/2 and the margin is far below 0: P(L > 1) is nearly that of t > sigma - 1/(2 sigma).
 
