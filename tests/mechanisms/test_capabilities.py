@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracles.verify.deployment import one_record_delta
+from rows import for_each
 
 from audits import Budget, StreamKey
 from audits.white_box.tails import audit_tails
@@ -51,8 +52,8 @@ LOSSES: tuple[tuple[ExactLoss, float], ...] = (
 
 
 @pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize(("loss", "y"), LOSSES, ids=lambda v: getattr(v, "name", str(v)))
-@pytest.mark.parametrize(("sigma", "lam", "x_norm", "epsilon"), [(1.5, 1.0, 1.0, 0.3), (3.0, 0.4, 0.7, 0.05)])
+@for_each(("loss", "y"), LOSSES)
+@for_each(("sigma", "lam", "x_norm", "epsilon"), [(1.5, 1.0, 1.0, 0.3), (3.0, 0.4, 0.7, 0.05)])
 def test_one_record_is_the_quadrature_of_its_densities(
     loss: GlmLoss, y: float, sigma: float, lam: float, x_norm: float, epsilon: float, direction: Direction
 ) -> None:
@@ -84,9 +85,9 @@ def test_the_smallest_power_of_two_that_breaks_the_example_is_four() -> None:
     )
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 1e-2])
-@pytest.mark.parametrize("loss", [LogisticLoss(), SmoothedHingeLoss(0.5), PseudoHuberLoss(0.7)], ids=lambda x: x.name)
+@for_each("epsilon", [0.2, 1.0, 3.0])
+@for_each("delta", [1e-9, 1e-5, 1e-2])
+@for_each("loss", [LogisticLoss(), SmoothedHingeLoss(0.5), PseudoHuberLoss(0.7)])
 def test_theorem_5_corrected_is_inside_the_proved_bound(loss: GlmLoss, epsilon: float, delta: float) -> None:
     calibration = calibrate_t5(loss, epsilon, delta, x_bound=1.0, y_bound=1.0)
     mechanism = ObjectivePerturbation(loss, calibration.sigma_corrected, calibration.lam)
@@ -95,7 +96,7 @@ def test_theorem_5_corrected_is_inside_the_proved_bound(loss: GlmLoss, epsilon: 
 
 
 @pytest.mark.parametrize("loss", [LogisticLoss(), SmoothedHingeLoss(0.3), PseudoHuberLoss(0.7)], ids=lambda x: x.name)
-@pytest.mark.parametrize(("sigma", "lam"), [(0.8, 0.2), (2.0, 1.0), (5.0, 0.05)])
+@for_each(("sigma", "lam"), [(0.8, 0.2), (2.0, 1.0), (5.0, 0.05)])
 def test_no_one_record_pair_exceeds_the_proved_bound(loss: GlmLoss, sigma: float, lam: float) -> None:
     mechanism = ObjectivePerturbation(loss, sigma, lam)
     bound = worst_case_of(mechanism, DOMAIN)
@@ -123,8 +124,8 @@ def test_the_bound_holds_on_data_and_a_halved_noise_breaks_it() -> None:
     assert audit_tails(replace(stated, sigma=2.0 / 3), pair, [0.8], budget).delta(0.8).low > high
 
 
-@pytest.mark.parametrize(("mu", "mu_report"), [(0.3, 0.0), (1.0, 0.0), (0.3, 0.4), (1.0, 0.2)])
-@pytest.mark.parametrize("epsilon", [0.1, 0.4, 0.7, 1.5])
+@for_each(("mu", "mu_report"), [(0.3, 0.0), (1.0, 0.0), (0.3, 0.4), (1.0, 0.2)])
+@for_each("epsilon", [0.1, 0.4, 0.7, 1.5])
 def test_domination_covers_every_slope_by_quadrature(mu: float, mu_report: float, epsilon: float) -> None:
     """The worst slope for each noise, integrated over a fine grid of the noise, with the curvature at its largest."""
     shift = 0.4
@@ -159,8 +160,8 @@ def test_sufficient_statistics_are_decided_exactly() -> None:
         assert mechanism.profile(worst.pair).mu == pytest.approx(worst.numbers["mu"], rel=1e-12)
 
 
-@pytest.mark.parametrize("lam", [0.5, 3.0, 40.0])
-@pytest.mark.parametrize("n_public", [1, 5, 200])
+@for_each("lam", [0.5, 3.0, 40.0])
+@for_each("n_public", [1, 5, 200])
 def test_ridge_mechanisms_stay_below_their_bounds(lam: float, n_public: int) -> None:
     domain = Domain(3, 1.0, 1.0, n_public)
     noisy = GaussianOutput.isotropic(0.7, 3, RidgeMap(lam))
@@ -222,7 +223,7 @@ def test_an_unbounded_loss_has_no_bound_and_a_counterexample() -> None:
     assert worst.delta.low > 1e-3
 
 
-@pytest.mark.parametrize("name", ["ssp", "adassp", "noisy-sgd"])
+@for_each("name", ["ssp", "adassp", "noisy-sgd"])
 def test_coefficients_follow_from_a_transcript_that_is_more_than_these(name: str) -> None:
     """A literal twin of each last step; the last numbers of the transcript are something else."""
     from mechanisms.catalogue import reference_mechanisms
@@ -263,7 +264,7 @@ def test_everyones_worst_case_covers_the_targets_at_the_edge() -> None:
         assert bound.delta_at(30.0, 1e-3) < 1
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.1])
+@for_each("delta", [0.0, 0.1])
 def test_a_stated_guarantee_below_its_epsilon_is_what_randomised_response_reaches(delta: float) -> None:
     """Two outcomes that give the member away with probability ``delta``, and two that are randomised response."""
     epsilon, stay = 0.7, 1 - delta

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles.mechanisms import conformance
+from rows import for_each
 
 import mechanisms
 from mechanisms.base import WhiteBox
@@ -140,7 +141,7 @@ def test_an_atom_at_a_compared_level_is_no_complaint_and_hides_none():
     assert list(conformance.profile(wrong, 100_000, 17)) != []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "AdaOPS2018", "AdaOPS2019", "AdaSSP", "Composition", "Dataset", "GaussianOutput", "GaussianProfile",
@@ -161,7 +162,7 @@ def test_a_guarantee_is_data() -> None:
     assert Guarantee(math.inf, 0.0, Relation.REPLACE, "DP", "x").epsilon == math.inf
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "delta", "scope", "source", "message"),
     [
         (-1.0, 0.0, "DP", "x", "epsilon must be at least 0"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from mechanisms.base import Mechanism
 from mechanisms.capabilities import Domain, worst_case_of
@@ -65,7 +66,7 @@ def _built(loss: str, method: str, way: str, promise: Promise, domain: Domain = 
     return mechanism
 
 
-@pytest.mark.parametrize("loss", sorted(METHODS))
+@for_each("loss", sorted(METHODS))
 def test_every_method_is_offered_once_each_way(loss: str) -> None:
     found = [(offer.method, offer.way) for offer in offers(loss)]
     assert len(set(found)) == len(found)
@@ -92,7 +93,7 @@ def test_exact_is_proved_and_no_less_noise_is(loss: str, promise: Promise) -> No
     assert seen | {"NoisySGD", "OPS"} >= METHODS[loss]
 
 
-@pytest.mark.parametrize("promise", PROMISES, ids=str)
+@for_each("promise", PROMISES)
 def test_published_rules_have_the_standing_they_have(promise: Promise) -> None:
     kept = {"ObjPert", "SSP", "AdaSSP", "Gaussian output", "Sub-Agg"}
     for loss in METHODS:
@@ -106,14 +107,13 @@ def test_published_rules_have_the_standing_they_have(promise: Promise) -> None:
     assert standing(_built("squared", "AdaOPS 2018", "published", promise), DOMAIN, promise) is PromiseStanding.OPEN
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("loss", "method", "domain", "promise"),
     [
         ("squared", "SSP", DOMAIN, Promise(14.0, 0.3)),
         ("squared", "AdaSSP", DOMAIN, Promise(60.0, 1e-3)),
         ("logistic", "ObjPert", Domain(3, 0.01, 1.0, 400), Promise(1.0, 1e-3)),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_published_rule_that_breaks_its_promise_is_named(
     loss: str, method: str, domain: Domain, promise: Promise
@@ -180,7 +180,7 @@ def test_offers_see_units_and_not_data() -> None:
     assert second_ops.gamma == pytest.approx(first_ops.gamma / 49, rel=1e-4)
 
 
-@pytest.mark.parametrize("promise", PROMISES[::3], ids=str)
+@for_each("promise", PROMISES[::3])
 def test_the_ridge_of_least_stated_risk_is_below_every_rule_of_the_paper(promise: Promise) -> None:
     one, best = promise.for_one, _built("squared", "OPS", "exact", promise)
     assert isinstance(best, PosteriorSampling)
@@ -198,7 +198,7 @@ def test_least() -> None:
     assert smallest < 1e-50
 
 
-@pytest.mark.parametrize("bad", [{"epsilon": 0.0}, {"delta": 0.0}, {"delta": 1.0}, {"neighbours": "other"}])
+@for_each("bad", [{"epsilon": 0.0}, {"delta": 0.0}, {"delta": 1.0}, {"neighbours": "other"}])
 def test_a_promise_is_refused_in_one_line(bad: dict[str, float | str]) -> None:
     numbers: dict[str, float | str] = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "replace"}
     (name,) = bad

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from rows import for_each
 from toys.liars import AROUND, PROTOCOLS, liar, wrapped
 
 import mechanisms
@@ -26,12 +26,12 @@ HOME = Path(mechanisms.__file__).parent.parent
 STATED = {"WorstProfile"}
 
 
-@pytest.mark.parametrize("name", sorted(reference_mechanisms()))
+@for_each("name", sorted(reference_mechanisms()))
 def test_ours_are(name: str) -> None:
     assert is_reference(reference_mechanisms()[name].mechanism)
 
 
-@pytest.mark.parametrize("name", sorted(recipes()))
+@for_each("name", sorted(recipes()))
 def test_what_a_recipe_builds_is(name: str) -> None:
     recipe = recipes()[name]
     loss = recipe.losses[0]
@@ -39,19 +39,19 @@ def test_what_a_recipe_builds_is(name: str) -> None:
     assert is_reference(recipe.build(loss, pair, 0.5, 1e-5).mechanism)
 
 
-@pytest.mark.parametrize("name", sorted(broken_twins()))
+@for_each("name", sorted(broken_twins()))
 def test_a_misstated_one_is_not(name: str) -> None:
     assert not is_reference(broken_twins()[name].mechanism)
 
 
-@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+@for_each("protocol", sorted(PROTOCOLS))
 def test_a_strangers_is_not_whatever_it_can_do(protocol: str) -> None:
     stranger = liar(protocol)
     assert isinstance(stranger, PROTOCOLS[protocol])
     assert not is_reference(stranger)
 
 
-@pytest.mark.parametrize("around", AROUND)
+@for_each("around", AROUND)
 def test_one_of_ours_around_a_strangers_is_not(around: str) -> None:
     assert not is_reference(wrapped(around))
 
@@ -85,7 +85,7 @@ def test_a_function_an_estimator_and_a_loss_count_too() -> None:
     assert is_reference(Composition((ours, ours), (2, 2)))
 
 
-@pytest.mark.parametrize("name", ["draw", "profile", "envelope", "noise_map", "_slopes", "worst_profile", "anything"])
+@for_each("name", ["draw", "profile", "envelope", "noise_map", "_slopes", "worst_profile", "anything"])
 def test_one_that_carries_more_than_its_fields_is_not(name: str) -> None:
     mechanism = ObjectivePerturbation(LogisticLoss(), 2.0, 1.0)
     object.__setattr__(mechanism, name, lambda *_: None)

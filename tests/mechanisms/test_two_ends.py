@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from oracles.mechanisms import pair_truth
+from rows import for_each
 
 from audits import Budget, StreamKey, exact_delta, exact_epsilon, exact_tail, exposure
 from mechanisms.base import BOTH, Direction, ExactLaw
@@ -110,7 +111,7 @@ def test_both_ends_of_every_law_hold_the_truth(name: str) -> None:
                 assert worse[1].low <= max(tail) <= worse[1].high
 
 
-@pytest.mark.parametrize("name", LAWS)
+@for_each("name", LAWS)
 def test_members_that_are_alike_have_a_lower_end_of_0(name: str) -> None:
     seen = 0
     for mechanism, pair in cases(name, 5):
@@ -133,7 +134,7 @@ def test_both_ends_of_epsilon_hold_the_truth(name: str) -> None:
             assert pair_truth.epsilon_of(worse, delta, found.low, found.high) == (True, True)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@for_each("name", LAWS)
 def test_an_enclosure_is_narrow(name: str) -> None:
     """Ends that say nothing would pass every other test here: a distance is known to 1e-9, or as its solver stops."""
     for mechanism, pair in cases(name, 7):
@@ -158,7 +159,7 @@ def test_both_ends_of_every_records_exposure_hold_the_truth(name: str) -> None:
             assert pair_truth.epsilon_of(delta_at, 1e-3, bounds.low[i], bounds.high[i]) == (True, True)
 
 
-@pytest.mark.parametrize("name", [name for name in REFERENCES if name in LAWS])
+@for_each("name", [name for name in REFERENCES if name in LAWS])
 def test_no_pair_exceeds_what_is_proved_over_all_data_sets_and_the_worst_pair_is_enclosed(name: str) -> None:
     mechanism, domain = LAWS[name], Domain(2, 1.0, 1.0, 9)
     bound, worst = worst_case_of(mechanism, domain), worst_pair_of(mechanism, domain, 0.3, 1e-6)

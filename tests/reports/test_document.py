@@ -11,6 +11,7 @@ import sys
 
 import pypdf
 import pytest
+from rows import for_each
 
 from reports.document import STANDARDS, check_formulas, pdf_bytes
 from reports.formats import write_document
@@ -180,7 +181,7 @@ def test_attachment(demo, reader):
     assert not without.attachments
 
 
-@pytest.mark.parametrize("paper", ["a4", "us-letter"])
+@for_each("paper", ["a4", "us-letter"])
 def test_confidential_pages_are_marked(paper):
     sections = tuple(Section(f"Section {i}", 1, (Paragraph("x"),)) for i in range(3))
     document = Document("t", sections, confidential=True, paper=paper)
@@ -218,7 +219,7 @@ def everywhere(text: str) -> Document:
     )
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_a_hostile_text_prints_as_itself(text):
     reader = read(pdf_bytes(everywhere(text)))
     assert squeezed(text_of(reader)).count(squeezed(text)) >= 20
@@ -226,7 +227,7 @@ def test_a_hostile_text_prints_as_itself(text):
     assert reader.outline[0].title == f"{text} · {text}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("数据 x", "<U+6570><U+636E> x"),
@@ -341,7 +342,7 @@ def test_confidential_is_said_first_and_last():
     assert text.endswith(f"**{BANNER}**\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "*a* _b_ `c`",

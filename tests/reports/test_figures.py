@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import matplotlib
 import pytest
+from rows import for_each
 
 from reports.document import pdf_bytes
 from reports.figures import _HEIGHT, _WIDTH, _draw_curves, figure_svg
@@ -79,7 +80,7 @@ def test_what_cannot_be_drawn_is_left_out(style, scale):
     ElementTree.fromstring(figure_svg(figure((series, empty), x_scale=scale, y_scale=scale)))
 
 
-@pytest.mark.parametrize("low", [1e-12, 0.01, 0.5, 0.9, 0.999])
+@for_each("low", [1e-12, 0.01, 0.5, 0.9, 0.999])
 def test_a_logarithmic_axis_always_has_labels(low):
     """Few decades, or a part of one, still give at least two labelled ticks (counted as drawn glyph groups)."""
     svg = figure_svg(figure((Series("", (low, 1.0), (1.0, 2.0)),), x_scale="log")).decode()
@@ -101,9 +102,7 @@ def test_a_large_heat_map():
     assert len(svg) < 600_000
 
 
-@pytest.mark.parametrize(
-    "label", ["short", "drawn from D, compared with D'", "a label that is much longer than most others are"]
-)
+@for_each("label", ["short", "drawn from D, compared with D'", "a label that is much longer than most others are"])
 def test_labels_of_lines_stand_in_the_legend_which_fits(label: str) -> None:
     """No curve and no line strikes a label, and none is cut at the edge of the picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -151,7 +150,7 @@ def test_what_is_beyond_the_limit_is_told_by_more_than_colour() -> None:
     assert b"<pattern" not in inside
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change", [{"limit": 0.0}, {"limit": math.inf}, {"low": 0.1}, {"low": -1.0}, {"high": math.nan}, {"alt": " "}]
 )
 def test_what_cannot_be_drawn_is_refused(change: dict[str, float]) -> None:

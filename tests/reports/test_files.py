@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 
 from reports import FORMATS, Document, pdf_bytes, render_markdown, rendered, write_document
 from reports.figures import figure_svg
@@ -99,7 +100,7 @@ def test_a_folder_is_made_or_taken(tmp_path):
     make_folder(tmp_path / "reached" / "c", private=True)  # above the last part, links are followed
 
 
-@pytest.mark.parametrize("private", [False, True])
+@for_each("private", [False, True])
 def test_a_link_or_a_file_is_no_folder(private, tmp_path):
     (tmp_path / "theirs").mkdir(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "theirs")
@@ -158,7 +159,7 @@ def test_another_suffix_is_refused(demo: Document, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["errata", "figures", "report"])
+@for_each("command", ["errata", "figures", "report"])
 def test_commands_refuse_another_suffix_before_they_work(command: str, tmp_path: Path) -> None:
     record = [] if command == "figures" else [str(tmp_path / "none.jsonl")]
     arguments = [command, *record, "-o", str(tmp_path / "x.doc")]

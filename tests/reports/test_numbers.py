@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from rows import for_each
 
 import reports.junit
 import reports.layout
@@ -41,14 +42,14 @@ from reports.row import (
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@pytest.mark.parametrize("module", [reports.numbers, reports.junit, reports.layout])
+@for_each("module", [reports.numbers, reports.junit, reports.layout])
 def test_examples_in_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "digits", "ascii_form", "typographic_form"),
     [
         (0.0, 4, "0", "0"),
@@ -72,7 +73,7 @@ def test_number(value, digits, ascii_form, typographic_form):
     assert format_number(value, digits, typographic=True) == typographic_form
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "low", "high", "printed"),
     [
         (0.5, 0.5, 0.5, "0.5"),
@@ -178,7 +179,7 @@ def test_hostile_texts_survive_json():
     assert loads(dumps(paragraph), Paragraph) == paragraph
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"colour": "red"}, "Document must have exactly the fields of Document, unknown or missing: colour"),
@@ -201,7 +202,7 @@ def test_strict_reading(change, message):
         Document.from_json(json.dumps(plain))
 
 
-@pytest.mark.parametrize("text", ["", "[1", '{"kind": NaN}', "3"])
+@for_each("text", ["", "[1", '{"kind": NaN}', "3"])
 def test_not_a_document(text):
     with pytest.raises(ValueError, match="must be"):
         Document.from_json(text)
@@ -214,7 +215,7 @@ def test_missing_field_is_refused():
         Document.from_json(json.dumps(plain))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("build", "message"),
     [
         (lambda: Figure(**(FIGURE | {"alt": " "})), "alt .* must be text that is not empty"),

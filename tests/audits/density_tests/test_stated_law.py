@@ -12,6 +12,7 @@ from oracles.audits import mixed_laws
 from oracles.audits import stated_law as twin
 from oracles.audits.stated_laws import FALSE, FALSE_ON_A_PAIR, HONEST, Stated, normal, normal_density
 from oracles.toy_mechanisms import Coin, GaussianSum, LaplaceSum, toy_pair
+from rows import for_each
 from scipy.special import ndtr, ndtri
 
 from audits import Budget, StreamKey
@@ -104,9 +105,7 @@ def test_p_values_are_exact() -> None:
 # --- moves -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "chart", [Chart(), Chart(low=-1.0), Chart(high=2.0), Chart(-1.0, 2.0)], ids=["line", "above", "below", "between"]
-)
+@for_each("chart", [Chart(), Chart(low=-1.0), Chart(high=2.0), Chart(-1.0, 2.0)])
 def test_an_affine_move_is_a_bijection_with_its_jacobian(chart: Chart) -> None:
     points = np.random.default_rng(4).uniform(-1, 2, (30, 2))
     columns = [Column(j, "continuous", (), chart, 0.1, 1.0) for j in range(2)]
@@ -182,7 +181,7 @@ def test_a_false_density_is_refuted(name: str) -> None:
     assert found.worst.event
 
 
-@pytest.mark.parametrize("law", FALSE_ON_A_PAIR, ids=lambda law: law.name)
+@for_each("law", FALSE_ON_A_PAIR)
 def test_a_false_loss_is_refuted(law: Stated) -> None:
     """Level 1e-6, 20,000 draws of each data set."""
     assert audit_loss(law, PAIR, budget(law.name, 2 * DRAWS)).refuted
@@ -198,19 +197,26 @@ def test_a_true_law_is_not_refuted(law: Stated) -> None:
     assert not audit_loss(law, PAIR, budget(law.name, 8000)).refuted
 
 
+#: The first seed is tried by the fast tests, the others by the slow ones.
+first_of_four = pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2, 3), marks=pytest.mark.slow)], ids=str)
+first_of_three = pytest.mark.parametrize("seeds", [(0,), pytest.param((1, 2), marks=pytest.mark.slow)], ids=str)
+
+
+@first_of_four
 @pytest.mark.parametrize("law", mixed_laws.HONEST, ids=lambda law: law.name)
-def test_a_true_mixed_law_is_not_refuted(law: Stated) -> None:
+def test_a_true_mixed_law_is_not_refuted(law: Stated, seeds: tuple[int, ...]) -> None:
     """Level 1e-6: 4,000 draws of each data set, four seeds; what is true is told as well."""
-    for seed in range(4):
+    for seed in seeds:
         for dataset in (PAIR.first, PAIR.second):
             found = audit_law(law, dataset, Budget(4000, LEVEL, StreamKey(seed, (law.name,))))
             assert (found.refuted, found.untold) == (False, "")
 
 
+@first_of_three
 @pytest.mark.parametrize("law", mixed_laws.FALSE, ids=lambda law: law.name)
-def test_a_mixed_law_with_other_masses_is_refuted(law: Stated) -> None:
+def test_a_mixed_law_with_other_masses_is_refuted(law: Stated, seeds: tuple[int, ...]) -> None:
     """Level 1e-6: 20,000 draws of one data set, three seeds."""
-    for seed in range(3):
+    for seed in seeds:
         found = audit_law(law, PAIR.first, Budget(DRAWS, LEVEL, StreamKey(seed, (law.name,))))
         assert found.refuted
 
@@ -326,8 +332,8 @@ def test_a_loss_alone_is_compared_with_both_data_sets() -> None:
     assert len(BOTH) == 2
 
 
-@pytest.mark.parametrize("single", [False, True])
-@pytest.mark.parametrize(("states", "vouches"), [(2**16, False), (2**24, True), (None, True)])
+@for_each("single", [False, True])
+@for_each(("states", "vouches"), [(2**16, False), (2**24, True), (None, True)])
 def test_noise_of_few_states_vouches_for_nothing_and_is_not_refuted(
     states: int | None, vouches: bool, single: bool
 ) -> None:
@@ -343,7 +349,7 @@ def test_noise_of_few_states_vouches_for_nothing_and_is_not_refuted(
     assert (found.untold == "") is vouches
 
 
-@pytest.mark.parametrize("mean", [0.3, 1000.3])
+@for_each("mean", [0.3, 1000.3])
 def test_single_precision_repeats_as_often_as_it_must_and_vouches(mean: float) -> None:
     """About 1,000 the steps are 6e-5: of 20,000 normal draws some thousands repeat."""
 

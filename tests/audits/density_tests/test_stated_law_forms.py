@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles.toy_mechanisms import toy_pair
+from rows import for_each
 from scipy.stats import laplace, norm
 
 from audits import Budget, StreamKey
@@ -264,7 +265,7 @@ def test_noise_below_the_stated_in_every_column_is_found(lie):
     assert audit_law(lie, DATA, budget(1)).refuted
 
 
-@pytest.mark.parametrize("lie", [Labels(0.27, 0.1, 60), Noisy(2.0, 0.5, 60)])
+@for_each("lie", [Labels(0.27, 0.1, 60), Noisy(2.0, 0.5, 60)])
 def test_noise_below_the_stated_in_the_one_column_that_differs_is_found(lie):
     assert audit_loss(lie, PAIR, budget(1, 8_000)).refuted
 

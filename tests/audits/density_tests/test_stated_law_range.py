@@ -8,6 +8,7 @@ from oracles.audits import mixed_laws
 from oracles.audits import stated_law as twin
 from oracles.audits.stated_laws import CUT_OFF, HONEST, Stated, laplace, laplace_density
 from oracles.toy_mechanisms import toy_pair
+from rows import for_each
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
@@ -29,7 +30,7 @@ def reaches(k: int) -> tuple[Reach, ...]:
     return tuple(Reach(j, 0.1 * j, -2.0 - j, 3.0, -np.inf, np.inf) for j in range(k))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("move", "threshold"),
     [
         (Push("", reaches(1), 1.5), 0.6),
@@ -55,7 +56,7 @@ def test_payoffs_are_those_of_the_twin(move: Outward, threshold: float) -> None:
     assert (x > 0).any()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "move",
     [
         Push("", reaches(3), 1.4),
@@ -81,9 +82,7 @@ def test_what_is_no_image_of_a_push_has_no_origin() -> None:
     assert move.origins(points)[1].tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    "law", [law for law in CUT_OFF if not any(name in law.name for name in SLOW_NAMES)], ids=lambda law: law.name
-)
+@for_each("law", [law for law in CUT_OFF if not any(name in law.name for name in SLOW_NAMES)])
 def test_a_law_that_is_cut_off_is_seen(law: Stated) -> None:
     """Level 1e-6, 20,000 draws of one data set."""
     found = audit_range(law, PAIR.first, budget(law.name))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from audits.black_box.claims import PrivacyClaim, gaussian_dp_claim, point_claim, renyi_claim, table_claim, zcdp_claim
 from audits.density_tests.stated_worst import Composed, StatedCurve, inside, stated_delta, stated_worst
@@ -71,7 +72,7 @@ def test_each_direction_is_asked_for_where_it_may_be() -> None:
     assert inside(worst, point_claim(1.0, 0.015)) is False
 
 
-@pytest.mark.parametrize("law", [Plain(), GaussianProfile(0.7), LaplaceProfile(0.9), Directed()])
+@for_each("law", [Plain(), GaussianProfile(0.7), LaplaceProfile(0.9), Directed()])
 def test_a_tight_claim_is_inside_and_one_a_millionth_below_is_not(law: Any) -> None:
     worst, _ = stated(law)
     for epsilon in (0.0, 0.1, 0.5, 0.8):
@@ -110,7 +111,7 @@ def test_claims_of_other_forms() -> None:
     assert inside(normal, gaussian_dp_claim(0.4)) is False
 
 
-@pytest.mark.parametrize(("relation", "group"), [(Relation.REPLACE, 1), (Relation.ADD, 2)])
+@for_each(("relation", "group"), [(Relation.REPLACE, 1), (Relation.ADD, 2)])
 def test_two_records_are_composed_by_the_same_rules(relation: Relation, group: int) -> None:
     worst, trouble = stated(Plain(), relation, group)
     assert trouble == ""
@@ -127,7 +128,7 @@ def test_two_records_are_composed_by_the_same_rules(relation: Relation, group: i
     assert two == GaussianProfile(0.8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "got"),
     [
         (math.nan, "got nan"),
@@ -146,7 +147,7 @@ def test_what_is_no_number_in_0_to_1_is_one_sentence(value: Any, got: str) -> No
     assert trouble == f"delta_at(0) of what worst_profile returns must be a number in [0, 1], {got}"
 
 
-@pytest.mark.parametrize("value", [0, 1, 0.25, np.float32(0.25), np.float64(1.0), np.array(0.5), 1 + 1e-13])
+@for_each("value", [0, 1, 0.25, np.float32(0.25), np.float64(1.0), np.array(0.5), 1 + 1e-13])
 def test_numbers_are_numbers(value: Any) -> None:
     worst, trouble = stated(Gives(value))
     assert trouble == ""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.audits.all_analysts import delta_of, largest, moment_of
+from rows import for_each
 
 from audits.games.adaptive_games import (
     AdaptiveGame,
@@ -98,14 +99,12 @@ def test_the_order_chosen_after_the_run_is_refuted():
     assert exceedance(ORDERS, LEDGER_STEPS[1:]).value == F(20701, 100_000) > F(1, 8)
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@for_each("order", ORDERS)
 def test_a_fixed_order_keeps_its_word(order):
     assert 0 < exceedance((order,)).value <= F(1, 8)
 
 
-@pytest.mark.parametrize(
-    ("order", "true", "promised"), [(2, 0.0411989333, 0.1072566773), (4, 0.0625923793, 0.0918061461)]
-)
+@for_each(("order", "true", "promised"), [(2, 0.0411989333, 0.1072566773), (4, 0.0625923793, 0.0918061461)])
 def test_the_renyi_filter_holds(order, true, promised):
     game = renyi_game(order)
     worst, bound = worst_delta(game, F(8)).value, promised_delta(order, game.filter.budget, F(8))
@@ -151,7 +150,7 @@ class Average(MomentFilter):
         return spent[0] ** 8 <= self.budget ** spent[1]
 
 
-@pytest.mark.parametrize("wrong", [Late, Average, NoFilter])
+@for_each("wrong", [Late, Average, NoFilter])
 def test_wrong_filters_are_refuted(wrong):
     costs = tuple(step.moment(4) for step in THREE)
     budget = costs[0] ** 8
@@ -270,7 +269,7 @@ def test_together_is_the_product():
     assert second == first[::-1]
 
 
-@pytest.mark.parametrize("order", [1, 1.5, 0, True])
+@for_each("order", [1, 1.5, 0, True])
 def test_orders_that_are_refused(order):
     with pytest.raises(ValueError, match=f"order must be a whole number of at least 2, got order={order}"):
         randomised_response(2).moment(order)

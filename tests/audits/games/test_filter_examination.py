@@ -10,6 +10,7 @@ from typing import Any
 
 import opendp.prelude as dp
 import pytest
+from rows import for_each
 
 from audits.games.adaptive_games import AdaptiveGame, delta_beside_report, worst_delta, worst_moment
 from audits.games.filter_examination import FilterFaultError, examine_filter
@@ -83,7 +84,7 @@ class OtherOrder(Sum):
         return math.log(step.moment(2))
 
 
-@pytest.mark.parametrize(("claimed", "budget"), CLAIMS)
+@for_each(("claimed", "budget"), CLAIMS)
 def test_a_right_filter_is_not_refuted(claimed, budget):
     found = examine_filter(Sum(budget), claimed, 1e-5)
     assert not any(each.refutes for each in found)
@@ -93,8 +94,8 @@ def test_a_right_filter_is_not_refuted(claimed, budget):
     assert first.value.high >= 0.8 * first.allowed  # the games come near the claim
 
 
-@pytest.mark.parametrize("wrong", [LateSum, AverageCost, LargestCost])
-@pytest.mark.parametrize(("claimed", "budget"), [CLAIMS[1], CLAIMS[4]])
+@for_each("wrong", [LateSum, AverageCost, LargestCost])
+@for_each(("claimed", "budget"), [CLAIMS[1], CLAIMS[4]])
 def test_wrong_filters_are_refuted(wrong, claimed, budget):
     found = examine_filter(wrong(budget), claimed, 1e-5)
     refuted = [each for each in found if each.refutes]
@@ -186,7 +187,7 @@ class CostsNaN(Sum):
         return 0, math.nan
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "words"),
     [
         (SaysNo, "filter.admits must return True or False, got 'no'"),
@@ -204,7 +205,7 @@ def test_faults_are_one_line(wrong, words):
         examine_filter(wrong(1.0), RenyiFilter(8, 1.0), 1e-5)
 
 
-@pytest.mark.parametrize("claimed", [RenyiFilter(2, 1e-17), RenyiFilter(2, 1e4), GaussianFilter(1e-9)])
+@for_each("claimed", [RenyiFilter(2, 1e-17), RenyiFilter(2, 1e4), GaussianFilter(1e-9)])
 def test_claims_that_no_step_fits_are_not_examined(claimed):
     with pytest.raises(FilterFaultError, match="no step of the games costs a share of the claimed budget"):
         examine_filter(Sum(1.0), claimed, 1e-5)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles.audits.importance import lower_end, mixture_density
 from oracles.audits.rare_events import tail_and_delta
+from rows import for_each
 from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import binom, chi2, t
@@ -67,7 +68,7 @@ def holds(estimate, truth, *, share=0.75):
 
 
 @pytest.mark.parametrize("build", BUILDERS)
-@pytest.mark.parametrize(("dim", "tail"), [(1, 1e-9), (1, 1e-12), (10, 1e-9), (10, 1e-12), (3, 1e-15)])
+@for_each(("dim", "tail"), [(1, 1e-9), (1, 1e-12), (10, 1e-9), (10, 1e-12), (3, 1e-15)])
 def test_gaussian_output_at_1e_minus_9_and_far_below(build, dim, tail):
     """Null: both lower ends are below the closed form. Level 1e-7; 6000 draws, pilot included. Sharpness: measured."""
     rng = np.random.default_rng(7)
@@ -93,8 +94,8 @@ def regression_pair(response=-1.0):
     return NeighbouringPair.add(Dataset(X, y, 1.0, 1.0), np.ones(5) / math.sqrt(5), response)
 
 
-@pytest.mark.parametrize("build", BUILDERS)
-@pytest.mark.parametrize("direction", list(Direction))
+@for_each("build", BUILDERS)
+@for_each("direction", list(Direction))
 def test_posterior_sampling_at_1e_minus_9(build, direction):
     """Null: both lower ends are below the exact profile. Level 1e-7; 5000 draws."""
     mechanism, pair = PosteriorSampling(20.0, 1.0), regression_pair()
@@ -257,7 +258,7 @@ def test_truncation_is_fixed_by_the_pilot(monkeypatch):
 # --- twins ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cut", [0.5, 1.0, 4.0])
+@for_each("cut", [0.5, 1.0, 4.0])
 def test_lower_end_against_its_literal_twin(cut):
     rng = np.random.default_rng(3)
     values = np.where(rng.random(200) < 0.7, rng.lognormal(0.0, 0.7, 200), 0.0)
@@ -358,7 +359,7 @@ def fitted(dim):
     return mixture, asked, points
 
 
-@pytest.mark.parametrize("dim", [1, 2, 5])
+@for_each("dim", [1, 2, 5])
 def test_mixture_density_against_its_literal_twin(dim):
     mixture, asked, points = fitted(dim)
     assert len(mixture.pieces) == 4  # two sides, each with its wider copy

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import GaussianSum, toy_pair
+from rows import for_each
 
 from audits import Budget, StreamKey
 from audits.search.worst_case import NamedPair, adversarial_pairs, search_maximum, search_pair, worst_pair
@@ -69,7 +70,7 @@ def target(point):
     return NeighbouringPair.add(dataset, [1.0], float(point[0]))
 
 
-@pytest.mark.parametrize("law", [GaussianSum(1.0), Sampled(GaussianSum(1.0))])
+@for_each("law", [GaussianSum(1.0), Sampled(GaussianSum(1.0))])
 def test_the_optimiser_goes_to_the_edge_of_the_domain(law):
     """The sum of responses moves most for a response at the bound, of either sign."""
     found = search_pair(law, target, [(-1.0, 1.0)], budget(400_000), epsilon=EPSILON)
@@ -112,7 +113,7 @@ def test_equal_budgets_give_identical_bytes_and_small_ones_are_refused():
         worst_pair(OPS, (), budget(), epsilon=EPSILON)
 
 
-@pytest.mark.parametrize(("n_records", "dim"), [(1, 1), (1, 3), (2, 2), (7, 3)])
+@for_each(("n_records", "dim"), [(1, 1), (1, 3), (2, 2), (7, 3)])
 def test_pairs_sit_on_the_edge_of_the_domain_and_have_unique_names(n_records, dim):
     named = adversarial_pairs(n_records, dim, x_bound=2.0, y_bound=0.5)
     names = [item.name for item in named]
@@ -157,7 +158,7 @@ def test_the_narrow_global_maximum_is_found():
     assert found.value == bumps(found.point)
 
 
-@pytest.mark.parametrize("corner", [(1.0, 2.0), (-1.0, -2.0)])
+@for_each("corner", [(1.0, 2.0), (-1.0, -2.0)])
 def test_a_maximum_at_a_corner_is_found_exactly(corner):
     found = search_maximum(lambda p: float(p @ np.asarray(corner)), [(-1, 1), (-2, 2)], rng=np.random.default_rng(1))
     assert found.point.tolist() == list(corner)
@@ -182,7 +183,7 @@ def test_nan_is_the_worst_value_and_a_degenerate_box_is_fine():
     assert found.point[1] == 2.0
 
 
-@pytest.mark.parametrize("box", [[(0, np.inf)], [(1, 0)], [(np.nan, 1)]])
+@for_each("box", [[(0, np.inf)], [(1, 0)], [(np.nan, 1)]])
 def test_bad_boxes_are_refused(box):
     with pytest.raises(ValueError, match="box must be finite intervals"):
         search_maximum(bumps, box, rng=np.random.default_rng(0))

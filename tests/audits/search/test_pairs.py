@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import for_each
 from scipy.special import ndtr
 
 from audits.search.data_pairs import own_data_pairs, refusal_boundary
@@ -128,7 +129,7 @@ def test_wide_data_and_a_group_that_swaps():
     assert pair.swapped().first is pair.second
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "message"),
     [
         ({"dim": 0}, "dim must be a whole number of at least 1, got dim=0"),
@@ -156,9 +157,12 @@ def product(X, y):
     return X.T @ y
 
 
+MU = analytic_mu(*CLAIM)
+
+
 def noise(data, relation):
     """The standard deviation that makes the sum of x*y private at the claim, exactly."""
-    return (2 if relation is Relation.REPLACE else 1) * data.x_bound * data.y_bound / analytic_mu(*CLAIM)
+    return (2 if relation is Relation.REPLACE else 1) * data.x_bound * data.y_bound / MU
 
 
 def honest(data, relation):
@@ -307,8 +311,8 @@ def test_the_exact_delta_of_two_normal_laws_against_integration():
 
 
 @BOTH_KINDS
-@pytest.mark.parametrize("domain", [PublicDomain(1, 1.0, 1.0), PublicDomain(3, 2.0, 0.5), PublicDomain(2, 1, 1, 8)])
-@pytest.mark.parametrize("fault", FAULTS)
+@for_each("domain", [PublicDomain(1, 1.0, 1.0), PublicDomain(3, 2.0, 0.5), PublicDomain(2, 1, 1, 8)])
+@for_each("fault", FAULTS)
 def test_the_first_twelve_pairs_show_every_fault(fault, domain, relation):
     found = max(deltas(FAULTS[fault], domain, relation, 12).values())
     if fault == "no noise below 6" and domain.n_min >= 6:
@@ -389,7 +393,7 @@ def test_own_data_without_bounds_or_hardly_any_records(n, relation):
     assert all(np.isfinite(e.pair.x).all() for e in named)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "refused", "accepted"),
     [
         (lambda d: d.n_records >= 8, 2, 40),

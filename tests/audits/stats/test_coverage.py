@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import GaussianSum, LaplaceSum, toy_pair
+from rows import for_each
 
 from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import sequential_claim
@@ -80,7 +81,7 @@ def test_one_part_spends_the_whole_share():
     assert audit.joint.failure_prob == 0.1
 
 
-@pytest.mark.parametrize("events", [[], [0.5], [[[True]]], [1, 0]])
+@for_each("events", [[], [0.5], [[[True]]], [1, 0]])
 def test_what_is_not_an_event_is_refused(events):
     with pytest.raises(ValueError, match="events must be booleans"):
         coverage(events, 0.1)
@@ -127,9 +128,7 @@ def test_shares_of_looks_stay_within_the_whole():
     assert [look.n_draws for look in audit.looks] == list(look_sizes(64_000))
 
 
-@pytest.mark.parametrize(
-    ("n", "sizes"), [(5, [5]), (1000, [1000]), (1999, [1999]), (2000, [1000, 2000]), (5000, [1000, 2000, 5000])]
-)
+@for_each(("n", "sizes"), [(5, [5]), (1000, [1000]), (1999, [1999]), (2000, [1000, 2000]), (5000, [1000, 2000, 5000])])
 def test_look_sizes(n, sizes):
     assert list(look_sizes(n)) == sizes
 

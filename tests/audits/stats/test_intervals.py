@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.audits import intervals as literal
 from oracles.false_alarm import misses_allowed
+from rows import for_each
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -29,7 +30,7 @@ from audits.stats.intervals import (
 BAD_PROBS = [0.0, 1.0, -0.1, float("nan"), float("inf"), True]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("count", "n", "failure_prob", "tolerance"),
     [(0, 7, 0.05, 1e-12), (7, 7, 0.05, 1e-12), (3, 10, 0.05, 1e-12), (1, 40, 1e-4, 1e-10), (17, 60, 1e-6, 1e-10)],
 )
@@ -38,8 +39,8 @@ def test_clopper_pearson_equals_its_literal_twin(count, n, failure_prob, toleran
     assert (fast.low, fast.high) == pytest.approx(slow, abs=tolerance)
 
 
-@pytest.mark.parametrize("failure_prob", [0.05, 1e-4, 1e-9])
-@pytest.mark.parametrize("p", [1e-5, 0.001, 0.03, 0.5, 0.97, 1 - 1e-5])
+@for_each("failure_prob", [0.05, 1e-4, 1e-9])
+@for_each("p", [1e-5, 0.001, 0.03, 0.5, 0.97, 1 - 1e-5])
 def test_clopper_pearson_covers_exactly_summed_over_all_counts(p, failure_prob):
     n = 400
     band = clopper_pearson_band(np.arange(n + 1), n, failure_prob)
@@ -56,7 +57,7 @@ def test_the_summed_coverage_refutes_a_normal_approximation():
     assert stats.binom.pmf(counts, 400, 0.001)[missed].sum() > 0.6
 
 
-@pytest.mark.parametrize("count", [1, 5, 5000, 999_000])
+@for_each("count", [1, 5, 5000, 999_000])
 def test_clopper_pearson_ends_solve_the_tail_equations_at_a_million(count):
     n, half = 1_000_000, 0.5e-10
     interval = clopper_pearson(count, n, 2 * half)
@@ -115,7 +116,7 @@ def test_clopper_pearson_is_tight_and_safe_where_root_searches_fail(count, n, fa
     assert solves(count, n, failure_prob, interval.low, interval.high) == (True,) * 4
 
 
-@pytest.mark.parametrize(("count", "n", "failure_prob"), [(999, 10**6, 0.05), (2, 10**15, 1e-100)])
+@for_each(("count", "n", "failure_prob"), [(999, 10**6, 0.05), (2, 10**15, 1e-100)])
 def test_the_same_check_refutes_ends_a_hundred_thousandth_off(count, n, failure_prob):
     interval = clopper_pearson(count, n, failure_prob)
     low, high = interval.low, interval.high
@@ -131,7 +132,7 @@ def test_one_entry_that_is_solved_again_leaves_the_others_alone():
     assert band.low[1] == pytest.approx(9.39e-7, rel=1e-3)  # 1000 - 1.96 sqrt(1000) and a little, of 1e9
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("count", "n", "message"),
     [
         (1.5, 3, r"counts must be whole numbers of at most 2\^53, got counts=1.5"),
@@ -163,7 +164,7 @@ def test_one_sided_bounds_spend_everything_on_one_side():
     assert clopper_pearson_upper(0, 50, 0.01) == pytest.approx(1 - 0.01 ** (1 / 50), rel=1e-12)
 
 
-@pytest.mark.parametrize("failure_prob", BAD_PROBS)
+@for_each("failure_prob", BAD_PROBS)
 def test_failure_prob_is_validated_everywhere(failure_prob):
     for call in (
         lambda: clopper_pearson(1, 2, failure_prob),
@@ -177,19 +178,19 @@ def test_failure_prob_is_validated_everywhere(failure_prob):
             call()
 
 
-@pytest.mark.parametrize("values", [[0.1, np.nan], [1.1], [-0.1], [], [[0.5]]])
+@for_each("values", [[0.1, np.nan], [1.1], [-0.1], [], [[0.5]]])
 def test_betting_refuses_values_out_of_range(values):
     with pytest.raises(ValueError, match="values must"):
         betting(values, 0.01)
 
 
-@pytest.mark.parametrize(("count", "n"), [(-1, 5), (6, 5), (0, 0)])
+@for_each(("count", "n"), [(-1, 5), (6, 5), (0, 0)])
 def test_clopper_pearson_refuses_impossible_counts(count, n):
     with pytest.raises(ValueError, match="must be"):
         clopper_pearson(count, n, 0.1)
 
 
-@pytest.mark.parametrize("law", ["uniform", "bernoulli", "constant", "zeros", "ones"])
+@for_each("law", ["uniform", "bernoulli", "constant", "zeros", "ones"])
 def test_betting_ends_are_where_the_literal_gambler_starts_to_reject(law):
     rng = np.random.default_rng(11)
     n = 300
@@ -222,7 +223,7 @@ LAWS = {  # name -> (sampler, mean)
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("method", ["betting", "empirical_bernstein", "hoeffding"])
+@for_each("method", ["betting", "empirical_bernstein", "hoeffding"])
 def test_mean_intervals_cover(law, method):
     """Null: each interval misses with probability at most 0.1. Level 1e-7, 1000 repeats of 200 draws."""
     draw, mean = LAWS[law]
@@ -327,7 +328,7 @@ def test_shares_add_up_to_the_whole():
     assert sum(look_share(k) for k in range(1, 2000)) == 1 - Fraction(1, 2000)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_holm_equals_its_literal_twin_and_that_of_statsmodels(seed):
     p_values = np.random.default_rng(seed).random(20) ** 4
     rejected = holm_rejections(p_values, 0.1).tolist()
@@ -340,7 +341,7 @@ def test_holm_rejects_more_than_bonferroni_and_never_fewer():
     assert holm_rejections(p_values, 0.05).all()
 
 
-@pytest.mark.parametrize("p_values", [[], [1.2], [np.nan], [[0.1]]])
+@for_each("p_values", [[], [1.2], [np.nan], [[0.1]]])
 def test_holm_refuses_what_is_not_a_vector_of_probabilities(p_values):
     with pytest.raises(ValueError, match="p_values must be"):
         holm_rejections(p_values, 0.1)

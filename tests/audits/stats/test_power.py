@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 from oracles.audits import power as literal
 from oracles.false_alarm import misses_allowed
+from rows import for_each
 
 from audits.stats.intervals import clopper_pearson, empirical_bernstein
 from audits.stats.power import draws_needed, mean_draws_sufficient, outcome_probabilities, refutation_probability
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("p", "allowed", "n", "failure_prob"),
     [
         (0.3, (0.0, 0.1), 40, 0.05),

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from rows import for_each
 
 from audits.stats.rates import audit_rate
 from mechanisms.base import Bracket
@@ -68,7 +69,7 @@ def test_the_quantile_of_the_goe_grows_like_the_root_of_the_dimension():
     assert not audit.diverges()
 
 
-@pytest.mark.parametrize("sizes", [[1.0], [2.0, 1.0], [0.0, 1.0], [1.0, math.inf], [1.0, math.nan]])
+@for_each("sizes", [[1.0], [2.0, 1.0], [0.0, 1.0], [1.0, math.inf], [1.0, math.nan]])
 def test_sizes_are_refused_in_one_line(sizes):
     with pytest.raises(ValueError, match="sizes must be at least two positive numbers that rise"):
         audit_rate(power(1.0), power(1.0), sizes)

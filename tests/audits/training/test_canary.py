@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from oracles.audits.training_scores import relation_pairs, transcript_score
 from oracles.false_alarm import misses_allowed
+from rows import for_each
 
 from audits import Budget, StreamKey, audit_epsilon, point_claim
 from audits.black_box.black_box_results import ClaimTest
@@ -50,16 +51,16 @@ def canary_steps(**changed: object) -> DPSGD:
     return replace(DPSGD("logistic", 3, 0.3, 0.8, 0.4, 2.0, normaliser=1.5), **changed)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.relation.name)
-@pytest.mark.parametrize("others", ["nothing", "expected"])
-@pytest.mark.parametrize("training", [canary_steps(), canary_steps(loss="squared", normaliser=None, count_sigma=2.0)])
+@for_each("pair", PAIRS)
+@for_each("others", ["nothing", "expected"])
+@for_each("training", [canary_steps(), canary_steps(loss="squared", normaliser=None, count_sigma=2.0)])
 def test_the_score_is_that_of_the_literal_twin(pair: NeighbouringPair, others: str, training: DPSGD) -> None:
     outputs = training.draw(pair.first, 5, rng=np.random.default_rng(1))
     slow = [transcript_score(training, pair, output, expected=others == "expected") for output in outputs]
     np.testing.assert_allclose(GradientCanary(training, pair, others)(outputs), slow, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.relation.name)
+@for_each("pair", PAIRS)
 def test_at_rate_1_the_score_with_the_others_is_the_privacy_loss(pair: NeighbouringPair) -> None:
     training = canary_steps(rate=1.0)
     outputs = training.draw(pair.second, 50, rng=np.random.default_rng(2))
@@ -88,7 +89,7 @@ def test_a_scored_mechanism_draws_what_the_mechanism_draws() -> None:
     np.testing.assert_array_equal(many[:, 0], np.concatenate(parts))
 
 
-@pytest.mark.parametrize("relation", list(Relation))
+@for_each("relation", list(Relation))
 def test_bounds_reach_far_and_not_above_the_truth(relation: Relation) -> None:
     """At rate 1 the truth is known in closed form; a replaced record counts twice."""
     training = replace(STEPS, rate=1.0, sigma=4.0)
@@ -119,7 +120,7 @@ def test_a_stated_law_is_not_believed() -> None:
     assert low <= stated_epsilon(noisy, DELTA) < stated_epsilon(STEPS, DELTA)
 
 
-@pytest.mark.parametrize("kind", [HalfNoise, TwiceTheRate, UnclippedTraining, UnscaledNoise])
+@for_each("kind", [HalfNoise, TwiceTheRate, UnclippedTraining, UnscaledNoise])
 def test_planted_errors_are_refuted_by_the_canary(kind: type[DPSGD]) -> None:
     broken, budget, stated = kind(**vars(STEPS)), Budget(20_000, 1e-4, KEY), stated_epsilon(STEPS, DELTA)
     assert audit_canary(STEPS, CANARY, budget, delta=DELTA, drawn=broken).estimate.low > stated
@@ -230,7 +231,7 @@ def test_the_view_serves_every_audit_of_draws() -> None:
     assert 0.3 < found.estimate.low < stated_epsilon(STEPS, DELTA)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "words"),
     [
         ({"pair": (1, 2)}, "pair must be a NeighbouringPair, got pair of type tuple"),
@@ -306,8 +307,8 @@ def test_other_records_cost_power_and_not_validity() -> None:
     assert found.estimate.low <= stated_epsilon(STEPS, DELTA)
 
 
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
-@pytest.mark.parametrize("share", [0.1, 0.9])
+@for_each("value", [np.inf, -np.inf])
+@for_each("share", [0.1, 0.9])
 def test_a_pipeline_that_does_not_read_the_data_gives_no_bound(share: float, value: float) -> None:
     """Runs that diverge, all of whose scores are missing or infinite, are no sign of a canary."""
     wide = Dataset(np.empty((0, 50)), np.empty(0), 1.0, 100.0, name="nobody", public=True)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.audits.training_scores import final_model_delta
+from rows import for_each
 from scipy import stats
 
 from audits import Budget, StreamKey, final_model_epsilon
@@ -31,7 +32,7 @@ def test_delta_is_that_of_a_sum_over_the_line(
     assert bracket.low - 1e-6 <= slow <= bracket.high + 1e-6
 
 
-@pytest.mark.parametrize("direction", BOTH)
+@for_each("direction", BOTH)
 def test_one_step_and_full_batch_are_laws_that_are_known(direction: Direction) -> None:
     one, full = FinalModelProfile(0.2, 1.5, 1), FinalModelProfile(1.0, 0.25, 9)
     known = SubsampledGaussianProfile(0.2, 1.5, Relation.ADD), GaussianProfile(0.75)
@@ -72,7 +73,7 @@ def test_the_final_model_tells_less_than_the_transcript() -> None:
     assert final_model_epsilon(0.5, 1.0, 4, DELTA).high < stated_epsilon(STEPS, DELTA)
 
 
-@pytest.mark.parametrize("training", [STEPS, FINAL])
+@for_each("training", [STEPS, FINAL])
 def test_the_law_is_that_of_a_training(training: DPSGD) -> None:
     """Null: the model along the canary, in its own units, has the law of the profile; 3,000 draws, level 1e-6."""
     scored = final_model_canary(training, CANARY)

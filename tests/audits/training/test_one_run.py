@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.audits import one_run as oracle
+from rows import for_each
 from scipy.stats import binom
 
 from audits import one_run_bound, one_run_curve, one_run_gaussian_bound, planned_guesses
@@ -94,7 +95,7 @@ def attained(m: int, r: int, v: int, odds: Fraction, share: Fraction) -> tuple[l
     return law, max(sum(max(p - odds * laws[b][y], 0) for y, p in laws[a].items()) for a, b in oracle.neighbours(m))
 
 
-@pytest.mark.parametrize(("m", "r", "v"), [(3, 2, 2), (4, 3, 2), (3, 3, 3), (3, 1, 1)])
+@for_each(("m", "r", "v"), [(3, 2, 2), (4, 3, 2), (3, 3, 3), (3, 1, 1)])
 def test_a_private_mechanism_attains_the_point(m: int, r: int, v: int) -> None:
     """Its delta and its right guesses, output by output, in rational numbers; odds 3."""
     law, delta = attained(m, r, v, Fraction(3), Fraction(1, 10))
@@ -122,7 +123,7 @@ def test_no_mechanism_guesses_more_often_than_its_point_and_its_curve_allow(
     assert success <= curve_p_value(counts, least) + 1e-9
 
 
-@pytest.mark.parametrize(("m", "r", "v", "mu"), [(1000, 58, 52, 0.5), (60, 60, 40, 0.3), (500, 9, 9, 1.5)])
+@for_each(("m", "r", "v", "mu"), [(1000, 58, 52, 0.5), (60, 60, 40, 0.3), (500, 9, 9, 1.5)])
 def test_the_recursion_is_the_published_one_in_forty_digits(m: int, r: int, v: int, mu: float) -> None:
     counts = GuessCounts(m, r, v)
     for tau in (0.05, 0.3):
@@ -156,7 +157,7 @@ def ideal(m: int, mu: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(included, mu / 2, -mu / 2) + rng.standard_normal(m), included
 
 
-@pytest.mark.parametrize("epsilon", [4.0, 8.0])
+@for_each("epsilon", [4.0, 8.0])
 def test_ideal_scores_reach_six_tenths_of_epsilon_as_a_curve(epsilon: float) -> None:
     """10,000 canaries; the mean of three runs, each valid at 95 %, misses .6 if theirs are 30 % below what is usual."""
     planned = planned_guesses(10_000, epsilon=epsilon, delta=1e-5, failure_prob=0.05, curve=True)
@@ -182,7 +183,7 @@ def test_a_claimed_curve_is_refuted_and_a_true_one_is_not() -> None:
     assert "right of" in said[2.0].summary()
 
 
-@pytest.mark.parametrize(("noise", "refuted"), [(1.0, False), (0.5, True)])
+@for_each(("noise", "refuted"), [(1.0, False), (0.5, True)])
 def test_one_training_with_half_the_noise_is_refuted_by_the_accountants_curve(noise: float, refuted: bool) -> None:
     """Poisson rate .05, 100 steps, 2,000 canaries with directions of their own, always clipped to length 1."""
     rng, rate = np.random.default_rng(1), 0.05
@@ -225,7 +226,7 @@ def test_ideal_accuracy_is_that_of_two_normal_laws() -> None:
     assert counts.n_correct / 10_000 == pytest.approx(ideal_accuracy(0.1, 2.0), abs=0.01)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "scores", "included", "n_guesses"),
     [
         ("scores must be a non-empty vector, got shape=", [[1.0]], [True], 1),

@@ -6,6 +6,7 @@ import pytest
 from oracles.audits import attack as literal
 from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import Coin, GaussianSum, LaplaceSum, toy_pair
+from rows import for_each
 from scipy.stats import norm
 
 from audits import Budget, StreamKey
@@ -25,7 +26,7 @@ def scores_of(mechanism, n, rng):
     return forward, -loss_sample(mechanism, PAIR, Direction.BACKWARD, n, rng=rng).round(DECIMALS)
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.01, 0.3])
+@for_each("delta", [0.0, 0.01, 0.3])
 def test_bounds_equal_their_literal_twins(delta):
     rng = np.random.default_rng(31)
     p, q = rng.normal(1, 1, 90), rng.normal(0, 1, 90)
@@ -66,7 +67,7 @@ def test_atoms_are_handled_by_random_tie_breaking():
     assert 0.25 < audit.epsilon_lower(0.0).low <= math.log(1.5)
 
 
-@pytest.mark.parametrize(("p", "q"), [(0.05, 0.2), (0.2, 0.05), (0.95, 0.8), (0.8, 0.95)])
+@for_each(("p", "q"), [(0.05, 0.2), (0.2, 0.05), (0.95, 0.8), (0.8, 0.95)])
 def test_the_direction_and_sign_that_matter_are_found(p, q):
     """True epsilon is log 4 for every order, by one face of the coin in one direction only."""
     low = likelihood_ratio_attack(Coin(p, q), PAIR, budget()).epsilon_lower(0.0).low
@@ -171,7 +172,7 @@ def test_rank_grid_is_a_function_of_the_sample_size_alone():
     assert rank_grid(12).tolist() == [1, 2, 3, 4, 6, 8, 11]
 
 
-@pytest.mark.parametrize("first", [[], [np.nan], [[0.0]]])
+@for_each("first", [[], [np.nan], [[0.0]]])
 def test_bad_scores_are_refused(first):
     with pytest.raises(ValueError, match="first must be a non-empty vector"):
         attack_scores(first, [0.0], 0.1, rng=np.random.default_rng(0))
@@ -191,9 +192,7 @@ def test_an_absurdly_small_failure_prob_gives_a_bound_and_no_nan():
     assert 0.0 <= audit.events.mu_lower().low < 1.0
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (2.5, 0.0), (0.5, 0.1), (1.0, 1.0), (800.0, 0.0)]
-)
+@for_each(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (2.5, 0.0), (0.5, 0.1), (1.0, 1.0), (800.0, 0.0)])
 def test_the_accuracy_ceiling_is_that_of_the_extreme_mechanism(epsilon, delta):
     """Tell nothing but the truth with probability delta, otherwise answer at random with odds e^epsilon."""
     coin = 1.0 / (1.0 + math.exp(-epsilon))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.audits.accountants import accountant_bounds, gaussian_composition
 from oracles.toy_mechanisms import Coin, CoinProfile, GaussianSum, toy_pair
+from rows import for_each
 from scipy.integrate import quad
 
 from audits import Budget, Estimate, StreamKey, audit_tails, exact_delta
@@ -106,7 +107,7 @@ def test_independent_accountants_lie_inside():
     assert exact.low - 1e-12 <= seen.high
 
 
-@pytest.mark.parametrize("direction", BOTH)
+@for_each("direction", BOTH)
 def test_a_skewed_law_in_both_directions(direction):
     """One release of one-posterior sampling is its own profile; the two directions differ by far more than a cell."""
     profile = QuadraticProfile(0.5, 1.5)
@@ -179,7 +180,7 @@ def test_the_worse_direction_is_taken():
     assert exact_tail(profile, 0.0).value == 0.95
 
 
-@pytest.mark.parametrize("mechanism", [GaussianSum(1.0), Coin(0.3, 0.2)])
+@for_each("mechanism", [GaussianSum(1.0), Coin(0.3, 0.2)])
 def test_exact_and_sampled_witnesses_agree(mechanism):
     """Null: the sampled interval holds the exact value. Level 1e-7, 2e4 draws."""
     sampled = audit_tails(mechanism, PAIR, [0.2], Budget(20_000, 1e-7, StreamKey(3))).delta(0.2)

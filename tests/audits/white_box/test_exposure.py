@@ -9,6 +9,7 @@ import pytest
 from oracles.audits import exposure as literal
 from oracles.audits import left_out
 from oracles.false_alarm import misses_allowed
+from rows import for_each
 
 from audits import Budget, StreamKey, likelihood_ratio_attack
 from audits import exposure as module_or_function
@@ -95,7 +96,7 @@ def test_the_room_exports_the_function() -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, e in REFERENCE.items() if isinstance(e.mechanism, ExactLaw)])
-@pytest.mark.parametrize("delta", [1e-8, 0.01])
+@pytest.mark.parametrize("delta", [1e-8, pytest.param(0.01, marks=pytest.mark.slow)])
 def test_exact_numbers_equal_one_profile_a_record(name: str, delta: float) -> None:
     mechanism, dataset = REFERENCE[name].mechanism, REFERENCE[name].pair.second
     found, expected = (
@@ -117,7 +118,7 @@ def test_a_mutant_law_one_in_a_million_off_is_outside_the_rounding_allowance() -
     assert not holds(exposure(PosteriorSampling(3.0, 1.0), dataset, budget(), delta=1e-6), wrong)
 
 
-@pytest.mark.parametrize("mechanism", [PosteriorSampling(1.0, 0.0), GaussianOutput(np.eye(2), 1.0, RidgeMap(0.0))])
+@for_each("mechanism", [PosteriorSampling(1.0, 0.0), GaussianOutput(np.eye(2), 1.0, RidgeMap(0.0))])
 def test_a_record_that_alone_determines_a_coordinate_is_told_apart_for_sure(mechanism) -> None:
     """Without it the estimate does not exist, so the two laws have nothing in common: advantage 1, epsilon infinite."""
     dataset = Dataset(np.array([[0.5, 0.0], [0.7, 0.0], [0.0, 0.9]]), np.array([0.3, -0.2, 0.5]), 1.0, 1.0)
@@ -188,7 +189,7 @@ def test_a_leverage_near_one_does_not_cancel() -> None:
 # --- sampled ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("delta", [0.02, 0.05, 0.3])
+@for_each("delta", [0.02, 0.05, 0.3])
 def test_sampled_numbers_equal_their_literal_twins(delta: float) -> None:
     mechanism, dataset, n = OwnCoordinate(1.0), on_axes([1.0, -2.0]), 60
     found = sampled_exposure(mechanism, dataset, budget(n, 0.1), delta=delta)
@@ -396,7 +397,7 @@ def width(bounds: RecordBounds) -> float:
 
 
 @pytest.mark.parametrize("kind", ["posterior", "output"])
-@pytest.mark.parametrize("name", [*HARD, *MODERATE])
+@for_each("name", [*HARD, *MODERATE])
 def test_every_interval_holds_the_truth_and_is_narrow(name: str, kind: str) -> None:
     dataset, lam = (HARD | MODERATE)[name]
     found = seen(kind, dataset, lam)
@@ -406,8 +407,8 @@ def test_every_interval_holds_the_truth_and_is_narrow(name: str, kind: str) -> N
     assert width(found.advantage) < 1e-8
 
 
-@pytest.mark.parametrize("kind", ["posterior", "output"])
-@pytest.mark.parametrize("name", ["n < d, lam=1e-10", "X of 1e5, n < d"])
+@for_each("kind", ["posterior", "output"])
+@for_each("name", ["n < d, lam=1e-10", "X of 1e5, n < d"])
 def test_the_float_laws_with_room_for_a_root_alone_miss(name: str, kind: str) -> None:
     dataset, lam = HARD[name]
     mechanism = PosteriorSampling(GAMMA, lam)

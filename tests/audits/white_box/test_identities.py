@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import Coin, CoinProfile, GaussianSum, LaplaceSum, toy_pair
+from rows import for_each
 
 from audits import Budget, StreamKey
 from audits.white_box.identities import (
@@ -34,13 +35,13 @@ def test_errors_are_the_largest_of_all_entries():
     assert absolute_error([[1.0, 2.2]], [[1.0, 2.0]], rounding=0.0).value == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize(("a", "b"), [([1.0], [1.0, 2.0]), ([], []), ([np.nan], [1.0])])
+@for_each(("a", "b"), [([1.0], [1.0, 2.0]), ([], []), ([np.nan], [1.0])])
 def test_arrays_that_cannot_be_compared_are_refused(a, b):
     with pytest.raises(ValueError, match="must"):
         relative_error(a, b, rounding=0.0)
 
 
-@pytest.mark.parametrize("mechanism", [GaussianSum(1.0), LaplaceSum(0.7), Coin(0.3, 0.2)])
+@for_each("mechanism", [GaussianSum(1.0), LaplaceSum(0.7), Coin(0.3, 0.2)])
 def test_losses_fit_their_samplers(mechanism):
     """Null: the three gaps are 0. Level 1e-7, 4e4 draws."""
     for gap in loss_overlap(mechanism, PAIR, budget()):
@@ -79,7 +80,7 @@ def test_a_normalised_density_has_no_gap():
     assert gap_of(Shifted(1.0)).low <= 0.0 <= gap_of(Shifted(1.0)).high
 
 
-@pytest.mark.parametrize(
+@for_each(
     "broken",
     [
         Shifted(1.0, factor=1.1),

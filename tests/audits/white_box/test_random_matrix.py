@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from audits.estimate import Budget, StreamKey
 from audits.white_box.random_matrix import (
@@ -35,7 +36,7 @@ def test_norm_coverage_agrees_with_the_exact_law_and_refutes_the_other_normalisa
     assert goe_norm_exact(dim, tau, HALF).low > 0.9
 
 
-@pytest.mark.parametrize("dim", [1, 4])
+@for_each("dim", [1, 4])
 def test_sandwich_for_a_multiple_of_the_identity(dim):
     """Null: the exact coverage for H = lambda_min I, which is the least over all H; level 1e-7 an interval."""
     sigma, rho = 0.7, 0.2
@@ -74,7 +75,7 @@ def test_more_than_one_batch_and_reproducibility():
     assert first.n_draws == n_draws
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("H", "kwargs", "message"),
     [
         (np.eye(2), {"sigma": 0.0}, "sigma must be"),

@@ -6,6 +6,7 @@ import pytest
 from oracles.audits import tails as literal
 from oracles.false_alarm import misses_allowed
 from oracles.toy_mechanisms import Coin, GaussianSum, LaplaceSum, toy_pair
+from rows import for_each
 
 from audits import Budget, StreamKey
 from audits.white_box.tails import (
@@ -29,7 +30,7 @@ def budget(n_draws=20_000, failure_prob=1e-7, seed=1, name="test"):
     return Budget(n_draws, failure_prob, StreamKey(seed, (name,)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("losses", "epsilon", "tolerance"),
     [
         ([0.1, 0.5, -2.0, 3.0], 0.2, 1e-15),
@@ -51,7 +52,7 @@ def test_point_estimates_equal_their_literal_twins(losses, epsilon, tolerance):
     assert band.high[0] - curve.radius == pytest.approx(literal.tail(losses, epsilon)) or band.high[0] == 1.0
 
 
-@pytest.mark.parametrize("mechanism", [GaussianSum(1.0), GaussianSum(0.5), Coin(0.3, 0.2), Coin(0.9, 0.6)])
+@for_each("mechanism", [GaussianSum(1.0), GaussianSum(0.5), Coin(0.3, 0.2), Coin(0.9, 0.6)])
 def test_true_profiles_lie_inside(mechanism):
     """Null: all 16 intervals hold. Level 1e-7 (the audit's own failure probability), 2e4 draws."""
     audit, profile = audit_tails(mechanism, PAIR, EPSILONS, budget()), mechanism.profile(PAIR)
@@ -61,7 +62,7 @@ def test_true_profiles_lie_inside(mechanism):
         assert point.tail.low <= profile.tail_at(point.epsilon, point.direction) <= point.tail.high
 
 
-@pytest.mark.parametrize("direction", BOTH)
+@for_each("direction", BOTH)
 def test_infinite_losses_are_seen_in_their_direction_only(direction):
     # heads happens under D only: delta(epsilon) = 0.25 forward at every epsilon, 0 backward from log(4/3) on
     audit = audit_tails(Coin(0.25, 0.0), PAIR, [5.0], budget())
@@ -78,7 +79,7 @@ def test_directions_are_not_confused():
     assert audit.delta(1.0).low == audit.at(1.0, Direction.BACKWARD).delta.low
 
 
-@pytest.mark.parametrize("broken", [GaussianSum(1.0, drawn_sigma=1.1), GaussianSum(1.0, drawn_sigma=1 / 1.1)])
+@for_each("broken", [GaussianSum(1.0, drawn_sigma=1.1), GaussianSum(1.0, drawn_sigma=1 / 1.1)])
 def test_a_sampler_off_by_ten_percent_is_refuted(broken):
     """The loss of a sampler with 10 % wrong noise has another tail; some interval excludes the claimed profile."""
     audit = audit_tails(broken, PAIR, (0.0, 1.0, 2.0), budget(n_draws=400_000))
@@ -117,7 +118,7 @@ def test_intervals_cover_at_the_stated_rate():
     assert misses <= misses_allowed(400, 0.2)
 
 
-@pytest.mark.parametrize("mechanism", [GaussianSum(1.0), Coin(0.3, 0.2)])
+@for_each("mechanism", [GaussianSum(1.0), Coin(0.3, 0.2)])
 def test_curves_hold_at_every_epsilon(mechanism):
     """Null: two DKW bands hold everywhere. Level 1e-7, 2e4 draws; a grid of 81 epsilons chosen freely."""
     profile, grid = mechanism.profile(PAIR), np.linspace(-2, 2, 81)
@@ -173,13 +174,13 @@ def test_a_loss_that_is_not_a_number_is_refused():
         audit_tails(Broken(1.0), PAIR, [0.0], budget(10))
 
 
-@pytest.mark.parametrize(("losses", "epsilons"), [([], [0.0]), ([0.1], []), ([np.nan], [0.0]), ([0.1], [np.inf])])
+@for_each(("losses", "epsilons"), [([], [0.0]), ([0.1], []), ([np.nan], [0.0]), ([0.1], [np.inf])])
 def test_bad_input_is_refused(losses, epsilons):
     with pytest.raises(ValueError, match="must be"):
         tail_estimates(losses, epsilons, 0.01)
 
 
-@pytest.mark.parametrize("scale", [0.3, 0.7, 1.1])
+@for_each("scale", [0.3, 0.7, 1.1])
 def test_rounding_puts_no_mass_beyond_an_atom(scale):
     """Laplace noise: the loss never exceeds 1/scale and has an atom of 1/2 there. Level 1e-7, 2e4 draws a side."""
     law, epsilon = LaplaceSum(scale), 1.0 / scale

@@ -11,6 +11,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.profiles import FiniteLaw, exact_delta
+from rows import for_each
 
 from mechanisms import BOTH, GaussianProfile, LaplaceProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting import composed_law
@@ -195,7 +196,7 @@ def test_an_end_that_goes_to_the_wrong_side_crosses_the_truth(wrong, upper, monk
     assert crosses()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "message"),
     [
         ({"parts": []}, "parts must not be empty"),

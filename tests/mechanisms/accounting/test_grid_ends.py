@@ -13,6 +13,7 @@ from flint import fmpz_poly
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.profiles import FiniteLaw, FloatBrackets, convolved, exact_delta
+from rows import for_each
 
 from mechanisms import (
     BOTH,
@@ -72,7 +73,7 @@ def test_both_ends_hold_everywhere_and_no_end_may_be_moved(profile, direction):
         assert moved[1]
 
 
-@pytest.mark.parametrize("profile", [PROFILES[0], PROFILES[5]], ids=str)
+@for_each("profile", [PROFILES[0], PROFILES[5]])
 def test_the_ends_approach_with_the_square_of_the_step(profile):
     gaps = []
     for step in (2.0**-4, 2.0**-5, 2.0**-6):
@@ -195,7 +196,7 @@ def test_a_power_is_that_of_the_rational_law_rounded_to_its_side(masses, count):
             assert off != 0 or mass * ONE == int(mass * ONE)
 
 
-@pytest.mark.parametrize("upper", [True, False])
+@for_each("upper", [True, False])
 def test_products_rounded_to_the_other_side_are_seen(upper):
     """Null: the same law with the rule of the other end."""
     exact = convolved([Fraction(m, ONE) for m in (3, 70, 5)], 6)
@@ -226,7 +227,7 @@ def test_trimming_cuts_what_it_may():
     assert (cut.start, cut.beyond) == (1, 0)
 
 
-@pytest.mark.parametrize("upper", [True, False])
+@for_each("upper", [True, False])
 def test_either_of_two_losses_may_be_infinite(upper):
     both = law([ONE // 2], upper, beyond=ONE // 4).times(law([ONE // 2], upper, beyond=ONE // 8 + 1), 1)
     exact = 1 - (1 - Fraction(1, 4)) * (1 - Fraction(ONE // 8 + 1, ONE))
@@ -269,7 +270,7 @@ def test_an_empty_law_loses_nothing():
     assert read.epsilon_at(0.1) == 0.0
 
 
-@pytest.mark.parametrize("upper", [True, False])
+@for_each("upper", [True, False])
 def test_an_infinite_epsilon_leaves_what_is_infinite(upper):
     """On steps so small that the number of steps up to a large epsilon is no float either."""
     for step in (0.25, 2.0**-29):

@@ -14,6 +14,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.literal_training import line_delta_and_tail, plane_delta, renyi_by_quadrature, worst_pair
+from rows import for_each
 
 from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
 from mechanisms.accounting.subsampled_gaussian import (
@@ -44,7 +45,7 @@ def agrees(profile, exact, epsilon) -> bool:
     )
 
 
-@pytest.mark.parametrize(("rate", "mu", "relation"), CASES)
+@for_each(("rate", "mu", "relation"), CASES)
 def test_the_profile_is_its_definition_and_wrong_ones_are_not(rate, mu, relation) -> None:
     profile = SubsampledGaussianProfile(rate, mu, relation)
     wrong = [
@@ -60,7 +61,7 @@ def test_the_profile_is_its_definition_and_wrong_ones_are_not(rate, mu, relation
         assert not any(agrees(mutant, exact, epsilon) for mutant in wrong)
 
 
-@pytest.mark.parametrize("relation", Relation)
+@for_each("relation", Relation)
 def test_dp_accounting_has_the_same_pair(relation) -> None:
     """Its REPLACE pair is ours too; its names say which data set the output is drawn from."""
     rate, mu = 0.03, 0.8
@@ -155,7 +156,7 @@ def test_without_sampling_it_is_the_gaussian_profile() -> None:
             assert profile.epsilon_bracket(0.0, direction).low == math.inf
 
 
-@pytest.mark.parametrize("relation", Relation)
+@for_each("relation", Relation)
 def test_a_gradient_of_length_0_loses_nothing(relation) -> None:
     profile = SubsampledGaussianProfile(0.3, 0.0, relation)
     for direction in BOTH:
@@ -167,7 +168,7 @@ def test_a_gradient_of_length_0_loses_nothing(relation) -> None:
         assert profile.delta_bracket(0.0, direction).high == profile.tail_bracket(0.5, direction).high == 0.0
 
 
-@pytest.mark.parametrize("rate", [1e-9, 0.01, 0.5, 1 - 2.0**-53])
+@for_each("rate", [1e-9, 0.01, 0.5, 1 - 2.0**-53])
 def test_the_end_of_the_losses_is_decided_exactly(rate) -> None:
     """Drawn without the record the loss is below -log(1 - rate); with it, above log(1 - rate): floats either side."""
     profile = SubsampledGaussianProfile(rate, 3.0, Relation.ADD)
@@ -234,7 +235,7 @@ def test_extreme_arguments_stay_numbers() -> None:
     assert unsampled(-1e5, 1.0) == -1e5
 
 
-@pytest.mark.parametrize("relation", Relation)
+@for_each("relation", Relation)
 def test_the_worse_direction_is_meant_unless_one_is_named(relation) -> None:
     """Everything asked for,"""
     profile = SubsampledGaussianProfile(0.3, 1.0, relation)
@@ -280,7 +281,7 @@ def test_bad_input() -> None:
         SubsampledGaussianProfile(0.1, 1.0, Relation.ADD).epsilon_at(2.0)
 
 
-@pytest.mark.parametrize(("rate", "mu", "order"), [(0.02, 1.5, 2), (0.3, 0.4, 5), (1.0, 0.5, 3)])
+@for_each(("rate", "mu", "order"), [(0.02, 1.5, 2), (0.3, 0.4, 5), (1.0, 0.5, 3)])
 def test_the_sum_is_the_integral_and_covers_the_other_direction(rate, mu, order) -> None:
     exact = renyi_by_quadrature(rate, mu, order)
     cost = renyi_divergence(rate, mu, order)

@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pytest
 from oracles.mechanisms import as_run as code
+from rows import for_each
 
 from mechanisms import Dataset
 from mechanisms.as_run.as_run_methods import as_run_methods
@@ -153,7 +154,7 @@ def test_methods_by_the_columns_of_the_tables() -> None:
             assert any("1e-6" in words for words in method.differs)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("domain", "promise", "words"),
     [
         (Domain(3, 2.0, 1.0), Promise(1.0, 1e-6), "x_bound must be 1"),
@@ -166,7 +167,7 @@ def test_what_the_code_is_not_for(domain: Domain, promise: Promise, words: str) 
         as_run_methods()["SSP"].build(domain, promise)
 
 
-@pytest.mark.parametrize("kind", [AsRunSSP, AsRunAdaSSP, AsRunOPS, AsRunAdaOPS, AsRunObjPert])
+@for_each("kind", [AsRunSSP, AsRunAdaSSP, AsRunOPS, AsRunAdaOPS, AsRunObjPert])
 def test_bad_budgets(kind: type) -> None:
     with pytest.raises(ValueError, match="epsilon must be"):
         kind(0.0)

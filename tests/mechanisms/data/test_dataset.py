@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from rows import for_each
 
 from mechanisms import LogisticLoss, ObjectivePerturbation, PosteriorSampling
 from mechanisms.data.dataset import (
@@ -46,7 +47,7 @@ def test_shapes_bounds_and_immutability() -> None:
     assert copied.X[0, 0] == 0.6
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("features", "response", "x_bound", "y_bound", "message"),
     [
         (X[0], Y, 1, 1, "X must have 2 axes"),
@@ -134,7 +135,7 @@ def test_pickle() -> None:
     assert pickle.loads(pickle.dumps(dataset)).digest == dataset.digest
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e300])
+@for_each("scale", [1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e300])
 def test_row_norms_do_not_overflow(scale: float) -> None:
     assert row_norms(scale * np.array([[3.0, 4.0]]))[0] == pytest.approx(5 * scale, rel=1e-14)
     assert row_norms(np.zeros((2, 3))).tolist() == [0.0, 0.0]
@@ -352,10 +353,8 @@ HOLDERS = {
 }
 
 
-@pytest.mark.parametrize("name", HOLDERS)
-@pytest.mark.parametrize(
-    "shown", [repr, str, lambda v: f"{v!r}", lambda v: repr([{"frame": v}]), lambda v: repr(pd.Series([v, v]))]
-)
+@for_each("name", HOLDERS)
+@for_each("shown", [repr, str, lambda v: f"{v!r}", lambda v: repr([{"frame": v}]), lambda v: repr(pd.Series([v, v]))])
 def test_no_representation_shows_a_cell(name, shown):
     text = shown(HOLDERS[name]())
     digits = [f"{abs(cell):.6f}"[2:6] for cell in (*CELLS, 0.314159, 0.271828, 0.161803)]

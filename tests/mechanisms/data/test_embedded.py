@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from rows import for_each
 from statsmodels import datasets
 
 from mechanisms.data import synthetic
@@ -14,7 +15,7 @@ from mechanisms.data.embedded import SOURCES, load
 from mechanisms.data.synthetic import Planted
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
+@for_each("name", sorted(SOURCES))
 def test_embedded_data_agree_with_their_source(name: str) -> None:
     dataset, frame, source = load(name), getattr(datasets, name).load_pandas().data, SOURCES[name]
     assert dataset.n_records == len(frame)
@@ -40,7 +41,7 @@ def test_embedded_data_agree_with_their_source(name: str) -> None:
         np.testing.assert_allclose(dataset.y, np.minimum(raw_response / source.response_scale, 1.0))
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
+@for_each("name", sorted(SOURCES))
 def test_ranges_are_round_numbers_and_not_the_extremes_of_the_records(name: str) -> None:
     """A range read off the data would fit it exactly; at least one feature of each set leaves room on a side."""
     frame = getattr(datasets, name).load_pandas().data
@@ -80,7 +81,7 @@ GENERATORS: list[Callable[[np.random.Generator], Planted]] = [
 ]
 
 
-@pytest.mark.parametrize("generator", GENERATORS)
+@for_each("generator", GENERATORS)
 def test_generators_are_reproducible_public_and_shaped(generator: Callable[[np.random.Generator], Planted]) -> None:
     one, two, other = (generator(np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert one.dataset.digest == two.dataset.digest != other.dataset.digest
@@ -104,7 +105,7 @@ def test_linear_gaussian_is_unbounded() -> None:
     assert ((planted.theta >= 0) & (planted.theta <= 1)).all()
 
 
-@pytest.mark.parametrize("dim", [1, 2, 5])
+@for_each("dim", [1, 2, 5])
 def test_margin_classes(dim: int) -> None:
     """Null: the height above the margin has the stated law (DKW, 20,000 draws, level 1e-7)."""
     n_records, margin = 20_000, 0.4
@@ -136,7 +137,7 @@ def test_sphere_labels() -> None:
     assert (noisy.dataset.y != np.sign(noisy.dataset.X @ noisy.theta)).any()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "message"),
     [
         (lambda rng: synthetic.linear_unit_rows(-1, 2, noise_sd=1, rng=rng), "n_records must be a whole number"),

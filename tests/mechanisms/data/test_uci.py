@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
+from rows import for_each
 from scipy.io import savemat
 
 from mechanisms.data.dataset import DataError, Dataset
@@ -30,7 +31,7 @@ def read_regression(path: Path, *, target=-1, drops=(), codes=MappingProxyType({
     return regression_of(coded(frame, codes, path.name), target, drops, path)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text"),
     [
         ("a.csv", "\n".join(row.replace(" ", ",") for row in ROWS)),
@@ -111,7 +112,7 @@ def test_numbers_that_stand_for_others(tmp_path: Path) -> None:
     assert np.array_equal(read_regression(path, codes=codes).X, [[1, 2], [2, 1], [1, 2]])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "message"),
     [
         ("a.xls", "1,2", "suffix must be one of"),
@@ -176,7 +177,7 @@ KIDNEY = """% a remark, with commas
 """
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@for_each("end", ["\n", "\r\n", "\r"])
 def test_the_kidney_file_as_it_is_published(tmp_path: Path, end: str) -> None:
     path = write(tmp_path, "kidney.arff", KIDNEY.replace("\n", end))
     frame = read_table(path)
@@ -190,7 +191,7 @@ def test_the_kidney_file_as_it_is_published(tmp_path: Path, end: str) -> None:
     assert np.array_equal(found.y, [1, 1, 1, -1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fault",
     [
         KIDNEY.replace("@data", ""),

@@ -11,6 +11,7 @@ from oracles.false_alarm import LEVEL, misses_allowed
 from oracles.mechanisms.objective_perturbation import log_density as literal_log_density
 from oracles.mechanisms.objective_perturbation import minimiser
 from oracles.toy_mechanisms import GaussianSum, toy_pair
+from rows import for_each
 from scipy import stats
 from scipy.special import chdtrc, ndtr
 
@@ -42,7 +43,7 @@ def ball_log_mass(low, high):
         ctx.prec = 53
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("low", "high"),
     [
         (-1.0, 2.0),
@@ -63,7 +64,7 @@ def test_free_and_empty_intervals():
     assert log_normal_mass([-np.inf, 1.0], [np.inf, 1.0]).tolist() == [0.0, -np.inf]
 
 
-@pytest.mark.parametrize(("low", "high"), [(-1, 2), (6, 6.1), (-6.1, -6), (9, math.inf), (-math.inf, math.inf)])
+@for_each(("low", "high"), [(-1, 2), (6, 6.1), (-6.1, -6), (9, math.inf), (-math.inf, math.inf)])
 def test_an_interval_is_filled_at_its_shares_of_mass(low, high):
     """The value at share u has the mass u between it and the end nearer to the bulk, by ball arithmetic."""
     shares = np.array([0.01, 0.3, 0.9])
@@ -164,7 +165,7 @@ def test_the_same_check_refutes_draws_that_are_not_conditional():
     assert uniform_distance(shares_in(FOUR, wide[box_of(FOUR, wide) >= 0])[2]) > limit
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 7])
+@for_each("dim", [1, 2, 3, 7])
 def test_a_half_line_cut_into_boxes_keeps_its_mass(dim):
     """P(t > 6) = the sum over cells of q and shells of the norm."""
     q_ends = np.array([-np.inf, -9.0, -1.0, 0.2, 5.0, np.inf]) if dim > 1 else np.array([-np.inf, np.inf])
@@ -199,9 +200,9 @@ def budget(n_draws: int = 4000) -> Budget:
     return Budget(n_draws, 1e-7, StreamKey(5, ("gaussian envelopes",)))
 
 
-@pytest.mark.parametrize("pair", [ADD, ADD.swapped()], ids=["add", "remove"])
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("tail", [0.3, 1e-3, 1e-9, 1e-12])
+@for_each("pair", [ADD, ADD.swapped()])
+@for_each("direction", list(Direction))
+@for_each("tail", [0.3, 1e-3, 1e-9, 1e-12])
 def test_posterior_tails_against_the_exact_profile(pair: NeighbouringPair, direction: Direction, tail: float) -> None:
     """Null: both intervals hold the closed form (W19-T4.1 in QuadraticProfile). Level 1e-7, 4000 draws."""
     profile = OPS.profile(pair)
@@ -217,7 +218,7 @@ def test_posterior_tails_against_the_exact_profile(pair: NeighbouringPair, direc
     assert audit.acceptance > 0.99
 
 
-@pytest.mark.parametrize("seed", [10, 11, 12])
+@for_each("seed", [10, 11, 12])
 def test_an_epsilon_next_to_the_largest_loss(seed: int) -> None:
     """The event is no smaller than the closed form a few last digits below the largest loss.
 
@@ -236,8 +237,8 @@ def test_an_epsilon_next_to_the_largest_loss(seed: int) -> None:
         assert tail <= math.exp(envelope.log_mass) <= tail + 1e-6
 
 
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("epsilon", [0.5, 3.0, 20.0])
+@for_each("direction", list(Direction))
+@for_each("epsilon", [0.5, 3.0, 20.0])
 def test_gaussian_tails_against_the_exact_profile(direction: Direction, epsilon: float) -> None:
     """Null: both intervals hold the closed form. Level 1e-7, 4000 draws."""
     profile = GAUSSIAN.profile(ADD)
@@ -255,9 +256,7 @@ def test_less_noise_than_claimed_is_refuted_at_1e_minus_9() -> None:
     assert audit.tail.low > profile.tail_at(epsilon, direction)
 
 
-@pytest.mark.parametrize(
-    "ends", [((8.0, math.inf),), ((-math.inf, -6.0), (7.0, math.inf)), ((-1.0, 0.5),), ((9.0, 9.1),)]
-)
+@for_each("ends", [((8.0, math.inf),), ((-math.inf, -6.0), (7.0, math.inf)), ((-1.0, 0.5),), ((9.0, 9.1),)])
 def test_intervals_of_a_normal_variable(ends: tuple[tuple[float, float], ...]) -> None:
     """Null: draws lie inside, their shares are those of the law. Threshold by DKW, level 1e-7, 2e4 draws."""
     union = NormalIntervals(ends)
@@ -288,8 +287,8 @@ def regression_pair():
     return NeighbouringPair.add(Dataset(X, y, 1.0, 1.0), np.ones(5) / math.sqrt(5), -1.0)
 
 
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("loss", [LogisticLoss(), SquaredLoss()], ids=lambda loss: loss.name)
+@for_each("direction", list(Direction))
+@for_each("loss", [LogisticLoss(), SquaredLoss()])
 def test_noise_of_objective_perturbation_against_its_definition(loss, direction):
     rng = np.random.default_rng(2)
     features, y = rng.normal(size=(12, 2)) / 3, np.where(rng.random(12) < 0.5, 1.0, -1.0)
@@ -304,10 +303,8 @@ def test_noise_of_objective_perturbation_against_its_definition(loss, direction)
     assert source.log_density(z) == pytest.approx(np.log(np.prod(np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi), axis=1)))
 
 
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize(
-    "mechanism", [PosteriorSampling(3.0, 0.7), GaussianOutput(np.diag([1.0, 2, 3, 1, 2]), 4.0)], ids=["OPS", "Gaussian"]
-)
+@for_each("direction", list(Direction))
+@for_each("mechanism", [PosteriorSampling(3.0, 0.7), GaussianOutput(np.diag([1.0, 2, 3, 1, 2]), 4.0)])
 def test_noise_leads_to_the_outputs_that_the_mechanism_draws(mechanism, direction):
     """The same generator, asked by the mechanism and by its noise, gives the same losses."""
     pair = regression_pair()
@@ -321,7 +318,7 @@ def test_noise_leads_to_the_outputs_that_the_mechanism_draws(mechanism, directio
     assert np.array_equal(noise, kept)
 
 
-@pytest.mark.parametrize("direction", list(Direction))
+@for_each("direction", list(Direction))
 def test_outputs_are_those_of_the_mechanism(direction):
     mechanism, pair = PosteriorSampling(3.0, 0.7), regression_pair()
     source = output_points(mechanism, pair, direction)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.literal_training import cost, filtered_draws, gradient, limit
+from rows import for_each
 
 from mechanisms import (
     BOTH,
@@ -56,7 +57,7 @@ def realised(mechanism: FilteredDPSGD, output: np.ndarray, data: Dataset) -> np.
     return np.array(norms)
 
 
-@pytest.mark.parametrize(("mechanism", "data"), FILTERED)
+@for_each(("mechanism", "data"), FILTERED)
 def test_the_twin_draws_the_same(mechanism, data):
     outputs = mechanism.draw(data, 3, rng=np.random.default_rng(5))
     twin, spent = filtered_draws(mechanism, data, 3, np.random.default_rng(5))
@@ -126,7 +127,7 @@ class AverageFilter(RenyiFilter):
         return np.broadcast_to(np.mean(spent, axis=-1, keepdims=True) <= self.budget, spent.shape)
 
 
-@pytest.mark.parametrize("wrong", [LateFilter, AverageFilter])
+@for_each("wrong", [LateFilter, AverageFilter])
 def test_wrong_filters_overspend(wrong):
     mechanism = FilteredDPSGD(SAMPLED, wrong(5, 0.08))
     outputs = mechanism.draw(LABELS, 5, rng=np.random.default_rng(3))
@@ -183,7 +184,7 @@ def test_records_are_covered_by_the_filter_and_by_the_training_without_it():
     np.testing.assert_array_equal(laws.mu, FULL.dominating_laws(LINEAR).mu)
 
 
-@pytest.mark.parametrize("mu", [0.51, 0.8])  # exactly 0.5 would leave the fourth step to rounding, which refuses
+@for_each("mu", [0.51, 0.8])  # exactly 0.5 would leave the fourth step to rounding, which refuses
 def test_the_gaussian_filter_is_attained_by_a_record_that_is_always_clipped(mu):
     """One record of a long gradient: as many steps as the budget pays for, whose loss is exactly normal.
 
@@ -250,7 +251,7 @@ def test_distances_are_those_of_one_record_more():
     )
 
 
-@pytest.mark.parametrize("privacy_filter", [RenyiFilter(3, 0.2), GaussianFilter(0.4)])
+@for_each("privacy_filter", [RenyiFilter(3, 0.2), GaussianFilter(0.4)])
 def test_nobody_overspends_whatever_is_asked(privacy_filter):
     interaction, rng = FilteredInteraction(TWELVE_LABELS, privacy_filter), np.random.default_rng(4)
     unit = 1.5 if isinstance(privacy_filter, RenyiFilter) else 1.0

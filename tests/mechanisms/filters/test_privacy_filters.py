@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 
 from mechanisms import DPSGD, Direction, Filter, FilteredDPSGD, GaussianFilter, RenyiFilter, RenyiOdometer
 from mechanisms.filters.filtered_training import FilteredInteraction
@@ -48,7 +49,7 @@ def test_sums_are_rounded_upwards(costs):
     assert total <= float(exact) * (1 + 1e-13) + 1e-300
 
 
-@pytest.mark.parametrize("privacy_filter", [RenyiFilter(3, 0.5), GaussianFilter(0.5), RenyiOdometer(3)])
+@for_each("privacy_filter", [RenyiFilter(3, 0.5), GaussianFilter(0.5), RenyiOdometer(3)])
 def test_protocol_and_pickling(privacy_filter):
     assert isinstance(privacy_filter, Filter)
     assert pickle.loads(pickle.dumps(privacy_filter)) == privacy_filter
@@ -94,7 +95,7 @@ def test_the_odometer_holds_at_any_stopping_time():
     assert 0.01 < exceeded.mean() <= share
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "words"),
     [
         (lambda: RenyiFilter(1, 0.5), "order must be a whole number of at least 2, got order=1"),
@@ -116,7 +117,7 @@ def test_a_statement_is_frozen():
         LossStatement(1.0, 0.1, 2).loss_bound = 0.0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "words"),
     [
         (lambda: RenyiFilter("8", 1.0), "order must be a whole number of at least 2, got order='8'"),

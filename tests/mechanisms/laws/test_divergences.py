@@ -9,6 +9,7 @@ from itertools import product as tuples
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from mechanisms.laws.divergences import (
     FiniteMechanism,
@@ -35,7 +36,7 @@ P, Q = (F(1, 2), F(1, 3), F(1, 6)), (F(1, 4), F(1, 4), F(1, 2))
 TELLS = SymbolMechanism({(): (F(1, 2), F(1, 2)), (0,): (F(1), F(0)), (1,): (F(0), F(1)), (0, 1): (F(1, 2), F(1, 2))})
 
 
-@pytest.mark.parametrize("factor", [F(1), F(3, 2), F(4)])
+@for_each("factor", [F(1), F(3, 2), F(4)])
 def test_hockey_stick_is_the_worst_event(factor):
     events = chain.from_iterable(combinations(range(3), k) for k in range(4))
     worst = max(sum((P[i] - factor * Q[i] for i in event), F(0)) for event in events)

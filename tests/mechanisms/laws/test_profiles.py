@@ -16,6 +16,7 @@ from oracles.mechanisms.profiles import gaussian_log_delta as by_definition
 from oracles.mechanisms.profiles import gaussian_log_delta_balls as by_balls
 from oracles.toy_mechanisms import LaplaceSum, toy_pair
 from oracles.verify import w18_small as oracle
+from rows import for_each
 
 from audits import Budget, StreamKey, audit_tails, exact_delta, exact_epsilon
 from mechanisms import (
@@ -68,7 +69,7 @@ def test_log_delta_agrees_with_the_definition(mu: float, epsilon: float, toleran
     assert GaussianProfile(mu).log_delta_at(epsilon) == pytest.approx(by_definition(epsilon, mu), abs=tolerance)
 
 
-@pytest.mark.parametrize("mu", [1e-12, 1e-6, 1e-3, 0.1, 1.0, 5.0, 60.0])
+@for_each("mu", [1e-12, 1e-6, 1e-3, 0.1, 1.0, 5.0, 60.0])
 def test_log_delta_is_accurate_to_1e_12_down_to_1e_300(mu: float) -> None:
     """Standardised thresholds z of the loss from far left to the right tail at 1e-300, against 4000 bits."""
     for z in (-20.0, -3.0, -1.0, -0.1, 0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 36.0):
@@ -76,8 +77,8 @@ def test_log_delta_is_accurate_to_1e_12_down_to_1e_300(mu: float) -> None:
         assert GaussianProfile(mu).log_delta_at(epsilon) == pytest.approx(by_balls(epsilon, mu), abs=1e-12)
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("mu", [1e-8, 0.03, 1.0, 12.0])
+@for_each("direction", BOTH)
+@for_each("mu", [1e-8, 0.03, 1.0, 12.0])
 def test_brackets_hold_the_float_values_and_are_narrow(mu: float, direction: Direction) -> None:
     profile = GaussianProfile(mu)
     for z in (-5.0, -1.0, 0.0, 1.0, 5.0, 30.0):
@@ -115,8 +116,8 @@ def test_known_values() -> None:
     assert GaussianProfile(1.0).epsilon_at(1e-5) == pytest.approx(4.377, abs=1e-3)
 
 
-@pytest.mark.parametrize("mu", [1e-7, 0.2, 1.0, 40.0])
-@pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-40, 1e-300, 5e-324])
+@for_each("mu", [1e-7, 0.2, 1.0, 40.0])
+@for_each("delta", [0.3, 1e-6, 1e-40, 1e-300, 5e-324])
 def test_epsilon_at_is_on_the_safe_side_and_bracketed(mu: float, delta: float) -> None:
     profile = GaussianProfile(mu)
     epsilon = profile.epsilon_at(delta)
@@ -195,7 +196,7 @@ def test_extreme_arguments_stay_finite_numbers() -> None:
         assert GaussianProfile(mu).delta_bracket(-math.inf).low == 1.0
 
 
-@pytest.mark.parametrize("mu", [-1.0, math.nan, math.inf])
+@for_each("mu", [-1.0, math.nan, math.inf])
 def test_bad_mu(mu: float) -> None:
     with pytest.raises(ValueError, match="mu must be finite and at least 0"):
         GaussianProfile(mu)
@@ -236,7 +237,7 @@ def test_a_cancelling_formula_is_caught() -> None:
 BUDGETS = [(e, d) for e in (0.0, 0.01, 0.5, 1.0, 8.0) for d in (1e-12, 1e-6, 1e-3, 0.3)]
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+@for_each(("epsilon", "delta"), BUDGETS)
 def test_analytic_mu_solves_its_equation_from_the_safe_side(epsilon, delta):
     mu = analytic_mu(epsilon, delta)
     # the textbook formula cancels at small deltas: 1e-13 absolute
@@ -246,7 +247,7 @@ def test_analytic_mu_solves_its_equation_from_the_safe_side(epsilon, delta):
     assert GaussianProfile(mu * (1 + 1e-9)).delta_at(epsilon) > delta
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(e, d) for e, d in BUDGETS if e > 0])
+@for_each(("epsilon", "delta"), [(e, d) for e, d in BUDGETS if e > 0])
 def test_analytic_sigma_agrees_with_dp_accounting(epsilon, delta):
     theirs = dp_accounting.get_sigma_gaussian(epsilon, delta)  # bisection to 1e-12 relative
     assert analytic_sigma(1.0, epsilon, delta) == pytest.approx(theirs, rel=1e-6)
@@ -312,8 +313,8 @@ def laplace_by_definition(epsilon: float, size: float) -> tuple[float, float]:
         return float(delta), float(tail)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("share", [-1.5, -0.999, -0.5, 0.0, 0.3, 0.9, 1.5])
+@for_each("size", SIZES)
+@for_each("share", [-1.5, -0.999, -0.5, 0.0, 0.3, 0.9, 1.5])
 def test_profile_agrees_with_the_definition_in_both_directions(size: float, share: float) -> None:
     profile, epsilon = LaplaceProfile(size), share * size
     delta, tail = laplace_by_definition(epsilon, size)
@@ -357,7 +358,7 @@ def test_limits() -> None:
         LaplaceProfile(-1.0)
 
 
-@pytest.mark.parametrize("delta", [1e-12, 1e-3, 0.2, 0.9])
+@for_each("delta", [1e-12, 1e-3, 0.2, 0.9])
 def test_epsilon_at_is_on_the_safe_side_and_bracketed_between_laplace_laws(delta: float) -> None:
     profile = LaplaceProfile(2.0)
     epsilon = profile.epsilon_at(delta)
@@ -450,8 +451,8 @@ def in_rationals(name: str, pair: NeighbouringPair, epsilon: float, direction: D
         return float(gaussian_balls(arb(epsilon), ball(square).sqrt())[0])
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("name", MECHANISMS)
+@for_each("direction", BOTH)
+@for_each("name", MECHANISMS)
 def test_brackets_hold_the_rational_value(name: str, direction: Direction) -> None:
     thin = NeighbouringPair.add(THIN, [0.9, -0.9], -0.7)
     for pair in (example_pair(), NeighbouringPair.remove(example_data(), 7), thin):

@@ -9,6 +9,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.mechanisms.profiles import quadratic_delta as by_definition
+from rows import for_each
 
 from mechanisms.base import BOTH, Direction, PrivacyProfile
 from mechanisms.laws.profile_tools import SwappedProfile
@@ -64,8 +65,8 @@ def exact_logs(epsilon: float, leverage: float, residual: float, direction: Dire
     raise AssertionError("16384 bits must be enough here")
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("leverage", [1e-12, 1e-8, 1e-5, 1e-2, 1.0, 1e3])
+@for_each("direction", BOTH)
+@for_each("leverage", [1e-12, 1e-8, 1e-5, 1e-2, 1.0, 1e3])
 def test_logs_are_accurate_to_1e_12_down_to_1e_300(leverage: float, direction: Direction) -> None:
     for residual in (0.0, 1e-3, 0.1, 1.0, 10.0, 100.0):
         profile = QuadraticProfile(leverage, residual)
@@ -79,7 +80,7 @@ def test_logs_are_accurate_to_1e_12_down_to_1e_300(leverage: float, direction: D
             assert profile.log_tail_at(epsilon, direction) == pytest.approx(log_tail, abs=1e-12, rel=1e-15)
 
 
-@pytest.mark.parametrize("direction", BOTH)
+@for_each("direction", BOTH)
 def test_brackets_are_narrow_and_hold_the_float_values(direction: Direction) -> None:
     for leverage, residual in ((1e-6, 0.3), (0.02, 1.0), (0.9, 4.0), (30.0, 0.0)):
         profile = QuadraticProfile(leverage, residual)
@@ -145,7 +146,7 @@ def digits(epsilon: float, leverage: float, residual: float) -> mp.mpf:
 NEXT_TO_LARGEST = [(6.4e-9, 9.7e-4), (1e-3, 0.0), (0.5, 2.0), (40.0, 0.3), (1e-10, 1e-4)]
 
 
-@pytest.mark.parametrize(("leverage", "residual"), NEXT_TO_LARGEST)
+@for_each(("leverage", "residual"), NEXT_TO_LARGEST)
 def test_next_to_the_largest_loss_delta_is_right_and_not_zero(leverage: float, residual: float) -> None:
     profile = QuadraticProfile(leverage, residual)
     largest = profile.largest_loss(B)
@@ -164,7 +165,7 @@ def test_next_to_the_largest_loss_delta_is_right_and_not_zero(leverage: float, r
 
 
 @pytest.mark.parametrize(("leverage", "residual"), [*NEXT_TO_LARGEST, (0.3, 2.0), (50.0, 10.0)])
-@pytest.mark.parametrize("delta", [0.0, 1e-120, 1e-70, 1e-22, 1e-6])
+@for_each("delta", [0.0, 1e-120, 1e-70, 1e-22, 1e-6])
 def test_epsilon_with_the_record_is_on_the_safe_side(leverage: float, residual: float, delta: float) -> None:
     profile = QuadraticProfile(leverage, residual)
     epsilon = profile.epsilon_at(delta, B)
@@ -182,9 +183,9 @@ def test_one_unit_below_is_not_on_the_safe_side() -> None:
     assert profile.log_delta_at(below, B) > math.log(at)
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("delta", [0.2, 1e-6, 1e-30, 1e-290])
-@pytest.mark.parametrize(("leverage", "residual"), [(1e-8, 1.0), (1e-3, 0.0), (0.3, 2.0), (50.0, 10.0)])
+@for_each("direction", BOTH)
+@for_each("delta", [0.2, 1e-6, 1e-30, 1e-290])
+@for_each(("leverage", "residual"), [(1e-8, 1.0), (1e-3, 0.0), (0.3, 2.0), (50.0, 10.0)])
 def test_epsilon_at_is_safe_and_bracketed(leverage: float, residual: float, delta: float, direction: Direction) -> None:
     profile = QuadraticProfile(leverage, residual)
     epsilon = profile.epsilon_at(delta, direction)
@@ -294,7 +295,7 @@ def test_swapped_profile_exchanges_directions() -> None:
         assert swapped.epsilon_bracket(1e-3, direction) == inner.epsilon_bracket(1e-3, other)
 
 
-@pytest.mark.parametrize(("leverage", "residual"), [(-1e-9, 0.0), (math.nan, 0.0), (1.0, math.inf), (math.inf, 1.0)])
+@for_each(("leverage", "residual"), [(-1e-9, 0.0), (math.nan, 0.0), (1.0, math.inf), (math.inf, 1.0)])
 def test_bad_parameters(leverage: float, residual: float) -> None:
     with pytest.raises(ValueError, match="must be finite"):
         QuadraticProfile(leverage, residual)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles.mechanisms import joint_releases as oracle
+from rows import for_each
 
 from mechanisms.base import BOTH, Direction
 from mechanisms.catalogue import example_data
@@ -44,7 +45,7 @@ def test_corrected_w18_keeps_its_budget_at_any_scale(budget, dim):
 
 
 @pytest.mark.parametrize("budget", [(0.5, 1e-4), (1.0, 1e-2), (4.0, 0.1)])
-@pytest.mark.parametrize("dim", [1, 2])
+@for_each("dim", [1, 2])
 def test_corrected_w19_keeps_its_budget(budget, dim):
     for n in (6, 400):
         rule = CorrectedRule2019(*budget, kappa=1.0, n_public=n + 1)

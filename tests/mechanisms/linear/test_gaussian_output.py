@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from oracles.mechanisms.ridge import democratic_log_density, estimate, hessian, isotropic_mu, log_normal_density
+from rows import for_each
 
 from mechanisms import GaussianProfile
 from mechanisms.base import BOTH, Direction, ExactLaw, WhiteBox
@@ -34,8 +35,8 @@ def pairs(data: Dataset) -> dict[str, NeighbouringPair]:
     }
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("lam", [0.0, 1.0])
+@for_each("relation", RELATIONS)
+@for_each("lam", [0.0, 1.0])
 def test_density_loss_and_profile_of_fixed_noise(relation: str, lam: float) -> None:
     gamma = 7.0
     mechanism, pair = GaussianOutput(A, gamma, RidgeMap(lam)), pairs(dataset())[relation]
@@ -51,7 +52,7 @@ def test_density_loss_and_profile_of_fixed_noise(relation: str, lam: float) -> N
     assert mechanism.sensitivity(pair) == pytest.approx(math.sqrt(shift @ A @ shift), rel=1e-11)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@for_each("relation", RELATIONS)
 def test_isotropic(relation: str) -> None:
     pair = pairs(dataset())[relation]
     mechanism = GaussianOutput.isotropic(4.0, 3)
@@ -68,7 +69,7 @@ def test_other_estimators() -> None:
     assert mechanism.draw(pair.first, 6, rng=np.random.default_rng(0)).shape == (6, 1)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@for_each("relation", RELATIONS)
 def test_democratic_noise(relation: str) -> None:
     gamma, lam = 3.0, 0.4
     mechanism, pair = DemocraticOutput(gamma, lam), pairs(dataset())[relation]
@@ -102,8 +103,8 @@ def distance(mechanism: WhiteBox, profile: GaussianProfile, pair: NeighbouringPa
     return max(abs(float((loss > t).mean()) - profile.tail_at(t, direction)) for t in points)
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("relation", RELATIONS)
+@for_each("direction", BOTH)
+@for_each("relation", RELATIONS)
 def test_drawn_losses_follow_the_profile(relation: str, direction: Direction) -> None:
     """Null: losses of 100,000 draws have the exact law; DKW band, level 1e-7 for each of the six cases."""
     mechanism, pair = GaussianOutput(A, 7.0), pairs(dataset())[relation]
@@ -141,7 +142,7 @@ def test_twins_share_what_they_do_not_break() -> None:
     assert data_precision.log_density(outputs, pair.first).shape == (5,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("precision", "gamma", "message"),
     [
         (np.eye(2)[:1], 1.0, "finite square matrix"),
@@ -177,7 +178,7 @@ def test_protocols_immutability_and_pickle() -> None:
     assert "democratic" in DemocraticOutput(1.0, 1.0).name
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@for_each("relation", RELATIONS)
 def test_brackets_from_the_data_hold_what_floats_say(relation: str) -> None:
     mechanism, pair = GaussianOutput(A, 7.0), pairs(dataset())[relation]
     profile = mechanism.profile(pair)

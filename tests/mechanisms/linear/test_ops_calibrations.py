@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from rows import for_each
 from scipy.special import ndtr
 from scipy.stats import chi2
 
@@ -32,7 +33,7 @@ GRID = [(e, d, n) for e in (0.1, 1.0, 3.0) for d in (1e-9, 1e-5, 1e-2) for n in 
 RULES = ("diffuse", "concentrated", "balanced", "conservative")
 
 
-@pytest.mark.parametrize("delta", [1e-12, 1e-5, 1e-2, 0.3])
+@for_each("delta", [1e-12, 1e-5, 1e-2, 0.3])
 def test_the_loss_bound_holds_in_both_directions_and_grows(delta):
     """P(L > bound) <= delta exactly (closed form of the tail), on a grid of leverages, residuals, temperatures."""
     for leverage in np.geomspace(1e-4, 30, 12):
@@ -71,9 +72,9 @@ def test_ridge_norm_bound_holds_on_random_data():
             assert theta <= min(math.sqrt(n / lam) / 2, n / lam) * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "n"), GRID)
-@pytest.mark.parametrize("build", [PublishedOPSCalibration, CorrectedOPSCalibration])
-@pytest.mark.parametrize("rule", RULES)
+@for_each(("epsilon", "delta", "n"), GRID)
+@for_each("build", [PublishedOPSCalibration, CorrectedOPSCalibration])
+@for_each("rule", RULES)
 def test_every_rule_spends_exactly_its_budget(build, epsilon, delta, n, rule):
     calibration = build(epsilon, delta, n, 5, 1.3, 0.7)
     found = getattr(calibration, rule)()
@@ -110,7 +111,7 @@ def test_balanced_minimises_its_objective():
     assert best > c.diffuse_lam * 1.01
 
 
-@pytest.mark.parametrize("rule", RULES)
+@for_each("rule", RULES)
 def test_corrected_rules_keep_their_budget_on_extreme_data(rule):
     """Exact hockey sticks, both directions, over one-directional data sets and targets on the bounds."""
     for epsilon, delta, n in ((0.3, 1e-5, 3), (1.0, 1e-2, 1), (2.0, 0.1, 30)):
@@ -159,8 +160,8 @@ def test_bad_input_is_refused():
             build(1.0, 1e-5, 3, 2, 1.0, 1.0).concentrated(0.0)
 
 
-@pytest.mark.parametrize("leverage", [0.003, 0.05, 1.0, 20.0])
-@pytest.mark.parametrize("scaled", [0.0, 0.3, 4.0])
+@for_each("leverage", [0.003, 0.05, 1.0, 20.0])
+@for_each("scaled", [0.0, 0.3, 4.0])
 def test_no_target_exceeds_it(leverage: float, scaled: float) -> None:
     shares = np.concatenate([np.geomspace(1e-4, 1, 40), [0.9999]])
     m, a = (grid.ravel() for grid in np.meshgrid(leverage * shares, scaled * shares, indexing="ij"))
@@ -175,7 +176,7 @@ def test_it_is_nearly_reached_at_a_small_leverage() -> None:
     assert math.exp(worst) <= proved_delta(0.02, 2.0, 1.0) < 1.4 * math.exp(worst)
 
 
-@pytest.mark.parametrize("delta", [1e-6, 1e-3, 0.5])
+@for_each("delta", [1e-6, 1e-3, 0.5])
 def test_the_largest_gamma(delta: float) -> None:
     m, r = np.array([1e-4, 0.01, 0.05, 0.3]), np.array([1.0, 3.0, 0.2, 1.0])
     gammas = largest_proved_gamma(m, r, 1.0, delta)

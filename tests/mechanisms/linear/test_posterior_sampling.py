@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import ctx
 from oracles.mechanisms.ridge import estimate, hessian, left_out, ops_log_density
+from rows import for_each
 
 from mechanisms.base import BOTH, Direction, ExactLaw
 from mechanisms.broken.broken_linear import ops_in_sample_leverage, ops_no_determinant, ops_wrong_gamma
@@ -37,7 +38,7 @@ def pairs(data: Dataset) -> dict[str, NeighbouringPair]:
 SETTINGS = [(1.0, 1.0), (5.0, 0.1), (0.3, 0.0), (200.0, 30.0)]
 
 
-@pytest.mark.parametrize(("gamma", "lam"), SETTINGS)
+@for_each(("gamma", "lam"), SETTINGS)
 def test_density_agrees_with_a_plain_normal_law(gamma: float, lam: float) -> None:
     data, mechanism = dataset(), PosteriorSampling(gamma, lam)
     outputs = mechanism.draw(data, 50, rng=np.random.default_rng(1))
@@ -46,8 +47,8 @@ def test_density_agrees_with_a_plain_normal_law(gamma: float, lam: float) -> Non
     np.testing.assert_allclose(mechanism.log_density(outputs, data), expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("relation", ["add", "remove", "replace"])
-@pytest.mark.parametrize(("gamma", "lam"), SETTINGS)
+@for_each("relation", ["add", "remove", "replace"])
+@for_each(("gamma", "lam"), SETTINGS)
 def test_loss_is_the_difference_of_log_densities_and_swapping_negates_it(
     gamma: float, lam: float, relation: str
 ) -> None:
@@ -76,7 +77,7 @@ def test_draws_have_the_stated_mean_and_covariance() -> None:
         assert chi2.ppf(5e-8, n_draws) < total < chi2.isf(5e-8, n_draws)
 
 
-@pytest.mark.parametrize("relation", ["add", "remove"])
+@for_each("relation", ["add", "remove"])
 def test_profile_orientation(relation: str) -> None:
     """The loss is bounded in the direction that draws with the target: BACKWARD for ADD, FORWARD for REMOVE."""
     mechanism, pair = PosteriorSampling(2.0, 0.5), pairs(dataset())[relation]
@@ -106,8 +107,8 @@ N_DRAWS = 100_000
 BAND = math.sqrt(math.log(2 / 1e-7) / (2 * N_DRAWS))
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("relation", ["add", "remove"])
+@for_each("direction", BOTH)
+@for_each("relation", ["add", "remove"])
 def test_drawn_losses_follow_the_profile(relation: str, direction: Direction) -> None:
     """Null: losses of 100,000 draws have the exact law; DKW band, level 1e-7 for each of the four cases."""
     mechanism, pair = PosteriorSampling(4.0, 0.5), pairs(dataset())[relation]
@@ -146,7 +147,7 @@ def test_twins_of_severity_zero_are_the_right_mechanism() -> None:
     np.testing.assert_allclose(no_determinant.privacy_loss(outputs, pair), difference, atol=1e-10)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "build",
     [
         lambda r: ops_wrong_gamma(r, -0.1),
@@ -207,7 +208,7 @@ def test_a_target_of_zeros_loses_nothing() -> None:
     np.testing.assert_array_equal(mechanism.privacy_loss(np.ones((4, 3)), pair), np.zeros(4))
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e5])
+@for_each("scale", [1.0, 1e-5, 1e5])
 def test_singular_designs_are_refused_in_one_line(scale: float) -> None:
     rng = np.random.default_rng(9)
     flat = Dataset(scale * rng.standard_normal((20, 2)) @ rng.standard_normal((2, 5)), np.zeros(20), math.inf, 1.0)
@@ -235,7 +236,7 @@ def test_replace_has_no_profile() -> None:
             call()
 
 
-@pytest.mark.parametrize(("gamma", "lam"), [(0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (math.nan, 1.0), (1.0, math.inf)])
+@for_each(("gamma", "lam"), [(0.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (math.nan, 1.0), (1.0, math.inf)])
 def test_bad_settings(gamma: float, lam: float) -> None:
     with pytest.raises(ValueError, match="must be finite"):
         PosteriorSampling(gamma, lam)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 from oracles.mechanisms.examples import awkward_data, linear_data, pairs
+from rows import for_each
 from scipy.stats import laplace
 
 from mechanisms import Dataset
@@ -50,7 +51,7 @@ def exact(dataset: Dataset, lam: float) -> tuple[np.ndarray, np.ndarray]:
     return np.array(to_float[:d]), np.array(to_float[d:])
 
 
-@pytest.mark.parametrize("lam", [0.0, 1e-9])
+@for_each("lam", [0.0, 1e-9])
 def test_badly_scaled_columns_are_not_singular(lam: float) -> None:
     dataset = data(SCALES)
     fit, (theta, leverage) = ridge_fit(dataset, lam), exact(dataset, lam)
@@ -69,8 +70,8 @@ def test_powers_of_two_change_no_bit() -> None:
     assert np.array_equal(one.whiten(plain.X), two.whiten(scaled.X))
 
 
-@pytest.mark.parametrize("scales", [np.ones(6), SCALES])
-@pytest.mark.parametrize("kind", ["one column is the sum of two", "a column is 0", "too few rows"])
+@for_each("scales", [np.ones(6), SCALES])
+@for_each("kind", ["one column is the sum of two", "a column is 0", "too few rows"])
 def test_singular_data_are_refused_in_any_units(scales: np.ndarray, kind: str) -> None:
     X = np.random.default_rng(8).normal(size=(5 if kind == "too few rows" else 40, 6))
     if kind == "a column is 0":
@@ -120,7 +121,7 @@ def test_domain_admits_by_conditioning() -> None:
 MECHANISM = SubsampleAggregate(6, 0.8, 1.5, lam=0.1, salt=3)
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.1])
+@for_each("lam", [0.0, 0.1])
 def test_estimates_and_density_equal_their_definition(lam):
     mechanism, dataset = SubsampleAggregate(6, 0.8, 1.5, lam=lam, salt=3), linear_data(40, 3)
     blocks, expected = mechanism.blocks(dataset), np.zeros((6, 3))
@@ -171,7 +172,7 @@ def test_the_loss_is_pure_and_its_supremum_exact():
     assert subsample_understated(one).pure_epsilon(pair) == pytest.approx(0.88, rel=1e-12)
 
 
-@pytest.mark.parametrize("case", awkward_data())
+@for_each("case", awkward_data())
 def test_legitimate_edge_cases_work(case):
     dataset = awkward_data()[case]
     for lam in (0.0, 0.1):

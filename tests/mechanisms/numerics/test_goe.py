@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import ctx
 from oracles.mechanisms.goe import cdf_half_off_diagonal, sf_one, sf_two
+from rows import for_each
 
 from mechanisms.numerics.goe import Extreme, GoeLaw, Normalisation, draw_goe, goe_tau
 from mechanisms.numerics.goe_brackets import isf_bracket, sf_bracket
@@ -40,10 +41,10 @@ def test_upper_tail_against_ball_arithmetic_in_large_dimensions(dim, tolerance, 
         assert law.sf(x) == pytest.approx(sf_bracket(law, x).mid, rel=tolerance)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dim", "upper_tail", "tolerance"), [(4, 0.9999, 1e-10), (7, 0.9999, 1e-9), (20, 0.9999, 1e-8), (50, 0.9999, 1e-8)]
 )
-@pytest.mark.parametrize("extreme", list(Extreme))
+@for_each("extreme", list(Extreme))
 def test_lower_tail_is_relatively_accurate_down_to_the_documented_range(dim, upper_tail, tolerance, extreme):
     law = GoeLaw(dim, extreme, UNIT)
     x = law.isf(upper_tail)
@@ -59,7 +60,7 @@ def test_distribution_function_against_the_literal_pfaffian(dim, two_sided):
         assert law.cdf(t) == pytest.approx(cdf_half_off_diagonal(dim, t, two_sided), rel=2e-13)
 
 
-@pytest.mark.parametrize("x", [0.1, 1.0, 2.5, 7.0])
+@for_each("x", [0.1, 1.0, 2.5, 7.0])
 def test_known_answers_in_one_and_two_dimensions(x):
     for dim, closed_form in ((1, sf_one), (2, sf_two)):
         one_sided, two_sided = closed_form(x)
@@ -67,7 +68,7 @@ def test_known_answers_in_one_and_two_dimensions(x):
         assert GoeLaw(dim, NORM, UNIT).sf(x) == pytest.approx(two_sided, rel=1e-12)
 
 
-@pytest.mark.parametrize(("dim", "n_draws"), [(3, 20000), (10, 20000), (50, 2000)])
+@for_each(("dim", "n_draws"), [(3, 20000), (10, 20000), (50, 2000)])
 def test_simulated_spectra_stay_inside_the_dkw_band(dim, n_draws):
     """Null: the law is exact. Level 1e-7 a law (Dvoretzky-Kiefer-Wolfowitz), ``n_draws`` draws, two laws.
 
@@ -83,8 +84,8 @@ def test_simulated_spectra_stay_inside_the_dkw_band(dim, n_draws):
         assert np.abs(empirical - wrong).max() > band
 
 
-@pytest.mark.parametrize("extreme", list(Extreme))
-@pytest.mark.parametrize("dim", [1, 2, 9, 50, 200])
+@for_each("extreme", list(Extreme))
+@for_each("dim", [1, 2, 9, 50, 200])
 def test_quantile_inverts_the_tail_and_orders_the_laws(dim, extreme):
     law = GoeLaw(dim, extreme, UNIT)
     quantiles = [law.isf(p) for p in (*TAILS, 1e-100)]
@@ -96,7 +97,7 @@ def test_quantile_inverts_the_tail_and_orders_the_laws(dim, extreme):
     assert law.ppf(0.5) == law.isf(0.5)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 5, 30])
+@for_each("dim", [1, 2, 5, 30])
 def test_union_bound_of_lemma_20(dim):
     """RW21 Lemma 20: P(norm > x) lies between the tail of the largest eigenvalue and twice it."""
     largest, norm = GoeLaw(dim, LARGEST, UNIT), GoeLaw(dim, NORM, UNIT)
@@ -135,7 +136,7 @@ def test_ball_precision_is_restored():
     assert ctx.prec == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "message"),
     [
         (lambda: GoeLaw(0, LARGEST, UNIT), "dim must be"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import arb, ctx
+from rows import for_each
 
 from mechanisms.numerics.mills import gap_integral, log_gap, log_interval, log_mills
 from mechanisms.numerics.spectra import coloured
@@ -21,7 +22,7 @@ def ndtr(x: arb) -> arb:
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
-@pytest.mark.parametrize("t", [-1e100, -1e8, -300.0, -37.0, -5.0, -1e-9, 0.0, 1e-9, 0.5, 5.0, 37.0, 40.0, 300.0])
+@for_each("t", [-1e100, -1e8, -300.0, -37.0, -5.0, -1e-9, 0.0, 1e-9, 0.5, 5.0, 37.0, 40.0, 300.0])
 def test_log_mills(t: float) -> None:
     with ctx.workprec(4000):
         exact = -arb(-t).log() if t < -1e7 else (ndtr(arb(t)) / phi(arb(t))).log()
@@ -40,7 +41,7 @@ GAPS = [
 ]
 
 
-@pytest.mark.parametrize(("u", "slope", "curve"), GAPS)
+@for_each(("u", "slope", "curve"), GAPS)
 def test_log_gap(u: float, slope: float, curve: float) -> None:
     with ctx.workprec(8000):
         v, k, scale = arb(u), arb(slope), 1 / (1 + arb(curve)).sqrt()
@@ -62,7 +63,7 @@ def test_gap_integral_in_chunks_agrees_with_one_at_a_time() -> None:
         assert whole[i] == pytest.approx(alone[0], rel=1e-13)
 
 
-@pytest.mark.parametrize(("v", "span"), [(-5.0, 1e-9), (0.0, 1e-4), (1.5, 0.01), (-40.0, 3.0), (3.0, 6.0), (2.0, 1e3)])
+@for_each(("v", "span"), [(-5.0, 1e-9), (0.0, 1e-4), (1.5, 0.01), (-40.0, 3.0), (3.0, 6.0), (2.0, 1e3)])
 def test_log_interval(v: float, span: float) -> None:
     with ctx.workprec(4000):
         exact = float((ndtr(arb(v)) - ndtr(arb(v) - arb(span))).log())
@@ -74,9 +75,9 @@ def test_interval_limits() -> None:
     assert log_interval(0.0, 0.0) == -math.inf
 
 
-@pytest.mark.parametrize("n_draws", [1, 50])
-@pytest.mark.parametrize("dim", [1, 2, 7, 40])
-@pytest.mark.parametrize("dense", [True, False])
+@for_each("n_draws", [1, 50])
+@for_each("dim", [1, 2, 7, 40])
+@for_each("dense", [True, False])
 def test_against_an_explicit_inverse(dim: int, dense: bool, n_draws: int) -> None:
     """theta = centre + F^{-T} z / sqrt(gamma), row by row; relative rounding 1e-12."""
     rng = np.random.default_rng(dim)
@@ -89,7 +90,7 @@ def test_against_an_explicit_inverse(dim: int, dense: bool, n_draws: int) -> Non
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("n_draws", [3, 100])
+@for_each("n_draws", [3, 100])
 def test_a_nearly_singular_precision_loses_no_more_than_its_condition(n_draws: int) -> None:
     """F of condition 1e8: both ways agree with rational arithmetic to 1e-6 of the largest entry."""
     dim, rng = 6, np.random.default_rng(5)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from oracles.mechanisms.objective_perturbation import loss_derivatives
+from rows import for_each
 
 from mechanisms.data.dataset import DataError
 from mechanisms.objective.losses import (
@@ -32,7 +33,7 @@ CASES = [
 LOSSES = [case[0] for case in CASES]
 
 
-@pytest.mark.parametrize(("loss", "width", "responses", "predictors", "tolerance"), CASES, ids=lambda v: str(v)[:30])
+@for_each(("loss", "width", "responses", "predictors", "tolerance"), CASES)
 def test_value_and_derivatives_agree_with_ball_arithmetic(
     loss: GlmLoss,
     width: float,
@@ -49,7 +50,7 @@ def test_value_and_derivatives_agree_with_ball_arithmetic(
             np.testing.assert_allclose(got, exact, rtol=tolerance, atol=1e-320)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@for_each("loss", LOSSES)
 def test_beta_is_the_supremum_of_the_second_derivative(loss: GlmLoss) -> None:
     grid, response = np.linspace(-30, 30, 60001), np.array(1.0)
     largest = loss.second(grid, response).max()
@@ -60,7 +61,7 @@ def test_beta_is_the_supremum_of_the_second_derivative(loss: GlmLoss) -> None:
         assert largest == pytest.approx(loss.beta, rel=1e-6)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@for_each("loss", LOSSES)
 def test_xi_bounds_the_gradient_and_is_nearly_attained(loss: GlmLoss) -> None:
     slopes = np.abs(loss.first(np.linspace(-1e3, 1e3, 20001), np.array(1.0))) * 0.7
     xi = loss.xi(1.0, 0.7)
@@ -69,7 +70,7 @@ def test_xi_bounds_the_gradient_and_is_nearly_attained(loss: GlmLoss) -> None:
         assert slopes.max() >= xi * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("loss", [loss for loss in LOSSES if isinstance(loss, CanonicalLoss)], ids=str)
+@for_each("loss", [loss for loss in LOSSES if isinstance(loss, CanonicalLoss)])
 def test_canonical_split_is_the_first_derivative(loss: CanonicalLoss) -> None:
     predictor, response = np.linspace(-20, 20, 101)[:, None], np.array([-1.0, 1.0])
     mean = loss.rate * np.repeat(predictor, 2, axis=1)
@@ -82,14 +83,14 @@ def test_which_losses_are_canonical() -> None:
     assert all(isinstance(loss, GlmLoss) for loss in LOSSES)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@for_each("loss", LOSSES)
 def test_functions_broadcast(loss: GlmLoss) -> None:
     for f in (loss.value, loss.first, loss.second, loss.third):
         assert f(np.zeros((5, 3)), np.ones((5, 1))).shape == (5, 3)
         assert f(np.zeros(5), np.asarray(1.0)).shape == (5,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("loss", "bad", "message"),
     [
         (LogisticLoss(), [0.0, 1.0], r"y must be -1 or \+1 .* 2\*y - 1"),
@@ -104,8 +105,8 @@ def test_responses_outside_the_domain_are_refused(loss: GlmLoss, bad: list[float
         fine.check_response(np.array(bad))
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, True])
-@pytest.mark.parametrize("loss", [SquaredLoss, SmoothedHingeLoss, PseudoHuberLoss])
+@for_each("value", [0.0, -1.0, math.nan, math.inf, True])
+@for_each("loss", [SquaredLoss, SmoothedHingeLoss, PseudoHuberLoss])
 def test_widths_must_be_positive(loss: type, value: float) -> None:
     with pytest.raises(ValueError, match="must be finite and positive"):
         loss(value)

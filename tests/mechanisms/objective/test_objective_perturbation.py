@@ -14,6 +14,7 @@ from oracles.mechanisms.objective_perturbation import (
     logistic_density_1d,
     minimiser,
 )
+from rows import for_each
 
 import mechanisms.objective.perturbed_solver
 from mechanisms.broken.broken_objective import objective_early_stop, objective_half_noise, objective_no_jacobian
@@ -52,8 +53,8 @@ def max_residual(mechanism: ObjectivePerturbation, dataset: Dataset, outputs: np
     return float(np.abs(mechanism.noise(outputs, dataset) - noise).max())
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-@pytest.mark.parametrize(("n", "dim"), [(0, 3), (1, 1), (1, 3), (4, 9), (30, 2)])
+@for_each("loss", LOSSES)
+@for_each(("n", "dim"), [(0, 3), (1, 1), (1, 3), (4, 9), (30, 2)])
 def test_outputs_agree_with_a_literal_solver(loss: GlmLoss, n: int, dim: int) -> None:
     """Also n = 0, n = 1 and n < dim: all work when lam > 0."""
     dataset = make(n, dim, loss)
@@ -102,7 +103,7 @@ def test_model_and_newton_give_the_same_outputs() -> None:
     np.testing.assert_allclose(outputs, newton(objective, noise, np.zeros_like(noise), 1e-10), atol=4e-10)
 
 
-@pytest.mark.parametrize(("n", "draws"), [(100, 300), (4000, 3)])
+@for_each(("n", "draws"), [(100, 300), (4000, 3)])
 def test_the_cubic_model_is_not_built_where_it_does_not_pay(n: int, draws: int) -> None:
     objective = PerturbedObjective(make(n, 8, LogisticLoss()), LogisticLoss(), 0.5)
     assert isinstance(gradient_model(objective, np.zeros(8), np.ones((draws, 8))), LinearModel)
@@ -155,7 +156,7 @@ def test_squared_loss_is_the_closed_form() -> None:
     )
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@for_each("loss", LOSSES)
 def test_noise_and_solve_are_inverse(loss: GlmLoss) -> None:
     dataset = make(50, 4, loss)
     mechanism = ObjectivePerturbation(loss, 2.0, 0.5, regulariser=QuadraticRegulariser(np.diag([0.0, 1.0, 2.0, 3.0])))
@@ -173,7 +174,7 @@ def test_regulariser_enters_gradient_hessian_and_value() -> None:
     np.testing.assert_allclose(more.value(theta) - plain.value(theta), 0.5 * theta[0] @ R @ theta[0], atol=1e-15)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@for_each("loss", LOSSES)
 def test_the_order_of_records_does_not_matter(loss: GlmLoss) -> None:
     dataset, order = make(300, 4, loss), np.random.default_rng(9).permutation(300)
     other = Dataset(dataset.X[order], dataset.y[order], 1.0, 1.0)
@@ -182,7 +183,7 @@ def test_the_order_of_records_does_not_matter(loss: GlmLoss) -> None:
     np.testing.assert_allclose(mechanism.solve(dataset, noise), mechanism.solve(other, noise), atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@for_each("loss", LOSSES)
 def test_duplicated_and_constant_columns_work(loss: GlmLoss) -> None:
     base = make(100, 2, loss)
     dataset = Dataset(np.hstack([base.X, base.X]) / 2, base.y, 1.0, 1.0)
@@ -228,8 +229,8 @@ def test_a_noise_vector_without_minimiser_is_an_error() -> None:
         mechanism.solve(dataset, np.array([[100.0, 0.0]]))
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, True])
-@pytest.mark.parametrize("name", ["sigma", "lam", "residual"])
+@for_each("value", [np.nan, np.inf, -1.0, True])
+@for_each("name", ["sigma", "lam", "residual"])
 def test_parameters_are_validated(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} must be finite"):
         ObjectivePerturbation(LogisticLoss(), **{"sigma": 1.0, "lam": 1.0, name: value})
@@ -268,7 +269,7 @@ def pairs(n: int, dim: int, loss: GlmLoss) -> list[NeighbouringPair]:
     ]
 
 
-@pytest.mark.parametrize(("n", "lam", "sigma"), [(0, 0.5, 1.0), (1, 0.1, 1.0), (30, 1.0, 2.0), (30, 0.01, 0.3)])
+@for_each(("n", "lam", "sigma"), [(0, 0.5, 1.0), (1, 0.1, 1.0), (30, 1.0, 2.0), (30, 0.01, 0.3)])
 def test_density_in_one_dimension_is_the_derivative_of_the_exact_cdf(n: int, lam: float, sigma: float) -> None:
     dataset, mechanism = small_data(n, 1, LogisticLoss()), ObjectivePerturbation(LogisticLoss(), sigma, lam)
     theta = mechanism.solve(dataset, sigma * np.linspace(-5, 5, 21)[:, None])
@@ -292,16 +293,16 @@ def test_density_in_two_dimensions_integrates_to_one(loss: GlmLoss) -> None:
     assert abs(total_mass(objective_no_jacobian(honest), dataset) - 1.0) > 0.1
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-@pytest.mark.parametrize(("n", "dim"), [(1, 1), (3, 5), (40, 3)])
+@for_each("loss", LOSSES)
+@for_each(("n", "dim"), [(1, 1), (3, 5), (40, 3)])
 def test_log_density_agrees_with_its_literal_twin(loss: GlmLoss, n: int, dim: int) -> None:
     dataset, theta = small_data(n, dim, loss), np.random.default_rng(1).standard_normal((10, dim))
     got = ObjectivePerturbation(loss, 1.3, 0.4).log_density(theta, dataset)
     np.testing.assert_allclose(got, [log_density(t, dataset, loss, 0.4, 1.3) for t in theta], rtol=1e-12)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-@pytest.mark.parametrize("dim", [1, 3, 60])
+@for_each("loss", LOSSES)
+@for_each("dim", [1, 3, 60])
 def test_loss_is_the_difference_of_log_densities(loss: GlmLoss, dim: int) -> None:
     """RW21 Corollary 7 for ADD and REMOVE, and REPLACE, in both orders; 60 columns and 20 records: n < dim."""
     mechanism, theta = ObjectivePerturbation(loss, 1.3, 0.4), np.random.default_rng(2).standard_normal((9, dim))
@@ -314,7 +315,7 @@ def test_loss_is_the_difference_of_log_densities(loss: GlmLoss, dim: int) -> Non
         assert np.abs(got - wrong).max() > 1e-4
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@for_each("loss", LOSSES)
 def test_terms_are_those_of_the_corollary(loss: GlmLoss) -> None:
     """RW21 Corollary 7 literally, with H and grad J of D itself: both signs."""
     sigma, theta = 1.3, np.random.default_rng(3).standard_normal((5, 3))
@@ -334,8 +335,8 @@ def test_terms_are_those_of_the_corollary(loss: GlmLoss) -> None:
         mechanism.loss_terms(theta, pairs(20, 3, loss)[2])
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize("rank", [1, 2, 4])
+@for_each("sign", [1.0, -1.0])
+@for_each("rank", [1, 2, 4])
 def test_product_form_is_the_determinant_ratio(sign: float, rank: int) -> None:
     """RW21 Theorem 6 for a target of any rank, against log-determinants; the opposite sign fails."""
     rng = np.random.default_rng(4)
@@ -370,8 +371,8 @@ def test_product_form_agrees_with_the_rank_one_loss() -> None:
         assert terms.total[0] == pytest.approx(mechanism.privacy_loss(theta, pair)[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-@pytest.mark.parametrize(("n", "dim", "lam"), [(0, 2, 0.4), (1, 2, 0.4), (30, 3, 0.4), (4, 9, 1e-9)])
+@for_each("loss", LOSSES)
+@for_each(("n", "dim", "lam"), [(0, 2, 0.4), (1, 2, 0.4), (30, 3, 0.4), (4, 9, 1e-9)])
 def test_all_losses_in_one_pass_are_the_losses_one_by_one(loss: GlmLoss, n: int, dim: int, lam: float) -> None:
     """With n < dim and lam = 1e-9 every record has 1 - f'' mu near 1e-9, which a plain difference loses."""
     dataset, theta = small_data(n, dim, loss), np.random.default_rng(5).standard_normal(dim)

@@ -12,6 +12,7 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.mechanisms.objective_perturbation import hockey_stick_1d
+from rows import for_each
 from scipy.integrate import quad
 from scipy.special import ndtr
 
@@ -53,7 +54,7 @@ def test_a_slope_of_either_sign_loses_at_both_ends_over_a_ball() -> None:
     assert truth > 1.2 * objective_domination(mu, shift, epsilon)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("width", "sigma", "lam", "epsilon"),
     [(0.2928, 0.07864, 0.0172, 14.41), (2.498, 0.3892, 0.00797, 21.75), (0.0634, 0.00794, 0.00266, 34.94)],
 )
@@ -104,8 +105,8 @@ def test_slopes_over_a_range_are_those_of_its_ends_and_of_the_bend(
         assert float(slopes.second(arb(float(at)))) == pytest.approx(float(loss.second(at, y)), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("direction", BOTH)
-@pytest.mark.parametrize("x_norm", [1.0, 1e3, 1e9])
+@for_each("direction", BOTH)
+@for_each("x_norm", [1.0, 1e3, 1e9])
 def test_the_poisson_loss_of_long_records_is_enclosed_at_once(x_norm: float, direction: Direction) -> None:
     """On the way here a record of norm 1e9 took minutes: e^u spans more than a ball's radius can."""
     found = OneRecord(PoissonLoss(), 8.0, 4.0, x_norm, 3.0).delta(1.0, direction, scale=1e-6)
@@ -130,7 +131,7 @@ def literal(record: OneRecord, epsilon: float, direction: Direction) -> float:
     return sum(quad(gain, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(ends))
 
 
-@pytest.mark.parametrize("direction", BOTH)
+@for_each("direction", BOTH)
 def test_a_narrow_hinge_is_enclosed_and_guessed(direction: Direction) -> None:
     """On 39dc713 the enclosure took minutes, and the guess was 0 where the truth is .0497."""
     record = OneRecord(NARROW, 8.0, 0.001, 1.0, 1.0)
@@ -194,7 +195,7 @@ def test_regularisation_is_the_printed_one() -> None:
         assert calibration.lam == pytest.approx(1 / (2 * epsilon))
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, True])
+@for_each("value", [0.0, -1.0, math.nan, math.inf, True])
 def test_bad_parameters_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="epsilon must be finite and positive"):
         calibrate_t5(LogisticLoss(), value, 1e-6, x_bound=1.0, y_bound=1.0)

@@ -9,6 +9,7 @@ import pytest
 import scipy
 from oracles.mechanisms import pair_truth
 from oracles.mechanisms.objective_perturbation import minimiser
+from rows import for_each
 from scipy.special import ndtr
 
 from audits import exact_delta
@@ -84,7 +85,7 @@ def test_little_noise_refutes_nothing_that_is_true() -> None:
         assert found.high < GaussianProfile(law.mu + 4 * law.room).delta_at(epsilon)
 
 
-@pytest.mark.parametrize("scale", [0.0, 1.0, 30.0])
+@for_each("scale", [0.0, 1.0, 30.0])
 def test_the_minimiser_is_that_of_a_general_optimiser(scale: float) -> None:
     data, lam, radius = example_data(), 0.3, 0.5
     linear = scale * np.random.default_rng(1).standard_normal((6, 2))
@@ -117,8 +118,8 @@ def _one_record(mechanism: BallObjectivePerturbation, x: float, y: float, epsilo
     return max(float(np.maximum(a - np.exp(epsilon) * b, 0).sum()) for a, b in ((p, q), (q, p)))
 
 
-@pytest.mark.parametrize("sigma", [0.8, 2.0, 6.0])
-@pytest.mark.parametrize("lam", [0.2, 2.0])
+@for_each("sigma", [0.8, 2.0, 6.0])
+@for_each("lam", [0.2, 2.0])
 def test_no_pair_exceeds_the_bound_and_half_of_it_is_exceeded(sigma: float, lam: float) -> None:
     mechanism, domain = BallObjectivePerturbation(sigma, lam), Domain(1, 1.0, 1.0)
     bound = mechanism.worst_case(domain)
@@ -201,8 +202,8 @@ def test_two_features() -> None:
     assert drawn.std(axis=0) == pytest.approx(spread, rel=0.05)
 
 
-@pytest.mark.parametrize("gamma", [0.5, 4.0])
-@pytest.mark.parametrize("lam", [0.3, 3.0])
+@for_each("gamma", [0.5, 4.0])
+@for_each("lam", [0.3, 3.0])
 def test_no_pair_of_neighbours_exceeds_the_bound(gamma: float, lam: float) -> None:
     bound = GibbsSampling(LOSS, gamma, lam).worst_case(Domain(1, 1.0, 1.0))
     for n in (0, 1, 8):

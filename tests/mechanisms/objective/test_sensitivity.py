@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.mechanisms.examples import linear_data
 from oracles.verify import w18_small as oracle
+from rows import for_each
 
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair, UnsupportedRelation
@@ -31,7 +32,7 @@ def problem_data(name, n=40, dim=3):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("lam", [0.0, 0.7])
+@for_each("lam", [0.0, 0.7])
 def test_minimisers_and_both_sides_of_the_identity(name, lam):
     dataset, problem = problem_data(name), SmoothProblem(LOSSES[name], lam)
     theta = problem.fit(dataset).theta
@@ -59,7 +60,7 @@ def test_replacement_is_the_sum_of_a_removal_and_an_addition():
         problem.stability(pair)
 
 
-@pytest.mark.parametrize("lam", [0.0, 0.4])
+@for_each("lam", [0.0, 0.4])
 def test_all_records_at_once_equal_one_refit_each(lam):
     dataset = linear_data(25, 3, seed=9)
     A = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, 0.1], [0.0, 0.1, 0.5]])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles.mechanisms.examples import linear_data
 from oracles.mechanisms.ridge import left_out
+from rows import for_each
 
 from mechanisms import GaussianProfile, QuadraticProfile
 from mechanisms.base import BOTH, Direction
@@ -35,7 +36,7 @@ from mechanisms.records.record_laws import gaussian_epsilon, ops_epsilon
 F, B = Direction.FORWARD, Direction.BACKWARD
 
 
-@pytest.mark.parametrize(("n_records", "dim", "lam"), [(40, 4, 0.0), (40, 4, 1.0), (3, 8, 0.2), (1, 2, 0.5)])
+@for_each(("n_records", "dim", "lam"), [(40, 4, 0.0), (40, 4, 1.0), (3, 8, 0.2), (1, 2, 0.5)])
 def test_quantities_agree_with_one_fit_a_record(n_records: int, dim: int, lam: float) -> None:
     data = linear_unit_rows(n_records, dim, noise_sd=0.5, rng=np.random.default_rng(2)).dataset
     records = record_quantities(data, lam)
@@ -84,7 +85,7 @@ def test_batched_epsilon_agrees_with_the_scalar_profile(direction: Direction, de
         assert (reached <= math.log(delta) + 1e-13 * abs(math.log(delta))).all()
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.3, 1e-6, 1e-200, 1.0])
+@for_each("delta", [0.0, 0.3, 1e-6, 1e-200, 1.0])
 def test_batched_gaussian_epsilon(delta: float) -> None:
     mu = np.append(10 ** np.random.default_rng(1).uniform(-10, 3, 100), 0.0)
     expected = [GaussianProfile(m).epsilon_at(delta) for m in mu]
@@ -111,7 +112,7 @@ def test_more_records_than_one_chunk() -> None:
     np.testing.assert_allclose(whole.drawn_with[8990:], part, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("leverage", "residual", "delta", "message"),
     [
         ([-1.0], [0.0], 0.1, "leverage must be at least 0"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.mechanisms.examples import linear_data, pairs
 from oracles.verify import w18_small as oracle
+from rows import for_each
 
 from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.linear.noisy_sgd import NoisySGD
@@ -22,8 +23,8 @@ SSP = SufficientStatistics(2.0, 1.5)
 TWO = Composition((SSP, PosteriorSampling(0.5, 1.0)), (5, 2))
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.7, 2.0])
-@pytest.mark.parametrize("k", [1, 2, 5, 9])
+@for_each("epsilon", [0.1, 0.7, 2.0])
+@for_each("k", [1, 2, 5, 9])
 def test_optimal_composition_equals_the_listed_outcomes(epsilon, k):
     for total in (0.0, 0.3 * k * epsilon, epsilon, 0.99 * k * epsilon, k * epsilon):
         slow = oracle.randomised_response_delta(epsilon, k, total)

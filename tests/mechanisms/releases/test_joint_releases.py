@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles.mechanisms import joint_releases as oracle
 from oracles.mechanisms.examples import awkward_data, linear_data, pairs
+from rows import for_each
 
 from mechanisms import GaussianProfile
 from mechanisms.base import BOTH, ExactLaw, WhiteBox
@@ -34,8 +35,8 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("relation", ["add", "remove", "replace"])
+@for_each("name", MECHANISMS)
+@for_each("relation", ["add", "remove", "replace"])
 def test_loss_is_the_difference_of_log_densities_and_flips_with_the_pair(name, relation):
     mechanism, pair = MECHANISMS[name], pairs(linear_data())[relation]
     assert isinstance(mechanism, WhiteBox)
@@ -61,7 +62,7 @@ CASES = [(30, 1, 1e-6), (25, 2, 1e-6), (40, 3, 1e-6)]
 
 
 @pytest.mark.parametrize("name", TWINS)
-@pytest.mark.parametrize(("n", "dim", "tolerance"), CASES)
+@for_each(("n", "dim", "tolerance"), CASES)
 def test_log_density_equals_the_literal_twin(name, n, dim, tolerance):
     dataset = linear_data(n, dim, seed=dim)
     outputs = MECHANISMS[name].draw(dataset, 12, rng=np.random.default_rng(dim))
@@ -70,7 +71,7 @@ def test_log_density_equals_the_literal_twin(name, n, dim, tolerance):
     )
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@for_each("name", MECHANISMS)
 def test_record_order_changes_nothing_but_rounding(name):
     mechanism, dataset = MECHANISMS[name], linear_data()
     order = np.random.default_rng(3).permutation(dataset.n_records)
@@ -84,8 +85,8 @@ def test_record_order_changes_nothing_but_rounding(name):
         np.testing.assert_allclose(again, outputs, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("case", awkward_data())
+@for_each("name", MECHANISMS)
+@for_each("case", awkward_data())
 def test_legitimate_edge_cases_work(name, case):
     mechanism, dataset = MECHANISMS[name], awkward_data()[case]
     outputs = mechanism.draw(dataset, 7, rng=np.random.default_rng(0))
@@ -97,7 +98,7 @@ def test_legitimate_edge_cases_work(name, case):
     assert not np.isnan(mechanism.privacy_loss(joined, pair)).any()
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@for_each("name", MECHANISMS)
 def test_bad_outputs_and_counts_are_refused(name):
     mechanism, dataset = MECHANISMS[name], linear_data()
     outputs = mechanism.draw(dataset, 3, rng=np.random.default_rng(0))
@@ -112,7 +113,7 @@ def test_bad_outputs_and_counts_are_refused(name):
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
 
 
-@pytest.mark.parametrize("name", [n for n in MECHANISMS if n.startswith("ada") and n != "adaops 2019 published"])
+@for_each("name", [n for n in MECHANISMS if n.startswith("ada") and n != "adaops 2019 published"])
 def test_infinite_bounds_are_refused_where_a_sensitivity_needs_them(name):
     X, y = linear_data().X, linear_data().y
     for bounds, which in (((math.inf, 1.0), "x_bound"), ((1.0, math.inf), "y_bound")):
@@ -122,13 +123,13 @@ def test_infinite_bounds_are_refused_where_a_sensitivity_needs_them(name):
         Dataset(2 * X, y, 1.0, 1.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "build",
     [AdaSSP, AdaSSPPublished, PublishedRule2018, CorrectedRule2018]
     + [lambda e, d, rule=rule, more=more: rule(e, d, 0.3, *more) for rule, more in
        ((PublishedRule2019, ()), (CorrectedRule2019, (30,)))],
 )  # fmt: skip
-@pytest.mark.parametrize(
+@for_each(
     ("epsilon", "delta", "rule"),
     [(bad, 1e-3, "epsilon") for bad in (-1.0, 0.0, math.nan, math.inf)]
     + [(1.0, bad, "delta") for bad in (-1e-3, 0.0, 1.0, math.nan)],
@@ -213,7 +214,7 @@ def test_outputs_follow_from_transcripts():
     assert (np.linalg.norm(sgd.output(outputs, 3), axis=1) <= 0.6 * (1 + 1e-12)).all()
 
 
-@pytest.mark.parametrize("relation", ["add", "remove", "replace"])
+@for_each("relation", ["add", "remove", "replace"])
 def test_ssp_profile_is_the_mahalanobis_distance(relation):
     """From its definition: the distance of the two noiseless transcripts in standard deviations."""
     mechanism, pair = MECHANISMS["ssp"], pairs(linear_data())[relation]
@@ -240,8 +241,8 @@ def test_worst_profiles_are_reached_and_not_exceeded():
             assert ada.dominating_profile(pair).law.mu <= ada.worst_profile().mu * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 1e-2])
+@for_each("epsilon", [0.1, 1.0, 5.0])
+@for_each("delta", [1e-9, 1e-5, 1e-2])
 def test_calibrated_forms_meet_their_budget_exactly(epsilon, delta):
     ssp = SufficientStatistics.calibrated(epsilon, delta, x_bound=1.7, y_bound=0.6)
     assert ssp.worst_profile(1.7, 0.6).delta_at(epsilon) == pytest.approx(delta, rel=1e-9)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from mechanisms import GaussianProfile
 from mechanisms.data.dataset import Dataset
@@ -32,7 +33,7 @@ def report(parameters=DEPENDENT, data=None):
     return make_report(THETA, data or dataset(), parameters, rng=np.random.default_rng(2))
 
 
-@pytest.mark.parametrize("parameters", [DEPENDENT, INDEPENDENT])
+@for_each("parameters", [DEPENDENT, INDEPENDENT])
 def test_evaluation_uses_the_releases_and_the_own_record_only(parameters):
     made, D = report(parameters), dataset()
     x, y = D.X[4], float(D.y[4])
@@ -67,7 +68,7 @@ def test_costs_are_those_of_the_two_releases():
     assert (independent.mu2, independent.mu3, independent.accounted_epsilon(1e-6)) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("parameters", [DEPENDENT, INDEPENDENT])
+@for_each("parameters", [DEPENDENT, INDEPENDENT])
 def test_json_round_trip_is_exact(parameters):
     made = report(parameters)
     text = made.to_json()
@@ -78,9 +79,7 @@ def test_json_round_trip_is_exact(parameters):
     assert document["relations"] == ["ADD", "REMOVE"]
 
 
-@pytest.mark.parametrize(
-    "loss", [SquaredLoss(2.0), PoissonLoss(), SmoothedHingeLoss(0.25), PseudoHuberLoss(3.0), LogisticLoss()]
-)
+@for_each("loss", [SquaredLoss(2.0), PoissonLoss(), SmoothedHingeLoss(0.25), PseudoHuberLoss(3.0), LogisticLoss()])
 def test_every_loss_survives_the_round_trip(loss):
     made = PrivacyReport(ReportScales(loss, 2.0, LAM, RHO), THETA)
     assert PrivacyReport.from_json(made.to_json()) == made
@@ -101,7 +100,7 @@ def edited(**changes):
     return json.dumps(json.loads(report().to_json()) | changes)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "message"),
     [
         (lambda: PrivacyReport.from_json(edited(format="other")), "format must be"),

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from oracles.mechanisms import joint_releases as oracle
+from rows import for_each
 from scipy.stats import norm
 
 from mechanisms.base import ExactLaw
@@ -51,8 +52,8 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("relation", ["add", "remove", "replace"])
+@for_each("name", MECHANISMS)
+@for_each("relation", ["add", "remove", "replace"])
 def test_loss_is_the_difference_of_log_densities_and_flips_with_the_pair(name, relation):
     mechanism, pair = MECHANISMS[name], pairs()[relation]
     assert isinstance(mechanism, ExactLaw)
@@ -63,7 +64,7 @@ def test_loss_is_the_difference_of_log_densities_and_flips_with_the_pair(name, r
     np.testing.assert_allclose(mechanism.privacy_loss(outputs, pair.swapped()), -loss, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@for_each("name", MECHANISMS)
 def test_profile_is_the_law_of_the_loss(name):
     """Null: the loss is N(mu^2/2, mu^2) under D. Level 1e-7 (DKW), 20,000 draws a mechanism."""
     mechanism, pair = MECHANISMS[name], pairs()["add"]
@@ -77,7 +78,7 @@ def test_profile_is_the_law_of_the_loss(name):
     assert mechanism.profile(pair.swapped()).mu == pytest.approx(mu, rel=1e-9)
 
 
-@pytest.mark.parametrize("regulariser", [None, R])
+@for_each("regulariser", [None, R])
 def test_statistics_against_loops_over_records(regulariser):
     D, extra = dataset(), np.zeros((3, 3)) if regulariser is None else R.matrix
     H = oracle.hessian(THETA, LOSS, 0.7, D) + extra
@@ -129,7 +130,7 @@ def test_norm_identity_of_theorem_17():
         assert upper <= np.linalg.norm(H_x)  # T17.4
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@for_each("name", MECHANISMS)
 def test_order_of_records_does_not_matter(name):
     mechanism, D = MECHANISMS[name], dataset()
     turned = Dataset(D.X[::-1], D.y[::-1], 1.0, 1.0)
@@ -178,14 +179,14 @@ def test_broken_twins_spend_more_than_they_claim():
         assert ratio(broken, MECHANISMS["eigenvalue"], pair) == pytest.approx(factor)
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, True])
+@for_each("bad", [0.0, -1.0, math.nan, math.inf, True])
 def test_noise_scales_are_validated(bad):
     for mechanism, name in ((HessianRelease, "sigma3"), (GradientRelease, "sigma2"), (EigenvalueRelease, "sigma4")):
         with pytest.raises(ValueError, match=f"{name} must be"):
             mechanism(THETA, LOSS, 0.7, bad)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "message"),
     [
         (lambda: HessianRelease(THETA, LOSS, -1.0, 1.0), "lam must be"),

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from oracles.mechanisms.reports import algorithm_2, algorithm_4
+from rows import for_each
 from scipy.stats import beta
 
 from mechanisms.broken.broken_releases import one_sided_terms, short_quantile_form, smallest_lam, wrong_tau
@@ -66,7 +67,7 @@ def clopper_pearson(count, n, level=LEVEL):
     return low, beta.ppf(1 - level / 2, count + 1, n - count) if count < n else 1.0
 
 
-@pytest.mark.parametrize("relation", ["add", "remove"])
+@for_each("relation", ["add", "remove"])
 def test_terms_against_the_literal_algorithms(relation):
     pair, parameters = case(relation), scales()
     releases, *_ = simulate(parameters, pair, 40, 3)
@@ -144,7 +145,7 @@ def test_report_without_releases_covers_with_probability_one_minus_rho():
     assert (loss <= bound * (1 + 1e-9))[on_b].all()  # without exception on the event of the proof
 
 
-@pytest.mark.parametrize("relation", ["add", "remove"])
+@for_each("relation", ["add", "remove"])
 def test_printed_upper_inequality_fails_when_sigma2_is_large(relation):
     """Null: T10.3's second inequality fails with probability at most 3 rho. Level 1e-7, 4000 draws: refuted, because
     the three terms of epsilon_1 cancel while the bound adds their absolute values."""
@@ -186,8 +187,8 @@ def test_a_release_that_is_not_positive_falls_back_to_the_bound_without_release(
     assert corrected_terms(parameters, releases, x, 1.0).mu_bar[0] == pytest.approx(1 / parameters.lam)
 
 
-@pytest.mark.parametrize("relation", ["add", "remove"])
-@pytest.mark.parametrize(("sigma3", "branch"), [(0.05, "standard"), (1.5, "regularised")])
+@for_each("relation", ["add", "remove"])
+@for_each(("sigma3", "branch"), [(0.05, "standard"), (1.5, "regularised")])
 def test_adaptive_report(relation, sigma3, branch):
     """Literal twin of Algorithm 4, and no failure of the corrected bound on the events of its proof."""
     pair, n_draws, sigma4 = case(relation), 1500, 0.2
@@ -236,7 +237,7 @@ def test_wrong_tau_admits_too_small_a_lam():
         parameters.require(DIM)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("action", "message"),
     [
         (lambda: ReportScales(LOSS, 0.0, 1.0, 0.1), "sigma must be"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles.mechanisms import conformance, literal_training
 from oracles.mechanisms.examples import linear_data, pairs
 from oracles.mechanisms.literal_training import EnumeratedTraining
+from rows import for_each
 
 from mechanisms.broken.broken_training import TRAININGS, OwnCount
 from mechanisms.capabilities import coefficients_of
@@ -65,7 +66,7 @@ def test_draws_of_a_planted_error_do_not(name):
     assert next(conformance.density(enumerated(right, LINEAR, planted), 6_000, 3), None) is not None
 
 
-@pytest.mark.parametrize("name", TRAININGS)
+@for_each("name", TRAININGS)
 def test_a_planted_error_has_the_interface_of_the_right_one_and_is_not_believed(name):
     planted = TRAININGS[name]("logistic", 3, 0.4, 2.0, 1.5, 1.0, normaliser=2.0)
     right = planted.but()
@@ -85,7 +86,7 @@ def test_a_training_that_reads_its_size_has_none_to_release():
         broken.draw(LABELS, 1, rng=np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("count_sigma", [None, 2.0])
+@for_each("count_sigma", [None, 2.0])
 def test_the_last_iterate_is_that_of_the_transcript(count_sigma):
     """The two observers see the same trainings; the steps are the literal twin's."""
     numbers = {"normaliser": 2.0 if count_sigma is None else None, "count_sigma": count_sigma, "radius": 0.7}
@@ -124,7 +125,7 @@ def test_no_records_leave_the_noise():
         assert outputs.std() == pytest.approx(2.0, rel=0.05)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "words"),
     [
         ({"loss": "hinge"}, "loss must be squared or logistic, got loss=hinge"),
@@ -190,7 +191,7 @@ def data(name, dim=2):
     return Dataset(given.X, np.sign(given.y), 1.0, 1.0) if name == "logistic" else given
 
 
-@pytest.mark.parametrize("name", FULL_BATCH)
+@for_each("name", FULL_BATCH)
 def test_the_density_is_that_of_the_one_sample_of_everyone(name):
     training, dataset = FULL_BATCH[name], data(name, 3)
     outputs = training.draw(dataset, 20, rng=np.random.default_rng(1))
@@ -198,8 +199,8 @@ def test_the_density_is_that_of_the_one_sample_of_everyone(name):
     np.testing.assert_allclose(stated, EnumeratedTraining(training).log_density(outputs, dataset), rtol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["fixed", "released"])
-@pytest.mark.parametrize("relation", ["add", "remove", "replace"])
+@for_each("name", ["fixed", "released"])
+@for_each("relation", ["add", "remove", "replace"])
 def test_the_loss_is_the_difference_of_densities(name, relation):
     mechanism, pair = FullBatchGD(FULL_BATCH[name]), pairs(data(name))[relation]
     outputs = mechanism.draw(pair.first, 50, rng=np.random.default_rng(2))
@@ -217,7 +218,7 @@ def test_coefficients_are_those_of_the_training():
     assert np.array_equal(found, training.coefficients(outputs, dataset))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "words"),
     [
         ({"rate": 0.5}, "rate must be 1.0 for a density, got rate=0.5"),
@@ -239,8 +240,8 @@ def records(loss, n, dim, seed):
     return Dataset(rng.standard_normal((n, dim)), np.sign(y) if loss == "logistic" else y, np.inf, np.inf)
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-@pytest.mark.parametrize("dim", [1, 4])
+@for_each("loss", ["squared", "logistic"])
+@for_each("dim", [1, 4])
 def test_sums_equal_the_literal_twin_either_way(loss, dim):
     data, rng = records(loss, 40, dim, dim), np.random.default_rng(1)
     training = DPSGD(loss, 1, 0.5, 1.0, 0.8, 1.0, normaliser=1.0)
@@ -294,7 +295,7 @@ class Digits:
         return self.given[-1].view("<u8")
 
 
-@pytest.mark.parametrize("count", [1, 255, 256, 257, 40_000, 65_535])
+@for_each("count", [1, 255, 256, 257, 40_000, 65_535])
 def test_of_all_pairs_of_bytes_so_many_are_chosen_as_the_rate_says(count):
     """Every pair occurs once: a rate of count/65536 chooses exactly count of them."""
     digits = Digits(lambda place, size: np.repeat(np.arange(256), 256) if place == 0 else np.arange(256))
@@ -332,7 +333,7 @@ def test_rare_events_happen_at_their_rate():
     assert abs(found - n * rate) < 6 * np.sqrt(n * rate)
 
 
-@pytest.mark.parametrize(("n", "dim", "rate"), [(1, 1, 0.5), (1000, 10, 0.01), (10**5, 1000, 0.001), (10**7, 3, 1.0)])
+@for_each(("n", "dim", "rate"), [(1, 1, 0.5), (1000, 10, 0.01), (10**5, 1000, 0.001), (10**7, 3, 1.0)])
 def test_passes_cover_all_draws_in_bounded_memory(n, dim, rate):
     parts = list(passes(5_000, n, dim, rate))
     assert np.array_equal(np.concatenate([np.arange(p.start, p.stop) for p in parts]), np.arange(5_000))

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracles.mechanisms import literal_training as oracle
+from rows import for_each
 
 from audits import Estimate
 from mechanisms.catalogue import example_data
@@ -84,7 +85,7 @@ WAYS_OUT: list[Callable[[], object]] = [
 ]
 
 
-@pytest.mark.parametrize("way", range(len(WAYS_OUT)))
+@for_each("way", range(len(WAYS_OUT)))
 def test_no_way_out(way: int) -> None:
     with pytest.raises((TypeError, ValueError)) as stop:
         WAYS_OUT[way]()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 
 from mechanisms import BOTH, Direction, GaussianProfile, Relation
 from mechanisms.capabilities import Bound, Domain, WorstPair, worst_case_of, worst_pair_of
@@ -197,7 +198,7 @@ def test_every_gradient_in_the_ball_lies_between_the_bounds(
     assert min(norm, clip) <= sure * (1 + 1e-15)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@for_each("loss", LOSSES)
 def test_both_bounds_are_reached_in_the_ball(loss: LossName) -> None:
     lengths, y = np.array([0.7]), np.array([1.0])
     ends = [gradient_norm(loss, np.array([0.7]), 1.0, np.array([theta])) for theta in (-0.9, 0.9)]

@@ -7,6 +7,7 @@ standard deviations of the noise, and the divergence of two normal laws from the
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import mpmath as mp
@@ -50,16 +51,16 @@ def rows(dataset: Dataset) -> list[tuple[mp.matrix, mp.mpf]]:
 
 
 def gradient(dataset: Dataset, loss: Any, lam: float, theta: mp.matrix) -> mp.matrix:
-    total = mp.mpf(lam) * theta
+    total = theta * mp.mpf(lam)  # a number to the left of a matrix is looked up in its text first
     for x, y in rows(dataset):
-        total += derivatives(loss, (x.T * theta)[0], y)[0] * x
+        total += x * derivatives(loss, mp.fdot(x, theta), y)[0]
     return total
 
 
 def hessian(dataset: Dataset, loss: Any, lam: float, theta: mp.matrix) -> mp.matrix:
-    total = mp.mpf(lam) * mp.eye(dataset.dim)
+    total = mp.eye(dataset.dim) * mp.mpf(lam)
     for x, y in rows(dataset):
-        total += derivatives(loss, (x.T * theta)[0], y)[1] * (x * x.T)
+        total += x * x.T * derivatives(loss, mp.fdot(x, theta), y)[1]
     return total
 
 
@@ -72,7 +73,7 @@ def minimiser(dataset: Dataset, loss: Any, lam: float) -> mp.matrix:
             return theta
         step, share = mp.lu_solve(hessian(dataset, loss, lam, theta), slope), mp.mpf(1)
         while True:
-            trial = theta - share * step
+            trial = theta - step * share
             there = gradient(dataset, loss, lam, trial)
             if mp.norm(there) < mp.norm(slope):
                 break
@@ -186,7 +187,8 @@ def truth(mechanism: Any, pair: NeighbouringPair) -> Callable[[float, Direction]
     if isinstance(mechanism, PosteriorSampling):
         return lambda epsilon, direction: of_posteriors(mechanism, pair, epsilon, direction)
     mu = distance(mechanism, pair)
-    return lambda epsilon, _: of_gaussians(mu, epsilon)
+    at = cache(lambda epsilon: of_gaussians(mu, epsilon))
+    return lambda epsilon, _: at(epsilon)
 
 
 def epsilon_of(delta_at: Callable[[float], mp.mpf], delta: float, low: float, high: float) -> tuple[bool, bool]:

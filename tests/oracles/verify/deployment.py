@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.stats import norm
 
 from mechanisms import BOTH, Dataset, Direction, ExactLaw, NeighbouringPair, WhiteBox
 from mechanisms.objective.losses import GlmLoss
+
+
+def normal_density(z: float) -> float:
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
 def one_record_delta(
@@ -23,8 +26,8 @@ def one_record_delta(
     def densities(t: float) -> tuple[float, float]:
         first = float(loss.first(np.asarray(x_norm * t), np.asarray(y)))
         second = float(loss.second(np.asarray(x_norm * t), np.asarray(y)))
-        without = norm.pdf(lam * t / sigma) * lam / sigma
-        with_record = norm.pdf((lam * t + x_norm * first) / sigma) * (lam + x_norm**2 * second) / sigma
+        without = normal_density(lam * t / sigma) * lam / sigma
+        with_record = normal_density((lam * t + x_norm * first) / sigma) * (lam + x_norm**2 * second) / sigma
         return (without, with_record) if direction is Direction.FORWARD else (with_record, without)
 
     def gain(t: float) -> float:

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from flint import arb
 from oracles.formula_cases import one
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from audits import Budget, StreamKey
 from mechanisms import BOTH
@@ -53,7 +53,7 @@ def largest(id_: str, part: str, standing: Standing = Standing.CORRECTED) -> tup
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
     """Return the delta of a normal release of distance ``mu``."""
-    return float(stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu))
+    return float(special.ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * special.ndtr(-mu / 2 - epsilon / mu))
 
 
 @cache

@@ -1,6 +1,7 @@
 """HTML is a tree: whatever a text holds, it is a text when it is written."""
 
 import pytest
+from rows import for_each
 
 from reports.web.elements import append, element, raw_text, serialised
 
@@ -16,7 +17,7 @@ def test_lines_and_unseen_characters_are_shown() -> None:
     assert serialised(made) == "<p>one<br>two&lt;U+0000&gt;three<br><i></i>four</p>"
 
 
-@pytest.mark.parametrize("text", ["a </script> b", "<!-- b"])
+@for_each("text", ["a </script> b", "<!-- b"])
 def test_a_raw_text_cannot_end_its_element(text: str) -> None:
     with pytest.raises(ValueError, match="text of script must be without the end of an element"):
         raw_text("script", text)

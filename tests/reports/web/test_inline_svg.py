@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from rows import for_each
 
 from reports import Figure, Series
 from reports.figures import figure_svg
@@ -41,7 +42,7 @@ def test_ids_are_its_own_and_every_reference_has_one(drawn: bytes) -> None:
     assert used == ids[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "inside",
     [
         "<script>1</script>",
@@ -61,7 +62,7 @@ def test_what_runs_or_points_outside_is_refused(inside: str) -> None:
         inlined(inside)
 
 
-@pytest.mark.parametrize("data", [b"", b"<svg", b"<html/>", b"plain"])
+@for_each("data", [b"", b"<svg", b"<html/>", b"plain"])
 def test_what_is_no_svg_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="svg must"):
         inline_svg(data, "k", "alt")

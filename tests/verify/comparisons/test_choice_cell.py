@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from audits import StreamKey
 from mechanisms import BOTH, Dataset, NeighbouringPair
@@ -341,7 +342,7 @@ def _exact(loss: str, method: str, domain: Domain) -> Mechanism:
     return mechanism
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("loss", "method", "kind", "law"),
     [("squared", "AdaSSP", "linear", "proved bound"), ("logistic", "Gaussian output", "labels", "exact law")],
 )

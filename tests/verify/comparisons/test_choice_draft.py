@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rows import for_each
 
 from mechanisms.capabilities import Domain
 from mechanisms.catalogue import reference_mechanisms
@@ -43,7 +44,7 @@ def test_a_mechanism_is_named_by_the_parameters_that_build_it() -> None:
     assert words["hessian"] is None
 
 
-@pytest.mark.parametrize("method", ["OPS", "SSP", "AdaSSP", "Gaussian output", "AdaOPS 2018", "AdaOPS 2019", "Sub-Agg"])
+@for_each("method", ["OPS", "SSP", "AdaSSP", "Gaussian output", "AdaOPS 2018", "AdaOPS 2019", "Sub-Agg"])
 def test_a_draft_is_a_configuration(method: str) -> None:
     text = draft(method, "exact", "squared", DOMAIN, PROMISE, data=DATA | {"n_public": 200}, origin="public")
     config = parse(text)
@@ -65,7 +66,7 @@ def test_a_replacement_is_claimed_as_one() -> None:
     assert promised(parse(text)) == (1.0, 1e-6, "replace")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "way", "words"),
     [
         ("nothing", "exact", "draft must be one of ObjPert, "),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rows import for_each
 
 from mechanisms.data.synthetic import linear_unit_rows
 from verify import compare
@@ -62,7 +63,7 @@ def test_ctrl_c_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
         compare(data(), epsilon=1.0, **FEW)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "words"),
     [
         ({"epsilon": 0.0}, "epsilon must be finite and positive, got epsilon=0"),
@@ -98,7 +99,7 @@ ARGUMENTS = "data epsilon delta neighbours methods target features drops labels 
 ARGUMENTS += "public synthetic folder folds seed store as_run"
 
 
-@pytest.mark.parametrize("name", ARGUMENTS.split())
+@for_each("name", ARGUMENTS.split())
 def test_what_may_be_records_is_named_by_its_type(name: str) -> None:
     frame = pd.DataFrame({"a": [0.7654321, 1.0], "y": ["Smith", "Jones"]})
     for value in (frame, frame["a"], frame["y"]):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import for_each
 
 from mechanisms.capabilities import Domain
 from mechanisms.data.synthetic import linear_unit_rows
@@ -81,7 +82,7 @@ def test_what_is_in_the_store_is_not_done_again(tmp_path: Path, monkeypatch: pyt
     assert again.seconds == second.seconds
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"draws": 3}, {"folds": 4}, {"data": data(4)}])
+@for_each("change", [{"seed": 1}, {"draws": 3}, {"folds": 4}, {"data": data(4)}])
 def test_another_setting_is_another_task(change: dict[str, Any]) -> None:
     given: dict[str, Any] = {"data": data(), "loss": "squared", "promises": (ONE,), "folds": 3, "draws": 2}
     before = {task.key for task in Experiment(**given).tasks()}
@@ -150,7 +151,7 @@ def test_whoever_follows_is_told_what_is_left() -> None:
     assert told.begun[-1] >= told.done > 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "words"),
     [
         ({"folds": 1}, "folds must be at least 2"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rows import for_each
 from toys.compared import Rows, changed, of, without
 
 from verify import difference
@@ -59,7 +60,7 @@ def test_a_claim_that_is_gone(certificate: Rows) -> None:
     assert change.old == "the claim is gone (PASS (proved))"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "turn"),
     [("epsilon", 5.0, Turn.WORSE), ("epsilon", 3.0, Turn.BETTER), ("delta", 1e-4, Turn.WORSE)],
 )
@@ -75,7 +76,7 @@ PDP = {"type": "pdp", "name": "dp", "epsilon": 1.0, "delta": 1e-6, "scope": "rec
 TABLE = {"type": "dp", "name": "dp", "relation": "add-remove", "group": 1, "profile": "table"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "turns"),
     [
         ({}, {"type": "pdp"}, {"dp, type": Turn.WORSE}),
@@ -117,7 +118,7 @@ def test_a_further_condition_is_for_the_worse(certificate: Rows) -> None:
     assert only(held[2], held[0]).turn is Turn.BETTER
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "turn"),
     [
         ("n_min", 5, Turn.WORSE),
@@ -132,7 +133,7 @@ def test_a_smaller_public_domain_is_for_the_worse(certificate: Rows, name: str, 
     assert (change.what, change.where, change.turn) == ("data" if name == "dim" else "domain", name, turn)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("section", "name", "old", "new", "turn"),
     [
         ("budget", "draws", 1000, 100, Turn.WORSE),
@@ -157,7 +158,7 @@ def test_the_configuration(certificate: Rows, section: str, name: str, old: Any,
     assert difference(configured(old), configured(new)).notes == (() if section == "budget" else two)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "what", "turn"),
     [
         ({"required": "proved"}, "proof required", Turn.BETTER),
@@ -201,7 +202,7 @@ def test_checks_that_are_gone_and_others_in_their_place(certificate: Rows) -> No
     assert [(change.what, change.turn) for change in other.changes] == [("gone", Turn.CHANGED), ("new", Turn.CHANGED)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("power", "outcome", "turn"),
     [
         ("DECIDES", "FAILS", Turn.WORSE),

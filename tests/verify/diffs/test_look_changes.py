@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 from toys.compared import Rows, changed, of, without
 
 from verify import difference
@@ -48,7 +49,7 @@ def test_three_proved_numbers_times_a_thousandth_are_found(records: Mapping[str,
     assert {change.what for change in difference(rows, changed(new, of("sweep"), seed=1)).changes} == {"seed"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "moved"),
     [
         ((1.0, 2.0), (2.0, 3.0), False),
@@ -111,7 +112,7 @@ def sweep(records: Mapping[str, Rows]) -> Rows:
     return records["sweep"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "turn"),
     [
         ({"outcome": "FAILS", "ground": ""}, Turn.WORSE),
@@ -142,7 +143,7 @@ def test_a_smaller_grid_is_worse(sweep: Rows) -> None:
     assert not difference(smaller, sweep).worse
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "what", "turn"),
     [
         ({"n_draws": 10}, "n draws", Turn.WORSE),
@@ -183,7 +184,7 @@ def test_the_rows_are_those_of_a_calibration(calibration: Rows) -> None:
     assert [trouble(row, "calibration", number) for number, row in enumerate(calibration, 1)] == [""] * 6
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "values", "what", "turn"),
     [
         ("rate", {"compatible": False}, "verdict", Turn.WORSE),
@@ -210,7 +211,7 @@ def test_a_rate_that_stayed_inside_its_interval_is_no_change(calibration: Rows) 
     assert difference(calibration, changed(calibration, of("rate"), any=41)).changes == ()
 
 
-@pytest.mark.parametrize("kind", ["exact", "rate", "control", "mutant"])
+@for_each("kind", ["exact", "rate", "control", "mutant"])
 def test_what_is_gone_is_worse(calibration: Rows, kind: str) -> None:
     assert (only(calibration, without(calibration, of(kind))).what, True) == ("gone", True)
     assert difference(calibration, without(calibration, of(kind))).worse

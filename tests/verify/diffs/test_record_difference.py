@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 from toys.compared import FILES, Rows, changed, of, write_rows
 
 from verify import Difference, difference, read
@@ -27,7 +28,7 @@ KINDS = tuple(FILES)
 EXAMINED = ("case", "verdict", "claim", "check", "cell", "exact", "rate", "prediction", "control", "mutant")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_a_record_differs_from_itself_in_nothing(records: Mapping[str, Rows], kind: str) -> None:
     rows = records[kind]
     found = difference(rows, copy.deepcopy(rows))
@@ -56,7 +57,7 @@ def test_whatever_is_dropped_is_for_the_worse_and_what_is_added_is_not(
     assert {change.what for change in added.changes} == {"new"}
 
 
-@pytest.mark.parametrize("kind", ["run", "calibration"])
+@for_each("kind", ["run", "calibration"])
 def test_a_change_for_the_worse_is_none_the_other_way_round(records: Mapping[str, Rows], kind: str) -> None:
     rows = records[kind]
     smaller = changed(rows, of("header"), profile="quick", complete=False)
@@ -129,7 +130,7 @@ def test_summary_and_lines_say_the_worst_first(run: Rows) -> None:
     assert isinstance(found, Difference)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "what", "turn"),
     [
         ({"failure_prob": 1e-2}, "failure prob", Turn.WORSE),
@@ -166,8 +167,8 @@ def test_every_line_of_a_sweep_obeys_its_schema(records: Mapping[str, Rows]) -> 
     assert not validator.is_valid(records["sweep"][1] | {"ground": "hope"})
 
 
-@pytest.mark.parametrize("kind", list(FILES))
-@pytest.mark.parametrize(
+@for_each("kind", list(FILES))
+@for_each(
     ("spoil", "words"),
     [
         (lambda text: text[: len(text) // 2], "record must be strict JSON lines, got "),

@@ -6,7 +6,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import pytest
+from rows import for_each
 from toys.compared import Rows, changed, of, run_rows, without
 
 from verify import difference
@@ -28,7 +28,7 @@ def ruled(rows: Rows, form: str, verdict: str, reason: str = "NONE") -> Rows:
     return changed(rows, FALSE, **{f"{form}__verdict": verdict, f"{form}__reason": reason})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "old", "new", "turn"),
     [
         ("corrected", "SUPPORTED", "UNDECIDED", Turn.WORSE),
@@ -59,7 +59,7 @@ def test_a_verdict_that_the_ledger_expects_now_is_no_change_for_the_worse(run: R
     assert only(run, new).turn is Turn.CHANGED
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "turn"),
     [("BUDGET", "ERROR", Turn.WORSE), ("INCONSISTENT", "BUDGET", Turn.BETTER), ("BUDGET", "POWER", Turn.CHANGED)],
 )
@@ -129,7 +129,7 @@ def test_a_formula_a_domain_and_words(run: Rows) -> None:
     assert only(run, changed(run, of("statement"), title="Another")).what == "text"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("case", "outcome", "reason", "what", "turn"),
     [
         ("mutant: 0.55", "HOLDS", "NONE", "mutant", Turn.WORSE),
@@ -209,7 +209,7 @@ def test_a_paper_that_one_record_alone_names_is_one_change(run: Rows) -> None:
     assert only(run, other).where == f"{first}.year"
 
 
-@pytest.mark.parametrize("witness", ["exact", "sampled"])
+@for_each("witness", ["exact", "sampled"])
 def test_a_witness_that_is_gone_is_for_the_worse(run: Rows, witness: str) -> None:
     seen = next(row for row in run if row["kind"] == "case" and row["exact"] is not None and row["claim"] is not None)
     both = changed(run, of("case", case=seen["case"]), sampled=seen["exact"])

@@ -12,6 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from rows import for_each
 from toys import LEDGER
 from toys.recorded import Rows, ruled
 
@@ -191,7 +192,7 @@ def test_results_point_to_the_configuration(monkeypatch: pytest.MonkeyPatch, tmp
     assert (unsaid.line("dp"), unsaid.line("weaker")) == (1, 1)  # the lines would count what is not shown
 
 
-@pytest.mark.parametrize("path", ["/etc/deployment.toml", "../deployment.toml"])
+@for_each("path", ["/etc/deployment.toml", "../deployment.toml"])
 def test_a_source_outside_the_repository_is_refused(path: str) -> None:
     with pytest.raises(UserError, match="source must be a path relative to the repository's root"):
         places_in_configuration(Path(path), {})
@@ -208,7 +209,7 @@ def _record(verdict: dict[str, Any], error: dict[str, str] | None = None) -> Rec
     return Record({}, (statement,), ({"id": "W19-T4.1", "error": error},), (), (verdict,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("verdict", "level", "words"),
     [
         (_verdict("SUPPORTED"), None, ""),
@@ -250,7 +251,7 @@ def report(record: Path, file: Path, *more: str) -> int:
     return invoke(["report", str(record), "-o", str(file), *more])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "end"),
     [("a.sarif", ".sarif"), ("bom.cdx.json", ".cdx.json"), ("a.registry.json", ".registry.json"), ("a.json", "")],
 )

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from flint import arb
+from rows import for_each
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -30,7 +31,7 @@ def gaussian_tail(p):
     return 2 * (-t * t / 2).exp() / t - (t / arb(2).sqrt()).erfc()
 
 
-@pytest.mark.parametrize("smooth", [False, True])
+@for_each("smooth", [False, True])
 def test_a_true_inequality_in_one_variable_is_proved(smooth):
     proof = prove_nonnegative(gaussian_tail, {"t": Axis(1e-6, 8.0)}, smooth=smooth)
     assert proof.proved
@@ -41,7 +42,7 @@ def test_a_true_inequality_in_one_variable_is_proved(smooth):
     assert proof.high >= true * (1 - 1e-13)
 
 
-@pytest.mark.parametrize("smooth", [False, True])
+@for_each("smooth", [False, True])
 def test_a_bound_one_percent_too_small_is_refuted_where_it_fails(smooth):
     """2 c exp(-t^2/2)/t >= P(|Z| > t) fails for c below 0.3989 = 1/sqrt(2 pi), at large t only."""
     proof = prove_nonnegative(
@@ -53,7 +54,7 @@ def test_a_bound_one_percent_too_small_is_refuted_where_it_fails(smooth):
     assert proof.worst["t"] > 9.0
 
 
-@pytest.mark.parametrize("smooth", [False, True])
+@for_each("smooth", [False, True])
 def test_three_variables(smooth):
     """The arithmetic mean of three positive numbers is at least their geometric mean: equality on the diagonal."""
 
@@ -88,7 +89,7 @@ def test_smallest_value_is_enclosed_against_a_fine_grid():
         assert proof.low <= 0.01 <= proof.high
 
 
-@pytest.mark.parametrize("axis", [Axis(0.0, 1.0), Axis(-1.0, 1.0), Axis(0.0, math.inf, log=False)])
+@for_each("axis", [Axis(0.0, 1.0), Axis(-1.0, 1.0), Axis(0.0, math.inf, log=False)])
 def test_boxes_that_are_none_are_refused(axis):
     with pytest.raises(ValueError, match="axis must be"):
         prove_nonnegative(lambda p: p["x"], {"x": axis})
@@ -124,7 +125,7 @@ def test_what_is_enclosed_holds_the_number_tightly() -> None:
     assert judge(found)[0] is Outcome.HOLDS
 
 
-@pytest.mark.parametrize(("low", "high"), [(1.5, 2.0), (0.0, 1.4)])
+@for_each(("low", "high"), [(1.5, 2.0), (0.0, 1.4)])
 def test_a_number_outside_the_allowed_interval_fails(low: float, high: float) -> None:
     assert judge(enclosed("root of 2", lambda: arb(2).sqrt(), low, high, 1.5))[0] is Outcome.FAILS
 
@@ -152,7 +153,7 @@ def test_a_probability_is_cut_to_0_and_1_and_the_words_of_the_claim_are_passed_o
 
 
 # Growth along a sequence, on powers of n that are known.
-@pytest.mark.parametrize(("power", "outcome"), [(0.5, Outcome.FAILS), (0.0, Outcome.HOLDS), (-1.0, Outcome.HOLDS)])
+@for_each(("power", "outcome"), [(0.5, Outcome.FAILS), (0.0, Outcome.HOLDS), (-1.0, Outcome.HOLDS)])
 def test_a_power_of_n_grows_by_its_exponent(power: float, outcome: Outcome) -> None:
     found = growth_evidence("3 n^p", lambda n: 3 * n ** arb(power), 2, 12)
     assert found.exact is not None
@@ -167,7 +168,7 @@ def test_what_must_grow_or_fall_at_least_so_far() -> None:
     assert judge(growth_evidence("1/n", lambda n: 1 / n, 1, 3, least=-SETTLING))[0] is Outcome.FAILS
 
 
-@pytest.mark.parametrize(("decades", "outcome"), [(0.0, Outcome.HOLDS), (-3.0, Outcome.HOLDS), (4.0, Outcome.FAILS)])
+@for_each(("decades", "outcome"), [(0.0, Outcome.HOLDS), (-3.0, Outcome.HOLDS), (4.0, Outcome.FAILS)])
 def test_known_decades(decades: float, outcome: Outcome) -> None:
     assert judge(decades_evidence("a ratio", decades))[0] is outcome
 
@@ -248,7 +249,7 @@ def test_logistic_ratio_in_floats() -> None:
     assert deviation(expected + 0.5, found) == pytest.approx(0.5 / max(1.0, abs(expected)), rel=1e-6)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+@for_each("loss", ["logistic", "squared", "poisson"])
 def test_in_one_dimension_the_distribution_function_says_the_same(loss: str) -> None:
     rows = [((0.5,), 1.0), ((-0.75,), 1.0 if loss != "poisson" else 2.0)]
     density = log_ratio(loss, rows, rows[:1], [0.4], 2.0, 0.5)

@@ -7,6 +7,7 @@ from flint import fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.formula_cases import one
+from rows import for_each
 
 from audits import Budget, StreamKey
 from mechanisms.laws.finite_laws import check_law, hockey_stick
@@ -49,7 +50,7 @@ def test_eigenvalues_of_a_matrix_known_by_hand():
             assert high - low < Fraction(1, 10**12)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_eigenvalues_of_designs_sum_to_the_trace(shape):
     X = design(shape, 6, 3, 5)
     H = X.transpose() * X + identity(3)
@@ -111,7 +112,7 @@ def test_factors_and_means_by_hand() -> None:
     assert largest_delta(made, law, 0, "1") == Fraction(1, 4)
 
 
-@pytest.mark.parametrize(("slope", "outcome"), [(Fraction(1, 2), Outcome.HOLDS), (Fraction(3), Outcome.FAILS)])
+@for_each(("slope", "outcome"), [(Fraction(1, 2), Outcome.HOLDS), (Fraction(3), Outcome.FAILS)])
 def test_search_of_a_box(slope: Fraction, outcome: Outcome) -> None:
     """value slope p against the bound p: the ratio is the slope everywhere, the point is on the grid of 1/4096."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import pytest
+from rows import for_each
 
 from audits import Budget, StreamKey
 from verify.kernel.paper import Expected
@@ -27,7 +27,7 @@ UNCLEAR, A = ruling("TEXT_UNCLEAR"), {"a": {"printed": REFUTED}}
 BUDGET, ERROR = ruling("UNDECIDED", "BUDGET"), ruling("UNDECIDED", "ERROR")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "expected", "quick", "unexpected", "still_open"),
     [
         (verdict(SUPPORTED), Expected("SUPPORTED"), False, 0, 0),

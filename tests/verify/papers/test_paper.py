@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from verify.kernel.declare import Display, Form, statement
 from verify.kernel.paper import KINDS, Consequence, citation, paper_of, papers, read_paper, together
@@ -66,7 +67,7 @@ def test_what_a_paper_states(tmp_path: Path) -> None:
     assert step.parent == "T99-L1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "message"),
     [
         ("prefix =", "prefx =", "prefix must be given, got prefix=None"),
@@ -151,7 +152,7 @@ def test_what_is_wrong_is_one_line_with_file_and_key(tmp_path: Path, old: str, n
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(("slots", "share"), [(1, Fraction(1, 512)), (2, Fraction(1, 256)), (5, Fraction(1, 256))])
+@for_each(("slots", "share"), [(1, Fraction(1, 512)), (2, Fraction(1, 256)), (5, Fraction(1, 256))])
 def test_ids_keep_one_slot_each_and_share_them_out_where_they_are_more(
     tmp_path: Path, slots: int, share: Fraction
 ) -> None:
@@ -176,7 +177,7 @@ def test_a_new_paper_changes_nobodys_share(tmp_path: Path) -> None:
     assert {paper.name: paper.share for paper in together([toy, *papers()])} == before | {"toy1999": Fraction(1, 256)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "message"),
     [
         ('prefix = "T99"', 'prefix = "W19"', "toy1999/paper.toml: prefix must be its own, got W19 of wang2019"),

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from rows import for_each
 
 from verify.kernel.paper import STATEMENT_FILE, Entry
 from verify.messages.errors import Defect, UserError
@@ -55,7 +56,7 @@ def test_file_names_of_parents_are_unique_and_well_formed() -> None:
     assert [name for name in files if not STATEMENT_FILE.match(name.partition("/")[2].removesuffix(".py"))] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("id_", "file"),
     [
         ("W19-L2.4", "wang2019/lem_2_4.py"),

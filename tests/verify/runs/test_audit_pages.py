@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pypdf
 import pytest
 from pypdf import PdfReader
+from rows import for_each
 from toys import LEDGER, toy_registry
 
 from reports.document import pdf_bytes
@@ -205,7 +206,7 @@ def test_what_is_wrong_with_the_run_comes_first(record: Record, tmp_path: Path) 
     assert document(broken, date="").summary == headline(broken)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("claim", "text"),
     [
         ({"low": 0.0, "high": 0.6}, "at most 0.6"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import for_each
 from toys import load_toy
 
 from audits import Budget, Estimate, StreamKey
@@ -217,7 +218,7 @@ def test_decisive_case(record_path: Path) -> None:
         decisive(record, "RW21-T17", "other")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("recorded", "again", "here", "elsewhere"),
     [
         ({"a": 1.0}, {"a": 1.0}, 0, 0),

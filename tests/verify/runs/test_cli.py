@@ -15,6 +15,7 @@ from unittest.mock import Mock
 
 import jsonschema
 import pytest
+from rows import for_each
 from toys import LEDGER, toy_registry
 
 from verify import cli
@@ -248,7 +249,7 @@ def test_interrupted_process_keeps_a_record_that_report_accepts(tmp_path: Path) 
     assert not (folder / "store.sqlite-wal").exists()
 
 
-@pytest.mark.parametrize("argument", ["--help", "--version"])
+@for_each("argument", ["--help", "--version"])
 def test_help_and_version_import_nothing_heavy(argument: str) -> None:
     code = (
         "import sys; from verify.cli import invoke; "

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rows import for_each
 from toys.sweeps import Here, light_grid
 
 from verify.cli import invoke
@@ -327,7 +328,7 @@ def test_a_replaced_record_is_for_imported_mechanisms(tmp_path: Path) -> None:
     assert found.spends() == found.failure_prob
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "message"),
     [
         ({"mechanism": '["nosy"]'}, "grid.mechanism must be among ops-diffuse, "),

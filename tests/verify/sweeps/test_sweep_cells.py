@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import for_each
 from toys.sweeps import Here, Listener, light_grid
 
 from mechanisms import BOTH, ExactLaw, GaussianOutput, PosteriorSampling
@@ -34,8 +35,8 @@ def cell(mechanism: str, **changes: Any) -> dict[str, Any]:
     return base | {"target": "member", "delta": 1e-4, "epsilon": 0.7} | changes
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("mechanism", [name for name, recipe in RECIPES.items() if recipe.exact])
+@for_each("target", TARGETS)
+@for_each("mechanism", [name for name, recipe in RECIPES.items() if recipe.exact])
 def test_exact_cells_agree_with_the_profile(mechanism: str, target: str) -> None:
     """The row's interval holds delta from the mechanism's own float64 profile (relative 1e-9: two evaluations)."""
     mine = cell(mechanism, target=target)
@@ -53,7 +54,7 @@ def test_exact_cells_agree_with_the_profile(mechanism: str, target: str) -> None
     assert (row["n_draws"], row["failure_prob"]) == (0, 0.0)
 
 
-@pytest.mark.parametrize(("mechanism", "tail"), [("ops-per-instance", 1.0), ("ops-per-instance-corrected", 2.0)])
+@for_each(("mechanism", "tail"), [("ops-per-instance", 1.0), ("ops-per-instance-corrected", 2.0)])
 def test_per_instance_rule_meets_its_bound(mechanism: str, tail: float) -> None:
     """At the chosen gamma the bound is the target epsilon; a larger gamma exceeds it."""
     pair = pair_of(cell(mechanism, n=60), SHARED)
@@ -102,7 +103,7 @@ def test_exception_becomes_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row["outcome"], row["reason"]) == ("UNDECIDED", "ERROR")
 
 
-@pytest.mark.parametrize("labels", ["squared", "logistic"])
+@for_each("labels", ["squared", "logistic"])
 def test_data_of_a_cell_have_the_conditioning_and_lie_in_their_domain(labels: str) -> None:
     mechanism = "ssp" if labels == "squared" else "objective-perturbation"
     pairs = {t: pair_of(cell(mechanism, loss=labels, n=2000, target=t), SHARED) for t in TARGETS}
@@ -197,7 +198,7 @@ def test_only_sampled_cells_spend(tmp_path: Path) -> None:
     assert math.isclose(mixed.spends(), len(mixed) / 4 * 1e-8)  # one of the four combinations is sampled
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "message"),
     [
         ("grid = 1", "grid must be a table, got grid=1"),

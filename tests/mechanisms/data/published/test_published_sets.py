@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from rows import for_each
 from scipy.io import savemat
 
 from mechanisms.data.dataset import DataError
@@ -160,7 +161,7 @@ def test_another_shape_is_refused_in_one_line(tmp_path: Path, name: str) -> None
     assert "123454321" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", SETS)
+@for_each("name", SETS)
 def test_no_file_and_damaged_files(tmp_path: Path, name: str) -> None:
     recipe = SETS[name]
     with pytest.raises(DataError, match="folder that exists"):

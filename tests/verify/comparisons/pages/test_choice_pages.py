@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pypdf
-import pytest
+from rows import for_each
 from toys.compared_methods import choice_header, choice_row, choice_rows
 
 from reports.document import pdf_bytes
@@ -52,7 +52,7 @@ def test_the_table_is_cut_and_says_so() -> None:
     assert "comparison.csv" not in whole.caption
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("about", "audience"),
     [
         ({}, Audience.CURATOR),
@@ -101,7 +101,7 @@ def printed(rows: list[dict[str, Any]], **more: Any) -> list[str]:
     return list(lines(choice_header(rows, **more), rows, {}))
 
 
-@pytest.mark.parametrize(("trivial", "starred"), [(0.11, False), (0.133, False), (0.14, True), (None, True)])
+@for_each(("trivial", "starred"), [(0.11, False), (0.133, False), (0.14, True), (None, True)])
 def test_nothing_that_predicting_0_beats_is_best(trivial: float | None, starred: bool) -> None:
     rows = [choice_row("AdaSSP", "exact", 0.1, error=0.133), choice_row("AdaSSP", "exact", 1.0, error=0.1)]
     rows += [] if trivial is None else [choice_row("trivial", error=trivial)]
@@ -145,7 +145,7 @@ def test_what_the_error_is_measured_on_is_told() -> None:
     assert not any(line.startswith("error") for line in printed(rows, **plain))
 
 
-@pytest.mark.parametrize("epsilons", [(0.1, 1.0), (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)])
+@for_each("epsilons", [(0.1, 1.0), (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)])
 def test_a_point_is_nearer_to_its_epsilon_than_to_any_other(epsilons: tuple[float, ...]) -> None:
     error, record = figures_of(choice_rows(epsilons, ("add-remove",)))
     assert error.x_at == record.x_at == epsilons
@@ -189,7 +189,7 @@ def test_an_axis_of_errors_starts_at_0_or_is_logarithmic() -> None:
 AIRFOIL = "w18/airfoil"
 
 
-@pytest.mark.parametrize(("error", "agrees"), [(0.138, True), (0.138 + 0.085, True), (0.138 - 0.087, False)])
+@for_each(("error", "agrees"), [(0.138, True), (0.138 + 0.085, True), (0.138 - 0.087, False)])
 def test_a_cell_agrees_within_its_printed_half_width(error: float, agrees: bool) -> None:
     cell = printed_cell(AIRFOIL, choice_row("OPS", "published", 0.1, error=error))  # Table 3: 0.138 ± 0.086
     assert (cell.error, cell.half_width, cell.agrees) == (0.138, 0.086, agrees)

@@ -10,6 +10,7 @@ import pytest
 from oracles.formula_cases import decide, exact_value, one
 from oracles.mechanisms.objective_perturbation import gradient, hessian, minimiser
 from oracles.mechanisms.reports import algorithm_2
+from rows import for_each
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binom, norm, spearmanr
 
@@ -44,9 +45,7 @@ from verify.papers.redberg_wang2021.shared.worst_cases import median_interval
 
 
 # RW21, Figure 1: shares of the terms of Corollary 7, record by record with a literal twin.
-@pytest.mark.parametrize(
-    ("part", "omega", "angle"), [("#no rotation", "0", 0.0), ("#large rotations", "pi/2", math.pi / 2)]
-)
+@for_each(("part", "omega", "angle"), [("#no rotation", "0", 0.0), ("#large rotations", "pi/2", math.pi / 2)])
 def test_fig_1_share_of_the_first_term(part: str, omega: str, angle: float) -> None:
     dataset, loss = drawn.data(stream(1, "RW21-F1")), LogisticLoss()
     theta = minimiser(np.zeros(2), dataset, loss, 1.0)
@@ -146,7 +145,7 @@ def test_fig_4_factor_of_two_medians() -> None:
     assert (flat.claim.low, flat.claim.high) == (1.0, 2.0)
 
 
-@pytest.mark.parametrize("dim", [1, 4])
+@for_each("dim", [1, 4])
 def test_fig_4_bounds_of_all_records_are_those_of_one_at_a_time(dim: int) -> None:
     chosen = scales(dim)
     mechanism, dataset, releases, _ = run(40, dim, 1.0, 0.0, np.random.default_rng(3))
@@ -160,7 +159,7 @@ def test_fig_4_bounds_of_all_records_are_those_of_one_at_a_time(dim: int) -> Non
     assert (released <= free * (1 + 1e-12)).all()
 
 
-@pytest.mark.parametrize(("n", "failure_prob"), [(44, 1e-9), (100, 1e-6), (9, 0.1)])
+@for_each(("n", "failure_prob"), [(44, 1e-9), (100, 1e-6), (9, 0.1)])
 def test_fig_4_order_statistics_of_the_median(n: int, failure_prob: float) -> None:
     """The interval's ends are the order statistics whose binomial tail is at most half of the failure probability."""
     low, middle, high = median_interval(np.arange(n, dtype=float), failure_prob)
@@ -177,7 +176,7 @@ def bound(margin: float, sigma: float, lam: float) -> float:
     return -math.log(1 - s * (1 - s) / lam) + s**2 / (2 * sigma**2) + s * norm.isf(5e-7) / sigma
 
 
-@pytest.mark.parametrize("lam", [0.5, 27.9])
+@for_each("lam", [0.5, 27.9])
 def test_fig_5_one_record_at_its_worst_prediction(lam: float) -> None:
     sigma = math.sqrt(8 * math.log(2e6) + 4)
     ceiling = -minimize_scalar(lambda m: -bound(m, sigma, lam), bounds=(-5, 40), method="bounded").fun
@@ -216,7 +215,7 @@ def drawn_data(n: int = 40, dim: int = 3, seed: int = 1) -> Dataset:
     return Dataset(X, np.where(X[:, 0] + rng.standard_normal(n) > 0, 1.0, 0.0), math.inf, math.inf)
 
 
-@pytest.mark.parametrize("loss", [LogisticLoss(), SquaredLoss()])
+@for_each("loss", [LogisticLoss(), SquaredLoss()])
 def test_credit_and_uci_bounds_of_all_records_are_those_of_the_literal_report(loss: GlmLoss) -> None:
     chosen = run_scales(loss, 3, Shares(0.5, 0.4, 0.1), required=True)
     chosen.require(3)
@@ -248,7 +247,7 @@ def variant(words: str, count: RunCount, n_runs: int = 40) -> VariantCount:
     return VariantCount(words, count, count.probability(n_runs, 1e-4))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counts", "outcome"),
     [
         ((40, 39), (Outcome.HOLDS, Reason.NONE)),
@@ -269,7 +268,7 @@ def test_credit_and_uci_a_claim_is_decided_where_all_preparations_agree(
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("counts", "outcome"),
     [
         (((0, 40), (0, 40)), (Outcome.UNDECIDED, Reason.READING)),
@@ -307,7 +306,7 @@ def test_credit_and_uci_records_with_a_small_loss_are_compared_where_both_runs_h
     assert RunCount.of(said) == RunCount(1, 4)
 
 
-@pytest.mark.parametrize("statement", [fig_7.STATEMENT, fig_8.STATEMENT], ids=lambda each: each.id)
+@for_each("statement", [fig_7.STATEMENT, fig_8.STATEMENT])
 def test_credit_and_uci_no_small_loss_at_all_decides_nothing(statement: Statement) -> None:
     case = replace(statement.cases[0], given={name: drawn_data(seed=i) for i, name in enumerate(statement.needs)})
     never = partial(closer_for_small, largest=-1.0)

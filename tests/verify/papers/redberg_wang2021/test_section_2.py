@@ -16,13 +16,14 @@ from oracles.mechanisms.objective_perturbation import (
     logistic_density_1d,
 )
 from oracles.verify.w18_small import gaussian_delta
+from rows import for_each
 
 from mechanisms import Dataset
 from mechanisms.objective.losses import LogisticLoss, SquaredLoss
 
 
 # RW21, introduction: the accuracy of the best attack, from randomised response.
-@pytest.mark.parametrize(("epsilon", "percent", "half"), [(2.0, 88.0, 0.5), (5.0, 99.3, 0.05)])
+@for_each(("epsilon", "percent", "half"), [(2.0, 88.0, 0.5), (5.0, 99.3, 0.05)])
 def test_num_i1_randomised_response(epsilon: float, percent: float, half: float) -> None:
     """Telling the truth with odds e^epsilon is right with probability e^epsilon/(1 + e^epsilon)."""
     at = {"epsilon": epsilon, "percent": percent, "half digit": half}
@@ -81,7 +82,7 @@ def variance(xi: float, epsilon: float, delta: float) -> float:
     return xi * xi * (8 * math.log(2 / delta) + 4 * epsilon) / (epsilon * epsilon)
 
 
-@pytest.mark.parametrize(("xi", "epsilon", "delta"), [(0.01, 1.0, 1e-3), (2.0, 0.5, 1e-6), (1.0, 10.0, 0.1)])
+@for_each(("xi", "epsilon", "delta"), [(0.01, 1.0, 1e-3), (2.0, 0.5, 1e-6), (1.0, 10.0, 0.1)])
 def test_thm_5_linear_losses(xi: float, epsilon: float, delta: float) -> None:
     """Releasing theta is releasing a number that moves by xi under noise sigma; sigma^2 stands for sigma as printed."""
     at = {"xi": xi, "epsilon": epsilon, "delta": delta}
@@ -138,8 +139,8 @@ def test_thm_5_logistic_loss_on_the_line(version: str, n: int, y: float) -> None
 
 
 # RW21, Theorem 6: the printed sum typed once more, against the density ratio of a literal twin.
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("loss", [LogisticLoss(), SquaredLoss()])
+@for_each("sign", [1, -1])
+@for_each("loss", [LogisticLoss(), SquaredLoss()])
 def test_thm_6_product_form_is_the_log_ratio(loss: LogisticLoss | SquaredLoss, sign: int) -> None:
     """mu_j from the eigenvectors of the target's Hessian (rank 2: two records), one after the other."""
     rng = np.random.default_rng(6)
@@ -159,7 +160,7 @@ def test_thm_6_product_form_is_the_log_ratio(loss: LogisticLoss | SquaredLoss, s
     assert printed == pytest.approx(truth, rel=1e-9)
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each("sign", [1, -1])
 def test_thm_6_the_statement_agrees(sign: int) -> None:
     """Its own instances deviate by rounding only; a wrong sign, half or term by far more than the tolerance."""
     at = {"dim": 2, "rank": 2, "n": 3, "loss": "poisson", "sign": sign, "sigma": 0.5, "lam": 0.5}
@@ -173,7 +174,7 @@ def test_thm_6_the_statement_agrees(sign: int) -> None:
 
 
 # RW21, Corollary 7: the printed sum typed once more against a literal twin's density ratio; the proof line by hand.
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each("sign", [1, -1])
 def test_cor_7_printed_sum_is_the_log_ratio(sign: int) -> None:
     """z outside the data (upper signs) and inside (lower), three dimensions."""
     rng, loss, sigma, lam = np.random.default_rng(7), LogisticLoss(), 1.5, 0.5
@@ -192,7 +193,7 @@ def test_cor_7_printed_sum_is_the_log_ratio(sign: int) -> None:
     assert printed == pytest.approx(truth, rel=1e-9)
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each("sign", [1, -1])
 def test_cor_7_the_statement_agrees(sign: int) -> None:
     at = {"dim": 1, "n": 3, "loss": "logistic", "sign": sign, "sigma": 0.5, "lam": 0.5}
     for version in {c.mutant or "printed" for c in one("RW21-C7").cases if c.part.endswith("bound")}:
@@ -203,7 +204,7 @@ def test_cor_7_the_statement_agrees(sign: int) -> None:
             assert found.exact.low > (1e-7 if "1e-6" in version else 1e-2)
 
 
-@pytest.mark.parametrize(("lam", "u", "sign"), [(1.0, 0.0, 1), (4.0, 1.5, 1), (1.0, 1.5, -1)])
+@for_each(("lam", "u", "sign"), [(1.0, 0.0, 1), (4.0, 1.5, 1), (1.0, 1.5, -1)])
 def test_cor_7_proof_line_in_one_dimension(lam: float, u: float, sign: int) -> None:
     """mu(x) = 1/H with H = lam, or lam + f'' where the record is in the data; mu_1 = -+ f'' mu(x)."""
     curvature = 1 / (2 + math.exp(u) + math.exp(-u))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.formula_cases import claimed, decide, exact_value
 from oracles.report_draws import Draw, bound_2, draws, z
+from rows import for_each
 from scipy.stats import norm
 
 # RW21, Algorithm 2: coverage of both reports, draw by draw with the literal twin.
@@ -14,8 +15,8 @@ LOWER = TINY | {"sigma": 4.0, "sigma_2": 0.4, "sigma_3": 0.1, "lam": 100.0}
 UNDEFINED = TINY | {"rho": 0.01, "loss": "squared", "sigma": 4.0, "sigma_2": 4.0, "sigma_3": 0.275, "lam": 2.01}
 
 
-@pytest.mark.parametrize("p", [LOWER, UNDEFINED, LOWER | {"target": "inside", "sigma_2": 40.0}])
-@pytest.mark.parametrize("version", ["printed", "corrected"])
+@for_each("p", [LOWER, UNDEFINED, LOWER | {"target": "inside", "sigma_2": 40.0}])
+@for_each("version", ["printed", "corrected"])
 def test_alg_2_released_quantities(version: str, p: dict) -> None:
     corrected = version == "corrected"
     covered = np.mean([d.loss <= bound_2(p, d, corrected=corrected)[2] for d in draws(p, 1_500)])
@@ -24,7 +25,7 @@ def test_alg_2_released_quantities(version: str, p: dict) -> None:
     assert found.claim.low == pytest.approx(1 - 3 * p["rho"])
 
 
-@pytest.mark.parametrize(("target", "loss"), [("outside", "logistic"), ("inside", "squared")])
+@for_each(("target", "loss"), [("outside", "logistic"), ("inside", "squared")])
 def test_alg_2_no_release(target: str, loss: str) -> None:
     p = TINY | {"target": target, "loss": loss, "rho": 0.3, "sigma": 10.0, "sigma_2": 1.0, "sigma_3": 1e-3, "lam": 2.0}
     covered = np.mean([d.loss <= bound_2(p, d, corrected=True, released=False)[2] for d in draws(p, 1_500)])
@@ -33,7 +34,7 @@ def test_alg_2_no_release(target: str, loss: str) -> None:
     assert (found.exact.low, found.claim.low) == pytest.approx((0.7, 0.7))
 
 
-@pytest.mark.parametrize("share", [0.95, 0.4])
+@for_each("share", [0.95, 0.4])
 def test_alg_2_a_share_of_the_margin(share: float) -> None:
     """Large lambda, slope -1/2, no release: -s z sigma <= b <= s z sigma + 1/2, nearly."""
     from scipy.stats import norm
@@ -49,7 +50,7 @@ def test_alg_2_a_share_of_the_margin(share: float) -> None:
 ALONE = {"dim": 1, "n": 0, "lambda": "1", "largest": "1/4"}
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each("sign", [1, -1])
 def test_thm_8_one_record_by_hand(sign: int) -> None:
     """mu = -1/4 outside, -(1/4)/(5/4) inside: |log(1 -+ mu)| = log(5/4) both times, and the bound is log(4/3)."""
     at = ALONE | {"sign": sign}
@@ -62,7 +63,7 @@ def test_thm_8_one_record_by_hand(sign: int) -> None:
     assert exact_value("RW21-T8", ".p", "lower end cut by 10 %", at) == pytest.approx(min(mu + 0.225, -mu))
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each("sign", [1, -1])
 def test_thm_8_three_dimensions_in_float64(sign: int) -> None:
     """log prod_j (1 -+ mu_j) is the log determinant's change (the matrix determinant lemma, three times)."""
     rng = np.random.Generator(np.random.PCG64DXSM([3, 4]))
@@ -76,7 +77,7 @@ def test_thm_8_three_dimensions_in_float64(sign: int) -> None:
     assert exact_value("RW21-T8", "#bound", "printed", at) == pytest.approx(bound - change, rel=1e-10)
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@for_each("sign", [1, -1])
 def test_thm_8_linear_bound_on_a_grid(sign: int) -> None:
     """w = f'' ||x||^2/lambda, leverage a share s of the largest: the smallest slack over w is at most the proof's."""
     w, s = np.meshgrid(np.geomspace(1e-3, 0.999, 200), np.linspace(0, 1, 50))
@@ -96,8 +97,8 @@ def failure(dim: int, t: float) -> float:
     return -math.expm1(dim * math.log1p(-math.erfc(t / math.sqrt(2))))
 
 
-@pytest.mark.parametrize("rho", [0.5, 0.1, 1e-6])
-@pytest.mark.parametrize("dim", [1, 10, 10_000])
+@for_each("rho", [0.5, 0.1, 1e-6])
+@for_each("dim", [1, 10, 10_000])
 def test_thm_9_all_records_at_once(dim: int, rho: float) -> None:
     t = math.sqrt(2 * math.log(2 * dim / rho))
     undimensioned = math.sqrt(2 * math.log(2 / rho))
@@ -107,7 +108,7 @@ def test_thm_9_all_records_at_once(dim: int, rho: float) -> None:
         assert found.claim.low == 1.0 - rho
 
 
-@pytest.mark.parametrize("rho", [2 * math.exp(-0.5), 1e-3])
+@for_each("rho", [2 * math.exp(-0.5), 1e-3])
 def test_thm_9_one_record(rho: float) -> None:
     """rho = 2 e^(-1/2): the root is 1, and the coverage erf(1/sqrt 2) = 0.6827."""
     t = math.sqrt(2 * math.log(2 / rho))
@@ -199,7 +200,7 @@ def test_thm_10_accuracy_of_the_report(version: str, p: dict) -> None:
     assert found.claim.low == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize(("version", "width"), [("printed", None), ("corrected", 2.0), ("once the quantile", 1.0)])
+@for_each(("version", "width"), [("printed", None), ("corrected", 2.0), ("once the quantile", 1.0)])
 def test_thm_10_additive_error(version: str, width: float | None) -> None:
     p, factor = LOWER, math.sqrt(2 * math.log(20.0)) if width is None else width * z(0.1)
     hits = [
@@ -219,7 +220,7 @@ def test_thm_10_cap_by_hand() -> None:
     assert found.exact.low > 0.45  # theta near 0 is drawn, where f'' = 1/4
 
 
-@pytest.mark.parametrize("rho", [0.5, 1e-6])
+@for_each("rho", [0.5, 1e-6])
 def test_thm_10_order_of_tau_in_one_dimension(rho: float) -> None:
     tau, log = math.sqrt(2.0) * norm.isf(rho / 2), math.log(1 / rho) ** 1.5
     for version, order in {"printed": 1 + log, "no logarithm": 1.0, "no dimension": 1 + log}.items():

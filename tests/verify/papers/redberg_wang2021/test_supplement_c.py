@@ -11,6 +11,7 @@ from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.reports import algorithm_2
 from oracles.report_draws import BETA, bound_4, draws, tau
 from oracles.verify.w18_small import gaussian_delta
+from rows import for_each
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -24,8 +25,8 @@ WIDE = TINY | {"loss": "squared", "sigma": 4.0, "sigma_2": 10.0, "sigma_3": 3.0,
 SMALL = TINY | {"loss": "squared", "sigma": 4.0, "sigma_2": 4.0, "sigma_3": 0.01, "sigma_4": 0.1, "lam": 0.1}
 
 
-@pytest.mark.parametrize("p", [LOWER, WIDE, WIDE | {"target": "inside"}])
-@pytest.mark.parametrize("version", ["printed", "corrected"])
+@for_each("p", [LOWER, WIDE, WIDE | {"target": "inside"}])
+@for_each("version", ["printed", "corrected"])
 def test_alg_4_report(version: str, p: dict) -> None:
     covered = np.mean([d.loss <= bound_4(p, d, corrected=version == "corrected")[2] for d in draws(p, 1_500)])
     found = decide("RW21-A4", "#report", version, p, draws=20_000)
@@ -33,8 +34,8 @@ def test_alg_4_report(version: str, p: dict) -> None:
     assert found.claim.low == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize("p", [WIDE, SMALL])
-@pytest.mark.parametrize("version", ["printed", "corrected"])
+@for_each("p", [WIDE, SMALL])
+@for_each("version", ["printed", "corrected"])
 def test_alg_4_leverage(version: str, p: dict) -> None:
     """As printed the logarithm of 1 - f'' mu_bar must exist beside."""
     hits = []
@@ -46,9 +47,7 @@ def test_alg_4_leverage(version: str, p: dict) -> None:
     assert found.claim.low == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize(
-    ("version", "share"), [("lambda_hat as released", 0.0), ("0.45 of the margin on lambda", 0.45)]
-)
+@for_each(("version", "share"), [("lambda_hat as released", 0.0), ("0.45 of the margin on lambda", 0.45)])
 def test_alg_4_margin_on_the_eigenvalue(version: str, share: float) -> None:
     """H = lambda: lambda_hat = H where W <= share z, and H_hat (H + tau sigma_3)/H^2 then is large enough if N <= z."""
     found = decide("RW21-A4", ".c", version, SMALL | {"sigma_3": 1e-6}, draws=20_000)
@@ -86,9 +85,7 @@ def test_alg_5_law_of_the_inner_product() -> None:
 
 
 # RW21, Theorem 11: the cost by hand and on one record, the shift of an eigenvalue in one dimension.
-@pytest.mark.parametrize(
-    ("id_", "part"), [("RW21-T11", "#pdp"), ("RW21-T11", "#dp"), ("RW21-T11", "#general"), ("RW21-T14", ".1")]
-)
+@for_each(("id_", "part"), [("RW21-T11", "#pdp"), ("RW21-T11", "#dp"), ("RW21-T11", "#general"), ("RW21-T14", ".1")])
 def test_thm_11_and_14_cost_by_hand(id_: str, part: str) -> None:
     """f'' ||x||^2 = 2, sigma_4 = 1 (||grad l|| = 2, sigma_2 = 1), delta = e^-2: 2 + 2 * 2 = 6."""
     at = {"norm": 2.0, "sigma": 1.0, "delta": math.exp(-2.0)}
@@ -241,7 +238,7 @@ def test_thm_13_accuracy_of_the_report(version: str, p: dict) -> None:
     assert found.claim.low == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize("part", [".p1", ".p2"])
+@for_each("part", [".p1", ".p2"])
 def test_thm_13_ends_of_the_chains_on_a_grid(part: str) -> None:
     """Slack over v, 3 - (1 + 4 t) or 6 - (1 + 4 t)/(1 - v), is smallest at t = 0.499, v = 1/2."""
     least = 3 - (1 + 4 * 0.499) if part == ".p1" else 6 - (1 + 4 * 0.499) / 0.5
@@ -250,7 +247,7 @@ def test_thm_13_ends_of_the_chains_on_a_grid(part: str) -> None:
     assert found.exact.high >= least - 1e-12
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "step", "limit"),
     [
         (".p1", "a <= (1 + a) log(1 + a)", 0.5),
@@ -272,8 +269,8 @@ def test_thm_13_steps_of_the_chains(part: str, step: str, limit: float) -> None:
 
 
 # RW21, Theorem 14: coverage by scipy's normal law (its cost stands beside Theorem 11's).
-@pytest.mark.parametrize("rho", [0.5, 0.999, 1e-3])
-@pytest.mark.parametrize("mu", [0.05, 2.0])
+@for_each("rho", [0.5, 0.999, 1e-3])
+@for_each("mu", [0.05, 2.0])
 def test_thm_14_ex_post_coverage(mu: float, rho: float) -> None:
     """P(|L| <= mu^2/2 + mu sqrt(2 log(2/rho))), L ~ N(mu^2/2, mu^2)."""
     full = mu**2 / 2 + mu * math.sqrt(2 * math.log(2 / rho))
@@ -316,7 +313,7 @@ def one_user(version: str, p: dict[str, float]) -> float:
     return hits / N
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "level", "scales"),
     [
         ("printed", 0.8, {"sigma": 4.0, "sigma_2": 0.4, "lam": 1e4}),
@@ -343,7 +340,7 @@ def test_prop_15_quantile_of_n_users() -> None:
         assert found.notes["lower inequality"] == pytest.approx(inside**5, abs=0.015)
 
 
-@pytest.mark.parametrize("version", ["printed", "corrected", "factor 1"])
+@for_each("version", ["printed", "corrected", "factor 1"])
 def test_prop_15_all_x_in_one_dimension(version: str) -> None:
     """No data, squared loss, every record (x, +-1) added: 40 sizes of x on both sides of 0."""
     p = {"rho": 0.1, "sigma": 1.0, "sigma_3": 0.1, "lam": 3.0}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from oracles.formula_cases import claimed, decide, exact_value, one
 from oracles.rational_floats import floats
+from rows import for_each
 from scipy.stats import norm
 
 from verify.methods.finite_mechanisms import random_law
@@ -29,10 +30,8 @@ def sides(version: str, seed: int) -> tuple[Fraction, Fraction]:
     return 1 / (a + u * c * v), 1 / a - correction
 
 
-@pytest.mark.parametrize(
-    "version", ["printed", "C in place of its inverse", "sign of the correction", "correction scaled by 1.01"]
-)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@for_each("version", ["printed", "C in place of its inverse", "sign of the correction", "correction scaled by 1.01"])
+@for_each("seed", [1, 2, 3])
 def test_lem_24_deviation_of_both_sides(version: str, seed: int) -> None:
     left, right = sides(version, seed)
     deviation = abs(left - right) / max(abs(left), abs(right))
@@ -61,8 +60,8 @@ def replaced(A: list[list[Fraction]], column: int, c: list[Fraction]) -> list[li
     return [[c[i] if j == column else v for j, v in enumerate(row)] for i, row in enumerate(A)]
 
 
-@pytest.mark.parametrize("seed", [5, 7])
-@pytest.mark.parametrize("version", ["printed", "inverse left out", "sign reversed", "perturbation scaled by 1.01"])
+@for_each("seed", [5, 7])
+@for_each("version", ["printed", "inverse left out", "sign reversed", "perturbation scaled by 1.01"])
 def test_lem_25_both_sides_in_three_dimensions(version: str, seed: int) -> None:
     raw, *vectors = (random_matrix(3, cols, seed, key) for cols, key in ((3, 1), (1, 2), (1, 3)))
     A = [[fraction(raw[i, j]) for j in range(3)] for i in range(3)]
@@ -84,7 +83,7 @@ def test_lem_25_both_sides_in_three_dimensions(version: str, seed: int) -> None:
 
 
 # RW21, Lemma 26: tails over their bounds by scipy's normal law; the bounds as printed in epsilon and delta.
-@pytest.mark.parametrize("t", [1e-3, 0.5, 1.0, 3.0, 8.0])
+@for_each("t", [1e-3, 0.5, 1.0, 3.0, 8.0])
 def test_lem_26_tail_over_bound(t: float) -> None:
     """L26.1 at epsilon = t; L26.2 at the delta with sqrt(2 log(1/delta)) = t, L26.3 with sqrt(2 log(2/delta)) = t."""
     one, two = math.exp(-t * t / 2), 2.0 * math.exp(-t * t / 2)
@@ -93,7 +92,7 @@ def test_lem_26_tail_over_bound(t: float) -> None:
     assert exact_value("RW21-L26", ".3", "printed", t=t) == pytest.approx(2.0 * norm.sf(t) / two, rel=1e-12)
 
 
-@pytest.mark.parametrize(("part", "least"), [(".1", 1.0 / math.sqrt(2.0 * math.pi)), (".2", 0.5), (".3", 1.0)])
+@for_each(("part", "least"), [(".1", 1.0 / math.sqrt(2.0 * math.pi)), (".2", 0.5), (".3", 1.0)])
 def test_lem_26_mutants_lie_below_the_least_coefficient(part: str, least: float) -> None:
     """What exp(t^2/2) times the tail comes to at most: at large t for L26.1 (Mills), at 0 for the others."""
     (mutant,) = {c.mutant for c in one("RW21-L26").cases if c.part == one("RW21-L26").id + part and c.mutant}
@@ -117,8 +116,8 @@ def test_lem_27_two_point_laws_by_hand() -> None:
     assert exact_value("RW21-L27", ".p", "corrected", {"exp(epsilon)": 1.25}) == 0.0
 
 
-@pytest.mark.parametrize("seed", [1, 4])
-@pytest.mark.parametrize("factor", [Fraction(5, 4), Fraction(2)])
+@for_each("seed", [1, 4])
+@for_each("factor", [Fraction(5, 4), Fraction(2)])
 def test_lem_27_random_laws_over_all_events(seed: int, factor: Fraction) -> None:
     p, q = random_law(6, seed, 3), random_law(6, seed, 4)
     numbers = {"outputs": 6, "seed": seed, "exp(epsilon)": float(factor)}
@@ -153,8 +152,8 @@ COEFFICIENTS = {
 }
 
 
-@pytest.mark.parametrize(("version", "coefficients"), COEFFICIENTS.items())
-@pytest.mark.parametrize(("n", "t"), [(1, 0.4), (10, 1.0), (10, 5.0)])
+@for_each(("version", "coefficients"), COEFFICIENTS.items())
+@for_each(("n", "t"), [(1, 0.4), (10, 1.0), (10, 5.0)])
 def test_lem_28_normal_variables(version: str, coefficients: tuple[float, float], n: int, t: float) -> None:
     threshold = math.sqrt(coefficients[0] * math.log(n) + coefficients[1] * t)
     above = 1.0 - norm.cdf(threshold) ** n if n > 1 else norm.sf(threshold)
@@ -182,8 +181,8 @@ def test_lem_29_diagonal_by_hand() -> None:
     assert claimed("RW21-L29", "", "printed", equal) == 2.0
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-@pytest.mark.parametrize("version", ["printed", "paired in opposite order"])
+@for_each("seed", [11, 12])
+@for_each("version", ["printed", "paired in opposite order"])
 def test_lem_29_random_matrices(version: str, seed: int) -> None:
     A, E = (floats(random_matrix(4, 3, seed, k)) for k in (1, 2))
     first, second = (np.linalg.svd(M, compute_uv=False) for M in (A, A - E))
@@ -203,7 +202,7 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "x", "y", "slope"), POINTS)
+@for_each(("name", "x", "y", "slope"), POINTS)
 def test_lem_30_monotone_maps(name: str, x: float, y: float, slope: float) -> None:
     """The true density is phi(x)/|g'(x)|; a wrong factor is off by what it was multiplied with."""
     at = {"map": name, "y": y}
@@ -213,7 +212,7 @@ def test_lem_30_monotone_maps(name: str, x: float, y: float, slope: float) -> No
     assert exact_value("RW21-L30", "", "scaled by 1.01", at) == pytest.approx(1.01, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", [1, 5])
+@for_each("seed", [1, 5])
 def test_lem_30_linear_maps(seed: int) -> None:
     """A = [[1 + seed, 1/2], [-2, 1]] has determinant 2 + seed."""
     at = {"map": "linear", "seed": seed, "y": 1.5}
@@ -230,9 +229,9 @@ def excess(p: Counter, q: Counter, factor: Fraction) -> Fraction:
     return sum((max(mass - factor * q[o], Fraction(0)) for o, mass in p.items()), Fraction(0))
 
 
-@pytest.mark.parametrize("version", ["printed", "own output included", "half the delta"])
-@pytest.mark.parametrize("factor", [Fraction(5, 4), Fraction(4)])
-@pytest.mark.parametrize("seed", [1, 2])
+@for_each("version", ["printed", "own output included", "half the delta"])
+@for_each("factor", [Fraction(5, 4), Fraction(4)])
+@for_each("seed", [1, 2])
 def test_lem_31_two_people(version: str, factor: Fraction, seed: int) -> None:
     """A count plus an offset of 0 to 3; a person sees whether it exceeds twice her bit, and its parity with her bit."""
     weights = [int(w) for w in generator(2, seed, 31).integers(1, 9, 4)]

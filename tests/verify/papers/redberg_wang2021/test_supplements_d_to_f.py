@@ -8,12 +8,13 @@ import pytest
 from oracles.formula_cases import claimed, decide, exact_value
 from oracles.mechanisms.goe import sf_one, sf_two
 from oracles.verify.w18_small import gaussian_delta
+from rows import for_each
 from scipy.optimize import brentq
 from scipy.stats import norm
 
 
 # RW21, Theorem 17: costs by hand, coverage by scipy's normal law, norms of named matrices.
-@pytest.mark.parametrize("part", [".1", ".3"])
+@for_each("part", [".1", ".3"])
 def test_thm_17_cost_by_hand(part: str) -> None:
     """||H||_F = 2, sigma_3 = 1, delta = e^-2: 1 + 2 * 2/sqrt 2; mu = sqrt 2."""
     at = {"norm": 2.0, "sigma": 1.0, "delta": math.exp(-2.0)}
@@ -35,7 +36,7 @@ def test_thm_17_classical_release_by_hand() -> None:
         assert exact_value("RW21-T17", ".4", "printed", at | {"compare": what}) == pytest.approx(ratio, abs=1e-12)
 
 
-@pytest.mark.parametrize("delta", [0.5, 1e-3])
+@for_each("delta", [0.5, 1e-3])
 def test_thm_17_ex_post_coverage(delta: float) -> None:
     """mu = 1: P(|L| <= 1/2 + sqrt(2 log(1/delta))), L ~ N(1/2, 1)."""
     full = 0.5 + math.sqrt(2 * math.log(1 / delta))
@@ -49,8 +50,8 @@ def test_thm_17_ex_post_coverage(delta: float) -> None:
         assert found.claim.low == pytest.approx(level)
 
 
-@pytest.mark.parametrize("shape", ["full", "diagonal", "rank one"])
-@pytest.mark.parametrize("dim", [1, 3])
+@for_each("shape", ["full", "diagonal", "rank one"])
+@for_each("dim", [1, 3])
 def test_thm_17_norms_of_triangles(shape: str, dim: int) -> None:
     raw = np.random.Generator(np.random.PCG64DXSM(dim)).integers(-64, 65, size=(dim, dim)).astype(float)
     H = np.triu(raw) + np.triu(raw, 1).T
@@ -65,8 +66,8 @@ def test_thm_17_norms_of_triangles(shape: str, dim: int) -> None:
 
 
 # RW21, Lemma 18: the second display put into the first, by logarithms.
-@pytest.mark.parametrize(("version", "power"), [("printed", 2 / 3), ("power 3/2", 1.5), ("power 0.66", 0.66)])
-@pytest.mark.parametrize(("dim", "delta"), [(1, 0.5), (10, 1e-3)])
+@for_each(("version", "power"), [("printed", 2 / 3), ("power 3/2", 1.5), ("power 0.66", 0.66)])
+@for_each(("dim", "delta"), [(1, 0.5), (10, 1e-3)])
 def test_lem_18_ratio_of_the_two_displays(version: str, power: float, dim: int, delta: float) -> None:
     """log of C exp(-c d t^{3/2})/delta with t = (log(C/delta)/(c d))^power: C = 2, c = 1/2."""
     deep = math.log(2.0 / delta)
@@ -83,9 +84,9 @@ def test_lem_18_all_powers_agree_where_t_is_one() -> None:
 
 
 # RW21, Lemma 19: the bound at C = 2, c = 1 and the exact tail, in one and two dimensions.
-@pytest.mark.parametrize(("version", "leading"), [("printed", math.sqrt(2.0)), ("no root 2", 1.0)])
-@pytest.mark.parametrize("delta", ["1/2", "1/1000"])
-@pytest.mark.parametrize("dim", [1, 2])
+@for_each(("version", "leading"), [("printed", math.sqrt(2.0)), ("no root 2", 1.0)])
+@for_each("delta", ["1/2", "1/1000"])
+@for_each("dim", [1, 2])
 def test_lem_19_tail_over_delta(version: str, leading: float, delta: str, dim: int) -> None:
     """A is N(0, 2) for d = 1, and G +- R (normal, Rayleigh) for d = 2."""
     share = 0.5 if delta == "1/2" else 1e-3
@@ -97,7 +98,7 @@ def test_lem_19_tail_over_delta(version: str, leading: float, delta: str, dim: i
 
 
 # RW21, Lemma 20: quantile and coverage in one and two dimensions, from closed forms.
-@pytest.mark.parametrize("rho", [0.5, 0.1, 1e-6])
+@for_each("rho", [0.5, 0.1, 1e-6])
 def test_lem_20_one_normal_variable(rho: float) -> None:
     """d = 1: A is N(0, 2), so the bound is sqrt(2) z: it covers exactly 1 - rho, and the lemma leaves out rho."""
     for version, probability, low, high in (("printed", rho, 0.0, 0.0), ("corrected", 1.0 - rho, 1.0 - rho, math.inf)):
@@ -107,7 +108,7 @@ def test_lem_20_one_normal_variable(rho: float) -> None:
         assert (found.claim.low, found.claim.high) == pytest.approx((low, high), rel=1e-15)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "factor", "share"),
     [
         ("corrected", 1.0, 0.5),
@@ -155,8 +156,8 @@ def test_num_1_coverage_by_two_tails() -> None:
 
 
 # RW21, Proposition 21: in one dimension the sandwich is an interval of one normal variable.
-@pytest.mark.parametrize("rho", [0.3, 1e-4])
-@pytest.mark.parametrize(
+@for_each("rho", [0.3, 1e-4])
+@for_each(
     ("version", "factor"),
     [
         ("printed", 1.0),
@@ -173,7 +174,7 @@ def test_prop_21_exact_coverage(version: str, factor: float, rho: float) -> None
     assert found.claim.low == pytest.approx(1.0 - rho)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "low", "high"), [("printed", -1, 1), ("upper factor 1.4", -1, 0.8), ("lower factor 0.6", -0.8, 1)]
 )
 def test_prop_21_simulated_coverage(version: str, low: float, high: float) -> None:
@@ -192,7 +193,7 @@ def test_thm_22_smallest_counterexample() -> None:
     assert exact_value("RW21-T22", "", "corrected", {}) == 0.0
 
 
-@pytest.mark.parametrize(("dim", "seed", "variance"), [(1, 2, 9), (3, 9, 4)])
+@for_each(("dim", "seed", "variance"), [(1, 2, 9), (3, 9, 4)])
 def test_thm_22_against_normal_densities(dim: int, seed: int, variance: int) -> None:
     rng = np.random.Generator(np.random.PCG64DXSM([dim, seed]))
     q, change, outcome = (rng.integers(-40, 41, dim) / 8 for _ in range(3))
@@ -221,7 +222,7 @@ def covered(mu: float, epsilon: float) -> float:
     return norm.cdf((epsilon - mu**2 / 2) / mu) - norm.cdf((-epsilon - mu**2 / 2) / mu)
 
 
-@pytest.mark.parametrize("delta", [0.4, 1e-3, 1e-12])
+@for_each("delta", [0.4, 1e-3, 1e-12])
 def test_cor_23_per_instance_epsilon(delta: float) -> None:
     """||Delta|| = 3, sigma = 2: 9/8 + 3 z/2 with z the quantile at 1 - delta."""
     at = {"norm": 3.0, "sigma": 2.0, "delta": delta}
@@ -231,7 +232,7 @@ def test_cor_23_per_instance_epsilon(delta: float) -> None:
     assert claimed("RW21-C23", ".1", "quantile at 1 - 2 delta", at) == pytest.approx(1.125 + 1.5 * doubled, rel=1e-12)
 
 
-@pytest.mark.parametrize("rho", [0.5, 0.1, 1e-3])
+@for_each("rho", [0.5, 0.1, 1e-3])
 def test_cor_23_ex_post_coverage(rho: float) -> None:
     """At ||Delta||/sigma = 1/2: the loss is N(1/8, 1/4)."""
     at = {"norm": 1.0, "sigma": 2.0, "delta": rho}

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.profiles import quadratic_delta
+from rows import for_each
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
@@ -17,8 +18,8 @@ from verify.papers.wang2018 import thm_2i
 AT = {"X": "generic", "n": 6, "dim": 3, "seed": 8}
 
 
-@pytest.mark.parametrize("dim", [1, 3, 200])
-@pytest.mark.parametrize("rho", [0.97, 0.2, 1e-6])
+@for_each("dim", [1, 3, 200])
+@for_each("rho", [0.97, 0.2, 1e-6])
 def test_lem_8_tail(dim: int, rho: float) -> None:
     log = math.log(1 / rho)
     for version, cross, linear in (("printed", 2, 2), ("coefficient 1.9", 2, 1.9), ("no cross term", 0, 2)):
@@ -37,9 +38,7 @@ def test_lem_8_short_bound_by_hand() -> None:
     assert decide("W18-L8", ".p", "corrected", {"dim": 1, "rho": 0.36}).claim.in_domain
 
 
-@pytest.mark.parametrize(
-    ("dim", "rho", "true"), [(1000, 0.9, False), (20, 0.9, False), (1, 0.5, True), (1000, 0.3678, True)]
-)
+@for_each(("dim", "rho", "true"), [(1000, 0.9, False), (20, 0.9, False), (1, 0.5, True), (1000, 0.3678, True)])
 def test_lem_8_short_bound_as_a_bound(dim: int, rho: float, true: bool) -> None:
     """P(chi^2_d > 5 d log(1/rho)) against rho: false in many dimensions at rho = 0.9, true for d = 1."""
     at = {"dim": dim, "rho": rho}
@@ -50,7 +49,7 @@ def test_lem_8_short_bound_as_a_bound(dim: int, rho: float, true: bool) -> None:
     assert cut == pytest.approx(chi2.sf(0.9 * dim * math.log(1 / rho), dim))
 
 
-@pytest.mark.parametrize(("version", "true"), [("printed", False), ("corrected", True)])
+@for_each(("version", "true"), [("printed", False), ("corrected", True)])
 def test_lem_8_short_bound_on_the_box(version: str, true: bool) -> None:
     assert holds("W18-L8", ".p", version, {}) is true
 
@@ -71,7 +70,7 @@ def test_lem_8_laws_changed_by_a_share() -> None:
 
 
 # W18, Lemma 9: half of Lemma 8's bounds; the excess of a quadratic.
-@pytest.mark.parametrize("rho", [0.9, 1e-3])
+@for_each("rho", [0.9, 1e-3])
 def test_lem_9_tail_of_half_a_chi_square(rho: float) -> None:
     """gamma (F - F*) is half a chi-square: P(chi^2/2 > (d + 2 sqrt(d L) + 2 L)/2) at d = 4."""
     log = math.log(1 / rho)
@@ -239,8 +238,8 @@ def _outside(delta: float, shift: float, exponent: float) -> float:
     return float(norm.cdf(ends[0]) + norm.sf(ends[1]))
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("delta", [0.9, 0.1, 1e-3, 1e-9])
+@for_each("version", VERSIONS)
+@for_each("delta", [0.9, 0.1, 1e-3, 1e-9])
 def test_eq_19_failure_probability(version: str, delta: float) -> None:
     evidence = decide("W18-E19", "", version, delta=delta)
     assert evidence.exact.value == pytest.approx(_outside(delta, *VERSIONS[version]), rel=1e-9)

@@ -10,13 +10,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.formula_cases import decide, exact_value, holds
 from oracles.rational_floats import floats
+from rows import for_each
 from scipy.stats import chi2, norm
 
 from verify.methods.rational import random_matrix
 
 
 # W18, Lemma 13: the ratio of both sides against scipy's normal tail.
-@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 2.0, 9.0, 30.0])
+@for_each("epsilon", [1e-6, 0.3, 2.0, 9.0, 30.0])
 def test_lem_13_ratio_of_both_sides(epsilon: float) -> None:
     """P(|X| > e) over 2 exp(-e^2/2)/e."""
     want = math.exp(norm.logsf(epsilon) + epsilon**2 / 2) * epsilon
@@ -33,8 +34,8 @@ def test_lem_13_least_coefficient_is_the_root_of_2_over_pi() -> None:
 
 
 # W18, Lemma 14: both tails at the printed and at wrong coefficients, against scipy's chi-square.
-@pytest.mark.parametrize("k", [1, 4, 300])
-@pytest.mark.parametrize("t", [0.01, 0.7, 12.0])
+@for_each("k", [1, 4, 300])
+@for_each("t", [0.01, 0.7, 12.0])
 def test_lem_14_tails(k: int, t: float) -> None:
     at, root = {"k": k, "t": t}, math.sqrt(k * t)
     assert decide("W18-L14", "#upper", "printed", at).claim.published == pytest.approx(math.exp(-t))
@@ -46,7 +47,7 @@ def test_lem_14_tails(k: int, t: float) -> None:
         assert exact_value("W18-L14", "#lower", version, at) == pytest.approx(want, rel=1e-9, abs=1e-300)
 
 
-@pytest.mark.parametrize("part", ["#upper", "#lower"])
+@for_each("part", ["#upper", "#lower"])
 def test_lem_14_proved_between(part: str) -> None:
     assert holds("W18-L14", part, "printed", {"k": 3, "from": 0.05, "to": 4.0})
 
@@ -81,7 +82,7 @@ def test_lem_15_equality_where_the_other_law_vanishes() -> None:
     assert exact_value("W18-L15", "@b", "delta cut by 5 %", at) == pytest.approx(1 / 0.95)
 
 
-@pytest.mark.parametrize(("part", "version"), [("@a", "printed"), ("@a", "corrected"), ("@b", "printed")])
+@for_each(("part", "version"), [("@a", "printed"), ("@a", "corrected"), ("@b", "printed")])
 def test_lem_15_all_laws_with_denominator_4(part: str, version: str) -> None:
     """The worst pair and both its events, from the definition: supremum over events, tails by their law."""
     factor = Fraction(5, 4)
@@ -99,7 +100,7 @@ def test_lem_15_all_laws_with_denominator_4(part: str, version: str) -> None:
 
 
 # W18, Lemma 16: Weyl's bound against numpy's singular values.
-@pytest.mark.parametrize("seed", [6, 7])
+@for_each("seed", [6, 7])
 def test_lem_16_largest_move_over_the_norm(seed: int) -> None:
     X, E = (floats(random_matrix(5, 3, seed, i)) for i in (1, 2))
     moves = np.abs(np.linalg.svd(X, compute_uv=False) - np.linalg.svd(X - E, compute_uv=False))
@@ -148,7 +149,7 @@ def test_lem_17_squared_loss(seed: int, n: int, dim: int) -> None:
         assert not holds("W18-L17", part, "Hessian of the other data", at)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "Huber"])
+@for_each("loss", ["logistic", "Huber"])
 def test_lem_17_smooth_losses(loss: str) -> None:
     at = {"loss": loss, "n": 5, "dim": 2, "seed": 3}
     assert holds("W18-L17", "#first", "printed", at)

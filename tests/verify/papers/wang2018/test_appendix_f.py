@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.profiles import quadratic_delta
 from oracles.ops_calibration import RHO, corrected_rule, parameters, printed_rule, solve, target_delta
+from rows import for_each
 from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
@@ -31,7 +32,7 @@ ZERO = {"data": "records x = 0", "epsilon": 0.8, "delta": 1e-4, "n": 3, "dim": 2
 
 
 @pytest.mark.parametrize(("statement", "rule"), RULES)
-@pytest.mark.parametrize("n", [0, 5])
+@pytest.mark.parametrize("n", [0, pytest.param(5, marks=pytest.mark.slow)])
 def test_ops_rules_worst_target_on_records_x_0(statement: Statement, rule: str, n: int) -> None:
     """Leverage 1/lambda and residual 1 are attained by the target (1, 1): the exact divergence at the retyped rule."""
     for version in ("printed", "corrected"):
@@ -42,7 +43,7 @@ def test_ops_rules_worst_target_on_records_x_0(statement: Statement, rule: str, 
         assert evidence.exact.value == pytest.approx(target_delta(lam, gamma, 0.8), rel=rel)
 
 
-@pytest.mark.parametrize(("statement", "rule"), RULES)
+@for_each(("statement", "rule"), RULES)
 def test_ops_rules_mutants_are_the_stated_ones(statement: Statement, rule: str) -> None:
     assert decide(statement, "@a", "epsilon cut by 5 %", ZERO).claim.published == pytest.approx(0.76)
     lam, gamma = parameters(rule, printed=True, epsilon=0.8, delta=1e-4, n=3, dim=2)
@@ -51,7 +52,7 @@ def test_ops_rules_mutants_are_the_stated_ones(statement: Statement, rule: str) 
     assert exact == pytest.approx(target_delta(lam, gamma, 0.8), rel=rel)
 
 
-@pytest.mark.parametrize(("statement", "rule"), RULES)
+@for_each(("statement", "rule"), RULES)
 def test_ops_rules_two_scales_by_integration(statement: Statement, rule: str) -> None:
     """One record x = 0 more changes n from 1 to 2 and so the precision gamma lambda: two centred normal laws."""
     at = {"data": "a record x = 0 joins", "epsilon": 0.05, "delta": 0.1, "n": 1, "dim": 1}
@@ -78,7 +79,7 @@ def test_ops_rules_worst_record_attains_leverage_and_residual() -> None:
 ROOT = "root cut by 30 % (sharp: 1/sqrt(2))"
 
 
-@pytest.mark.parametrize(("n", "lam"), [(1, 1.0), (2, 9.0), (9, 2.0**-20), (9, 2.0**20)])
+@for_each(("n", "lam"), [(1, 1.0), (2, 9.0), (9, 2.0**-20), (9, 2.0**20)])
 def test_eq_23_equal_records_at_both_bounds(n: int, lam: float) -> None:
     """n records (e_1, 1): theta = n/(n + lambda); bounds sqrt(n/(2 lambda)) and n/lambda, all squared."""
     case = {"n": n, "dim": 3, "seed": 0, "lam": lam}
@@ -106,7 +107,7 @@ def test_eq_23_what_is_refuted() -> None:
     assert not holds("W18-E23", "#Lipschitz", "Lipschitz constant without its 1", {**even, "lam": 16.0})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "version", "gap"),
     [
         ("#root", "printed", lambda v: 2**-0.5 - v / (1 + v**2)),
@@ -185,9 +186,7 @@ def test_set_f0_rule_on_data() -> None:
     assert printed_rule(7.0, 0.3, 1e-4, 10) == pytest.approx(one)
 
 
-@pytest.mark.parametrize(
-    ("version", "tail"), [("printed", 1.0), ("corrected", 2.0), ("factor 1.7 of the logarithm", 1.7)]
-)
+@for_each(("version", "tail"), [("printed", 1.0), ("corrected", 2.0), ("factor 1.7 of the logarithm", 1.7)])
 def test_set_f0_least_ridge(version: str, tail: float) -> None:
     """lambda = (1 + tail log(2/delta)) B^2/(2 epsilon), delta = 2/e^3, B^2/lambda = 1/2: epsilon = (1 + 3 tail)/4."""
     at = {"leverage": 0.5, "delta": 2 / math.e**3}
@@ -220,7 +219,7 @@ def test_set_f1_corrected_ridge_spends_half() -> None:
 EMPTY = {"data": "records x = 0", "epsilon": 3.0, "delta": 1e-5, "n": 0, "dim": 1}
 
 
-@pytest.mark.parametrize("version", ["printed", "corrected"])
+@for_each("version", ["printed", "corrected"])
 def test_set_f2_ridge_spends_epsilon_at_gamma_1(version: str) -> None:
     printed = version == "printed"
     lam, gamma = parameters("concentrated", printed=printed, epsilon=3.0, delta=1e-5, n=0)
@@ -276,7 +275,7 @@ def test_set_f3_failure_of_24_and_of_its_correction() -> None:
 
 
 # W18-F4, OPS-Conservative: the minimiser by hand (privacy: test_ops_rules).
-@pytest.mark.parametrize("theta", [0.0, 3.0, 1e3])
+@for_each("theta", [0.0, 3.0, 1e3])
 def test_set_f4_minimiser_does_not_move(theta: float) -> None:
     """C_1/t + t at t = c multiple, sqrt(C_1) = c: 2 c against c/m + c m, whatever (1 + |theta*|)^2 is."""
     at = {"sqrt(C_1)": 5.0, "theta": theta, "multiple": 1.5}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.formula_cases import decide, exact_value, holds
 from oracles.rational_floats import floats
+from rows import for_each
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
@@ -19,7 +20,7 @@ from verify.methods.rational import design, random_matrix
 ONE: dict[str, Value] = {"n": 1, "dim": 1, "seed": 0}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "right"),
     [("printed", 3 / 2), ("corrected", 1 / 2), ("subtracted penalty 1 % smaller", 1 / 2 + 1 / 2 - 0.99 / 2)],
 )
@@ -39,9 +40,9 @@ def _c(dim: int, rho: float, cross: float = 1.0) -> float:
     return dim / 2 + cross * sqrt(dim * log(1 / rho)) + log(1 / rho)
 
 
-@pytest.mark.parametrize(("version", "weight"), [("printed", 1.0), ("corrected", 0.5)])
-@pytest.mark.parametrize(("G", "lam", "gamma"), [(1.0, 0.5, 4.0), (100.0, 2.0**-10, 1.0), (1.0, 8.0, 1.0)])
-@pytest.mark.parametrize("rho", [0.5, 1e-3])
+@for_each(("version", "weight"), [("printed", 1.0), ("corrected", 0.5)])
+@for_each(("G", "lam", "gamma"), [(1.0, 0.5, 4.0), (100.0, 2.0**-10, 1.0), (1.0, 8.0, 1.0)])
+@for_each("rho", [0.5, 1e-3])
 def test_eq_20_first_step_in_one_dimension(
     version: str, weight: float, G: float, lam: float, gamma: float, rho: float
 ) -> None:
@@ -54,7 +55,7 @@ def test_eq_20_first_step_in_one_dimension(
     assert exact_value("W18-E20", ".p2", version, case) == pytest.approx(want, rel=1e-6)
 
 
-@pytest.mark.parametrize(("version", "cross"), [("corrected", 1.0), ("no cross term", 0.0)])
+@for_each(("version", "cross"), [("corrected", 1.0), ("no cross term", 0.0)])
 def test_eq_20_first_step_in_several_dimensions(version: str, cross: float) -> None:
     """Null: the frequency of 40,000 literal draws; 6 standard errors 0.015. theta* = (1, ..., 1), G I the Gram."""
     d, G, lam, gamma, rho = 4, 2.0, 0.5, 1.5, 0.4
@@ -86,8 +87,8 @@ BOUNDS = {
 }
 
 
-@pytest.mark.parametrize("version", BOUNDS)
-@pytest.mark.parametrize(("data", "delta"), [("linear", 1e-2), ("y = 0", 1e-2), ("linear", 1.7)])
+@for_each("version", BOUNDS)
+@for_each(("data", "delta"), [("linear", 1e-2), ("y = 0", 1e-2), ("linear", 1.7)])
 def test_eq_20_20_against_literal_draws(version: str, data: str, delta: float) -> None:
     """Null: the frequency of (20) failing, draw after draw; 3,000 each, 7 standard errors of the difference 0.09.
 
@@ -116,7 +117,7 @@ def test_eq_20_20_against_literal_draws(version: str, data: str, delta: float) -
     assert sampled.value == pytest.approx(failures / 3_000, abs=0.09)
 
 
-@pytest.mark.parametrize("version", ["printed", "exponent of the shift alone"])
+@for_each("version", ["printed", "exponent of the shift alone"])
 def test_eq_20_20_fails_by_its_exponent(version: str) -> None:
     """d = 1, y = 0, B = Y = lambda_min = 1, lambda = 0: fails where Z_2^2/2 4^(s Z_1) > c, s = sqrt(C_2/epsilon).
 
@@ -157,7 +158,7 @@ POINTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "scale", "power", "plain"),
     [
         ("printed", 2.0, 0.5, False),
@@ -166,7 +167,7 @@ POINTS = [
         ("C_1 for its upper bound", 2.0, 0.5, True),
     ],
 )
-@pytest.mark.parametrize(("c", "ell", "epsilon", "eigenvalue"), POINTS)
+@for_each(("c", "ell", "epsilon", "eigenvalue"), POINTS)
 def test_eq_21_minimum(
     version: str, scale: float, power: float, plain: bool, c: float, ell: float, epsilon: float, eigenvalue: float
 ) -> None:
@@ -185,7 +186,7 @@ def test_eq_21_minimum(
     assert exact_value("W18-E21", "#21", version, case) == pytest.approx(want, rel=1e-6)
 
 
-@pytest.mark.parametrize(("ell", "epsilon"), [(16.0, 1.0), (2.0, 0.125), (50.0, 2.0)])
+@for_each(("ell", "epsilon"), [(16.0, 1.0), (2.0, 0.125), (50.0, 2.0)])
 def test_eq_21_epsilon_bar(ell: float, epsilon: float) -> None:
     """Distance from the root of step 3, over epsilon; printed epsilon/2 - epsilon^2/8 [1/l + (1 + l)/l]."""
     root = step_3(ell, epsilon)
@@ -199,7 +200,7 @@ def test_eq_21_epsilon_bar(ell: float, epsilon: float) -> None:
     assert value == pytest.approx(off, rel=1e-6)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "inequality"),
     [
         ("printed", "first"),
@@ -232,7 +233,7 @@ def test_eq_21_quarter() -> None:
     assert holds("W18-E21", ".p2", "corrected", at)
 
 
-@pytest.mark.parametrize(("version", "constant"), [("corrected", 0.23), ("constant 5 % larger", 0.2415)])
+@for_each(("version", "constant"), [("corrected", 0.23), ("constant 5 % larger", 0.2415)])
 def test_eq_21_quarter_on_the_box(version: str, constant: float) -> None:
     evidence = decide("W18-E21", ".p2", version, {})
     ell, share = (float(str(evidence.found[name])) for name in ("log", "share"))
@@ -241,8 +242,8 @@ def test_eq_21_quarter_on_the_box(version: str, constant: float) -> None:
     assert holds("W18-E21", ".p2", version, {}) is (version == "corrected")
 
 
-@pytest.mark.parametrize(("version", "constant"), [("printed", 16.0), ("corrected", 19.0), ("constant 18", 18.0)])
-@pytest.mark.parametrize(("c", "ell", "share"), [(5.0, log(6) + 1e-3, 0.999), (4.5, 30.0, 0.5), (1e3, 4.0, 0.01)])
+@for_each(("version", "constant"), [("printed", 16.0), ("corrected", 19.0), ("constant 18", 18.0)])
+@for_each(("c", "ell", "share"), [(5.0, log(6) + 1e-3, 0.999), (4.5, 30.0, 0.5), (1e3, 4.0, 0.01)])
 def test_eq_21_bound_of_c1_tilde(version: str, constant: float, c: float, ell: float, share: float) -> None:
     epsilon = share * 2 * ell / (1 + ell)
     want = constants(c, ell, epsilon)[3] / (constant * ell * max(c, ell / e**2) / epsilon**2)
@@ -258,7 +259,7 @@ def _at(version: str, part: str, *names: str) -> tuple[float, ...]:
     return (*(float(str(evidence.found[name])) for name in names), evidence.exact.high)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "ridge", "factor"), [("printed", 0.0, 1.0), ("1 % larger", 0.0, 1.01), ("with a ridge", 0.1, 1.0)]
 )
 def test_eq_22_total_covariance(version: str, ridge: float, factor: float) -> None:
@@ -275,7 +276,7 @@ def test_eq_22_total_covariance(version: str, ridge: float, factor: float) -> No
     assert (value == 0) is (version == "printed")
 
 
-@pytest.mark.parametrize(("version", "divisor"), [("printed", 4.0), ("epsilon over 2.2", 2.2)])
+@for_each(("version", "divisor"), [("printed", 4.0), ("epsilon over 2.2", 2.2)])
 def test_eq_22_order(version: str, divisor: float) -> None:
     """The root of (8) with its printed product, over epsilon/4, minus 1, at the worst point of the box."""
     ell, epsilon, value = _at(version, "#order", "log", "epsilon")

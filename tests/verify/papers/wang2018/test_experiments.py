@@ -11,6 +11,7 @@ import pytest
 from oracles.formula_cases import decide, exact_value, holds, one
 from oracles.mechanisms.joint_releases import adaops2018_lam
 from oracles.mechanisms.profiles import gaussian_log_delta
+from rows import for_each
 from scipy.stats import norm
 
 from mechanisms import Dataset
@@ -22,7 +23,7 @@ from verify.papers.wang2018.shared import experiments_code, printed_tables
 
 
 # The printed numbers of Tables 3 and 4.
-@pytest.mark.parametrize("number", [3, 4])
+@for_each("number", [3, 4])
 def test_printed_tables_36_data_sets_and_seven_methods(number: int) -> None:
     assert len(printed_tables.table(number)) == 36
     assert {len(row) for row in printed_tables.table(number).values()} == {7}
@@ -61,7 +62,7 @@ def _rows(number: int) -> list[dict[str, tuple[float, float]]]:
     return list(rows.values())
 
 
-@pytest.mark.parametrize(("number", "best", "worse"), [(3, 27, 4), (4, 21, 1)])
+@for_each(("number", "best", "worse"), [(3, 27, 4), (4, 21, 1)])
 def test_exp_1_counts(number: int, best: int, worse: int) -> None:
     """Strictly best: the least of the five private means is that of one of the two; clearly worse: intervals apart."""
     strict = clear = 0
@@ -93,7 +94,7 @@ def test_exp_1_versions() -> None:
             assert holds("W18-X1", part, version, table=number) is (version == "corrected")
 
 
-@pytest.mark.parametrize("part", ["#SSP", "#ObjPert", "#OPS", "#rerun", "#half widths"])
+@for_each("part", ["#SSP", "#ObjPert", "#OPS", "#rerun", "#half widths"])
 def test_exp_1_what_the_printed_numbers_leave_open(part: str) -> None:
     evidence = decide("W18-X1", part, "printed", table=3)
     assert evidence.exact is None
@@ -116,7 +117,7 @@ def _least(part: str, version: str, **numbers: float) -> float:
     return exact.low
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "factor", "private"),
     [("printed", 1.0, False), ("corrected", 2.0, True), ("1.5 times the noise", 1.5, False)],
 )
@@ -130,7 +131,7 @@ def test_exp_1_ssp_of_the_code(version: str, factor: float, private: bool) -> No
     assert holds("W18-X1", "#code SSP", version, at) is private
 
 
-@pytest.mark.parametrize("version", ["printed", "corrected", "gradient 2.1"])
+@for_each("version", ["printed", "corrected", "gradient 2.1"])
 def test_exp_1_objpert_of_the_code(version: str) -> None:
     """Twice the output inside the ball: the density of its first coordinate, integrated where its loss exceeds 1."""
     n, t, L = 100_000, 0.00066, {"printed": 2.0, "corrected": 3.0, "gradient 2.1": 2.1}[version]
@@ -169,7 +170,7 @@ def _half_plane(pair: tuple[Dataset, Dataset], ridge: float, gamma: float, epsil
     return best
 
 
-@pytest.mark.parametrize(("epsilon", "t"), [(1.0, 0.028), (0.1, 0.054)])
+@for_each(("epsilon", "t"), [(1.0, 0.028), (0.1, 0.054)])
 def test_exp_1_ops_of_the_code(epsilon: float, t: float) -> None:
     """The statistics of all rows, inverses, and a search over directions give the proved half plane to 2 %."""
     n = 100_000
@@ -211,7 +212,7 @@ def test_exp_1_adaops_of_the_code_at_both_budgets() -> None:
         assert holds("W18-X1", "#code AdaOPS", "corrected", epsilon=epsilon, n=5_000)
 
 
-@pytest.mark.parametrize(("n", "private"), [(1_000, True), (2_700_000, True), (2_800_000, False)])
+@for_each(("n", "private"), [(1_000, True), (2_700_000, True), (2_800_000, False)])
 def test_exp_1_adassp_of_the_code(n: int, private: bool) -> None:
     """Distance epsilon/sqrt(3 log(6e6)), whatever the n; the captions promise 1/n^2."""
     at = {"epsilon": 1.0, "n": n}
@@ -221,7 +222,7 @@ def test_exp_1_adassp_of_the_code(n: int, private: bool) -> None:
     assert decide("W18-X1", "#code AdaSSP", "printed", at).claim.high == pytest.approx(min(1e-6, n**-2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "version"),
     [
         ("#code SSP", "1.5 times the noise"),
@@ -259,7 +260,7 @@ def test_exp_1_delta_of_the_code() -> None:
         assert decide("W18-X1", "#code delta", "corrected", n=n).claim.in_domain is same
 
 
-@pytest.mark.parametrize("tilted", [False, True])
+@for_each("tilted", [False, True])
 def test_exp_1_statistics_of_the_family(tilted: bool) -> None:
     """In balls as row by row; the spread along w is that of the factor."""
     exact = experiments_code.laws(200, 0.3, "tilted" if tilted else "axis", 2.5)
@@ -334,7 +335,7 @@ def _adaops_on_records(n: int, epsilon: float, rng: np.random.Generator) -> floa
     return float((theta - best) @ (theta - best))
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 40.0])
+@for_each("epsilon", [1.0, 40.0])
 def test_exp_2_adaops_errors_are_those_on_records(epsilon: float) -> None:
     """Null: the same law; the shares below the other's quartiles, 200 runs each: 6 standard errors 0.3."""
     rng = np.random.Generator(np.random.PCG64DXSM(22))
@@ -344,8 +345,8 @@ def test_exp_2_adaops_errors_are_those_on_records(epsilon: float) -> None:
         assert np.mean(drawn < np.quantile(direct, share)) == pytest.approx(share, abs=0.2)
 
 
-@pytest.mark.parametrize("n", [10.0, 1e3, 1e12])
-@pytest.mark.parametrize(("version", "parts"), [("printed", 3), ("two parts in AdaSSP", 2)])
+@for_each("n", [10.0, 1e3, 1e12])
+@for_each(("version", "parts"), [("printed", 3), ("two parts in AdaSSP", 2)])
 def test_exp_2_share_of_the_budget(version: str, parts: int, n: float) -> None:
     """Variance of AdaSSP's noise over that of SSP: log(2 k/delta)/(epsilon/k)^2 over log(4/delta)/(epsilon/2)^2."""
     delta, epsilon = n**-2.0, 0.3
@@ -371,7 +372,7 @@ def test_exp_2_claims_on_few_runs() -> None:
 
 
 # W18, Figures 1 and 4: the drawn orders of (4), (5) and (6), retyped.
-@pytest.mark.parametrize(("number", "radius"), [(0, 1.0), (1, sqrt(100.0))])
+@for_each(("number", "radius"), [(0, 1.0), (1, sqrt(100.0))])
 def test_exp_3_curves(number: int, radius: float) -> None:
     """Unit bounds, d = 100, epsilon = 0.1: (4) against the smaller of (5) and (6)."""
     assert one("W18-X3").figures is not None
@@ -388,7 +389,7 @@ def test_exp_3_curves(number: int, radius: float) -> None:
             assert curves[label].y[i] == pytest.approx(min(five, six))
 
 
-@pytest.mark.parametrize("part", ["#Figure 1", "#Figure 4", "#Figure 5"])
+@for_each("part", ["#Figure 1", "#Figure 4", "#Figure 5"])
 def test_exp_3_nothing_is_decided(part: str) -> None:
     evidence = decide("W18-X3", part, "printed")
     assert evidence.exact is None

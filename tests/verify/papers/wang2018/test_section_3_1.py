@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.rational_floats import floats
 from oracles.unit_change import Sizes, assert_units
+from rows import for_each
 from scipy.optimize import brentq
 
 from verify.kernel.statement import Value
@@ -18,8 +19,8 @@ from verify.methods.rational import SHAPES, design, random_matrix
 
 
 # W18, section 2: the gradient of the ridge objective, the range of alpha and one record's slope, in floating point.
-@pytest.mark.parametrize("lam", [1e-6, 1.0, 30.0])
-@pytest.mark.parametrize(
+@for_each("lam", [1e-6, 1.0, 30.0])
+@for_each(
     ("version", "weight"), [("printed", 1.0), ("corrected", 0.5), ("penalty 1 % heavier", 0.505), ("no penalty", 0.0)]
 )
 def test_def_2_ridge_objective_on_one_record(version: str, weight: float, lam: float) -> None:
@@ -29,12 +30,12 @@ def test_def_2_ridge_objective_on_one_record(version: str, weight: float, lam: f
     assert value == pytest.approx(abs(float(slope)), abs=1e-9)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_def_2_ridge_solution_is_the_minimiser_of_half_the_penalty(shape: str) -> None:
     assert holds("W18-D2", "#ridge", "corrected", {"n": 5, "dim": 2, "X": shape, "lam": 0.25})
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_def_2_alpha(shape: str) -> None:
     """lambda_min d/(n max |x_i|^2), by numpy's eigenvalues."""
     X = floats(design(shape, 12, 2, 18))
@@ -53,7 +54,7 @@ def test_def_2_alpha_at_its_edges() -> None:
     assert exact_value("W18-D2", "#alpha", "printed", {"n": 3, "dim": 4, "X": "generic"}) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize(("n", "B", "Y", "radius"), [(1, 1.0, 1.0, 1.0), (2, 0.5, 3.0, 2.0), (7, 50.0, 0.5, 0.01)])
+@for_each(("n", "B", "Y", "radius"), [(1, 1.0, 1.0, 1.0), (2, 0.5, 3.0, 2.0), (7, 50.0, 0.5, 0.01)])
 def test_def_2_lipschitz_constant(n: int, B: float, Y: float, radius: float) -> None:
     """Slope of sum (Y - B t)^2/2 at t = -radius, against B^2 radius + B Y: n times it for F, once for one record."""
     slope = abs(float(mpmath.diff(lambda t: (Y - B * t) ** 2 / 2, -radius)))
@@ -70,8 +71,8 @@ def test_def_2_lipschitz_constant(n: int, B: float, Y: float, radius: float) -> 
 
 
 # W18, (1): least squares by numpy's projection, and a Bayes risk from below.
-@pytest.mark.parametrize("shape", ["generic", "duplicated rows", REPEATED])
-@pytest.mark.parametrize("sigma", [1.0, 3.0])
+@for_each("shape", ["generic", "duplicated rows", REPEATED])
+@for_each("sigma", [1.0, 3.0])
 def test_eq_1_risk_of_least_squares(shape: str, sigma: float) -> None:
     """Prediction risk sigma^2 tr(P)/2; with the same responses inside F the excess is -sigma^2 tr(P)/2."""
     X = floats(fixed_design(shape, 9, 4))
@@ -94,7 +95,7 @@ def test_eq_1_excess_of_the_objective_is_negative() -> None:
     assert excess == pytest.approx(-np.sum((X @ np.linalg.pinv(X) @ noise) ** 2) / 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "stated"),
     [
         ("corrected", 0.5),
@@ -116,8 +117,8 @@ def _gram(shape: str, n: int, dim: int) -> np.ndarray:
     return np.asarray(X.T @ X)
 
 
-@pytest.mark.parametrize(("shape", "n", "dim"), [("generic", 9, 4), ("duplicated rows", 30, 2), ("one long row", 4, 1)])
-@pytest.mark.parametrize("sigma", [0.25, 100.0])
+@for_each(("shape", "n", "dim"), [("generic", 9, 4), ("duplicated rows", 30, 2), ("one long row", 4, 1)])
+@for_each("sigma", [0.25, 100.0])
 def test_eq_2_between_a_bayes_risk_and_least_squares(shape: str, n: int, dim: int, sigma: float) -> None:
     """sum sigma^2/eigenvalue; the prior N(0, tau^2 I) gives sum 1/(eigenvalue/sigma^2 + 1/tau^2), just below."""
     eigenvalues = np.linalg.eigvalsh(_gram(shape, n, dim))
@@ -129,7 +130,7 @@ def test_eq_2_between_a_bayes_risk_and_least_squares(shape: str, n: int, dim: in
     assert holds("W18-E2", "", "printed", case)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "stated"),
     [
         ("printed", lambda G: np.trace(np.linalg.inv(G))),
@@ -158,7 +159,7 @@ OTHER = LEAST_SQUARES + floats(random_matrix(2, 9, 5, 9)) @ (np.eye(9) - X @ LEA
 RIDGE = np.linalg.inv(X.T @ X + np.eye(2) / 10) @ X.T
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "estimator", "bound", "other"),
     [
         ("printed", LEAST_SQUARES, 1.0, "least squares"),
@@ -313,8 +314,8 @@ def _meeting(n: float, d: float, alpha: float, radius: float, Y: float) -> float
 POINTS = [(16.0, 1.0, 1.0), (1e4, 9.0, 2.0**-7), (1e8, 900.0, 2.0**-20), (16.0, 1e6, 1.0), (1e14, 9.0, 2.0**-60)]
 
 
-@pytest.mark.parametrize("Y", [1.0, 2.0**10])
-@pytest.mark.parametrize(("n", "d", "alpha"), POINTS)
+@for_each("Y", [1.0, 2.0**10])
+@for_each(("n", "d", "alpha"), POINTS)
 def test_eq_6b_case_1(n: float, d: float, alpha: float, Y: float) -> None:
     """||X|| ||Theta|| = ||Y||."""
     printed = min(max(1 / sqrt(d), sqrt(d / n)), max(sqrt(d**2 / (n**1.5 * alpha)), sqrt(d / (n * alpha))))
@@ -324,8 +325,8 @@ def test_eq_6b_case_1(n: float, d: float, alpha: float, Y: float) -> None:
     assert holds("W18-E6b", "#1", "printed", params)
 
 
-@pytest.mark.parametrize("Y", [1.0, 2.0**-10])
-@pytest.mark.parametrize(("n", "d", "alpha"), POINTS)
+@for_each("Y", [1.0, 2.0**-10])
+@for_each(("n", "d", "alpha"), POINTS)
 def test_eq_6b_case_2(n: float, d: float, alpha: float, Y: float) -> None:
     """||X|| ||Theta|| = sqrt(d) ||Y||^2 as printed, sqrt(d) ||Y|| corrected; a claim for n > d."""
     threshold = min(max(sqrt(d), d**1.5 / n), max(d / sqrt(n * alpha), d**1.5 / (n * sqrt(alpha))))
@@ -344,7 +345,7 @@ def test_eq_6b_case_2_depends_on_the_unit_of_the_responses_as_printed() -> None:
     assert_units("W18-E6b", "#2 units", "corrected", lambda s: (sqrt(3) * s.Y,), lambda s: s.X * s.Theta)
 
 
-@pytest.mark.parametrize("root_d", [2.0, 3.0, 100.0])
+@for_each("root_d", [2.0, 3.0, 100.0])
 def test_eq_6b_least_size(root_d: float) -> None:
     """At alpha* = 1 the threshold is d/sqrt(n) v d^1.5/n: 1 at n = d^2, more just below it."""
     d = root_d**2
@@ -360,7 +361,7 @@ def test_eq_6b_least_size(root_d: float) -> None:
     assert exact_value("W18-E6b", "#n", "d instead", params) == pytest.approx(d)
 
 
-@pytest.mark.parametrize("part", ["#1", "#2"])
+@for_each("part", ["#1", "#2"])
 def test_eq_6b_a_tenth_of_a_power_is_seen(part: str) -> None:
     """n = 2^120, d = 2^80: n^0.1 too much divides the squared ratio by 2^24, d^0.1 too little multiplies it by 2^16."""
     huge = {"root n": 2.0**60, "root d": 2.0**40, "alpha": 1.0, "Y": 1.0}

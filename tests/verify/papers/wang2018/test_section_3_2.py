@@ -8,6 +8,7 @@ import pytest
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.unit_change import Sizes, Terms, assert_units
 from oracles.verify.w18_small import gaussian_delta
+from rows import for_each
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -19,7 +20,7 @@ def _distance(epsilon: float, delta: float) -> float:
     return sqrt(2 / (4 * log(4 / delta) / epsilon**2))
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(2.0, 4 / e**2), (0.1, 0.25), (1.0, 0.1), (5.0, 1e-3), (9.0, 0.3)])
+@for_each(("epsilon", "delta"), [(2.0, 4 / e**2), (0.1, 0.25), (1.0, 0.1), (5.0, 1e-3), (9.0, 0.3)])
 def test_alg_s1_exact_divergence(epsilon: float, delta: float) -> None:
     evidence = decide("W18-S1", "", "corrected", epsilon=epsilon, delta=delta)
     assert evidence.exact.value == pytest.approx(gaussian_delta(_distance(epsilon, delta), epsilon), rel=1e-6)
@@ -71,7 +72,7 @@ ENTRIES: dict[tuple[str, str], Terms] = {
 }
 
 
-@pytest.mark.parametrize(("part", "version"), list(ENTRIES))
+@for_each(("part", "version"), list(ENTRIES))
 def test_tab_1_entries(part: str, version: str) -> None:
     assert_units("W18-T1", part, version, ENTRIES[part, version], loss)
 
@@ -80,7 +81,7 @@ def test_tab_1_requirement_of_ssp_is_a_number() -> None:
     assert_units("W18-T1", "#SSP n", "printed", lambda s: [1.0], lambda s: 1.0)
 
 
-@pytest.mark.parametrize("part", sorted({part for part, _ in ENTRIES}))
+@for_each("part", sorted({part for part, _ in ENTRIES}))
 def test_tab_1_mutants_are_off_by_eight_tenths_of_a_decade(part: str) -> None:
     """A tenth of a power of X too much, eight decades."""
     good = next(v for v in ("corrected", "printed") if (part, v) in ENTRIES)
@@ -101,7 +102,7 @@ def number(s: Sizes) -> float:
     return 1.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "terms", "quantity"),
     [
         ("#OPS", lambda s: [s.X**2 * s.Theta**2 / s.eigenvalue], error),
@@ -116,7 +117,7 @@ def test_tab_2_units(part: str, terms: Terms, quantity: Terms) -> None:
     assert_units("W18-T2", part, "printed", terms, quantity)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("dim", [1, 8])
+@for_each("dim", [1, 8])
 def test_tab_2_caption_is_an_equality_on_flat_spectra(dim: int) -> None:
     """lambda_i = n/(4 d), alpha = 1/4: tr = 4 d^2/n and tr2 = 4 d/n tr."""
     at = {"dim": dim, "n": 1000, "spectrum": "flat"}
@@ -135,14 +136,14 @@ def test_tab_2_caption_on_one_small_eigenvalue() -> None:
     assert exact_value("W18-T2", "#caption", "printed", at) == pytest.approx(want)
 
 
-@pytest.mark.parametrize("constant", [1.0, 1e3, 1e8])
+@for_each("constant", [1.0, 1e3, 1e8])
 def test_tab_2_mean_of_ssp_is_above_every_constant(constant: float) -> None:
     evidence = decide("W18-T2", "#SSP mean", "printed", {"epsilon": 1.0, "delta": 1e-6, "constant": constant})
     assert evidence.claim.high == pytest.approx(constant * math.log(1e6))
     assert evidence.exact.low > 100 * evidence.claim.high
 
 
-@pytest.mark.parametrize("eigenvalue", [3.0, 30.0, 200.0])
+@for_each("eigenvalue", [3.0, 30.0, 200.0])
 def test_tab_2_mean_of_ssp_given_the_event(eigenvalue: float) -> None:
     """((E_2 - E_1)/(a + E_1))^2 for |E_1| <= a/2, both of scale 2 sqrt(log(4/delta)) at epsilon = 1, delta = 1e-3."""
     scale = 2 * math.sqrt(math.log(4000))

@@ -11,6 +11,7 @@ from oracles.formula_cases import decide, exact_value, holds
 from oracles.mechanisms.profiles import gaussian_log_delta, quadratic_delta
 from oracles.ops_calibration import corrected_rule, solve
 from oracles.unit_change import Sizes, assert_units
+from rows import for_each
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
@@ -53,7 +54,7 @@ def test_alg_1_temperature_is_one_over_a_loss() -> None:
     assert_units("W18-A1", "#output", "printed", lambda s: (LOG * s.L**2 / (s.eigenvalue * 0.09),), lambda s: s.Y**2)
 
 
-@pytest.mark.parametrize("size", [2.0, 4.0, 29.0])
+@for_each("size", [2.0, 4.0, 29.0])
 def test_alg_1_bracket_of_8(size: float) -> None:
     """At log(6/delta) = l: 1/l (1 + l)/l side by side, 1/l + (1 + l)/l in the proof; 3/4 against 2 at l = 2."""
     ell = Fraction(size)
@@ -67,7 +68,7 @@ def test_alg_1_bracket_of_8(size: float) -> None:
         assert exact_value("W18-A1", part, "a tenth more", log=size) == pytest.approx(1.1)
 
 
-@pytest.mark.parametrize(("version", "sign"), [("printed", 1), ("exponent -2 C_2", -1)])
+@for_each(("version", "sign"), [("printed", 1), ("exponent -2 C_2", -1)])
 def test_alg_1_curvature_of_7(version: str, sign: int) -> None:
     """At its worst point the check has v^2 times the second derivative of log([1 + 1/v]^(2 C_2)/v), by mpmath."""
     evidence = decide("W18-A1", "#7", version)
@@ -81,8 +82,8 @@ def test_alg_1_curvature_of_7(version: str, sign: int) -> None:
 
 
 # W18, Theorem 2(i): the printed releases at their own noise, events by scipy's normal law, the corrected shares.
-@pytest.mark.parametrize(("part", "share"), [(".p1", 1 / 4), ("#all", 1.0)])
-@pytest.mark.parametrize("bound", [1.0, 3.0])
+@for_each(("part", "share"), [(".p1", 1 / 4), ("#all", 1.0)])
+@for_each("bound", [1.0, 3.0])
 def test_thm_2i_printed_eigenvalue(part: str, share: float, bound: float) -> None:
     """Sensitivity B^2, noise sqrt(log(6/delta))/(epsilon/4): a shift of B^2 epsilon/(4 sqrt(log(6/delta)))."""
     at = {"epsilon": 2.0, "delta": 1e-4, "bound": bound}
@@ -93,7 +94,7 @@ def test_thm_2i_printed_eigenvalue(part: str, share: float, bound: float) -> Non
     assert math.log(evidence.exact.value) == pytest.approx(gaussian_log_delta(2 * share, mu), rel=1e-9)
 
 
-@pytest.mark.parametrize("delta", [0.4, 1e-3, 1e-10])
+@for_each("delta", [0.4, 1e-3, 1e-10])
 def test_thm_2i_events(delta: float) -> None:
     """|Z - sqrt(L)| <= sqrt(L) is 0 <= Z <= 2 sqrt(L); the second event is -sqrt(L) <= Z <= 0, L = log(6/delta)."""
     root = math.sqrt(math.log(6 / delta))
@@ -130,7 +131,7 @@ def test_thm_2i_printed_sample() -> None:
     assert evidence.claim.high == pytest.approx(delta / 3)
 
 
-@pytest.mark.parametrize("at", [{"epsilon": 0.1, "delta": 0.2}, {"epsilon": 4.0, "delta": 1e-8}])
+@for_each("at", [{"epsilon": 0.1, "delta": 0.2}, {"epsilon": 4.0, "delta": 1e-8}])
 def test_thm_2i_corrected_releases(at: dict[str, float]) -> None:
     """Analytic noise spends exactly delta/5 at epsilon/4, the sample at most delta/5 at epsilon/2."""
     share = at["delta"] / 5
@@ -174,7 +175,7 @@ def test_thm_2ii_bias_by_hand() -> None:
     assert decide("W18-TH2ii", "#rate", "printed", {"log": 100.0, "constant": 2.0}).exact.low == 0.0
 
 
-@pytest.mark.parametrize(("version", "square"), [("corrected", True), ("no square of the logarithm", False)])
+@for_each(("version", "square"), [("corrected", True), ("no square of the logarithm", False)])
 def test_thm_2ii_corrected_rate(version: str, square: bool) -> None:
     """min{sqrt(k)/epsilon, d k/(alpha n epsilon^2)}, |X| |theta*| = 1, alpha n |X|^2/d = 50 0.1^2 |X|^2."""
     log = math.log(6000)
@@ -192,7 +193,7 @@ def test_thm_2ii_deficient_design_has_the_first_term_alone() -> None:
 
 
 # W18, Theorem 2(iii): the threshold, the event and the printed sequence from retyped constants; bounds by drawing.
-@pytest.mark.parametrize("delta", [0.2, 1e-5])
+@for_each("delta", [0.2, 1e-5])
 def test_thm_2iii_event(delta: float) -> None:
     """The printed shift is 4 log(6/delta)/epsilon itself: E is Z >= 0; corrected the quantile of delta/3."""
     at = {"delta": delta}
@@ -202,7 +203,7 @@ def test_thm_2iii_event(delta: float) -> None:
     assert exact_value("W18-TH2iii", ".p", "quantile cut by 10 %", at) == pytest.approx(cut, rel=1e-8)
 
 
-@pytest.mark.parametrize("delta", [0.1, 1e-6])
+@for_each("delta", [0.1, 1e-6])
 def test_thm_2iii_order_in_epsilon(delta: float) -> None:
     """(epsilon/tilde)^2 with tilde the root of (8) as printed, from 1e4 to 1e12."""
     log = math.log(6 / delta)
@@ -232,7 +233,7 @@ def test_thm_2iii_bias_of_the_printed_algorithm_drawn() -> None:
     assert evidence.exact.low == pytest.approx(1 - float(evidence.notes["mean at most"]), rel=1e-6)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.1), (0.1, 1e-6)])
+@for_each(("epsilon", "delta"), [(1.0, 0.1), (0.1, 1e-6)])
 def test_thm_2iii_threshold_of_the_spectrum(epsilon: float, delta: float) -> None:
     """The release, at its lowest on E, is at least half of lambda_min and at least the least total of (7)."""
     at = {"epsilon": epsilon, "delta": delta, "multiple": 1.0}

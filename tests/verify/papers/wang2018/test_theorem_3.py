@@ -11,6 +11,7 @@ from oracles.formula_cases import claimed, decide, exact_value, holds, one
 from oracles.mechanisms.profiles import gaussian_log_delta
 from oracles.unit_change import Sizes, Terms, assert_units
 from oracles.verify.w18_small import gaussian_delta
+from rows import for_each
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -69,8 +70,8 @@ def test_alg_2_sensitivities_are_upper_bounds() -> None:
     assert exact_value("W18-A2", "#sensitivity", "printed", axis) == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("part", ["#releases", "#output@raw"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.25), (1.0, 0.1), (5.0, 1e-3), (15.5, 0.3)])
+@for_each("part", ["#releases", "#output@raw"])
+@for_each(("epsilon", "delta"), [(0.1, 0.25), (1.0, 0.1), (5.0, 1e-3), (15.5, 0.3)])
 def test_alg_2_three_releases_are_one_gaussian_mechanism(part: str, epsilon: float, delta: float) -> None:
     evidence = decide("W18-A2", part, "corrected", epsilon=epsilon, delta=delta)
     assert evidence.claim.published == epsilon
@@ -122,7 +123,7 @@ def test_alg_2_a_lost_hat_is_not_refuted_as_printed() -> None:
 AT = {"epsilon": 2.0, "delta": 1e-5}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "log", "factor"),
     [
         ("printed", math.log(2e5), 1.0),
@@ -145,7 +146,7 @@ def test_thm_3i_domain_of_the_classical_constant() -> None:
         assert decide("W18-TH3i", ".p", "corrected", AT | {"epsilon": epsilon}).claim.in_domain is inside
 
 
-@pytest.mark.parametrize("part", ["@hat", "@raw"])
+@for_each("part", ["@hat", "@raw"])
 def test_thm_3i_three_releases(part: str) -> None:
     """Distance epsilon/sqrt(3 log(6/delta)); claimed up to epsilon = 15.5."""
     evidence = decide("W18-TH3i", part, "corrected", AT)
@@ -156,7 +157,7 @@ def test_thm_3i_three_releases(part: str) -> None:
     assert decide("W18-TH3i", part, "epsilon cut by 5 %", AT).claim.published == pytest.approx(1.9)
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "true"), [(2.0, 1e-5, True), (15.5, 0.3, True), (17.0, 0.5, False)])
+@for_each(("epsilon", "delta", "true"), [(2.0, 1e-5, True), (15.5, 0.3, True), (17.0, 0.5, False)])
 def test_thm_3i_the_released_matrix_promises_every_epsilon(epsilon: float, delta: float, true: bool) -> None:
     assert decide("W18-TH3i", "@hat", "printed", epsilon=epsilon, delta=delta).claim.in_domain
     assert holds("W18-TH3i", "@hat", "printed", epsilon=epsilon, delta=delta) is true
@@ -228,7 +229,7 @@ def threshold(dim: int, delta: float) -> float:
     return s * (math.sqrt(log) + norm.isf(delta / 3) + math.sqrt(dim * math.log(2 * dim**2 / 0.05)))
 
 
-@pytest.mark.parametrize(("version", "constant"), [("printed", 9.0), ("constant 8.1 (9 is reached)", 8.1)])
+@for_each(("version", "constant"), [("printed", 9.0), ("constant 8.1 (9 is reached)", 8.1)])
 def test_thm_3iii_excess_with_the_raw_matrix(version: str, constant: float) -> None:
     """E_2 alone: (3 sqrt(log) Y)^2 tr2 over (Y^2 + theta^2 + sigma^2 tr1) tr2 log."""
     trace = 3 / (2 * threshold(3, 1e-4))
@@ -257,7 +258,7 @@ def test_thm_3iii_no_mean_square_with_the_released_matrix() -> None:
         assert evidence.exact.low > 1e6 * allowed
 
 
-@pytest.mark.parametrize(("version", "constant"), [("corrected", 180.0), ("constant 26 (27 is reached)", 26.0)])
+@for_each(("version", "constant"), [("corrected", 180.0), ("constant 26 (27 is reached)", 26.0)])
 def test_thm_3iii_error_given_the_event(version: str, constant: float) -> None:
     """One dimension: ((E_2 + x^T noise - E_1 theta)/(a + E_1))^2 given |E_1| <= a/2, by scipy's quadrature."""
     delta, Y, theta, sigma = 0.01, 2.0, 0.5, 3.0
@@ -283,7 +284,7 @@ def over_6(rate: float, s: Sizes) -> tuple[float, ...]:
     return rate / (s.X * s.Theta) ** 2, rate / s.Y**2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "version", "terms"),
     [
         ("#AdaOPS", "printed", lambda s: over_6(s.theta**2, s)),

@@ -3,6 +3,7 @@
 import importlib
 
 import pytest
+from rows import for_each
 
 from audits import Budget, StreamKey
 from verify.kernel.statement import Case, Role, Standing, Statement
@@ -10,21 +11,25 @@ from verify.kernel.verdict import Outcome, judge
 from verify.papers.registry import default
 
 STATEMENTS = [source.load() for id_, source in default().sources.items() if id_.startswith("W19-")]
-SMALL = [
-    (statement, case)
-    for statement in STATEMENTS
-    for case in statement.cases
-    if not any(case.draws) and (case.role is Role.COUNTEREXAMPLE or (case.mutant and case.role is Role.REGIME))
-]
 
 
-@pytest.mark.parametrize(("statement", "case"), SMALL, ids=[case.name for _, case in SMALL])
-def test_counterexamples_and_mutants_fail_and_the_corrected_form_holds(statement: Statement, case: Case) -> None:
-    found = judge(statement.check(case, Budget(1, 1e-9, StreamKey(7).child(statement.id, case.name))))[0]
-    assert found is (Outcome.HOLDS if case.standing is Standing.CORRECTED else Outcome.FAILS)
+def small(statement: Statement) -> list[Case]:
+    """Return the counterexamples and the mutants of a statement that take no draws."""
+    cases = (case for case in statement.cases if not any(case.draws))
+    return [case for case in cases if case.role is Role.COUNTEREXAMPLE or (case.mutant and case.role is Role.REGIME)]
 
 
-@pytest.mark.parametrize("statement", [s for s in STATEMENTS if s.definition], ids=lambda s: s.id)
+@pytest.mark.parametrize("statement", [s for s in STATEMENTS if small(s)], ids=lambda statement: statement.id)
+def test_counterexamples_and_mutants_fail_and_the_corrected_form_holds(statement: Statement) -> None:
+    @for_each("case", small(statement))
+    def decided(case: Case) -> None:
+        found = judge(statement.check(case, Budget(1, 1e-9, StreamKey(7).child(statement.id, case.name))))[0]
+        assert found is (Outcome.HOLDS if case.standing is Standing.CORRECTED else Outcome.FAILS)
+
+    decided()
+
+
+@for_each("statement", [s for s in STATEMENTS if s.definition])
 def test_definitions_name_what_exists(statement: Statement) -> None:
     names = statement.definition.split(".")
     owner: object = None
@@ -36,7 +41,7 @@ def test_definitions_name_what_exists(statement: Statement) -> None:
     assert callable(owner)
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s.id)
+@for_each("statement", STATEMENTS)
 def test_every_corrected_part_says_why_and_where_and_is_refuted_as_printed(statement: Statement) -> None:
     for part in statement.parts:
         refuted = any(

@@ -9,6 +9,7 @@ from flint import arb
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.profiles import gaussian_log_delta
 from oracles.rational_floats import floats
+from rows import for_each
 from scipy.optimize import brentq
 from scipy.stats import norm
 
@@ -17,7 +18,7 @@ from verify.papers.wang2019.shared.tail_box import with_target, without_target
 
 
 # The tail of the privacy loss of posterior sampling beyond the corrected (4.3), against draws-free scipy.
-@pytest.mark.parametrize(("mu", "a", "log"), [(0.5, 1.0, 2.0), (3.0, 0.3, 1.0), (1.0, 3.0, 5.0)])
+@for_each(("mu", "a", "log"), [(0.5, 1.0, 2.0), (3.0, 0.3, 1.0), (1.0, 3.0, 5.0)])
 def test_tail_box_tail_without_the_target(mu: float, a: float, log: float) -> None:
     """H = 1/mu, x = 1, theta ~ N(0, mu): the loss is -log(1 + mu)/2 + ((a - theta)^2 - a^2/(1 + mu))/2."""
     epsilon = abs(a * a * mu / (1 + mu) - math.log(1 + mu)) / 2 + mu * log + math.sqrt(2 * mu * log) * a
@@ -48,7 +49,7 @@ def test_lem_a_1_by_hand() -> None:
     assert claimed("W19-LA.1", "", "printed", one) == pytest.approx(2**0.5)
 
 
-@pytest.mark.parametrize("lam", [2.0**-10, 1.0, 1e3])
+@for_each("lam", [2.0**-10, 1.0, 1e3])
 def test_lem_a_1_by_singular_values(lam: float) -> None:
     X = floats(design("generic", 8, 2, 1))
     s = np.linalg.svd(X, compute_uv=False)
@@ -131,7 +132,7 @@ def test_lem_b_4_equality_by_hand() -> None:
     assert exact_value("W19-LB.4", "", "bound cut by 5 %", equal) == pytest.approx(1 / 0.95)
 
 
-@pytest.mark.parametrize("seed", [1, 7])
+@for_each("seed", [1, 7])
 def test_lem_b_4_by_numpy(seed: int) -> None:
     X, E = (floats(random_matrix(5, 4, seed, k)) for k in (1, 2))
     before, after = (np.linalg.svd(M, compute_uv=False) for M in (X, X - E))
@@ -146,7 +147,7 @@ def test_lem_b_4_by_numpy(seed: int) -> None:
 
 
 # W19, Lemma B.5: the tail over its bound by scipy.
-@pytest.mark.parametrize("epsilon", [1e-9, 0.5, 1.0, 3.0, 20.0])
+@for_each("epsilon", [1e-9, 0.5, 1.0, 3.0, 20.0])
 def test_lem_b_5_ratio(epsilon: float) -> None:
     ratio = 2 * math.exp(norm.logsf(epsilon) + epsilon**2 / 2) * epsilon / 2
     assert exact_value("W19-LB.5", "", "printed", {"epsilon": epsilon}) == pytest.approx(ratio, rel=1e-9)
@@ -173,7 +174,7 @@ def test_lem_b_6_by_hand() -> None:
     assert (edge.notes["value"], edge.notes["bound"]) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(("mu", "t"), [(0.5, 0.5), (3.0, 0.0), (0.25, 1.0)])
+@for_each(("mu", "t"), [(0.5, 0.5), (3.0, 0.0), (0.25, 1.0)])
 def test_lem_b_6_normal_laws(mu: float, t: float) -> None:
     """The loss is N(mu^2/2, mu^2)."""
     found = decide("W19-LB.6", "", "printed", {"mu": mu, "t": t})

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value
 from oracles.mechanisms.profiles import quadratic_delta
 from oracles.rational_floats import floats
+from rows import for_each
 from scipy.stats import binom, chi2, norm
 
 from verify.kernel.statement import Case, Standing
@@ -19,7 +20,7 @@ from verify.papers.wang2019.shared.regressions import regression
 
 
 # Rational regression problems against numpy.
-@pytest.mark.parametrize("lam", [0, 3])
+@for_each("lam", [0, 3])
 def test_regressions_fits_and_residuals(lam: int) -> None:
     case = Case("", "", Standing.PRINTED, {"shape": "generic", "n": 6, "dim": 3, "seed": 4})
     data = regression(case, lam)
@@ -59,7 +60,7 @@ def test_set_4_c_normal_feature() -> None:
     assert value == pytest.approx(chi2.cdf(18, 36) * 36.0**10, rel=1e-9)
 
 
-@pytest.mark.parametrize(("version", "scale"), [("corrected", 1.0), ("sample size cut by 10 %", 0.9)])
+@for_each(("version", "scale"), [("corrected", 1.0), ("sample size cut by 10 %", 0.9)])
 def test_set_4_c_corrected_sample_size(version: str, scale: float) -> None:
     m, n = 0.3, 100
     while n * m * (1 - math.log(2)) / 2 < scale * 10 * math.log(n):
@@ -93,7 +94,7 @@ def test_prop_4_3_1a_corrected_is_above_the_corrected_theorem(
 
 
 # W19, Proposition 4.3(1): the largest residual, by hand and by a search over singular values.
-@pytest.mark.parametrize(("n", "lam"), [(1, 1.0), (7, 3.0), (2, 9.0), (100, 0.5)])
+@for_each(("n", "lam"), [(1, 1.0), (7, 3.0), (2, 9.0), (100, 0.5)])
 def test_prop_4_3_1b_against_a_search_over_singular_values(n: int, lam: float) -> None:
     """||theta|| <= max over s <= sqrt(n) of s/(s^2 + lambda), times sqrt(n)."""
     s = np.linspace(1e-9, math.sqrt(n), 200_001)
@@ -226,7 +227,7 @@ def test_prop_4_3_3_risk_of_the_estimator_itself() -> None:
     assert claimed("W19-P4.3.3", "#risk", "no bias", PLAIN) == pytest.approx(truth - bias, rel=1e-12)
 
 
-@pytest.mark.parametrize(("version", "power"), [("printed", -1), ("corrected", 1), ("lambda_min = n^0.9", 0.9)])
+@for_each(("version", "power"), [("printed", -1), ("corrected", 1), ("lambda_min = n^0.9", 0.9)])
 def test_prop_4_3_3_order_of_the_bias(version: str, power: float) -> None:
     """lambda^2 |theta|^2/(lambda_min + lambda)^2 over lambda^2 |theta|^2/n^2, lambda = n^(1/4), from n = 1 to 1e5."""
 
@@ -262,7 +263,7 @@ def test_prop_4_3_4_mean_by_numpy() -> None:
         assert exact_value("W19-P4.3.4", "#a", version, params) == pytest.approx(stated / mean, rel=1e-9)
 
 
-@pytest.mark.parametrize(("dim", "delta"), [(1, "1/100"), (5, "1/2"), (50, "1/1000000")])
+@for_each(("dim", "delta"), [(1, "1/100"), (5, "1/2"), (50, "1/1000000")])
 def test_prop_4_3_4_tail_by_scipy(dim: int, delta: str) -> None:
     top, bottom = map(int, delta.split("/"))
     params = {"shape": "generic", "n": 60, "dim": dim, "lambda": 1, "gamma": 25, "delta": delta}
@@ -289,7 +290,7 @@ def excess(n: mpmath.mpf, alpha: float) -> mpmath.mpf:
     return n * error - 1
 
 
-@pytest.mark.parametrize(("version", "share"), [("printed", 1.0), ("corrected", 0.5), ("exponent 10 % larger", 0.55)])
+@for_each(("version", "share"), [("printed", 1.0), ("corrected", 0.5), ("exponent 10 % larger", 0.55)])
 def test_rem_u1_relative_efficiency(version: str, share: float) -> None:
     with mpmath.workdps(60):
         ends = [excess(n, 0.5) * n ** (mpmath.mpf(0.5) * share) for n in (mpmath.mpf(10) ** 8, mpmath.mpf(10) ** 32)]
@@ -302,7 +303,7 @@ def test_rem_u1_excess_by_hand() -> None:
     assert float(excess(mpmath.mpf(16), 0.5)) == pytest.approx(35 / 81)
 
 
-@pytest.mark.parametrize("alpha", [0.125, 0.5])
+@for_each("alpha", [0.125, 0.5])
 def test_rem_u1_bound_on_the_loss(alpha: float) -> None:
     """The corrected (4.5) at residual 1 and h = lambda >= 1, over n^(-1/4 + alpha/2)."""
 

@@ -7,6 +7,7 @@ import pytest
 from oracles.formula_cases import claimed, decide, exact_value
 from oracles.mechanisms.profiles import gaussian_log_delta
 from oracles.verify.w18_small import gaussian_epsilon
+from rows import for_each
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -62,7 +63,7 @@ def test_prop_4_4_1_noise_below_what_the_budget_needs() -> None:
     assert math.log(found.exact.value) == pytest.approx(gaussian_log_delta(1.0, mu / 0.9), rel=1e-9)
 
 
-@pytest.mark.parametrize("version", ["printed", "each data set's own n"])
+@for_each("version", ["printed", "each data set's own n"])
 def test_prop_4_4_1_the_data_sets_own_n(version: str) -> None:
     """At a release of 0 both posteriors are normal with precisions in the ratio (n + 1)^2/n^2: inside the enclosure."""
     n, kappa, epsilon = 1, 1e-4, 1.0
@@ -120,7 +121,7 @@ def test_prop_4_4_2_corrected_error_by_quadrature() -> None:
     assert found.high - found.low < abs(value)
 
 
-@pytest.mark.parametrize("n", [10, 1000])
+@for_each("n", [10, 1000])
 def test_prop_4_4_2_event(n: int) -> None:
     for version, factor in (("printed", 10.0), ("corrected", 20.0), ("deviation cut by 10 %", 16.2)):
         expected = n**10 * norm.sf(math.sqrt(factor * math.log(n)))
@@ -152,7 +153,7 @@ def test_prop_4_4_2_size_of_gamma() -> None:
     assert exact_value("W19-P4.4.2", "#gamma", "printed", large) == pytest.approx(30_000 / 32 / bound)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "sequence", "power"),
     [
         ("printed", "printed", 2.5),  # epsilon = n^2, kappa = 2 n^2.75: kappa^2/(n epsilon)
@@ -169,14 +170,14 @@ def test_prop_4_4_2_when_it_is_efficient(version: str, sequence: str, power: flo
 
 
 # W19, the discussion after Proposition 4.4: powers of d and n by hand.
-@pytest.mark.parametrize(("version", "power"), [("printed", 3.0), ("corrected", 4.0), ("power 3.7", 3.7)])
+@for_each(("version", "power"), [("printed", 3.0), ("corrected", 4.0), ("power 3.7", 3.7)])
 def test_rem_u2_order_of_the_excess(version: str, power: float) -> None:
     """16 kappa^2 d^2 6/n times d^2/n over d^power/n^2 grows by 4 - power decades a decade of d, over six."""
     found = exact_value("W19-U2", "#excess", version, {})
     assert found == pytest.approx(6 * (4 - power), abs=1e-9)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "epsilon_power"),
     [("printed", -0.75), ("corrected", -0.25), ("n epsilon^2 constant", -0.5), ("n epsilon^2 = n^-0.04", -0.52)],
 )
@@ -202,7 +203,7 @@ def test_eq_a_4_release() -> None:
     assert corrected.claim.high == pytest.approx(2.5e-7)
 
 
-@pytest.mark.parametrize("delta", [0.1, 1e-6])
+@for_each("delta", [0.1, 1e-6])
 def test_eq_a_4_event(delta: float) -> None:
     """log(4/delta)/epsilon is sqrt(log(4/delta))/2 standard deviations."""
     params = {"delta": delta}
@@ -252,7 +253,7 @@ def test_eq_a_5_step() -> None:
     assert small == pytest.approx(1.25 + 1.25**2 / 2.0 + 2.0 * 1.25, rel=1e-14)
 
 
-@pytest.mark.parametrize(("epsilon", "kappa", "gamma"), [(1.0, 1.0, 1.0), (30.0, 0.3, 1.0), (3.0, 0.7, 0.2)])
+@for_each(("epsilon", "kappa", "gamma"), [(1.0, 1.0, 1.0), (30.0, 0.3, 1.0), (3.0, 0.7, 0.2)])
 def test_eq_a_5_shares(epsilon: float, kappa: float, gamma: float) -> None:
     """The line itself with n = 100, d = 1: kappa and gamma_n at shares of Algorithm 1's largest values."""
     n, delta = 100, 1e-3

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.profiles import gaussian_log_delta
 from oracles.verify.w18_small import gaussian_epsilon
+from rows import for_each
 from scipy.optimize import brentq
 
 from mechanisms.data.synthetic import linear_unit_rows
@@ -73,7 +74,7 @@ def test_fact_2_5_one_half_and_one_twentieth() -> None:
     assert exact_value("W19-F2.5", "", "no condition", params) == pytest.approx(math.log(10) / math.log(3))
 
 
-@pytest.mark.parametrize("factor", [1.0625, 3.0])
+@for_each("factor", [1.0625, 3.0])
 def test_fact_2_5_sharpest_laws(factor: float) -> None:
     """P(S) just below (exp(epsilon) + epsilon) P'(S)."""
     found = exact_value("W19-F2.5", "", "corrected", {"laws": "sharpest", "exp(epsilon)": factor})
@@ -140,7 +141,7 @@ def test_fact_2_6_2_explicit_form_by_hand() -> None:
     assert decide("W19-F2.6.2", "", "corrected", point).claim.high == pytest.approx(0.08 + math.exp(-1), rel=1e-12)
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "k"), [(0.3, 1e-4, 7), (1.0, 0.0, 20), (2.0, 0.01, 1)])
+@for_each(("epsilon", "delta", "k"), [(0.3, 1e-4, 7), (1.0, 0.0, 20), (2.0, 0.01, 1)])
 def test_fact_2_6_2_worst_case_against_an_independent_formula(epsilon: float, delta: float, k: int) -> None:
     """The mutant without its second term claims less than all of the loss, so that the worst delta is positive."""
     found = decide("W19-F2.6.2", "", "no second term", {"epsilon": epsilon, "delta": delta, "k": k, "slack": 0.5})
@@ -199,7 +200,7 @@ def test_fact_2_6_4_steps_by_hand() -> None:
     assert exact_value("W19-F2.6.4", "#back", "delta cut by 5 %", BACK) == pytest.approx(1 / 0.95)
 
 
-@pytest.mark.parametrize(("part", "version"), [("#out", "printed"), ("#back", "printed"), ("#back", "corrected")])
+@for_each(("part", "version"), [("#out", "printed"), ("#back", "printed"), ("#back", "corrected")])
 def test_fact_2_6_4_random_chain_in_floats(part: str, version: str) -> None:
     """The sum retyped: over j < i on the way out (and as printed), over j > i on the way back."""
     from verify.methods.finite_mechanisms import random_law
@@ -247,7 +248,7 @@ def test_prop_2_9_by_hand() -> None:
     assert exact_value("W19-P2.9", "@a", "bound cut by 5 %", COIN) == pytest.approx(1 / 0.95)
 
 
-@pytest.mark.parametrize(("reading", "base"), [("@a", 2), ("@b", 1)])
+@for_each(("reading", "base"), [("@a", 2), ("@b", 1)])
 def test_prop_2_9_in_plain_loops(reading: str, base: int) -> None:
     """exp(epsilon) = 5/4 for every pair, symbol 1 with probability 1/64, n = 2."""
     law, factor, n = [63 / 64, 1 / 64], 1.25, 2
@@ -287,7 +288,7 @@ def test_prop_2_11_by_hand() -> None:
     assert decide("W19-P2.11", "", "delta of the target left out", MOVED).notes["bound"] == 0.5
 
 
-@pytest.mark.parametrize("version", ["printed", "corrected"])
+@for_each("version", ["printed", "corrected"])
 def test_prop_2_11_in_plain_loops(version: str) -> None:
     """n = 2: Z is one record; exp(epsilon) = 5/4; the second symbol has 1/64 under D and 63/64 under D'."""
     law, target, factor = [63 / 64, 1 / 64], [1 / 64, 63 / 64], 1.25
@@ -329,7 +330,7 @@ def test_cor_2_12_bound_by_hand() -> None:
     assert not wide.claim.in_domain
 
 
-@pytest.mark.parametrize(("here", "there", "p"), [(0.0, 0.5, 1.0), (0.25, 0.25, 1.0), (0.25, 0.75, 0.25)])
+@for_each(("here", "there", "p"), [(0.0, 0.5, 1.0), (0.25, 0.25, 1.0), (0.25, 0.75, 0.25)])
 def test_cor_2_12_expansion_by_hand(here: float, there: float, p: float) -> None:
     """sum 2^i/i! x^i is exp(2 x) - 1; without the weights the sum is x/(1 - x); from i = 0 both gain a 1."""
     params = {"epsilon under D": here, "epsilon under D'": there, "probability": p}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles.formula_cases import claimed, decide, exact_value, holds
 from oracles.mechanisms.profiles import gaussian_log_delta, quadratic_delta
 from oracles.rational_floats import floats
+from rows import for_each
 from scipy.stats import norm
 
 from verify.methods.rational import design, random_matrix
@@ -24,7 +25,7 @@ def test_lem_3_1_signs_by_hand() -> None:
     assert exact_value("W19-L3.1", "#with", "printed", SMALL) == 0.0
 
 
-@pytest.mark.parametrize("part", ["#with", "#without"])
+@for_each("part", ["#with", "#without"])
 def test_lem_3_1_mutants_by_hand(part: str) -> None:
     """With the other Hessian or minimiser the right side is -1 or -1/4 for -1/2; scaled it is -1/2.02."""
     assert exact_value("W19-L3.1", part, "the other Hessian", SMALL) == 0.5
@@ -32,7 +33,7 @@ def test_lem_3_1_mutants_by_hand(part: str) -> None:
     assert exact_value("W19-L3.1", part, "Hessian scaled by 1.01", SMALL) == pytest.approx(0.01 / 1.01)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "poisson", "quartic"])
+@for_each("loss", ["logistic", "poisson", "quartic"])
 def test_lem_3_1_smooth_losses_hold_only_with_the_integrated_hessian(loss: str) -> None:
     params = {"loss": loss, "dim": 2, "n": 3, "seed": 5}
     assert holds("W19-L3.1", "#with", "printed", params)
@@ -184,7 +185,7 @@ def ridge(seed: int, gamma: float, delta: float) -> tuple[dict[str, float], dict
     return {"leverage": mu, "residual": math.sqrt(gamma) * abs(r), "delta": delta}, sides
 
 
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_thm_4_1_right_hand_sides_on_data(seed: int) -> None:
     point, sides = ridge(seed, 1.7, 1e-4)
     for name, value in sides.items():
@@ -257,7 +258,7 @@ def test_thm_4_1p_matrix_identities() -> None:
     assert exact_value("W19-T4.1p", "#covariance", "corrected", ONE) == 0.0
 
 
-@pytest.mark.parametrize("delta", [0.5, 0.01, 1e-9])
+@for_each("delta", [0.5, 0.01, 1e-9])
 def test_thm_4_1p_tail_step(delta: float) -> None:
     log = math.log(2 / delta)
     printed = 2 * norm.sf(math.sqrt(log)) / (2 * math.exp(-log) / log)
@@ -281,7 +282,7 @@ def test_rem_4_2_simplified_by_hand() -> None:
     assert lower == pytest.approx(1.3 + 2.0 + 2.0 * math.sqrt(1.6))
 
 
-@pytest.mark.parametrize(("mu", "a"), [(1.0, 10.0), (0.1, 0.3), (50.0, 2.0)])
+@for_each(("mu", "a"), [(1.0, 10.0), (0.1, 0.3), (50.0, 2.0)])
 def test_rem_4_2_comparison_in_floats(mu: float, a: float) -> None:
     log, gamma = math.log(2e6), 1.0
     params = {"what": "comparison", "leverage": mu, "residual": a, "delta": 1e-6}
