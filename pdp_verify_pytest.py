@@ -12,7 +12,7 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,13 +124,19 @@ def statement_of(item: pytest.Item) -> str:
 
 @pytest.fixture
 def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Return ``audit(mechanism, pair, claim)``: fail the test unless the claim holds between the two data sets.
+    """Return ``audit(release, epsilon=..., delta=...)``: fail the test where a pair of data sets refutes the claim.
 
-    ``claim`` is ``(epsilon, delta)``, a ``Guarantee`` or a ``PrivacyClaim`` of ``audits.black_box.claims``. With
-    ``expect="fails"`` the test fails unless the claim is refuted (a negative control). A reference mechanism is decided
-    by its own law. Any other one is examined: its ``log_density`` is held against its draws, the black box always runs,
-    and the claim can hold only with ``vouched_by={"who": ..., "proof": ...}``; ``expect="not refuted"`` asks for no
-    more than that nothing was found. The row of the audit is returned.
+    ``release`` and the options are those of ``audits.audit``, and so are the pairs, which are searched.
+    ``expect="pass"`` asks for a proof, ``expect="fail"`` for a refutation (a negative control). The message of a
+    failure is the summary of the audit.
+
+    ``audit(mechanism, pair, claim)`` decides the claim between two data sets. ``claim`` is ``(epsilon, delta)``, a
+    ``Guarantee`` or a ``PrivacyClaim`` of ``audits.black_box.claims``. With ``expect="fail"`` the test fails unless the
+    claim is refuted. A reference mechanism is decided by its own law. Any other one is examined: its ``log_density`` is
+    held against its draws, the black box always runs, and the claim can hold only with ``vouched_by={"who": ...,
+    "proof": ...}``; ``expect="no violation"`` asks for no more than that nothing was found.
+
+    The row of the audit is returned.
     """
     words = shadowed()
     if words:
@@ -152,17 +158,9 @@ def privacy_audit(request: pytest.FixtureRequest) -> Iterator[Any]:
     except AuditFailure as stop:
         pytest.fail(str(stop), pytrace=False)
 
-    def audit(
-        mechanism: Any,
-        pair: Any,
-        claim: Any,
-        *,
-        expect: str = "holds",
-        vouched_by: Mapping[str, str] | None = None,
-        views: tuple[Callable[[Any], Any], ...] = (),
-    ) -> dict[str, Any]:
+    def audit(mechanism: Any, *pair_and_claim: Any, **options: Any) -> dict[str, Any]:
         try:
-            return auditor(mechanism, pair, claim, expect=expect, vouched_by=vouched_by, views=views)
+            return auditor(mechanism, *pair_and_claim, **options)
         except AuditFailure as stop:
             message = str(stop)
         pytest.fail(message, pytrace=False)
@@ -364,10 +362,11 @@ class Collected:
             return
         audits = sum(len(rows) for rows in self.rows.values())
         share = self.config.option.privacy_failure_prob
-        total = math.fsum([share] * len(self.rows))
+        spent = (sum(row.get("failure_prob", 0.0) for row in rows) for rows in self.rows.values())
+        total = math.fsum(max(share, each) for each in spent)
         terminalreporter.write_sep("-", "pdp-verify")
-        spent = f"failure probability at most {share:.3g} a test, {total:.3g} in sum"
-        terminalreporter.write_line(f"{audits} rows of {len(self.rows)} tests; {spent}")
+        chance = f"of true claims alone it is red by chance in at most 1 of {math.floor(1.000001 / total):,} runs"
+        terminalreporter.write_line(f"{audits} rows of {len(self.rows)} tests; {chance} ({total:.3g})")
         if self.errors:
             terminalreporter.write_line(f"INCOMPLETE: {len(self.errors)} tests stopped with an error")
         for line in self._written:

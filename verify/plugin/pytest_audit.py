@@ -13,15 +13,17 @@ from audits.black_box.claims import PrivacyClaim
 from audits.examination.examined_claim import DRAWS_ALONE
 from audits.harness.guarded_subject import without_draw
 from audits.stats.intervals import look_share
-from audits.verdict import NO_SUPPORT, NOBODY
-from mechanisms import Guarantee, Mechanism, NeighbouringPair, Relation
+from audits.verdict import NO_SUPPORT, NOBODY, Decision, Ground
+from mechanisms import Guarantee, NeighbouringPair, Relation
 
+from ..certificates.audit_call import audit
 from ..certificates.config.own_code import Vouched
 from ..engine.worker import one_blas_thread
-from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, pair_evidence
-from ..kernel.rows import Row, decided_row, encode
+from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, QUANTITY, pair_evidence
+from ..kernel.rows import Row, decided_row, encode, evidence_row
 from ..kernel.ruling import rule_statement
 from ..kernel.shares import case_budgets, whole
+from ..kernel.statement import Claim, Evidence
 from ..kernel.verdict import Outcome, Reason
 from ..kernel.words import case_sentence
 from ..messages.errors import UserError
@@ -31,8 +33,16 @@ from ..papers.registry import DISPLAY
 from ..runs.case_run import decide_case
 from ..runs.statement_run import defects
 
-#: What a test may expect -> the outcomes with which it passes.
-EXPECTATIONS = {"holds": (Outcome.HOLDS,), "fails": (Outcome.FAILS,), "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED)}
+#: What a test may expect -> the outcomes with which it passes; of pairs that are given, in the words of before too.
+EXPECTATIONS = {
+    "pass": (Outcome.HOLDS,),
+    "fail": (Outcome.FAILS,),
+    "no violation": (Outcome.HOLDS, Outcome.UNDECIDED),
+    "holds": (Outcome.HOLDS,),
+    "fails": (Outcome.FAILS,),
+    "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED),
+}
+OUTCOMES = {Decision.PASS: Outcome.HOLDS, Decision.FAIL: Outcome.FAILS, Decision.UNDECIDED: Outcome.UNDECIDED}
 
 
 #: In the words of an examination that was cut short: nobody answered for the mechanism.
@@ -40,7 +50,7 @@ NOT_REACHED = "reached: "
 
 
 class AuditFailure(AssertionError):
-    """A claim is not as the test expects; the message is the one line that the user sees."""
+    """A claim is not as the test expects; the message is what the user sees."""
 
 
 @dataclass
@@ -71,25 +81,31 @@ class Auditor:
 
     def __call__(
         self,
-        mechanism: Mechanism,
-        pair: NeighbouringPair,
-        claim: Guarantee | PrivacyClaim | tuple[float, float],
+        mechanism: Any,
+        pair: NeighbouringPair | None = None,
+        claim: Guarantee | PrivacyClaim | tuple[float, float] | None = None,
         *,
-        expect: str = "holds",
+        expect: str = "",
         vouched_by: Mapping[str, str] | None = None,
         views: tuple[Callable[[Any], Any], ...] = (),
+        **searched: Any,
     ) -> Row:
-        """Decide a claim and return its row.
+        """Decide a claim, on a pair of data sets or on pairs that are searched, and return its row.
 
         Parameters
         ----------
-        mechanism : Mechanism
+        mechanism : Mechanism, or whatever ``audits.audit`` takes where pairs are searched
             A reference mechanism is decided by its own law, beside draws that must agree with it. Any other one is
             examined: its density, where it states one, is held against its draws, and so is the claim.
-        pair : NeighbouringPair
-        claim : Guarantee, PrivacyClaim or (epsilon, delta)
+        pair : NeighbouringPair, optional
+        claim : Guarantee, PrivacyClaim or (epsilon, delta), with a pair
             A ``PrivacyClaim`` (``audits.black_box.claims``) states a whole curve, or privacy for several records.
-        expect : {"holds", "fails", "not refuted"}
+        expect : {"pass", "fail", "no violation"}
+            By default "pass" of a pair that is given (a mechanism of yours then needs ``vouched_by``), "no violation"
+            where pairs are searched. "holds", "fails", "not refuted" say the same of a pair.
+        searched
+            Without a pair: ``epsilon``, ``delta`` and the other options of ``audits.audit`` but for the seed;
+            ``failure_prob`` is by default the test's share.
         vouched_by : {"who": ..., "proof": ...}, optional
             Whose word the law of a mechanism that is not a reference rests on; it cannot hold without. ``proof`` is a
             file (relative to the working directory), a DOI or a URL.
@@ -101,8 +117,17 @@ class Auditor:
         AuditFailure
             If the claim is not as expected, is undecided, was not examined, or the audit itself stopped.
         """
+        if (
+            (pair is None) != (claim is None)
+            or (pair is None) != ("epsilon" in searched)
+            or (pair is not None and searched)
+        ):
+            raise AuditFailure("privacy_audit must be given a pair and a claim, or epsilon and options of audits.audit")
+        expect = expect or ("no violation" if pair is None else "holds")
         if expect not in EXPECTATIONS:
             raise AuditFailure(f"expect must be one of {', '.join(EXPECTATIONS)}, got expect={expect!r}")
+        if pair is None or claim is None:
+            return self._searched(mechanism, expect, **searched)
         wrong = without_draw(mechanism)
         if wrong:
             raise AuditFailure(f"mechanism must {wrong}")
@@ -141,6 +166,52 @@ class Auditor:
         }
         self.rows.append(row)
         self._judge(row)
+        return row
+
+    def _searched(
+        self,
+        release: Any,
+        expect: str,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        failure_prob: float = 0.0,
+        **options: Any,
+    ) -> Row:
+        """Return the row of an audit on pairs that are searched; raises ``AuditFailure`` unless it is as expected."""
+        number = len(self.rows) + 1
+        own = self.budget.part(str(number), share=look_share(number))
+        level, seed = failure_prob or own.failure_prob, int(own.key.rng().integers(2**53))
+        try:
+            found = audit(release, epsilon, delta, seed=seed, failure_prob=level, **options)
+        except (UserError, TypeError) as stop:
+            raise AuditFailure(str(stop)) from None
+        finding, config = found.finding, found.loaded.config
+        deciding = next((check.evidence for check in finding.checks if check.name == finding.verdict.check), None)
+        if deciding is None or found.decision is Decision.UNDECIDED:
+            deciding = Evidence(Claim(QUANTITY, 0.0, delta, epsilon), reason="no number decides it")
+        misstated, open_ = finding.verdict.ground is Ground.MISSTATED, found.decision is Decision.UNDECIDED
+        reason = Reason.MISSTATED if misstated else Reason.NO_FINITE_TEST if open_ else Reason.NONE
+        row = {
+            "kind": "audit",
+            "test": self.test,
+            "number": number,
+            "statement": self.statement,
+            "mechanism": found.certificate.deployment.mechanism.name,
+            "params": encode({"epsilon": epsilon, "delta": delta}),
+            "expect": expect,
+            "vouched": None,
+            "n_draws": 2 * (config.budget.draws or 0),
+            "failure_prob": level,
+            **evidence_row(deciding, OUTCOMES[found.decision], reason),
+            "detail": " ".join(found.summary().split()),
+            "confirmation": None,
+            "error": None,
+        }
+        self.rows.append(row)
+        looked = finding.verdict.ground not in (Ground.NOT_EXAMINED, Ground.MISSTATED)
+        if OUTCOMES[found.decision] not in EXPECTATIONS[expect] or not (looked or expect == "fail"):
+            raise AuditFailure(f"expected {expect!r}, got\n{found.summary()}")
         return row
 
     def _judge(self, row: Row) -> None:
