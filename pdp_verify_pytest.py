@@ -365,7 +365,7 @@ class Collected:
         spent = (sum(row.get("failure_prob", 0.0) for row in rows) for rows in self.rows.values())
         total = math.fsum(max(share, each) for each in spent)
         terminalreporter.write_sep("-", "pdp-verify")
-        chance = f"of true claims alone it is red by chance in at most 1 of {math.floor(1.000001 / total):,} runs"
+        chance = f"of true claims alone it is red by chance in at most 1 of {math.floor(1 / total + 1e-6):,} runs"
         terminalreporter.write_line(f"{audits} rows of {len(self.rows)} tests; {chance} ({total:.3g})")
         if self.errors:
             terminalreporter.write_line(f"INCOMPLETE: {len(self.errors)} tests stopped with an error")
