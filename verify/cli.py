@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import click
@@ -25,27 +26,29 @@ from .messages.faults import LITTLE, keep_traceback, of_own_code, of_the_system,
 
 #: Command -> the module that holds it, its function, and the line that ``--help`` shows without importing it.
 COMMANDS: Mapping[str, tuple[str, str, str]] = {
-    "run": ("runs.cli_run", "run", "Decide the published statements, and write a record and a report."),
-    "list": ("runs.cli_show", "list_", "Every statement, or those that answer to words: id, kind, verdict, title."),
-    "show": ("runs.cli_show", "show", "One statement: formula, domain, file, reference; its verdict in a record."),
-    "replay": ("runs.cli_record", "replay", "Draw one recorded case again; it must give the same row."),
-    "report": ("runs.cli_record", "report", "Render a record as PDF; draws nothing."),
-    "errata": ("runs.cli_record", "errata", "What the papers say and what is true, from a record."),
-    "diff": ("diffs.cli_diff", "diff", "What changed between two records, and what of it is for the worse."),
-    "calibrate": ("calibration.cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
     "audit": ("certificates.cli_audit", "audit", "Is a function, an estimator or a command as private as it says?"),
-    "init": ("certificates.cli_certify", "init", "Draft the configuration of a certificate."),
-    "certify": ("certificates.cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
-    "check": ("certificates.cli_certify", "check", "Do the files of a certificate belong together?"),
-    "my-loss": ("certificates.cli_certify", "my_loss", "Bound one's own loss from a published report."),
+    "sweep": ("sweeps.cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
     "compare": (
         "comparisons.cli_compare",
         "compare",
         "Which mechanism at which price: on your own data, an experiment.",
     ),
+    "init": ("certificates.cli_certify", "init", "Draft the configuration of a certificate."),
+    "certify": ("certificates.cli_certify", "certify", "Decide the claims of a deployment, and write its certificate."),
+    "check": ("certificates.cli_certify", "check", "Do the files of a certificate belong together?"),
+    "my-loss": ("certificates.cli_certify", "my_loss", "Bound one's own loss from a published report."),
+    "run": ("runs.cli_run", "run", "Decide the published statements, and write a record and a report."),
+    "list": ("runs.cli_show", "list_", "Every statement, or those that answer to words: id, kind, verdict, title."),
+    "show": ("runs.cli_show", "show", "One statement: formula, domain, file, reference; its verdict in a record."),
+    "errata": ("runs.cli_record", "errata", "What the papers say and what is true, from a record."),
     "figures": ("runs.cli_figures", "figures", "Make the papers' figures again, as pages of a PDF."),
-    "sweep": ("sweeps.cli_sweep", "sweep", "Decide one claim over a grid of parameters; resumes, and scales out."),
+    "replay": ("runs.cli_record", "replay", "Draw one recorded case again; it must give the same row."),
+    "report": ("runs.cli_record", "report", "Render a record as PDF; draws nothing."),
+    "diff": ("diffs.cli_diff", "diff", "What changed between two records, and what of it is for the worse."),
+    "calibrate": ("calibration.cli_calibrate", "calibrate", "Measure the instrument itself: false alarms and power."),
 }
+#: Heading of ``--help`` -> its first command; it ends where the next one begins.
+GROUPS = {"Audit": "audit", "Certify": "compare", "Papers": "run", "Records": "replay", "Instrument": "calibrate"}
 
 
 class _Stopped(Exception):
@@ -84,8 +87,11 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
+        names = list(COMMANDS)
+        starts = [*(names.index(first) for first in GROUPS.values()), len(names)]
+        for heading, (start, end) in zip(GROUPS, pairwise(starts), strict=True):
+            with formatter.section(heading):
+                formatter.write_dl([(name, COMMANDS[name][2]) for name in names[start:end]], col_max=12)
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -99,7 +105,12 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
 def group() -> None:
-    """Verify the published statements of per-instance differential privacy, each against what is true."""
+    """Test claims of differential privacy, certify private regression, and check the theorems behind both.
+
+    \b
+    pdp-verify audit release.py:mean --epsilon 1     a function of yours
+    pdp-verify run W19-T4.1                          a theorem of a paper
+    """
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -382,3 +383,13 @@ def test_no_library_of_numbers_is_imported_for_words(arguments: list[str]) -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "0 []"
+
+
+def test_help_lists_every_command_under_one_heading(capsys: Captured) -> None:
+    assert invoke(["--help"]) == 0
+    shown = capsys.readouterr().out
+    headings = [line.removesuffix(":") for line in shown.splitlines() if re.fullmatch(r"[A-Z]\w+:", line)]
+    assert headings == ["Options", "Audit", "Certify", "Papers", "Records", "Instrument"]
+    listed = re.findall(r"^  ([a-z-]+)  +\S", shown.partition("Audit:")[2], re.MULTILINE)
+    assert listed == list(COMMANDS)
+    assert all(len(line) <= 80 for line in shown.splitlines())
