@@ -24,12 +24,13 @@ import numpy as np
 
 from audits.adapters.releases import as_mechanism
 from audits.adapters.scikit_learn import SklearnEstimator
+from audits.black_box.claims import PrivacyClaim, RenyiCurve, TableCurve, ZcdpCurve
 from audits.estimate import Result
 from audits.examination.witnesses import BOUNDS
 from audits.external.wire import PlainLine
 from audits.harness.output_leaves import Refusal
 from audits.verdict import Decision
-from mechanisms import DataError, Dataset
+from mechanisms import DataError, Dataset, GaussianProfile, Relation
 from reports.numbers import format_number, format_probability
 from reports.row import Audience
 
@@ -97,6 +98,11 @@ class AuditResult(Result):
         return claim
 
     @property
+    def point(self) -> tuple[float, float]:
+        """The claimed epsilon and delta; of a claim of another form, a point that it implies."""
+        return self.claim.privacy.epsilon, self.claim.privacy.delta
+
+    @property
     def decision(self) -> Decision:
         """PASS, FAIL or UNDECIDED."""
         return self.finding.verdict.decision
@@ -127,11 +133,11 @@ class AuditResult(Result):
     def to_json(self) -> str:
         """Return the same as one JSON object; an infinite bound is null."""
         bound = self.epsilon_lower if math.isfinite(self.epsilon_lower) else None
-        epsilon, delta = self.claim.point
+        epsilon, delta = self.point
         row = {
             "verdict": self.verdict,
             "decision": self.decision.name,
-            "claimed": {"epsilon": epsilon, "delta": delta, "relation": self.claim.relation},
+            "claimed": {"epsilon": epsilon, "delta": delta, "relation": self.claim.relation, "words": self.claim.words},
             "epsilon_lower": bound,
             "failure_prob": self.failure_prob,
             "pair": self.pair,
@@ -191,10 +197,10 @@ class AuditResult(Result):
         sure = "proved" if proved else f"confidence 1 - {wrong}"
         lines = [f"{self.verdict}: {name}, claimed {what}."]
         if math.isinf(self.epsilon_lower):
-            lines.append(f"No epsilon holds at delta {said(claim.point[1])} ({sure}).")
+            lines.append(f"No epsilon holds at delta {said(self.point[1])} ({sure}).")
         elif self.epsilon_lower > 0:
             least = format_number(self.epsilon_lower, DIGITS, rounding="down")
-            lines.append(f"Epsilon at delta {said(claim.point[1])} is at least {least} ({sure}).")
+            lines.append(f"Epsilon at delta {said(self.point[1])} is at least {least} ({sure}).")
         if finding.violation is not None:
             event, hits, cause = finding.violation.event, finding.violation.hits, finding.violation.cause
             lines += [f"Seen on: {self.pair}."] if self.pair else []
@@ -225,14 +231,15 @@ class AuditResult(Result):
             return f"All data sets: {domain}."
         tested = f"Tested: {pairs} pair{'' if pairs == 1 else 's'} of data sets, {row.get('draws', 0):,} draws of each"
         missed = f"; events rarer than {format_number(row['visible'], 2, rounding='up')} are not seen"
-        return f"{tested}; {domain}{missed if row.get('visible') and not self.finding.violation else ''}."
+        return f"{tested}; {domain}{missed if row.get('visible', 1) < 1 and not self.finding.violation else ''}."
 
 
 def audit(
     release: Any,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float = 0.0,
     *,
+    claim: PrivacyClaim | None = None,
     relation: str = "add-remove",
     data: Any = None,
     dim: int = 2,
@@ -258,6 +265,9 @@ def audit(
         words) or a url that answers lines of JSON. X has shape ``(n, dim)``, y has shape ``(n,)``.
     epsilon, delta : float
         The claim: epsilon is a natural logarithm, at least 0; delta in [0, 1).
+    claim : PrivacyClaim, optional
+        Instead of them, a claim of another form: ``gaussian_dp_claim(mu)``, ``zcdp_claim(rho)``, ``renyi_claim(order,
+        epsilon)``, ``table_claim(points)``, ``group_claim(claim, group)``. Its relation is its own.
     relation : {"add-remove", "replace"}
         What neighbouring data sets are: one record added or removed, or one replaced.
     data : (X, y) or Dataset, optional
@@ -299,7 +309,9 @@ def audit(
     >>> found.verdict, found.epsilon_lower > 1
     ('FAIL', True)
     """
-    asked = Options(epsilon, delta, relation, dim, bounds, n_min, pairs, draws, max_seconds, failure_prob, seed)
+    if (epsilon is None) == (claim is None):
+        raise UserError(f"audit must be given epsilon or claim, got {'neither' if claim is None else 'both'}")
+    asked = Options(epsilon, delta, relation, dim, bounds, n_min, pairs, draws, max_seconds, failure_prob, seed, claim)
     loaded = _configured(release, data, asked)
     with one_blas_thread():
         deployment, digest = read_deployment(loaded, jobs=1)
@@ -314,7 +326,9 @@ def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
     bounds += [] if finding.violation is None else [finding.violation.epsilon]
     least = max((bound for bound in bounds if not math.isnan(bound)), default=0.0)
     if finding.violation is not None:
-        least = max(least, claim.point[0])  # refuted: the true one is larger than the claimed
+        least = max(
+            least, 0.0 if claim.profile else claim.privacy.epsilon
+        )  # refuted: the true one is larger than the claimed
     return AuditResult(finding.verdict.words, least, loaded.config.budget.failure_prob, certificate, loaded)
 
 
@@ -322,7 +336,7 @@ def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
 class Options:
     """What is claimed and how it is tested, as ``audit`` takes it; ``text`` is the configuration that asks the same."""
 
-    epsilon: float
+    epsilon: float | None
     delta: float = 0.0
     relation: str = "add-remove"
     dim: int = 2
@@ -333,6 +347,28 @@ class Options:
     max_seconds: float | None = None
     failure_prob: float = 1e-4
     seed: int = DEFAULT_SEED
+    claim: PrivacyClaim | None = None
+
+    @property
+    def claimed(self) -> dict[str, Any]:
+        """The parameters of ``[[claims]]``."""
+        plain = {"epsilon": self.epsilon, "delta": self.delta, "relation": self.relation}
+        if self.claim is None:
+            return plain
+        replaced = self.claim.relations == (Relation.REPLACE,)
+        of = {"relation": "replace" if replaced else "add-remove", "group": self.claim.group}
+        match self.claim.curve:
+            case None:
+                return {"epsilon": self.claim.epsilon, "delta": self.claim.delta, **of}
+            case GaussianProfile(mu=mu):
+                form: dict[str, Any] = {"mu": mu}
+            case ZcdpCurve(rho=rho):
+                form = {"rho": rho}
+            case RenyiCurve(order=order, epsilon=epsilon):
+                form = {"alpha": order, "epsilon": epsilon}
+            case TableCurve(points=points):
+                form = {"points": points}
+        return {"profile": self.claim.form, **form, **of}
 
     def filled(self, mechanism: Any) -> Options:
         """Return the options with those that depend on the mechanism, which is None for a command or a url."""
@@ -358,7 +394,7 @@ class Options:
             f"y_bound = {toml(y_bound)}",
             f"n_min = {toml(self.dim + 2 if self.n_min is None else self.n_min)}",
             *("", "[[claims]]", 'type = "dp"'),
-            *(f"{name} = {toml(getattr(self, name))}" for name in ("epsilon", "delta", "relation")),
+            *(f"{name} = {toml(value)}" for name, value in self.claimed.items()),
             *("", "[budget]"),
             f"profile = {toml(next(name for least, name in PROFILES if draws >= least))}",
             f"pairs = {toml(pairs)}",

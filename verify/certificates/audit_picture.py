@@ -40,9 +40,9 @@ def draw(audit: AuditResult, axes: Axes | None = None) -> Axes:
         from matplotlib.figure import Figure
 
         axes = Figure(figsize=(5.2, 3.6), layout="constrained").subplots()
-    epsilon, delta = audit.claim.point
+    delta = audit.point[1]
     refuted, grid = audit.decision is Decision.FAIL, np.linspace(0.0, 1.0, 401)
-    claimed = point_curve(grid, epsilon, delta)
+    claimed = _claimed(audit, grid)
     axes.plot(grid, claimed, color=CLAIMED, label="claimed: no test has errors below")
     axes.fill_between(grid, 0.0, claimed, color=CLAIMED, alpha=0.08, linewidth=0)
     if (stated := _stated(audit)) is not None:
@@ -52,7 +52,7 @@ def draw(audit: AuditResult, axes: Axes | None = None) -> Axes:
         words = f"epsilon at least {math.floor(audit.epsilon_lower * 1000) / 1000:g} (certified)"
         axes.plot(grid, bound, color=WRONG if refuted else SEEN, linewidth=1.5, linestyle=":", label=words)
     for wrong, colour, label in ((False, SEEN, "seen: an event on a pair"), (True, WRONG, "seen: refutes the claim")):
-        errors = [each for each in _errors(audit) if (refuted and _below(each, epsilon, delta)) is wrong]
+        errors = [each for each in _errors(audit) if (refuted and _below(audit, each)) is wrong]
         for number, ((x, x_high), (y, y_high)) in enumerate(errors):
             bars: Any = {"xerr": [[0.0], [x_high - x]], "yerr": [[0.0], [y_high - y]]}
             look: Any = {"fmt": "o", "markersize": 5, "color": colour, "clip_on": False, "zorder": 3}
@@ -81,7 +81,7 @@ def profile_curve(false_positives: FloatArray, delta_at: Callable[[float], float
 def _stated(audit: AuditResult) -> tuple[str, Callable[[float], float]] | None:
     """Return delta as a function of epsilon, proved of a mechanism of ours or stated by another, and what it is."""
     deployment, claim = audit.certificate.deployment, audit.claim
-    delta, domain = claim.point[1], deployment.domain
+    delta, domain = audit.point[1], deployment.domain
     if not isinstance(deployment.mechanism, Imported):
         bound = worst_case_of(deployment.mechanism, domain)
         if bound is None or claim.relation == "replace":
@@ -92,10 +92,17 @@ def _stated(audit: AuditResult) -> tuple[str, Callable[[float], float]] | None:
     return None if worst is None else ("stated by the mechanism", lambda e: stated_delta(worst, e, delta))
 
 
-def _below(errors: Errors, epsilon: float, delta: float) -> bool:
+def _claimed(audit: AuditResult, false_positives: FloatArray) -> FloatArray:
+    privacy = audit.claim.privacy
+    if privacy.curve is None:
+        return point_curve(false_positives, privacy.epsilon, privacy.delta)
+    return profile_curve(false_positives, privacy.delta_at)
+
+
+def _below(audit: AuditResult, errors: Errors) -> bool:
     """Return whether the upper ends of both rates lie below the claimed curve."""
     (_, x_high), (_, y_high) = errors
-    return y_high < float(point_curve(np.array([x_high]), epsilon, delta)[0])
+    return y_high < float(_claimed(audit, np.array([x_high]))[0])
 
 
 def _errors(audit: AuditResult) -> list[Errors]:

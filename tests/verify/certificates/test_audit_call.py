@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import verify
-from audits import AuditResult, audit
-from mechanisms import AdaSSP, Dataset
+from audits import AuditResult, audit, gaussian_dp_claim, group_claim, point_claim, renyi_claim, table_claim, zcdp_claim
+from audits.black_box.claims import PrivacyClaim
+from mechanisms import AdaSSP, Dataset, Relation
 from verify.cli import invoke
 from verify.messages.errors import UserError
 
@@ -103,6 +104,32 @@ def test_records_of_ones_own_are_tested_and_stay_with_the_curator(tmp_path: Path
     assert [part.name for part in folder.iterdir() if part.is_dir()] == ["curator"]
 
 
+@pytest.mark.parametrize(
+    ("claim", "words", "truth"),
+    [
+        (zcdp_claim(0.1), "0.1-zero-concentrated", 4.887),
+        (gaussian_dp_claim(0.5), "0.5-Gaussian", 4.887),
+        (renyi_claim(2.0, 0.3), "(2, 0.3)-Renyi", 4.887),
+        (table_claim([(0.5, 0.1), (1.0, 0.01)]), "at each of (0.5, 0.1), (1, 0.01)", 1.161),
+        (group_claim(point_claim(1.0, 1e-3), 2), "for groups of up to 2 records", 7.582),
+        (point_claim(0.5, 0.0, (Relation.REPLACE,)), "(0.5, 0)-differentially private (one record replaced)", math.inf),
+    ],
+)
+def test_claims_of_other_forms_are_audited(claim: PrivacyClaim, words: str, truth: float) -> None:
+    """A sum of responses with noise N(0, 1) keeps none of these; ``truth``: its epsilon at the delta that is shown."""
+
+    def noisy_sum(y: Any, rng: Any, n_draws: int) -> Any:
+        return y.sum() + rng.normal(size=n_draws)
+
+    found = audit(noisy_sum, claim=claim, pairs=4)
+    assert found.verdict == "FAIL"
+    assert words in found.summary()
+    assert found.claim.privacy.sentence == claim.sentence
+    assert found.epsilon_lower <= truth
+    lowest, highest = found.plot().get_lines()[0].get_ydata()[[200, 0]]
+    assert 0 <= lowest < highest <= 1
+
+
 def test_the_other_relation_is_asked_for() -> None:
     """A sum of responses with Laplace noise of scale 1 is 2-private for replacement, with |y| at most 1."""
     found = audit(enough_noise, 1.0, relation="replace", pairs=4, draws=2_000)
@@ -172,6 +199,8 @@ def test_the_picture_shows_the_claim_the_bound_and_the_events() -> None:
 @pytest.mark.parametrize(
     ("release", "options", "said"),
     [
+        (enough_noise, {}, "audit must be given epsilon or claim, got neither"),
+        (enough_noise, {"epsilon": 1.0, "claim": zcdp_claim(0.5)}, "epsilon or claim, got both"),
         (enough_noise, {"epsilon": -1.0}, "epsilon must be at least 0, got epsilon=-1"),
         (enough_noise, {"epsilon": 1.0, "delta": 1.5}, "delta must be below 1, got delta=1.5"),
         (enough_noise, {"epsilon": 1.0, "relation": "swap"}, "relation must be one of"),
