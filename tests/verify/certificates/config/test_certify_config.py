@@ -528,6 +528,7 @@ dim = 2
 x_bound = 1.0
 y_bound = 1.0
 n_min = 3
+public = true
 [mechanism]
 name = "adassp"
 epsilon = 1.0
