@@ -17,8 +17,8 @@ A mechanism whose calls may be open together (``audits.harness.calls``, which sa
 outputs) is drawn from in another order (``audits.harness.open_subject``): it has a series too, in this process. What
 carries such calls draws nothing and decides nothing: ``audits.external.open_door``, made of ``audits.external.wire``,
 ``audits.external.channels`` and ``audits.external.connections``. ``audits.adapters.scikit_learn`` and
-``audits.adapters.smartnoise_sql`` are other people's mechanisms, ``audits.adapters.releases`` calls a function of theirs,
-and ``audits.one_call`` is ``certify``.
+``audits.adapters.smartnoise_sql`` are other people's mechanisms, ``audits.adapters.releases`` calls a function of
+theirs, and ``audits.one_call`` is ``certify``.
 """
 
 from __future__ import annotations
