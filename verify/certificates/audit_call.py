@@ -37,6 +37,7 @@ from reports.row import Audience
 from ..engine.worker import one_blas_thread
 from ..messages.errors import UserError
 from ..messages.pair_words import pair_said
+from ..messages.texts import toml_value
 from .asked import EXIT_CODES
 from .certificate import Certificate, decide, read_deployment
 from .certify_call import reader_of
@@ -389,32 +390,21 @@ class Options:
         pairs, draws = (usual if given is None else given for given, usual in sizes)
         lines = [
             *("[mechanism]", mechanism, ""),
-            *("[data]", *(data or [f"dim = {toml(self.dim)}", "public = true"])),
-            f"x_bound = {toml(x_bound)}   # public bounds on the norm of a row and on |y|",
-            f"y_bound = {toml(y_bound)}",
-            f"n_min = {toml(self.dim + 2 if self.n_min is None else self.n_min)}",
+            *("[data]", *(data or [f"dim = {toml_value(self.dim)}", "public = true"])),
+            f"x_bound = {toml_value(x_bound)}   # public bounds on the norm of a row and on |y|",
+            f"y_bound = {toml_value(y_bound)}",
+            f"n_min = {toml_value(self.dim + 2 if self.n_min is None else self.n_min)}",
             *("", "[[claims]]", 'type = "dp"'),
-            *(f"{name} = {toml(value)}" for name, value in self.claimed.items()),
+            *(f"{name} = {toml_value(value)}" for name, value in self.claimed.items()),
             *("", "[budget]"),
-            f"profile = {toml(next(name for least, name in PROFILES if draws >= least))}",
-            f"pairs = {toml(pairs)}",
-            f"draws = {toml(draws)}",
-            *([] if self.max_seconds is None else [f"max_seconds = {toml(self.max_seconds)}"]),
-            f"failure_prob = {toml(self.failure_prob)}",
-            f"seed = {toml(self.seed)}",
+            f"profile = {toml_value(next(name for least, name in PROFILES if draws >= least))}",
+            f"pairs = {toml_value(pairs)}",
+            f"draws = {toml_value(draws)}",
+            *([] if self.max_seconds is None else [f"max_seconds = {toml_value(self.max_seconds)}"]),
+            f"failure_prob = {toml_value(self.failure_prob)}",
+            f"seed = {toml_value(self.seed)}",
         ]
         return "\n".join(lines) + "\n"
-
-
-def toml(value: Any) -> str:
-    """Return a value as TOML: a number, a text, a list or a table on one line."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml(key)} = {toml(each)}" for key, each in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    if isinstance(value, float | np.floating) and not math.isfinite(value):
-        return {math.inf: "inf", -math.inf: "-inf"}.get(float(value), "nan")
-    return json.dumps(value.item() if isinstance(value, np.generic) else value)
 
 
 def target_line(target: str) -> str:
@@ -423,13 +413,13 @@ def target_line(target: str) -> str:
     Raises UserError if it is none of these.
     """
     if target.startswith(("http://", "https://")):
-        return f"url = {toml(target)}"
+        return f"url = {toml_value(target)}"
     if " " not in target and re.fullmatch(r"[^:]+\.py:\w+|[\w.]+:\w+", target):
-        return f"import = {toml(target)}"
+        return f"import = {toml_value(target)}"
     if " " not in target and target.endswith(".py"):
         raise UserError(f"TARGET must name what is audited in its file, got TARGET={target} (write {target}:NAME)")
     try:
-        return f"command = {toml(shlex.split(target))}"
+        return f"command = {toml_value(shlex.split(target))}"
     except ValueError as stop:
         raise UserError(f"TARGET must be file.py:name, a command or a url, got TARGET={target} ({stop})") from None
 
@@ -440,16 +430,16 @@ def _configured(release: Any, data: Any, asked: Options) -> Loaded:
     if isinstance(release, str):
         if not release.startswith(("http://", "https://")):
             raise UserError(f"release must be a url where it is a text, got release={release:.60}; a command is a list")
-        line = f"url = {toml(release)}"
+        line = f"url = {toml_value(release)}"
     elif isinstance(release, Sequence):
-        line = f"command = {toml([str(word) for word in release])}"
+        line = f"command = {toml_value([str(word) for word in release])}"
     else:
         try:
             mechanism = as_mechanism(release)
         except ValueError as stop:
             raise UserError(f"{stop}") from None
         name = str(getattr(mechanism, "name", type(mechanism).__name__))
-        line = f"import = {toml(IN_MEMORY + ':' + (re.sub(r'[^A-Za-z0-9]', '_', name)[:60] or 'release'))}"
+        line = f"import = {toml_value(IN_MEMORY + ':' + (re.sub(r'[^A-Za-z0-9]', '_', name)[:60] or 'release'))}"
     if not (asked.bounds is None or (isinstance(asked.bounds, Sequence) and len(asked.bounds) == 2)):
         raise UserError(f"bounds must be two numbers, of the norm of a row and of |y|, got bounds={asked.bounds}")
     checked(asked.text(line))

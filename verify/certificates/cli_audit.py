@@ -136,7 +136,7 @@ def _write(path: Path, text: str) -> None:
 
 def _with_data(asked: Options, data: Path | None, response: str | None, folder: Path) -> tuple[Options, list[str]]:
     """Return the options for the features of a file, and the lines of ``[data]`` about it; none without a file."""
-    from .audit_call import toml
+    from ..messages.texts import toml_value
     from .reading.source import ReadSource, column_names, not_there
 
     if (data is None) != (response is None):
@@ -151,7 +151,7 @@ def _with_data(asked: Options, data: Path | None, response: str | None, folder: 
     features = [name for name in names if name != response]
     given = {"file": os.path.relpath(data, folder), "features": features, "target": response}
     given |= {"rows": "clip", "response": "clip"}
-    return replace(asked, dim=len(features)), [f"{key} = {toml(value)}" for key, value in given.items()]
+    return replace(asked, dim=len(features)), [f"{key} = {toml_value(value)}" for key, value in given.items()]
 
 
 def _beside(target: str, folder: Path) -> str:

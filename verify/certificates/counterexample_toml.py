@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..kernel.rows import Row, number
+from ..messages.texts import toml_key, toml_value
 from .config.config import LONGEST_NAME, Loaded
 
 #: What of a budget bears on how long it may take, and not on what is drawn.
@@ -37,9 +37,9 @@ def counterexample_toml(claim: Row, header: Row, loaded: Loaded) -> str:
     about += "# The mechanism was in memory: mechanism.import is to name it before this file is used.\n" * (
         loaded.mechanism is not None
     )
-    lines = [PRIVATE if pair["private"] else "", about, f"folder = {_value(str(loaded.folder))}\n"]
+    lines = [PRIVATE if pair["private"] else "", about, f"folder = {toml_value(str(loaded.folder))}\n"]
     for name, table in tables.items():
-        lines += [f"\n[{name}]\n", *(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())]
+        lines += [f"\n[{name}]\n", *(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in table.items())]
     return "".join(lines)
 
 
@@ -73,26 +73,3 @@ def _pair(pair: Row, name: str) -> dict[str, Any]:
     return {"name": name[:LONGEST_NAME], **{key: pair[key] for key in ("target_x", "target_y")}, **where, **copies} | {
         key: pair[key] for key in ("X", "y")
     }
-
-
-def _value(value: Any) -> str:
-    """Return a TOML value; a float has all its digits."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(each)}' for key, each in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(_items(value))}]"
-    return value.isoformat() if hasattr(value, "isoformat") else repr(value)
-
-
-def _items(values: list[Any]) -> Iterator[str]:
-    for value in values:
-        rows = isinstance(value, list)
-        yield f"\n    {_value(value)}" if rows else _value(value)
-
-
-def _key(key: str) -> str:
-    return key if key.isascii() and key.replace("_", "").replace("-", "").isalnum() else _value(key)

@@ -7,7 +7,7 @@ import os
 import shutil
 import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,33 @@ def source_date() -> datetime | None:
     except (ValueError, OverflowError, OSError):
         rule = "a whole number of seconds from 1970 on, before the year 10000"
         raise UserError(f"SOURCE_DATE_EPOCH must be {rule}, got SOURCE_DATE_EPOCH={epoch}") from None
+
+
+def toml_value(value: Any) -> str:
+    """Return a value as TOML: a float with all its digits, a list of lists with a line for each.
+
+    Examples
+    --------
+    >>> toml_value({"at": [0.1, 2], "name of it": "a"})
+    '{ at = [0.1, 2], "name of it" = "a" }'
+    """
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{toml_key(key)} = {toml_value(each)}' for key, each in value.items())} }}"
+    if isinstance(value, list | tuple):
+        row = "\n    " if any(isinstance(each, list | tuple) for each in value) else ""
+        return f"[{', '.join(row + toml_value(each) for each in value)}]"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return repr(value.item() if hasattr(value, "item") else value)  # a number of NumPy's as the number itself
+
+
+def toml_key(key: str) -> str:
+    """Return a key as TOML, in quotes where it needs them."""
+    return key if key.isascii() and key.replace("_", "").replace("-", "").isalnum() else toml_value(key)
 
 
 def read_toml(text: str, name: str, shown: str) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def test_the_screen_says_the_verdict_and_the_exit_code_is_its_own(here: Path, ca
 def test_json_is_one_object(capsys: Captured) -> None:
     assert invoke(["audit", "release.py:half_noise", "--epsilon", "1", "--delta", "1e-6", "--json", *SMALL]) == 1
     row = json.loads(capsys.readouterr().out)
-    assert row["claimed"] == {"epsilon": 1.0, "delta": 1e-6, "relation": "add-remove"}
+    words = "(1, 1e-6)-differentially private"
+    assert row["claimed"] == {"epsilon": 1.0, "delta": 1e-6, "relation": "add-remove", "words": words}
     assert 1.0 < row["epsilon_lower"] <= 2.0
 
 
