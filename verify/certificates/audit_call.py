@@ -6,17 +6,19 @@ Both write down the configuration of ``certify`` that asks the same, and decide 
 from __future__ import annotations
 
 import base64
-import contextlib
 import html
 import io
 import json
 import math
 import re
 import shlex
+import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ from mechanisms import DataError, Dataset, GaussianProfile, Relation
 from reports.numbers import format_number, format_probability
 from reports.row import Audience
 
+from ..engine.follow import SILENT, progress
 from ..engine.worker import one_blas_thread
 from ..messages.errors import UserError
 from ..messages.pair_words import pair_said
@@ -256,7 +259,7 @@ def audit(
 
     Pairs of neighbouring data sets that reveal most are built and searched, and the release is drawn on both sides of
     each; a reference mechanism of ``mechanisms`` is decided by its theorem. It is what ``pdp-verify certify`` does with
-    the same claim, to the bit.
+    the same claim, to the bit. In an interactive session the time left is shown on standard error.
 
     Parameters
     ----------
@@ -314,8 +317,10 @@ def audit(
         raise UserError(f"audit must be given epsilon or claim, got {'neither' if claim is None else 'both'}")
     asked = Options(epsilon, delta, relation, dim, bounds, n_min, pairs, draws, max_seconds, failure_prob, seed, claim)
     loaded = _configured(release, data, asked)
-    with one_blas_thread():
-        deployment, digest = read_deployment(loaded, jobs=1)
+    somebody_waits = hasattr(sys, "ps1") or "ipykernel" in sys.modules
+    following = progress(True, partial(print, file=sys.stderr)) if somebody_waits else nullcontext(SILENT)
+    with one_blas_thread(), following as phases:
+        deployment, digest = read_deployment(loaded, jobs=1, progress=phases)
         return result(decide(deployment, digest), loaded)
 
 
@@ -480,7 +485,7 @@ def _dataset(data: Any, asked: Options, mechanism: Any) -> Dataset | None:
 
 def _stated(mechanism: Any, dim: int) -> tuple[float, float] | None:
     """Return the bounds that an estimator states; None where it is none, or cannot be made."""
-    with contextlib.suppress(Exception, SystemExit):
+    with suppress(Exception, SystemExit):
         return mechanism.stated_bounds(dim) if isinstance(mechanism, SklearnEstimator) else None
     return None
 
@@ -492,7 +497,7 @@ def _try(mechanism: Any, n_records: int, dim: int, bounds: tuple[float, float]) 
     rows = rng.uniform(-x_bound, x_bound, (n_records, dim)) / math.sqrt(dim)
     dataset = Dataset(rows, rng.uniform(-y_bound, y_bound, n_records), float(bounds[0]), float(bounds[1]))
     finite = False
-    with warnings.catch_warnings(), contextlib.suppress(Exception, SystemExit):
+    with warnings.catch_warnings(), suppress(Exception, SystemExit):
         warnings.simplefilter("ignore")
         finite = _finite(mechanism.draw(dataset, 1, rng=rng))
     return finite, time.perf_counter() - begun

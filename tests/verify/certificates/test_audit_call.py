@@ -225,3 +225,14 @@ def test_a_wrong_call_is_one_line(release: Any, options: dict[str, Any], said: s
 def test_importing_audits_imports_no_verify() -> None:
     program = "import sys, audits; audits.Budget; assert not [n for n in sys.modules if n.startswith('verify')]"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(verify.__file__).parent.parent)
+
+
+def test_somebody_who_waits_at_a_prompt_is_told_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit(AdaSSP(1.0, 1e-6), 1.0, 1e-6)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    monkeypatch.setattr("verify.engine.follow.LONG", 0.0)
+    audit(enough_noise, 1.0, **SMALL)  # type: ignore[arg-type]
+    assert "examination" in capsys.readouterr().err
