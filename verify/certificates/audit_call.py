@@ -42,12 +42,13 @@ from ..messages.errors import UserError
 from ..messages.pair_words import pair_said
 from ..messages.texts import toml_value
 from .asked import EXIT_CODES
-from .certificate import Certificate, decide, read_deployment
+from .certificate import Certificate, decide, read_deployment, record_rows
 from .certify_call import reader_of
 from .claims.finding import Finding
 from .claims.types import DPClaim, said
 from .config.config import BudgetSection, Configuration, Loaded, parse
 from .config.mechanism_source import IN_MEMORY
+from .counterexample import Counterexample, counterexample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,6 +121,13 @@ class AuditResult(Result):
     def pair(self) -> str:
         """The two data sets that refute the claim, in words; empty where none does."""
         return "" if self.finding.violation is None else pair_said(self.finding.violation.pair)
+
+    @property
+    def counterexample(self) -> Counterexample | None:
+        """The two data sets that refute the claim, as arrays; None where none does."""
+        rows = record_rows(self.certificate, Audience.CURATOR, self.loaded)
+        claim = next(row for row in rows if row["kind"] == "claim")
+        return counterexample_of(rows[0], claim) if claim.get("counterexample") else None
 
     @property
     def exit_code(self) -> int:

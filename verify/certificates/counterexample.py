@@ -211,6 +211,11 @@ def counterexample(record: str | Path, claim: str | None = None) -> Counterexamp
     if row is None:
         asked = "a refuted claim with its pair of data sets" if claim is None else "a pair that refutes this claim"
         raise ValueError(f"record must hold {asked}, got record={record}" + (f", claim={claim}" if claim else ""))
+    return counterexample_of(header, row)
+
+
+def counterexample_of(header: Row, row: Row) -> Counterexample:
+    """Return the two data sets of a claim's row, which has them."""
     pair, data, violation = row["counterexample"], header["data"], row.get("violation") or {}
     bounds = number(data["x_bound"]), number(data["y_bound"])
     names = ("first data set", "second data set")

@@ -52,6 +52,14 @@ def test_too_little_noise_is_refuted_with_a_bound_between_the_claim_and_the_trut
     assert found.exit_code == 1
 
 
+def test_the_counterexample_is_a_pair_of_neighbours_that_leaks() -> None:
+    pair = refuted().counterexample
+    assert pair is not None
+    assert abs(pair.first.n_records - pair.second.n_records) == 1
+    assert abs(pair.first.y.sum() - pair.second.y.sum()) > 0.5  # more than epsilon 1 at scale 0.5
+    assert undecided().counterexample is None
+
+
 def test_enough_noise_is_not_refuted_and_draws_alone_do_not_pass_it() -> None:
     found = undecided()
     assert found.verdict == "UNDECIDED (examined)"
