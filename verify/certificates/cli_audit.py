@@ -16,7 +16,7 @@ from ..messages.errors import UserError
 from .cli_certify import FILE
 
 if TYPE_CHECKING:
-    from .audit_call import Options
+    from .audit_options import Options
 
 #: Columns of the terminal that the screen takes.
 WIDTH = 80
@@ -80,7 +80,8 @@ def audit(
     from ..cli_work import default_jobs
     from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
-    from .audit_call import Options, checked, result, target_line
+    from .audit_call import result
+    from .audit_options import Options, checked, target_line
     from .certificate import decide, read_deployment
     from .config.config import Loaded
     from .config.mechanism_source import Imported, build_mechanism, code_of
