@@ -193,7 +193,7 @@ CAUSES = {
     "forgets-response": "one record moves the output by ",
     "group-of-two-laplace": "2 records move the output by ",
     "randomised-response-1.5": "",
-    "density-of-rounded": "",
+    "density-of-rounded": "the noise is rounded and what it is added to is not",
     "kept-below-total": "",
     "memorised-5": "",
     "laplace-cut-at-4": "",
