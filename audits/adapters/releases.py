@@ -30,6 +30,8 @@ RANDOM: Mapping[str, Callable[[np.random.Generator], Any]] = {
 COUNT = "n_draws"
 #: What the first parameter of a function of records may be called, in small letters; a single x or y is that part.
 RECORDS = ("x", "y", "data", "dataset", "records", "rows", "features", "values")
+#: The same of a second one, which is given y.
+RESPONSES = ("y", "target", "targets", "response", "responses", "label", "labels")
 FORMS = "f(X, y, rng), f(X, rng) or f(dataset, rng), each with or without rng, and with n_draws where it makes many"
 
 
@@ -86,8 +88,10 @@ class FunctionRelease:
 
 def is_release(function: Any) -> bool:
     """Return whether something that can be called takes records, as ``FunctionRelease`` says, and nothing else."""
-    names = _records(function)
-    return 0 < len(names) <= 2 and names[0].lower() in RECORDS
+    first, *others = [name.lower() for name in _records(function)] or [""]
+    if not others:
+        return first in RECORDS
+    return first in RECORDS and first != "y" and len(others) == 1 and others[0] in RESPONSES
 
 
 def as_mechanism(release: Any) -> Any:

@@ -86,6 +86,8 @@ class SklearnEstimator:
     def _learned(self, dataset: Dataset, state: Any) -> Any:
         fitted = self.make(state).fit(dataset.X.copy(), dataset.y.copy())
         read = {name: self._read(fitted, name) for name in self._names(fitted)}
+        if not read:
+            raise ValueError(f"a fitted {self.label} must have an attribute that ends in _, or outputs must name one")
         return read if len(read) > 1 else next(iter(read.values()))
 
     def _read(self, fitted: Any, name: str) -> Any:

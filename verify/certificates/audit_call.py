@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.adapters.releases import as_mechanism
-from audits.black_box.claims import PrivacyClaim
+from audits.black_box.claims import ADD_REMOVE, PrivacyClaim
 from audits.estimate import Result
-from audits.examination.witnesses import BOUNDS
+from audits.examination.witnesses import BROKEN
 from audits.verdict import Decision
-from mechanisms import DataError, Dataset
+from mechanisms import DataError, Dataset, Relation
 from reports.numbers import format_number, format_probability
 from reports.row import Audience
 
@@ -39,6 +39,7 @@ from .asked import EXIT_CODES
 from .audit_options import DEFAULT_SEED, UNIT, Options, as_parameters, checked, stated_bounds
 from .certificate import Certificate, decide, read_deployment, record_rows
 from .certify_call import reader_of
+from .claims.examination import apart
 from .claims.finding import Finding
 from .claims.types import DPClaim, said
 from .config.config import Loaded
@@ -48,8 +49,9 @@ from .counterexample import Counterexample, counterexample_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RELATIONS = {"add-remove": "one record added or removed", "replace": "one record replaced"}
 DIGITS = 3
+#: How the check is called whose lower end bounds epsilon from draws alone.
+BOUND = "black box: epsilon"
 #: How advice begins where nothing refutes the claim; the bound has a line of its own.
 NOTHING_FOUND = re.compile(r"^No violation found(?:; epsilon is at least [^ ]+ .*?certified)?\. ")
 
@@ -192,7 +194,7 @@ class AuditResult(Result):
     def _said(self) -> list[str]:
         finding, claim, wrong = self.finding, self.claim, format_probability(self.failure_prob)
         name = self.certificate.deployment.mechanism.name
-        what = f"{claim.words} ({RELATIONS[claim.relation]})"
+        what = f"{claim.words} ({apart(claim.neighbours)})"
         proved = finding.violation is not None and finding.violation.failure_prob == 0
         sure = "proved" if proved else f"confidence 1 - {wrong}"
         lines = [f"{self.verdict}: {name}, claimed {what}."]
@@ -214,11 +216,10 @@ class AuditResult(Result):
         lines.append(self._reach())
         if self.decision is Decision.PASS or proved:
             return lines
-        kind = "FAIL" if self.decision is Decision.FAIL else "bound on epsilon"
-        return [
-            *lines,
-            f"Such a {kind} is wrong in at most 1 of {math.floor(1 / self.failure_prob + 1e-9):,} such runs.",
-        ]
+        runs = f"in at most 1 of {math.floor(1 / self.failure_prob + 1e-9):,} such runs"
+        if self.epsilon_lower == 0:
+            return [*lines, f"A claim that is true gets a FAIL {runs}."]
+        return [*lines, f"Such a {'FAIL' if self.decision is Decision.FAIL else 'bound on epsilon'} is wrong {runs}."]
 
     def _reach(self) -> str:
         """Return what was tested, and what that could not have seen."""
@@ -311,6 +312,11 @@ def audit(
     """
     if (epsilon is None) == (claim is None):
         raise UserError(f"audit must be given epsilon or claim, got {'neither' if claim is None else 'both'}")
+    if claim is not None and (delta, relation) != (0.0, "add-remove"):
+        raise UserError("delta and relation must be left out beside claim, which has its own, got one of them")
+    if claim is not None and set(claim.relations) not in (set(ADD_REMOVE), {Relation.REPLACE}):
+        rule = "a record added and removed, or about one replaced"
+        raise UserError(f"claim must be about {rule}, got {', '.join(each.name for each in claim.relations)}")
     asked = Options(epsilon, delta, relation, dim, bounds, n_min, pairs, draws, max_seconds, failure_prob, seed, claim)
     loaded = _configured(release, data, asked)
     somebody_waits = hasattr(sys, "ps1") or "ipykernel" in sys.modules
@@ -324,13 +330,13 @@ def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
     """Return what a certificate of one claim says."""
     (finding,), (claim,) = certificate.findings, loaded.config.claims
     assert isinstance(claim, DPClaim)
-    bounds = [c.evidence.sampled.low for c in finding.checks if c.name.startswith(BOUNDS) and c.evidence.sampled]
-    bounds += [] if finding.violation is None else [finding.violation.epsilon]
+    bounds = [c.evidence.sampled.low for c in finding.checks if c.name.startswith(BOUND) and c.evidence.sampled]
+    row = {} if finding.examined is None else finding.examined.row
+    if any(part["outcome"] == "VIOLATED" and part["name"] in BROKEN for part in row.get("contract", ())):
+        bounds = []  # draws that depend on each other, or on their call, bound nothing
+    if finding.violation is not None:  # the true epsilon is larger than the claimed
+        bounds += [finding.violation.epsilon, 0.0 if claim.profile else claim.privacy.epsilon]
     least = max((bound for bound in bounds if not math.isnan(bound)), default=0.0)
-    if finding.violation is not None:
-        least = max(
-            least, 0.0 if claim.profile else claim.privacy.epsilon
-        )  # refuted: the true one is larger than the claimed
     return AuditResult(finding.verdict.words, least, loaded.config.budget.failure_prob, certificate, loaded)
 
 

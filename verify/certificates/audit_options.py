@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import shlex
@@ -75,7 +76,7 @@ class Options:
         """Return the options with those that depend on the mechanism, which is None for a command or a url."""
         bounds, most, slow = self.bounds or stated_bounds(mechanism, self.dim) or UNIT, self.dim + 2, False
         n_min = most if self.n_min is None else self.n_min
-        if mechanism is not None:
+        if mechanism is not None and None in (self.n_min, self.pairs, self.draws):
             tried = ((n, *_try(mechanism, n, self.dim, bounds)) for n in range(most + 1))
             least, _, _ = next((each for each in tried if each[1]), (most, False, 0.0))
             n_min = least if self.n_min is None else n_min
@@ -145,7 +146,10 @@ def stated_bounds(mechanism: Any, dim: int) -> tuple[float, float] | None:
 
 
 def _try(mechanism: Any, n_records: int, dim: int, bounds: tuple[float, float]) -> tuple[bool, float]:
-    """Return whether the mechanism makes something finite of so many records, and the seconds of a draw."""
+    """Return whether the mechanism makes something finite of so many records, and the seconds of a draw.
+
+    A copy is asked: one that remembers its calls starts the audit with none.
+    """
     rng, begun = np.random.default_rng(n_records), time.perf_counter()
     x_bound, y_bound = (min(float(bound), 1.0) for bound in bounds)
     rows = rng.uniform(-x_bound, x_bound, (n_records, dim)) / math.sqrt(dim)
@@ -153,7 +157,7 @@ def _try(mechanism: Any, n_records: int, dim: int, bounds: tuple[float, float]) 
     finite = False
     with warnings.catch_warnings(), suppress(Exception, SystemExit):
         warnings.simplefilter("ignore")
-        finite = _finite(mechanism.draw(dataset, 1, rng=rng))
+        finite = _finite(copy.deepcopy(mechanism).draw(dataset, 1, rng=rng))
     return finite, time.perf_counter() - begun
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,9 @@ from ..messages.errors import UserError
 from .cli_certify import FILE
 
 if TYPE_CHECKING:
+    from .audit_call import AuditResult
     from .audit_options import Options
+    from .config.config import Loaded
 
 #: Columns of the terminal that the screen takes.
 WIDTH = 80
@@ -78,11 +81,7 @@ def audit(
     for a wrong call.
     """
     from ..cli_work import default_jobs
-    from ..engine.follow import progress
-    from ..engine.worker import one_blas_thread
-    from .audit_call import result
     from .audit_options import Options, checked, target_line
-    from .certificate import decide, read_deployment
     from .config.config import Loaded
     from .config.mechanism_source import Imported, build_mechanism, code_of
 
@@ -101,6 +100,7 @@ def audit(
     def tell(words: str) -> None:
         click.echo(words, err=True)
 
+    jobs = jobs or default_jobs()
     try:
         first = loaded(asked)
         if words := code_of(first, views=True):
@@ -110,16 +110,32 @@ def audit(
         last = loaded(asked.filled(own))
         if write_config is not None:
             _write(write_config, last.text)
-        with one_blas_thread(), progress(True, tell) as phases:
-            deployment, digest = read_deployment(last, jobs=jobs or default_jobs(), progress=phases, note=tell)
-            found = result(decide(deployment, digest), last)
+        found = _decided(last, jobs, tell)
     except UserError as stop:
         raise UserError(re.sub(r"\b(?:mechanism\.)?(?:import|command|url)(?=[ =])", "TARGET", str(stop))) from None
     click.echo(found.to_json() if as_json else "\n".join(map(_wrapped, found.summary().splitlines())))
     if out is not None:
-        folder = found.save(out, jobs=jobs or default_jobs())
+        folder = found.save(out, jobs=jobs)
         click.echo(f"Folder: {folder}", err=as_json)
     return found.exit_code
+
+
+def _decided(loaded: Loaded, jobs: int, tell: Callable[[str], None]) -> AuditResult:
+    """Return what was found; answers of a command or a url are kept until then, as ``certify`` keeps them."""
+    from ..engine.follow import progress
+    from ..engine.worker import one_blas_thread
+    from ..messages.faults import withheld
+    from .audit_call import result
+    from .certificate import decide, read_deployment
+    from .certify_call import kept_answers
+
+    private = not loaded.config.data.is_public
+    with withheld(private), one_blas_thread(), progress(True, tell) as phases, kept_answers(loaded, tell) as answers:
+        deployment, digest = read_deployment(loaded, jobs=jobs, progress=phases, answers=answers, note=tell)
+        found = result(decide(deployment, digest), loaded)
+        if answers is not None:
+            answers.finish(cut=found.certificate.cut)
+        return found
 
 
 def _wrapped(line: str) -> str:

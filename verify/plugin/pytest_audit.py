@@ -175,13 +175,13 @@ class Auditor:
         *,
         epsilon: float,
         delta: float = 0.0,
-        failure_prob: float = 0.0,
+        failure_prob: float | None = None,
         **options: Any,
     ) -> Row:
         """Return the row of an audit on pairs that are searched; raises ``AuditFailure`` unless it is as expected."""
         number = len(self.rows) + 1
         own = self.budget.part(str(number), share=look_share(number))
-        level, seed = failure_prob or own.failure_prob, int(own.key.rng().integers(2**53))
+        level, seed = own.failure_prob if failure_prob is None else failure_prob, int(own.key.rng().integers(2**53))
         try:
             found = audit(release, epsilon, delta, seed=seed, failure_prob=level, **options)
         except (UserError, TypeError) as stop:
@@ -209,8 +209,8 @@ class Auditor:
             "error": None,
         }
         self.rows.append(row)
-        looked = finding.verdict.ground not in (Ground.NOT_EXAMINED, Ground.MISSTATED)
-        if OUTCOMES[found.decision] not in EXPECTATIONS[expect] or not (looked or expect == "fail"):
+        looked = not open_ or finding.verdict.ground is Ground.EXAMINED
+        if OUTCOMES[found.decision] not in EXPECTATIONS[expect] or not looked:
             raise AuditFailure(f"expected {expect!r}, got\n{found.summary()}")
         return row
 

@@ -209,6 +209,9 @@ def test_the_picture_shows_the_claim_the_bound_and_the_events() -> None:
     [
         (enough_noise, {}, "audit must be given epsilon or claim, got neither"),
         (enough_noise, {"epsilon": 1.0, "claim": zcdp_claim(0.5)}, "epsilon or claim, got both"),
+        (enough_noise, {"claim": zcdp_claim(0.5), "delta": 1e-6}, "delta and relation must be left out beside claim"),
+        (enough_noise, {"claim": zcdp_claim(0.5), "relation": "replace"}, "must be left out beside claim"),
+        (enough_noise, {"claim": point_claim(1.0, 0.0, (Relation.ADD,))}, "claim must be about a record added and"),
         (enough_noise, {"epsilon": -1.0}, "epsilon must be at least 0, got epsilon=-1"),
         (enough_noise, {"epsilon": 1.0, "delta": 1.5}, "delta must be below 1, got delta=1.5"),
         (enough_noise, {"epsilon": 1.0, "relation": "swap"}, "relation must be one of"),
@@ -244,3 +247,26 @@ def test_somebody_who_waits_at_a_prompt_is_told_how_far_it_is(
     monkeypatch.setattr("verify.engine.follow.LONG", 0.0)
     audit(enough_noise, 1.0, **SMALL)  # type: ignore[arg-type]
     assert "examination" in capsys.readouterr().err
+
+
+class Remembers:
+    """The first call of an object leaks, and no later one."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def draw(self, dataset: Dataset, n_draws: int, *, rng: Any) -> Any:
+        self.calls += 1
+        return dataset.y.sum() + rng.laplace(scale=0.05 if self.calls == 1 else 1.0, size=n_draws)
+
+
+def test_an_object_that_remembers_is_audited_before_any_call_and_draws_that_depend_on_it_bound_nothing() -> None:
+    mechanism = Remembers()
+    found = audit(mechanism, 1.0)
+    assert mechanism.calls == 0
+    assert found.finding.examined is not None
+    broken = [part["name"] for part in found.finding.examined.row["contract"] if part["outcome"] == "VIOLATED"]
+    assert broken == ["one law whatever the call"]
+    assert (found.verdict, found.epsilon_lower) == ("UNDECIDED (examined)", 0.0)
+    assert "Next: Mend what the contract found: one law whatever the call." in found.summary()
+    assert found.summary().splitlines()[-1] == "A claim that is true gets a FAIL in at most 1 of 10,000 such runs."

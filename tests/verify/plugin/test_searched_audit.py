@@ -67,6 +67,11 @@ def test_a_theorem_passes() -> None:
     assert auditor()(AdaSSP(1.0, 1e-6), epsilon=1.0, delta=1e-6, expect="pass")["outcome"] == "HOLDS"
 
 
+def test_a_mechanism_of_ours_without_a_theorem_for_the_claim_was_not_examined() -> None:
+    with pytest.raises(AuditFailure, match="expected 'no violation', got\nUNDECIDED"):
+        auditor()(AdaSSP(1.0, 1e-6), epsilon=0.3, delta=1e-6, relation="replace")
+
+
 def test_each_audit_has_a_stream_and_a_failure_probability_of_its_own() -> None:
     fixture = auditor()
     rows = [fixture(enough_noise, epsilon=1.0, **SMALL) for _ in range(2)]

@@ -20,7 +20,16 @@ from audits.examination.examine_choose import LEARNED, Named, places
 from audits.examination.examine_pair import PairExamination, PairWork
 from audits.examination.examined import Demand, DrawnPair
 from audits.examination.examined_claim import MISCOUNTED, Examination, examine
-from audits.examination.witnesses import StatedProfile, Violation, Witness, claimed_words, of_test, outputs_said, spaced
+from audits.examination.witnesses import (
+    BROKEN,
+    StatedProfile,
+    Violation,
+    Witness,
+    claimed_words,
+    of_test,
+    outputs_said,
+    spaced,
+)
 from audits.search.design_search import PairSearch
 from audits.verdict import CheckRole, sound
 from mechanisms import Relation
@@ -179,10 +188,10 @@ def advice(
         seen += f"On one pair {examination.types}. Equal values are one output; return one type. "
     if examination.missing:
         return seen + _more(examination)
-    if examination.law and not door:
-        return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
     if examination.violations:
         return f"{seen}Mend what the contract found: {examination.broken}."
+    if examination.law and not door:
+        return seen + "Add log_density, which the draws are held against, and worst_profile for all data sets."
     if door:
         return seen + "A command or a service states no law, and draws alone never support a claim."
     if worst is None and not covered:
@@ -197,8 +206,8 @@ def advice(
 def _certified(examination: Examination, low: float) -> str:
     """Return how large epsilon is at least, and where it is 0 why nothing more was learnt, if the outputs tell."""
     claim = examination.claim
-    if claim is None:
-        return ""
+    if claim is None or any(finding.name in BROKEN for finding in examination.violations):
+        return ""  # draws that depend on each other, or on their call, bound nothing
     if low <= 0:
         return f"; epsilon is at least 0: {examination.silent}" if examination.silent else "; epsilon is at least 0"
     at = f" at delta {claim.delta:.3g}" if claim.curve is not None else " at the claimed delta" if claim.delta else ""

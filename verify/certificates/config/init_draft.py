@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...messages.errors import UserError
+from ...messages.texts import toml_key, toml_value
 from ..claims.types import BY_TYPE
 from ..reading.first_lines import comma_in_numbers, kind_of_cells
 from ..reading.source import ReadSource, column_places, first_columns, not_there
@@ -100,9 +99,9 @@ def draft(
     kinds = {name: kind_of_cells(below[place]) if below else "numbers" for name, place in places.items()}
     features = [name for name in places if name != target and kinds[name] != "dates"]
     dates = ", ".join(_text(name) for name in places if name != target and kinds[name] == "dates")
-    levels = "".join(f'{_key(name)} = ["REQUIRED"]\n' for name in features if kinds[name] == "text")
+    levels = "".join(f'{toml_key(name)} = ["REQUIRED"]\n' for name in features if kinds[name] == "text")
     required = {"sigma": '"REQUIRED"', "lam": '"REQUIRED"', "epsilon": '"REQUIRED"', "delta": '"REQUIRED"'}
-    ranges = "".join(f'{_key(name)} = ["REQUIRED", "REQUIRED"]\n' for name in features if kinds[name] != "text")
+    ranges = "".join(f'{toml_key(name)} = ["REQUIRED", "REQUIRED"]\n' for name in features if kinds[name] != "text")
     shown = path if beside is None else Path(os.path.relpath(path, beside))
     separator = "" if delimiter == "," else f"delimiter = {_text(delimiter)}\n"
     separator += "" if encoding == "utf-8" else f"encoding = {_text(encoding)}\n"
@@ -160,26 +159,10 @@ def filled(
 
 
 def _table(name: str, values: Mapping[str, Any]) -> str:
-    return f"[{name}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in values.items())
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, float):
-        return "inf" if value == math.inf else repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return str(value)
-
-
-def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() and name.isascii() else _text(name)
+    return f"[{name}]\n" + "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in values.items())
 
 
 def _text(value: str) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in value):
         raise UserError(f"data must have a name that can be written as UTF-8, got data={value!a}")
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return toml_value(value)
