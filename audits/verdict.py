@@ -56,10 +56,10 @@ class Ground(Enum):
     """What a verdict rests on."""
 
     PROVED = "proved"
-    VOUCHED = "vouched"
+    ATTESTED = "attested"
     SIMULATED = "simulated"
-    EXAMINED = "examined"
-    NOT_EXAMINED = "not examined"
+    NO_VIOLATION = "no violation found"
+    NOT_TESTED = "not tested"
     MISSTATED = "its own statement is refuted"
     NONE = ""
 
@@ -67,10 +67,10 @@ class Ground(Enum):
 #: Grounds from the weakest on.
 WEAKEST_FIRST = (
     Ground.MISSTATED,
-    Ground.NOT_EXAMINED,
+    Ground.NOT_TESTED,
     Ground.NONE,
-    Ground.EXAMINED,
-    Ground.VOUCHED,
+    Ground.NO_VIOLATION,
+    Ground.ATTESTED,
     Ground.SIMULATED,
     Ground.PROVED,
 )
@@ -121,15 +121,15 @@ class Ruling:
     enough: Enough | None = None  #: the draws that a PASS of an external mechanism rests on; it cannot be built without
 
     def __post_init__(self) -> None:
-        passed, vouched = self.decision is Decision.PASS, self.ground is Ground.VOUCHED
-        if passed != (self.ground in (Ground.PROVED, Ground.VOUCHED, Ground.SIMULATED)):
-            raise ValueError(f"a PASS, and nothing else, is proved, vouched or simulated, got ground={self.ground}")
-        if vouched != (self.enough is not None):
-            raise ValueError("a PASS (vouched), and nothing else, must carry the draws that it rests on")
+        passed, attested = self.decision is Decision.PASS, self.ground is Ground.ATTESTED
+        if passed != (self.ground in (Ground.PROVED, Ground.ATTESTED, Ground.SIMULATED)):
+            raise ValueError(f"a PASS, and nothing else, is proved, attested or simulated, got ground={self.ground}")
+        if attested != (self.enough is not None):
+            raise ValueError("a PASS (attested), and nothing else, must carry the draws that it rests on")
 
     @property
     def words(self) -> str:
-        """The verdict as it is printed: ``PASS (proved)``, ``UNDECIDED (not examined)``, ``FAIL``."""
+        """The verdict as it is printed: ``PASS (proved)``, ``UNDECIDED (not tested)``, ``FAIL``."""
         return self.decision.name + (f" ({self.ground.value})" if self.ground is not Ground.NONE else "")
 
 
@@ -172,8 +172,8 @@ def decide(checks: Sequence[CheckResult], terms: Terms) -> Ruling:
     if misstated:
         return _misstated(checks, misstated)
     if terms.missing:
-        return Ruling(Decision.UNDECIDED, Ground.NOT_EXAMINED, terms.missing)
-    still_open = Ground.EXAMINED if terms.external else Ground.NONE
+        return Ruling(Decision.UNDECIDED, Ground.NOT_TESTED, terms.missing)
+    still_open = Ground.NO_VIOLATION if terms.external else Ground.NONE
     if terms.obstacle:
         return Ruling(Decision.UNDECIDED, still_open, terms.obstacle)
     deciding = [check for check in told if check.role is CheckRole.DECIDES]
@@ -202,7 +202,7 @@ def _passed(deciding: Sequence[CheckResult], terms: Terms) -> Ruling:
     if not terms.external:
         return Ruling(Decision.PASS, Ground.PROVED, why, check)
     if terms.enough is None:
-        return Ruling(Decision.UNDECIDED, Ground.NOT_EXAMINED, "nothing was drawn")
+        return Ruling(Decision.UNDECIDED, Ground.NOT_TESTED, "nothing was drawn")
     if not terms.attested:
-        return Ruling(Decision.UNDECIDED, Ground.EXAMINED, NOBODY)
-    return Ruling(Decision.PASS, Ground.VOUCHED, why, check, enough=terms.enough)
+        return Ruling(Decision.UNDECIDED, Ground.NO_VIOLATION, NOBODY)
+    return Ruling(Decision.PASS, Ground.ATTESTED, why, check, enough=terms.enough)

@@ -371,7 +371,7 @@ def test_a_vouched_pass_says_what_the_stated_worst_case_leaves_over(tmp_path: Pa
     copy_mechanism(entry, tmp_path)
     (tmp_path / "d.toml").write_text(configuration(entry, SEED, "quick"), encoding="utf-8")
     row = next(row for row in certify(tmp_path / "d.toml").rows if row["kind"] == "claim")
-    assert row["words"] == "PASS (vouched)"
+    assert row["words"] == "PASS (attested)"
     found = re.match(r"No violation was found, .* gives epsilon (\S+) at delta 0\.001\.", row["says"])
     assert found, row["says"]
     least = GaussianProfile(1.0).epsilon_at(1e-3)

@@ -135,7 +135,7 @@ def test_no_handler_of_what_a_mechanism_raises_takes_an_error_of_the_ledger(monk
 
     for method in kept:
         monkeypatch.setattr(Ledger, method, spoiled(method, ""))
-    assert examined().ruling(attested=True).words == "PASS (vouched)"
+    assert examined().ruling(attested=True).words == "PASS (attested)"
     for method, place in dict.fromkeys(seen):
         with monkeypatch.context() as patch:
             patch.setattr(Ledger, method, spoiled(method, place))

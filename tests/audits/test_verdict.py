@@ -104,22 +104,22 @@ TABLE = [
         "about profile",
     ),
     # nothing is refuted
-    ([decides(HOLDS)], Terms(external=True, enough=ENOUGH), "UNDECIDED (examined)", NOBODY, ""),
-    ([decides(HOLDS)], replace(EXTERNAL, missing="too few"), "UNDECIDED (not examined)", "too few", ""),
-    ([decides(HOLDS)], replace(EXTERNAL, missing="a", obstacle="b"), "UNDECIDED (not examined)", "a", ""),
-    ([decides(HOLDS)], replace(EXTERNAL, obstacle="no"), "UNDECIDED (examined)", "no", ""),
+    ([decides(HOLDS)], Terms(external=True, enough=ENOUGH), "UNDECIDED (no violation found)", NOBODY, ""),
+    ([decides(HOLDS)], replace(EXTERNAL, missing="too few"), "UNDECIDED (not tested)", "too few", ""),
+    ([decides(HOLDS)], replace(EXTERNAL, missing="a", obstacle="b"), "UNDECIDED (not tested)", "a", ""),
+    ([decides(HOLDS)], replace(EXTERNAL, obstacle="no"), "UNDECIDED (no violation found)", "no", ""),
     ([decides(HOLDS)], replace(REFERENCE, obstacle="no"), "UNDECIDED", "no", ""),
     ([searches(HOLDS)], REFERENCE, "UNDECIDED", NO_SUPPORT, ""),
-    ([searches(HOLDS)], EXTERNAL, "UNDECIDED (examined)", NO_SUPPORT, ""),
-    ([], EXTERNAL, "UNDECIDED (examined)", NO_SUPPORT, ""),
+    ([searches(HOLDS)], EXTERNAL, "UNDECIDED (no violation found)", NO_SUPPORT, ""),
+    ([], EXTERNAL, "UNDECIDED (no violation found)", NO_SUPPORT, ""),
     ([decides(HOLDS), decides(OPEN, why="w")], REFERENCE, "UNDECIDED", "DECIDES OPEN: w", "DECIDES OPEN"),
-    ([decides(OPEN, why="w")], EXTERNAL, "UNDECIDED (examined)", "DECIDES OPEN: w", "DECIDES OPEN"),
+    ([decides(OPEN, why="w")], EXTERNAL, "UNDECIDED (no violation found)", "DECIDES OPEN: w", "DECIDES OPEN"),
     ([decides(HOLDS), searches(OPEN)], REFERENCE, "PASS (proved)", "DECIDES HOLDS", "DECIDES HOLDS"),
     ([decides(HOLDS)], Terms(simulated=True), "PASS (simulated)", "DECIDES HOLDS", "DECIDES HOLDS"),
     ([decides(HOLDS)], Terms(external=True, simulated=True), "PASS (simulated)", "DECIDES HOLDS", "DECIDES HOLDS"),
-    ([decides(HOLDS)], EXTERNAL, "PASS (vouched)", "DECIDES HOLDS", "DECIDES HOLDS"),
-    ([decides(HOLDS)], replace(EXTERNAL, attested=False), "UNDECIDED (examined)", NOBODY, ""),
-    ([decides(HOLDS)], replace(EXTERNAL, enough=None), "UNDECIDED (not examined)", "nothing was drawn", ""),
+    ([decides(HOLDS)], EXTERNAL, "PASS (attested)", "DECIDES HOLDS", "DECIDES HOLDS"),
+    ([decides(HOLDS)], replace(EXTERNAL, attested=False), "UNDECIDED (no violation found)", NOBODY, ""),
+    ([decides(HOLDS)], replace(EXTERNAL, enough=None), "UNDECIDED (not tested)", "nothing was drawn", ""),
 ]
 
 
@@ -127,7 +127,7 @@ TABLE = [
 def test_the_verdict(checks: list[CheckResult], terms: Terms, words: str, why: str, decisive: str) -> None:
     ruling = decide(checks, terms)
     assert (ruling.words, ruling.why, ruling.check) == (words, why, decisive)
-    assert (ruling.enough is ENOUGH) is (words == "PASS (vouched)")
+    assert (ruling.enough is ENOUGH) is (words == "PASS (attested)")
     assert ruling.misstated == misstatements(checks)
 
 
@@ -168,12 +168,12 @@ def test_a_check_says_what_it_tests_exactly_where_it_tests_a_statement() -> None
 
 
 def test_a_ruling_cannot_be_built_whose_parts_contradict_each_other() -> None:
-    passed = {Ground.PROVED, Ground.VOUCHED, Ground.SIMULATED}
+    passed = {Ground.PROVED, Ground.ATTESTED, Ground.SIMULATED}
     for decision in Decision:
         for ground in Ground:
             for enough in (None, ENOUGH):
                 fits = (decision is Decision.PASS) == (ground in passed)
-                fits = fits and (ground is Ground.VOUCHED) == (enough is not None)
+                fits = fits and (ground is Ground.ATTESTED) == (enough is not None)
                 if fits:
                     assert Ruling(decision, ground, "why", enough=enough).decision is decision
                     continue

@@ -90,12 +90,12 @@ def worst_of(found: Sequence[Standing]) -> Decision:
 
 def unmet(found: Sequence[Standing], asked: Asked) -> bool:
     """Return whether a proof was required of a claim that rests on somebody's word."""
-    return asked.proved and any(ground is Ground.VOUCHED for _, ground in found)
+    return asked.proved and any(ground is Ground.ATTESTED for _, ground in found)
 
 
 def waived(found: Sequence[Standing], asked: Asked) -> bool:
     """Return whether the verdict is UNDECIDED, and may be: it was allowed, and every claim was examined."""
-    unexamined = {Ground.NOT_EXAMINED, Ground.MISSTATED} & {ground for _, ground in found}
+    unexamined = {Ground.NOT_TESTED, Ground.MISSTATED} & {ground for _, ground in found}
     return asked.undecided and worst_of(found) is Decision.UNDECIDED and not unexamined
 
 

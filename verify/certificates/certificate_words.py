@@ -16,13 +16,13 @@ TONES = {"PASS": Tone.GOOD, "FAIL": Tone.BAD, "UNDECIDED": Tone.WARNING}
 SEVERITY = ("FAIL", "UNDECIDED", "PASS")
 VERDICT_TITLE = {
     "PASS (proved)": "PASS (proved): every claim is supported by a proof",
-    "PASS (vouched)": "PASS (vouched): every claim is supported, at least one of them on somebody's word",
+    "PASS (attested)": "PASS (attested): every claim is supported, at least one of them on somebody's word",
     "PASS (simulated)": "PASS (simulated): every claim is supported, at least one of them by simulation",
     "FAIL": "FAIL: a claim is refuted",
-    "UNDECIDED (examined)": "UNDECIDED (examined): nothing was found against a claim, and it is not supported",
+    "UNDECIDED (no violation found)": "UNDECIDED (no violation found): nothing refutes a claim or supports it",
     "UNDECIDED (its own statement is refuted)": "UNDECIDED (its own statement is refuted): what the mechanism states "
     "about itself is not what it does",
-    "UNDECIDED (not examined)": "UNDECIDED (not examined): too little was examined for a claim",
+    "UNDECIDED (not tested)": "UNDECIDED (not tested): too little was drawn for a claim",
     "UNDECIDED": "UNDECIDED: a claim is neither supported nor refuted",
 }
 #: What no audit of draws can catch, however many there are.
@@ -44,7 +44,7 @@ METHOD = (
     "found. The bound rests on a published statement, in its printed or corrected form, or on a derivation of this "
     "suite's own (docs/derivations); each claim names which. Checks on the records at hand never give more than "
     "'per-instance privacy on this data'.",
-    "PASS (vouched): an imported mechanism passes only after enough pairs of data sets were drawn from on both sides, "
+    "PASS (attested): an imported mechanism passes only after enough pairs of data sets were drawn from on both sides, "
     "with nothing found in their black-box audits nor between its stated law and its draws, and on the word of "
     "somebody named for the rest.",
     "FAIL means a counterexample: a pair of neighbouring data sets whose divergence, enclosed in ball arithmetic or "
@@ -52,8 +52,7 @@ METHOD = (
     "UNDECIDED (its own statement is refuted): draws refute the density, loss, profile or worst case that the "
     "mechanism states, and not the claim. No number that rests on such a statement is shown.",
     "UNDECIDED means neither; the reason and the way out are given. Draws alone can refute and never support. "
-    "'Examined' says that enough was drawn and nothing was found, 'not examined' that too little was drawn to say "
-    "even that.",
+    "'No violation found' says that enough was drawn for a violation to be seen, 'not tested' that too little was.",
     "An (epsilon, delta) claim is decided on the hockey-stick divergence in both directions, which is its definition. "
     "The probability that the privacy loss exceeds epsilon is a larger quantity.",
     "Exact numbers are proved enclosures; simulated ones have intervals that are valid at finite sample sizes "
@@ -214,20 +213,20 @@ def examined_blocks(claim: Row) -> list[Block]:
     row = claim["examination"]
     if row is None:
         return []
-    facts = [Fact("Examined", examined_words(row))]
+    facts = [Fact("Tested", examined_words(row))]
     if unseen_words(row):
         facts.append(Fact("Too rare to be seen", unseen_words(row)))
     if row.get("wide"):
         facts.append(Fact("Fewer draws, as outputs are wide", row["wide"]))
     if row.get("not_reached"):
-        facts.append(Fact("Not examined", row["not_reached"]))
+        facts.append(Fact("Not tested", row["not_reached"]))
     if row.get("reproducible") is False:
         facts.append(Fact("Repeats under one seed", "no: replay draws again and need not find the same numbers"))
-    blocks: list[Block] = [Paragraph("What was examined:", TextStyle.LEAD), Facts(tuple(facts))]
+    blocks: list[Block] = [Paragraph("What was tested:", TextStyle.LEAD), Facts(tuple(facts))]
     if isinstance(row["pairs"], list) and row["pairs"]:
         blocks.append(_pair_table(row["pairs"]))
     if row.get("refused"):
-        blocks.append(Paragraph("Refused by the mechanism, and so not examined:"))
+        blocks.append(Paragraph("Refused by the mechanism, and so not tested:"))
         blocks.append(Bullets(tuple(f"{_name(item)}: {item['reason']}" for item in row["refused"])))
     if row.get("contract"):
         cells = tuple((item["name"], item["outcome"], item.get("words", "")) for item in row["contract"])
@@ -288,10 +287,10 @@ def _cell(pair: Any, name: str) -> str:
 
 def word_callout(claim: Row) -> list[Block]:
     """Return the box on a claim that passed on somebody's word."""
-    if claim["ground"] != "vouched":
+    if claim["ground"] != Ground.ATTESTED.value:
         return []
     text = (
-        "Nothing here proves this claim. It was examined and nothing was found; that it holds over all data sets is "
+        "Nothing here proves this claim. It was tested and no violation was found; that it holds over all data sets is "
         f"the word of {on_whose_word(claim)}."
     )
     return [Callout(Tone.WARNING, "On somebody's word", text)]

@@ -60,7 +60,7 @@ class Certification(Result):
 
     @property
     def words(self) -> dict[str, str]:
-        """The same verdicts with what they rest on: ``PASS (proved)``, ``UNDECIDED (not examined)``, …."""
+        """The same verdicts with what they rest on: ``PASS (proved)``, ``UNDECIDED (not tested)``, …."""
         return {finding.name: finding.verdict.words for finding in self.certificate.visible(self.audience)}
 
     def entries(self) -> dict[str, Any]:

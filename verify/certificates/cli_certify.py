@@ -97,7 +97,7 @@ def _forget(folder: Path) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), help="Worker processes [default: one a processor].")
 @click.option("--dry-run", is_flag=True, help="Say what would run and how long; write nothing.")
 @click.option("--require", type=click.Choice(["proved"]), help="Exit with 3 where a PASS rests on somebody's word.")
-@click.option("--allow-undecided", is_flag=True, help="Exit with 0 on UNDECIDED, unless something was not examined.")
+@click.option("--allow-undecided", is_flag=True, help="Exit with 0 on UNDECIDED, unless something was not tested.")
 @click.option("--draw-again", is_flag=True, help="Draw the private releases once more; both draws count.")
 @click.option("--complete", is_flag=True, help="Examine every pair of data sets, also after one refutes the claim.")
 def certify(
@@ -119,15 +119,16 @@ def certify(
 
     \b
     PASS (proved)             a theorem or an exact law of a mechanism of ours
-    PASS (vouched)            your mechanism: examined, nothing found, and
+    PASS (attested)           your mechanism: nothing was found in its draws, and
                               mechanism.vouched_by says on whose word it rests
     PASS (simulated)          a claim about how good the output is, by simulation
     FAIL                      a pair, an event and numbers that refute the claim
     UNDECIDED (its own statement is refuted)
                               what it says of its law is not what it draws;
                               the claim is not refuted; cannot be allowed
-    UNDECIDED (examined)      nothing found, and nothing that supports the claim
-    UNDECIDED (not examined)  too little was drawn; cannot be allowed
+    UNDECIDED (no violation found)
+                              and nothing that supports the claim
+    UNDECIDED (not tested)    too little was drawn; cannot be allowed
     UNDECIDED                 a mechanism of ours without a proof that covers it
 
     Private data: without --audience release there is a curator's
@@ -298,13 +299,15 @@ def _say_before(before: Before, request: Request) -> int:
 
 def _told(row: Row, *, names: bool) -> None:
     """Print a verdict, with the way out below; ``names``: whether it may say who vouches."""
+    from audits.verdict import Ground
+
     from ..messages.verdict_words import verdict_said
 
     said, line = verdict_said(row), f"\n{'':<24} {row['advice']}" if row["advice"] else ""
-    if row["ground"] == "vouched":
+    if row["ground"] == Ground.ATTESTED.value:
         said, word = said.removesuffix("."), row["vouched"]
         line = f"; on the word of {word['who']} ({word['proof']})" if names else "; on somebody's word"
-    click.echo(f"{row['claim']:<24} {row['words']:<24} {said}{line}")
+    click.echo(f"{row['claim']:<24} {row['words']:<30} {said}{line}")
 
 
 def _dry_run(loaded: Loaded, jobs: int, reader: Audience, phases: Phases) -> int:

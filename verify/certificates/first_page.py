@@ -255,8 +255,8 @@ def _since(header: Row) -> Iterator[Fact]:
 def _scope(header: Row, parts: Parts) -> Iterator[Fact]:
     claims = parts["claim"]
     counted = len(claims) <= WITH_SCALE
-    yield Fact("Examined", _each(claims, lambda claim: _examined(claim, parts if counted else None)))
-    yield Fact("Not examined", "; ".join(_unexamined(header, claims)) + ".")
+    yield Fact("Tested", _each(claims, lambda claim: _examined(claim, parts if counted else None)))
+    yield Fact("Not tested", "; ".join(_unexamined(header, claims)) + ".")
     nobody = " Nobody's word is needed." if all(claim["examination"] is None for claim in claims) else ""
     yield Fact("Rests on", _each(claims, lambda claim: _rests_on(claim, parts)) + nobody)
     stands = [claim for claim in claims if claim["ground"] != Ground.MISSTATED.value]
@@ -305,7 +305,7 @@ def _unexamined(header: Row, claims: Sequence[Row]) -> list[str]:
 
 def _rests_on(claim: Row, parts: Parts) -> str:
     word, ground = on_whose_word(claim), claim["ground"]
-    if ground == "vouched":
+    if ground == Ground.ATTESTED.value:
         return f"the word of {word}, and draws that found nothing against it"
     if claim["verdict"] == "FAIL":
         return "a counterexample"

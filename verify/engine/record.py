@@ -23,6 +23,8 @@ CALIBRATION = "calibration.jsonl"
 COMPARISON = "comparison.jsonl"
 #: What ``run.json`` says of a day, which a report is dated by; one that says something else is as good as none.
 DATES = ("started", "finished", "date")
+#: What a verdict rests on, as records called it until 2026-11 -> as it is called now.
+RENAMED = {"vouched": "attested", "examined": "no violation found", "not examined": "not tested"}
 KINDS = ("statement", "case", "figure", "verdict")
 
 
@@ -104,8 +106,16 @@ def checked_rows(path: Path, of: str) -> list[Row]:
         words = trouble(row, of, number)
         if words:
             raise UserError(f"record must be as pdp-verify wrote it, got record={path} (line {number}: {words})")
-        rows.append(row)
+        rows.append(_in_words_of_now(row))
     return rows
+
+
+def _in_words_of_now(row: Row) -> Row:
+    """Return a row of a certificate or a sweep with what its verdict rests on as it is called now."""
+    new = row | {"ground": RENAMED[row["ground"]]} if row.get("ground") in RENAMED else row
+    words = str(row.get("words", ""))
+    old = words[words.find("(") + 1 : -1]
+    return new | {"words": words.replace(f"({old})", f"({RENAMED[old]})")} if old in RENAMED else new
 
 
 def record_file(path: Path) -> Path:

@@ -16,7 +16,7 @@ from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination, examine
 from audits.examination.witnesses import Witness
 from audits.search.worst_case import NamedPair
-from audits.verdict import CheckRole, Decision, Ground
+from audits.verdict import NO_SUPPORT, NOBODY, CheckRole, Decision, Ground
 from mechanisms import BOTH, ExactLaw, PrivacyProfile, Relation
 from mechanisms.laws.profile_tools import proved_profile
 from mechanisms.reference import is_reference
@@ -25,13 +25,11 @@ from ..messages.verdict_words import least_change, misstated, said
 from .evidence import vacuous
 from .measure import Measure
 from .statement import Claim, Evidence, Observer, Value
+from .verdict import Reason
 
 #: Draws of each data set below which a pair counts as examined only where the leak that can be seen is small.
 DRAWS = 10_000
 QUANTITY = "delta at the claimed epsilon, worse direction"
-NO_FINITE_TEST = "no finite test: "
-NOT_EXAMINED = "not examined: "
-MISSTATED = "its own statement is refuted: "
 
 
 def _examine_one(
@@ -121,7 +119,8 @@ def _external(found: Examination, claim: Claim, words: str, *, vouched: bool) ->
         change = "" if violation is None else f" {least_change(violation, found.broken)}"
         return _evidence_of(witness, claim, sentence + change)
     if ruling.misstated:
-        return Evidence(claim, reason=f"{MISSTATED}{sentence} {misstated(ruling.misstated)}")
+        words = f"{ruling.ground.value}: {sentence} {misstated(ruling.misstated)}"
+        return Evidence(claim, reason=words, undecided=Reason.MISSTATED)
     (pair,) = found.pairs or (None,)
     if ruling.decision is Decision.PASS and pair is not None:
         witness = next(w for w in pair.witnesses if w.role is CheckRole.DECIDES)
@@ -129,11 +128,15 @@ def _external(found: Examination, claim: Claim, words: str, *, vouched: bool) ->
         return replace(
             decided, notes={**decided.notes, "smallest leak seen": found.visible, "ground": ruling.ground.value}
         )
-    if ruling.ground is Ground.EXAMINED and ruling.check and pair is not None:  # more draws may decide it
+    if ruling.ground is Ground.NO_VIOLATION and ruling.check and pair is not None:  # more draws may decide it
         witness = next(w for w in pair.witnesses if w.result(pair.name).name == ruling.check and not w.holds)
         return _evidence_of(witness, claim, "")
-    why = NOT_EXAMINED if ruling.ground is Ground.NOT_EXAMINED else NO_FINITE_TEST
-    return Evidence(claim, reason=f"{why}{sentence}")
+    if ruling.ground is Ground.NOT_TESTED:
+        kind = Reason.INTERRUPTED if found.unreached else Reason.NOT_TESTED
+        return Evidence(claim, reason=f"{ruling.ground.value}: {sentence}", undecided=kind)
+    alone = ruling.why == NO_SUPPORT or (bool(found.law) and not found.violations)
+    kind = Reason.UNATTESTED if ruling.why == NOBODY else Reason.DRAWS_ALONE if alone else Reason.NO_FINITE_TEST
+    return Evidence(claim, reason=f"{Reason.NO_FINITE_TEST.value}: {sentence}", undecided=kind)
 
 
 def _evidence_of(witness: Witness, claim: Claim, reason: str) -> Evidence:

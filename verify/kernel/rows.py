@@ -144,11 +144,11 @@ NO_LOOK: Row = {
 
 
 def word_of(row: Mapping[str, Any]) -> str:
-    """Return what a row counts under: an outcome, ``VOUCHED`` (holds, as vouched), ``ERROR``, ``INCONSISTENT``."""
+    """Return what a row counts under: an outcome, ``ATTESTED`` (holds, as attested), ``ERROR``, ``INCONSISTENT``."""
     if row["error"]:
         return Reason.ERROR.name
-    if row.get("ground") == "vouched":
-        return "VOUCHED"
+    if row.get("ground") == "attested":
+        return "ATTESTED"
     return Reason.INCONSISTENT.name if row["reason"] == Reason.INCONSISTENT.name else Outcome[row["outcome"]].name
 
 

@@ -13,6 +13,7 @@ from mechanisms import Dataset, Relation
 from .measure import Measure
 from .plain_math import plain_math
 from .provenance import Provenance, Worth
+from .verdict import Reason
 
 Value = float | int | str | bool | None
 Params = Mapping[str, Value]
@@ -95,7 +96,8 @@ class Evidence:
 
     ``exact`` is a proved enclosure, ``sampled`` a Monte Carlo interval of the *same* quantity. The decision rests on
     ``exact`` when there is one. ``reason`` explains an evidence that cannot decide; ``found`` holds the numbers an
-    adversarial search arrived at; ``notes`` holds further numbers worth printing.
+    adversarial search arrived at; ``notes`` holds further numbers worth printing. ``undecided`` is the kind of
+    ``reason`` where its sentence does not begin with it.
     """
 
     claim: Claim
@@ -104,6 +106,7 @@ class Evidence:
     reason: str = ""
     found: Params = field(default_factory=dict)
     notes: Params = field(default_factory=dict)
+    undecided: Reason | None = None
 
     def __post_init__(self) -> None:
         if self.exact is None and self.sampled is None and not self.reason:

@@ -38,6 +38,9 @@ class Reason(Enum):
     BUDGET = "budget: the interval straddles the edge of what is allowed"
     NO_FINITE_TEST = "no finite test"
     MISSTATED = "its own statement is refuted: the mechanism is not what it says about itself"
+    NOT_TESTED = "not tested: too little was drawn"
+    DRAWS_ALONE = "draws alone can refute and never support"
+    UNATTESTED = "nobody vouches for the law of the mechanism"
     DATA_MISSING = "data missing"
     READING = "reading: the text has readings that differ"
     INCONSISTENT = "inconsistent: the exact value lies outside the Monte Carlo interval (a defect of ours)"
@@ -76,7 +79,7 @@ def judge(evidence: Evidence) -> tuple[Outcome, Reason]:
     outcome = decide(evidence.claim, witness)
     if outcome is not Outcome.UNDECIDED:
         return outcome, Reason.NONE
-    return outcome, Reason.BUDGET if witness else _stated(evidence.reason)
+    return outcome, Reason.BUDGET if witness else evidence.undecided or _stated(evidence.reason)
 
 
 def _stated(reason: str) -> Reason:

@@ -10,16 +10,15 @@ from typing import Any
 
 from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim
-from audits.examination.examined_claim import DRAWS_ALONE
 from audits.harness.guarded_subject import without_draw
 from audits.stats.intervals import look_share
-from audits.verdict import NO_SUPPORT, NOBODY, Decision, Ground
+from audits.verdict import Decision, Ground
 from mechanisms import Guarantee, NeighbouringPair, Relation
 
 from ..certificates.audit_call import audit
 from ..certificates.config.own_code import Vouched
 from ..engine.worker import one_blas_thread
-from ..kernel.pair_evidence import MISSTATED, NOT_EXAMINED, QUANTITY, pair_evidence
+from ..kernel.pair_evidence import QUANTITY, pair_evidence
 from ..kernel.rows import Row, decided_row, encode, evidence_row
 from ..kernel.ruling import rule_statement
 from ..kernel.shares import case_budgets, whole
@@ -43,10 +42,15 @@ EXPECTATIONS = {
     "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED),
 }
 OUTCOMES = {Decision.PASS: Outcome.HOLDS, Decision.FAIL: Outcome.FAILS, Decision.UNDECIDED: Outcome.UNDECIDED}
-
-
-#: In the words of an examination that was cut short: nobody answered for the mechanism.
-NOT_REACHED = "reached: "
+#: Why an audit is no answer at all, whatever was expected.
+NO_ANSWER = (Reason.INCONSISTENT, Reason.UNCONFIRMED, Reason.MISSTATED, Reason.NOT_TESTED, Reason.INTERRUPTED)
+#: Why a claim is undecided -> what decides it.
+WAY_OUT = {
+    Reason.DRAWS_ALONE: "; expect='no violation' is all that outputs alone can give",
+    Reason.UNATTESTED: "; name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}",
+    Reason.NOT_TESTED: "; more draws may test it (--privacy-draws)",
+    Reason.BUDGET: "; more draws may decide it (--privacy-draws)",
+}
 
 
 class AuditFailure(AssertionError):
@@ -209,21 +213,20 @@ class Auditor:
             "error": None,
         }
         self.rows.append(row)
-        looked = not open_ or finding.verdict.ground is Ground.EXAMINED
+        looked = not open_ or finding.verdict.ground is Ground.NO_VIOLATION
         if OUTCOMES[found.decision] not in EXPECTATIONS[expect] or not looked:
             raise AuditFailure(f"expected {expect!r}, got\n{found.summary()}")
         return row
 
     def _judge(self, row: Row) -> None:
         outcome = Outcome[row["outcome"]]
-        sound = not row["error"] and row["reason"] not in (Reason.INCONSISTENT.name, Reason.UNCONFIRMED.name)
-        sound = sound and not row["detail"].startswith((NOT_EXAMINED, MISSTATED))
-        if sound and outcome in EXPECTATIONS[row["expect"]]:
+        reason = Reason[row["reason"]]
+        if not row["error"] and reason not in NO_ANSWER and outcome in EXPECTATIONS[row["expect"]]:
             return
         epsilon, delta = row["params"]["epsilon"], row["params"]["delta"]
         raise AuditFailure(
             f"({epsilon:g}, {delta:g}) was expected to be {row['expect']!r} for {row['mechanism']}, "
-            f"got {outcome.name.lower().replace('_', ' ')}: {found_words(row)}{_way_out(row)}"
+            f"got {outcome.name.lower().replace('_', ' ')}: {found_words(row)}{WAY_OUT.get(reason, '')}"
         )
 
 
@@ -233,16 +236,6 @@ def found_words(row: Row, *, typographic: bool = False) -> str:
         return str(row["detail"])
     reason = Reason[row["reason"]].value
     return (f"{reason}: " if reason else "") + case_sentence(row, typographic=typographic)
-
-
-def _way_out(row: Row) -> str:
-    if row["detail"].endswith((DRAWS_ALONE, NO_SUPPORT)):
-        return "; expect='not refuted' is all that outputs alone can give"
-    if row["detail"].endswith(NOBODY):
-        return "; name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}"
-    if row["detail"].startswith(NOT_EXAMINED):
-        return "" if NOT_REACHED in row["detail"] else "; more draws may examine it (--privacy-draws)"
-    return "; more draws may decide it (--privacy-draws)" if row["reason"] == Reason.BUDGET.name else ""
 
 
 def _point(claim: Guarantee | tuple[float, float], pair: NeighbouringPair) -> tuple[float, float]:

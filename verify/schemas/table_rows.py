@@ -196,4 +196,4 @@ class CellRow(LookPart):
     failure_prob: Probability
     confirmation: LookPart | None
     error: ErrorPart | None
-    ground: Literal["proved", "vouched", ""]
+    ground: Literal["proved", "attested", "vouched", ""]

@@ -231,7 +231,7 @@ def _draws(cell: Cell, shared: Shared) -> int:
 
 
 def _ground(found: Mapping[str, Any]) -> str:
-    """Return what a claim that holds rests on: a law that is ``proved`` here, or one that is ``vouched`` for."""
+    """Return what a claim that holds rests on: a law that is ``proved`` here, or one that is ``attested``."""
     if found["outcome"] != "HOLDS":
         return ""
     return str(found["notes"].get("ground", "proved"))

@@ -35,8 +35,8 @@ from .sweep_run import WORDS, Sweep, about_delta, counts_text, flat, rows
 WORST = 25
 VOUCHING = (
     "An imported mechanism is as it is, whatever the target, and is examined: its draws are held against its own law "
-    "and against the claim. Where its claim holds as vouched, that rests on the word of the person named below, not on "
-    "a proof of ours."
+    "and against the claim. Where its claim holds as attested, that rests on the word of the person named below, not "
+    "on a proof of ours."
 )
 #: Ratios are shown between these decades; beyond, the colour says "as far as this and farther".
 DECADES = 12.0
@@ -144,7 +144,7 @@ def _callout(sweep: Sweep, found: Tally) -> Callout:
         (counts["ERROR"] or left, Tone.WARNING, "Incomplete: not every cell was decided"),
         (counts["FAILS"] or counts["INCONSISTENT"], Tone.BAD, "The claim breaks in some cells"),
         (counts["UNDECIDED"], Tone.WARNING, "No cell breaks; some are undecided at this budget"),
-        (counts["VOUCHED"], Tone.GOOD, f"{holds}, in some of them as vouched for"),
+        (counts["ATTESTED"], Tone.GOOD, f"{holds}, in some of them as attested"),
         (True, Tone.GOOD, holds),
     )
     tone, title = next((tone, title) for is_so, tone, title in told if is_so)
@@ -154,7 +154,7 @@ def _callout(sweep: Sweep, found: Tally) -> Callout:
 def _front(sweep: Sweep, found: Tally) -> tuple[Block, ...]:
     grid = sweep.grid
     axes = tuple(Fact(axis, ", ".join(_tick(value) for value in values)) for axis, values in grid.axes.items())
-    words = [word for word in WORDS if word != "VOUCHED" or found.counts[word]]
+    words = [word for word in WORDS if word != "ATTESTED" or found.counts[word]]
     rows_ = tuple(
         (mechanism, loss, *(format_count(group.counts[word]) for word in words), _rule(sweep, mechanism))
         for (mechanism, loss), group in found.groups.items()
@@ -242,7 +242,7 @@ def _worst(found: Tally) -> Section:
     tones = {"HOLDS": Tone.GOOD, "FAILS": Tone.BAD}
     lines = []
     for ratio, _, columns in ordered:
-        outcome = str(columns["outcome"]).lower() + (", vouched" if columns["ground"] == "vouched" else "")
+        outcome = str(columns["outcome"]).lower() + (", attested" if columns["ground"] == "attested" else "")
         badge = Badge(outcome, tones.get(columns["outcome"], Tone.WARNING))
         lines.append((badge, _setting(columns), _delta(columns), format_number(ratio, 3, typographic=True)))
     if not lines:

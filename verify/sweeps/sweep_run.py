@@ -33,7 +33,7 @@ from .grid import Grid
 
 WORDS = {
     "HOLDS": "hold",
-    "VOUCHED": "hold as vouched",
+    "ATTESTED": "hold as attested",
     "FAILS": "fail",
     "UNDECIDED": "undecided",
     "OUT_OF_DOMAIN": "out of domain",
@@ -172,7 +172,7 @@ def flat(row: Row) -> dict[str, Any]:
 
     ``log10_ratio`` is the logarithm of the larger end of the interval over what is allowed: above 0 the claim is not
     shown to hold, at 0 it is tight; ``-inf`` where the interval is 0. ``ground`` is what a claim that holds rests on:
-    ``proved``, or ``vouched``. Where an imported mechanism is refuted by another ``quantity`` than delta (the p-value
+    ``proved``, or ``attested``. Where an imported mechanism is refuted by another ``quantity`` than delta (the p-value
     of a test, epsilon from below), the numbers are of that quantity, and ``log10_ratio`` is ``inf``.
     """
     witness = row["exact"] or row["sampled"]

@@ -89,7 +89,7 @@ def run(mechanism: Any, **more: Any) -> Any:
 
 def test_an_honest_mechanism_is_examined_and_its_law_was_compared() -> None:
     found = run(Moment())
-    assert found.ruling(attested=True).ground in (Ground.EXAMINED, Ground.VOUCHED)
+    assert found.ruling(attested=True).ground in (Ground.NO_VIOLATION, Ground.ATTESTED)
     assert found.law == ""
     assert found.missing == ""
     assert not found.violations
@@ -121,13 +121,13 @@ def test_a_worst_case_that_is_stated_too_small_is_refuted() -> None:
 
 def test_draws_alone_support_nothing() -> None:
     found = run(DrawsOnly())
-    assert found.ruling(attested=True).ground is Ground.EXAMINED
+    assert found.ruling(attested=True).ground is Ground.NO_VIOLATION
     assert "log_density" in found.law
 
 
 def test_what_refuses_everything_was_not_examined() -> None:
     found = run(Silent())
-    assert found.ruling().ground is Ground.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_TESTED
     assert found.enough is None
     assert found.missing == "the code raised ValueError at every call (no)"
     assert len(found.skipped) == len(PAIRS)
@@ -230,7 +230,7 @@ def test_draws_never_exceed_the_cap() -> None:
 
     found = run(Counted(), max_draws=6_000)
     assert sum(calls) <= 6_000
-    assert found.ruling().ground is Ground.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_TESTED
 
 
 def test_a_class_that_only_says_it_is_ours_is_examined() -> None:
@@ -240,7 +240,7 @@ def test_a_class_that_only_says_it_is_ours_is_examined() -> None:
         pass
 
     Borrowed.__module__ = "mechanisms.linear.posterior_sampling"
-    assert run(Borrowed()).ruling().ground is Ground.NOT_EXAMINED
+    assert run(Borrowed()).ruling().ground is Ground.NOT_TESTED
     real = PosteriorSampling(0.5, 1.0)
     assert is_reference(real)
     object.__setattr__(real, "draw", lambda dataset, n_draws, *, rng: np.zeros((n_draws, 1)))
@@ -302,7 +302,7 @@ def test_outputs_without_a_number_are_one_constant(empty: Callable[[int], Any]) 
             return empty(n_draws) if still else rng.standard_normal((n_draws, 1))
 
     constant = examine(Still(None), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
-    assert constant.ruling(attested=True).ground is Ground.EXAMINED
+    assert constant.ruling(attested=True).ground is Ground.NO_VIOLATION
     assert not constant.violations
     leak = examine(Still(PAIRS[0].pair.first.n_records), PAIRS, point_claim(1.0, 0.0), budget(1_000), wanted=1)
     assert leak.ruling().decision is Decision.FAIL
@@ -319,7 +319,7 @@ def found(least=10**9, **more):
 
 def test_an_honest_mechanism_is_examined_on_every_pair():
     honest = found()
-    assert honest.ruling(attested=True).ground is Ground.EXAMINED
+    assert honest.ruling(attested=True).ground is Ground.NO_VIOLATION
     assert honest.left_out == ("", "")
     assert len(honest.pairs) >= len(PAIRS_early) + len(OWN)
 

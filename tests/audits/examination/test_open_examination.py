@@ -60,7 +60,7 @@ def test_the_record_is_the_same_for_any_concurrency(scale):
 def test_honest_doors_are_not_refuted(seed, batch):
     """Null: epsilon 1, met with equality, at 1e-4 in each of 6 runs."""
     found = run(OpenDoor(HONEST, concurrency=8, batch=batch), seed=seed)
-    assert found.ruling(attested=True).ground is Ground.EXAMINED
+    assert found.ruling(attested=True).ground is Ground.NO_VIOLATION
     assert not found.violations
     assert not found.stopped
 
@@ -204,7 +204,7 @@ def test_no_answer_ends_the_examination_in_its_own_words_and_what_was_refuted_st
     asked = itertools.count(10**6)
     found = run(OpenDoor(body))
     assert found.unreached == f"no pair of data sets was reached: {words}"
-    assert found.ruling().ground is Ground.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_TESTED
 
 
 def test_a_pair_whose_calls_are_open_when_the_time_comes_is_thrown_away_whole():
@@ -248,7 +248,7 @@ def test_where_nobody_knows_whether_rows_are_independent_each_draw_is_a_call(see
     """
     shared = OpenDoor(lambda self, d, n, rng: HONEST(self, d, 1, rng) * n, concurrency=2)
     found = run(shared, seed=seed, n_draws=8_000, max_draws=500)
-    assert found.ruling().ground is Ground.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_TESTED
     assert [finding.outcome.name for finding in found.contract[:3]] == ["NOT_TRIED"] * 3
     half = OpenDoor(HALF, concurrency=2)
     found = run(half, seed=seed, failure_prob=0.01, n_draws=8_000, max_draws=500)
@@ -287,6 +287,6 @@ def test_a_door_that_miscounts_was_not_examined_and_may_be_refuted():
         return body
 
     found = run(OpenDoor(miscounts(HONEST)))
-    assert found.ruling().ground is Ground.NOT_EXAMINED
+    assert found.ruling().ground is Ground.NOT_TESTED
     assert found.missing == MISCOUNTED
     assert run(OpenDoor(miscounts(laplace(0.25)))).ruling().decision is Decision.FAIL

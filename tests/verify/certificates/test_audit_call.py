@@ -62,7 +62,7 @@ def test_the_counterexample_is_a_pair_of_neighbours_that_leaks() -> None:
 
 def test_enough_noise_is_not_refuted_and_draws_alone_do_not_pass_it() -> None:
     found = undecided()
-    assert found.verdict == "UNDECIDED (examined)"
+    assert found.verdict == "UNDECIDED (no violation found)"
     assert not found.passed
     assert 0.0 < found.epsilon_lower <= 1.0
     assert (found.pair, found.exit_code) == ("", 3)
@@ -267,6 +267,6 @@ def test_an_object_that_remembers_is_audited_before_any_call_and_draws_that_depe
     assert found.finding.examined is not None
     broken = [part["name"] for part in found.finding.examined.row["contract"] if part["outcome"] == "VIOLATED"]
     assert broken == ["one law whatever the call"]
-    assert (found.verdict, found.epsilon_lower) == ("UNDECIDED (examined)", 0.0)
+    assert (found.verdict, found.epsilon_lower) == ("UNDECIDED (no violation found)", 0.0)
     assert "Next: Mend what the contract found: one law whatever the call." in found.summary()
     assert found.summary().splitlines()[-1] == "A claim that is true gets a FAIL in at most 1 of 10,000 such runs."

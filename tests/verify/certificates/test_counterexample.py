@@ -213,7 +213,7 @@ def test_the_pairs_of_the_file_alone_support_nothing(work: Path) -> None:
     data = section("[data]", dim=2, x_bound=1.0, y_bound=1.0)
     out = certified(data + mine("none") + dp(3.0) + pair + QUICK + "pairs = 0\n", code=3)
     row = claim_of(out / "curator")
-    assert row["words"] == "UNDECIDED (not examined)"
+    assert row["words"] == "UNDECIDED (not tested)"
     assert "1 of at least 6 pairs" in row["reason"]
     assert not (out / "curator" / "counterexample.toml").exists()
 

@@ -254,7 +254,7 @@ def test_a_timeout_ends_the_audit_as_not_examined_and_the_next_run_goes_on(
     server.change(fault="hang", poison=math.inf, rate=0.03)
     assert certify(deployment({"url": server.url, "timeout": 0.2})) == 3
     row = claim_row()
-    assert row["words"] == "UNDECIDED (not examined)"
+    assert row["words"] == "UNDECIDED (not tested)"
     assert "got no answer in 0.2 s (mechanism.timeout" in row["reason"]
     assert "the draws so far stay in d.draws" in capsys.readouterr().err
     server.change(fault="")
@@ -271,7 +271,7 @@ def test_a_service_that_is_down_is_one_clear_line(work: Path, capsys: Captured) 
     assert certify(deployment({"url": url})) == 3
     printed = capsys.readouterr()
     assert "the service does not accept connections (Connection refused)" in printed.out
-    assert claim_row()["words"] == "UNDECIDED (not examined)"
+    assert claim_row()["words"] == "UNDECIDED (not tested)"
     assert not Path("d.draws").exists()
     assert "Traceback" not in printed.out + printed.err
 
@@ -408,7 +408,7 @@ def test_a_dry_run_asks_for_a_few_draws(tmp_path: Path, capsys: Captured, at_onc
 def test_a_notebook_asks_a_service_and_leaves_nothing_open(tmp_path: Path) -> None:
     with FakeServer(scale=9.0) as server:
         made = verify.certify(lay_out(tmp_path, url=server.url))
-        assert made.words == {"dp": "UNDECIDED (examined)"} or made.words == {"dp": "UNDECIDED (not examined)"}
+        assert made.words == {"dp": "UNDECIDED (no violation found)"} or made.words == {"dp": "UNDECIDED (not tested)"}
         assert made.rows[0]["mechanism"] == server.url
         assert {request["n_draws"] for request in server.requests} <= set(range(1, 101))
         assert 1 < server.most_open <= 4
@@ -422,7 +422,7 @@ def test_nobody_answers(tmp_path: Path, capsys: Captured, at_once: None) -> None
         pass
     path = lay_out(tmp_path, url=server.url)
     assert invoke(["certify", str(path), "--out", str(tmp_path / "out")]) == 3
-    assert "UNDECIDED (not examined)" in capsys.readouterr().out
+    assert "UNDECIDED (not tested)" in capsys.readouterr().out
 
 
 def test_what_is_published_does_not_say_that_nobody_answers_for_the_private_records(
@@ -456,7 +456,7 @@ def test_what_are_no_numbers_leaves_a_claim_about_them_open(fault: str, tmp_path
         useful = claim("utility", metric="mean squared error", at_most=0.5)
         text = path.read_text(encoding="utf-8").replace(dp(1.0), useful)
         path.write_text(text, encoding="utf-8")
-        assert verify.certify(path).words == {"utility": "UNDECIDED (not examined)"}
+        assert verify.certify(path).words == {"utility": "UNDECIDED (not tested)"}
         path.write_text(text.replace("[mechanism]", "public = true\n[mechanism]"), encoding="utf-8")
         with pytest.raises(UserError, match=r"^draw must return numbers, got [A-Za-z]+$"):
             verify.certify(path)

@@ -171,7 +171,7 @@ def test_a_release_difference_holds_nothing_about_the_records(
     folders = [private_certificate, tmp_path / "new"]
     shutil.copytree(private_certificate, folders[1])
     file = folders[1] / "release" / "audit.jsonl"
-    file.write_text(file.read_text().replace('"seed":20210527', '"seed":5').replace("PASS (proved)", "PASS (vouched)"))
+    file.write_text(file.read_text().replace('"seed":20210527', '"seed":5').replace("PASS (proved)", "PASS (attested)"))
     header = json.loads((private_certificate / "curator" / "audit.jsonl").read_text().splitlines()[0])
     for words in ([], ["--json"], ["--markdown"]):
         invoke(["diff", *(str(folder / "release") for folder in folders), *words])

@@ -117,7 +117,7 @@ def sweep(records: Mapping[str, Rows]) -> Rows:
     [
         ({"outcome": "FAILS", "ground": ""}, Turn.WORSE),
         ({"outcome": "UNDECIDED", "reason": "BUDGET", "ground": ""}, Turn.WORSE),
-        ({"ground": "vouched"}, Turn.WORSE),
+        ({"ground": "attested"}, Turn.WORSE),
     ],
 )
 def test_a_cell_that_holds_no_more_or_on_somebodys_word(sweep: Rows, values: dict[str, Any], turn: Turn) -> None:

@@ -371,7 +371,7 @@ def test_a_service_is_a_mechanism_like_any_other(monkeypatch: pytest.MonkeyPatch
         assert audit(service, pair, (1.0, 0.0), expect="fails")["outcome"] == "FAILS"
         assert row["mechanism"] == server.url
         service.close()
-    with pytest.raises(AuditFailure, match=r"not examined: no pair of data sets was reached: the service .*sides$"):
+    with pytest.raises(AuditFailure, match=r"not tested: no pair of data sets was reached: the service .*sides$"):
         audit(service, pair, (1.0, 0.0), expect="not refuted")
     assert "31337" not in json.dumps(audit.rows)
 

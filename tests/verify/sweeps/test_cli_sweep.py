@@ -243,9 +243,9 @@ def key(found: Grid, place: int = 0) -> str:
 def test_a_vouched_mechanism_holds_and_says_on_what(tmp_path: Path) -> None:
     found = grid(tmp_path)
     mine = row(found)
-    assert (mine["outcome"], mine["ground"], mine["error"]) == ("HOLDS", "vouched", None)
+    assert (mine["outcome"], mine["ground"], mine["error"]) == ("HOLDS", "attested", None)
     assert (mine["n_draws"], mine["failure_prob"]) == (20_000, 1e-7)
-    assert flat(mine)["ground"] == "vouched"
+    assert flat(mine)["ground"] == "attested"
     travelled = pickle.loads(pickle.dumps(found.shared({})))
     assert dumps(decide_cell(found.cell(0), travelled)) == dumps(mine)
 
@@ -277,7 +277,7 @@ def test_a_broken_mechanism_fails_whoever_vouches(parameters: str, tmp_path: Pat
 def test_too_few_draws_examine_nothing(tmp_path: Path) -> None:
     mine = row(grid(tmp_path, more="[budget]\nimported_draws = 200\n"))
     assert mine["outcome"] == "UNDECIDED"
-    assert mine["detail"].startswith("not examined: leaks rarer than ")
+    assert mine["detail"].startswith("not tested: leaks rarer than ")
 
 
 def test_a_changed_file_or_word_moves_its_own_keys_alone(tmp_path: Path) -> None:
@@ -398,14 +398,14 @@ def test_the_command_shows_what_is_vouched(tmp_path: Path, monkeypatch: pytest.M
     for end, more in (("parquet", []), ("jsonl", ["--status"])):
         assert invoke(["sweep", str(tmp_path / "grid.toml"), "--export", str(tmp_path / f"t.{end}"), *more]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["noisy, squared: 1 hold as vouched", "gaussian-analytic, squared: 1 hold"]
+    assert lines[:2] == ["noisy, squared: 1 hold as attested", "gaussian-analytic, squared: 1 hold"]
     table = pd.read_parquet(tmp_path / "t.parquet")
-    assert list(table["ground"]) == ["vouched", "proved"]
+    assert list(table["ground"]) == ["attested", "proved"]
     header = json.loads((tmp_path / "t.jsonl").read_text().splitlines()[0])
     assert header["imported"]["noisy"]["vouched_by"]["who"] == "Grace Hopper"
     assert str(tmp_path) not in (tmp_path / "t.jsonl").read_text()
     pages = " ".join("".join(page.extract_text() for page in PdfReader(tmp_path / "grid.pdf").pages).split())
-    for words in ("Hold as vouched", "mine.py:Noisy; Grace Hopper vouches, 10.1000/1", "holds, vouched"):
+    for words in ("Hold as attested", "mine.py:Noisy; Grace Hopper vouches, 10.1000/1", "holds, attested"):
         assert words in pages, words
     grid(tmp_path, vouched="", more=FEW)
     assert invoke(["sweep", str(tmp_path / "grid.toml")]) == 3

@@ -112,7 +112,7 @@ def predicate(rows: list[Row], configuration: list[dict[str, Any]], rendered: Ma
 
 def result_of(claim: Row, asked: Asked) -> str:
     """Return the result of the test that a claim is."""
-    if asked.proved and claim["ground"] == Ground.VOUCHED.value:
+    if asked.proved and claim["ground"] == Ground.ATTESTED.value:
         return "WARNED"
     return RESULTS[claim["verdict"]]
 

@@ -107,20 +107,20 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 # --- exit codes -------------------------------------------------------------------------------------------------------
 
-PROVED, VOUCHED = (Decision.PASS, Ground.PROVED), (Decision.PASS, Ground.VOUCHED)
+PROVED, VOUCHED = (Decision.PASS, Ground.PROVED), (Decision.PASS, Ground.ATTESTED)
 FAILED, OPEN = (Decision.FAIL, Ground.NONE), (Decision.UNDECIDED, Ground.NONE)
-EXAMINED_OPEN, NOT_EXAMINED = (Decision.UNDECIDED, Ground.EXAMINED), (Decision.UNDECIDED, Ground.NOT_EXAMINED)
+EXAMINED_OPEN, NOT_EXAMINED = (Decision.UNDECIDED, Ground.NO_VIOLATION), (Decision.UNDECIDED, Ground.NOT_TESTED)
 
 
 @pytest.mark.parametrize(
     ("found", "words", "plain", "required", "allowed", "both"),
     [
         ([PROVED], "PASS (proved)", 0, 0, 0, 0),
-        ([PROVED, VOUCHED], "PASS (vouched)", 0, 3, 0, 3),
-        ([PROVED, EXAMINED_OPEN], "UNDECIDED (examined)", 3, 3, 0, 0),
-        ([VOUCHED, EXAMINED_OPEN], "UNDECIDED (examined)", 3, 3, 0, 3),
-        ([EXAMINED_OPEN, NOT_EXAMINED], "UNDECIDED (not examined)", 3, 3, 3, 3),
-        ([VOUCHED, NOT_EXAMINED], "UNDECIDED (not examined)", 3, 3, 3, 3),
+        ([PROVED, VOUCHED], "PASS (attested)", 0, 3, 0, 3),
+        ([PROVED, EXAMINED_OPEN], "UNDECIDED (no violation found)", 3, 3, 0, 0),
+        ([VOUCHED, EXAMINED_OPEN], "UNDECIDED (no violation found)", 3, 3, 0, 3),
+        ([EXAMINED_OPEN, NOT_EXAMINED], "UNDECIDED (not tested)", 3, 3, 3, 3),
+        ([VOUCHED, NOT_EXAMINED], "UNDECIDED (not tested)", 3, 3, 3, 3),
         ([OPEN, EXAMINED_OPEN], "UNDECIDED", 3, 3, 0, 0),
         ([VOUCHED, FAILED], "FAIL", 1, 1, 1, 1),
         ([NOT_EXAMINED, FAILED], "FAIL", 1, 1, 1, 1),
@@ -142,18 +142,18 @@ def test_a_pass_on_somebodys_word_says_whose(work: Path, monkeypatch: pytest.Mon
     stub(monkeypatch)
     assert run(work) == 0
     printed = capsys.readouterr().out
-    assert "PASS (vouched)" in printed.splitlines()[0]
+    assert "PASS (attested)" in printed.splitlines()[0]
     assert "on the word of Grace Hopper, Navy (proof.txt)" in printed.splitlines()[0]
-    assert "PASS (vouched): 1 claim" in printed
+    assert "PASS (attested): 1 claim" in printed
     folder = work / "out" / "curator"
     header, claim = rows_of(folder)[:2]
     digest = hashlib.sha256(PROOF).hexdigest()
-    assert (header["verdict"], header["words"], header["exit_code"]) == ("PASS", "PASS (vouched)", 0)
+    assert (header["verdict"], header["words"], header["exit_code"]) == ("PASS", "PASS (attested)", 0)
     assert claim["vouched"] == {"who": "Grace Hopper, Navy", "proof": "proof.txt", "kind": "file", "digest": digest}
     attested = json.loads((folder / "attestation.json").read_text())
     assert {"name": "proof.txt", "digest": {"sha256": digest}} in attested["subject"]
     verdict = attested["predicate"]["annotations"]["verdicts"][0]
-    assert (verdict["verdict"], verdict["ground"], verdict["visibleLeak"]) == ("PASS (vouched)", "vouched", 0.0125)
+    assert (verdict["verdict"], verdict["ground"], verdict["visibleLeak"]) == ("PASS (attested)", "attested", 0.0125)
     assert verdict["vouchedBy"]["digest"] == digest
     assert attested["predicate"]["passedTests"] == ["dp"]
     assert invoke(["check", "out"]) == 0
@@ -179,7 +179,7 @@ def test_without_a_word_the_same_evidence_is_undecided_and_may_be_allowed(
     stub(monkeypatch)
     assert run(work, word="") == 3
     printed = capsys.readouterr().out
-    assert "UNDECIDED (examined)" in printed
+    assert "UNDECIDED (no violation found)" in printed
     assert "mechanism.vouched_by" in printed
     assert run(work, "--allow-undecided", word="", out="out2") == 0
     body = json.loads((work / "out2" / "curator" / "predicate.json").read_text())
@@ -191,7 +191,7 @@ def test_what_was_not_examined_is_never_waived(work: Path, monkeypatch: pytest.M
     missing = "2 of at least 6 pairs were drawn from; 9 pairs were refused (ValueError)"
     stub(monkeypatch, examined=Examined(None, missing, ROW | {"visible": 1.0}))
     assert run(work, "--allow-undecided") == 3
-    assert f"UNDECIDED (not examined) {missing}" in capsys.readouterr().out
+    assert f"UNDECIDED (not tested) {missing}" in capsys.readouterr().out
     folder = work / "out" / "curator"
     assert "undecided_allowed" not in rows_of(folder)[0]
     assert "undecidedAllowed" not in json.loads((folder / "predicate.json").read_text())["annotations"]
@@ -212,7 +212,7 @@ def test_the_public_reads_who_vouches_only_for_public_data(
     assert ("Hopper" in everything) is public
     assert ("proof.txt" in everything) is public
     assert hashlib.sha256(PROOF).hexdigest() in everything
-    assert "PASS (vouched)" in printed
+    assert "PASS (attested)" in printed
     assert "Hopper" in (work / "out" / "curator" / "audit.md").read_text(encoding="utf-8")
     assert invoke(["check", "out"]) == 0
 
@@ -224,7 +224,7 @@ def test_the_pages_say_what_was_examined_refused_and_not_seen(work: Path, monkey
     front, _, rest = text.partition("## ")
     plain, shown = " ".join(front.split()), " ".join(rest.split())
     for words in (
-        "PASS (vouched): every claim is supported, at least one of them on somebody's word",
+        "PASS (attested): every claim is supported, at least one of them on somebody's word",
         "Grace Hopper, Navy (a file proof.txt, SHA-256",
         "7 pairs of data sets, at least 2,500 draws of each data set, one record added or removed, 1 more refused",
         "could not have been seen",
@@ -232,7 +232,7 @@ def test_the_pages_say_what_was_examined_refused_and_not_seen(work: Path, monkey
         "a record like no other; the bits that a floating-point implementation puts out",
         "the word of Grace Hopper, Navy",
         "On condition that: **every data set has at least 8 records",
-        "pass (vouched)",
+        "pass (attested)",
     ):
         assert words in plain, words
     for words in (
@@ -287,13 +287,19 @@ def test_a_notebook_sees_the_same_words(work: Path, monkeypatch: pytest.MonkeyPa
     stub(monkeypatch)
     (work / "deployment.toml").write_text(DATA + MECHANISM + WORD + TAIL, encoding="utf-8")
     found = notebook("deployment.toml")
-    assert (found.claims, found.words) == ({"dp": Decision.PASS}, {"dp": "PASS (vouched)"})
+    assert (found.claims, found.words) == ({"dp": Decision.PASS}, {"dp": "PASS (attested)"})
 
 
 def test_the_help_says_what_each_verdict_means(capsys: Captured) -> None:
     assert invoke(["certify", "--help"]) == 0
     text = capsys.readouterr().out
-    for words in ("PASS (proved)", "PASS (vouched)", "UNDECIDED (examined)", "UNDECIDED (not examined)", "--require"):
+    for words in (
+        "PASS (proved)",
+        "PASS (attested)",
+        "UNDECIDED (no violation found)",
+        "UNDECIDED (not tested)",
+        "--require",
+    ):
         assert words in text
 
 

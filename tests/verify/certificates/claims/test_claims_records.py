@@ -138,7 +138,7 @@ def test_exact_laws_are_composed(tmp_path: Path, scope: str) -> None:
 def test_an_imported_mechanism_is_examined_for_one_output(tmp_path: Path) -> None:
     deployment = read(tmp_path, VOUCHED + dp(1.0) + pdp(1.0))
     for each in deployment.config.claims:
-        assert finding_of(deployment, each).verdict.ground is Ground.VOUCHED
+        assert finding_of(deployment, each).verdict.ground is Ground.ATTESTED
         found = finding_of(replace(deployment, n_outputs=2), each)
         assert found.verdict.decision is Decision.UNDECIDED
         assert "2 outputs were drawn" in found.verdict.why

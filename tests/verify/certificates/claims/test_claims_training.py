@@ -335,8 +335,8 @@ def test_training_without_a_filter_is_decided_by_its_worst_case(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("Late", "FAIL"), ("Right", "UNDECIDED (examined)"), ("Raises", "UNDECIDED (not examined)"),
-     ("Inside", "FAIL"), ("Without", "UNDECIDED (not examined)")],
+    [("Late", "FAIL"), ("Right", "UNDECIDED (no violation found)"), ("Raises", "UNDECIDED (not tested)"),
+     ("Inside", "FAIL"), ("Without", "UNDECIDED (not tested)")],
 )  # fmt: skip
 def test_anybodys_filter_is_never_passed(tmp_path: Path, name: str, words: str) -> None:
     found = decided_filter(tmp_path, imported(f"mine.py:{name}") + claimed(**RENYI))
@@ -352,7 +352,7 @@ def test_anybodys_filter_is_never_passed(tmp_path: Path, name: str, words: str) 
 
 def test_a_budget_that_no_game_can_spend_is_undecided(tmp_path: Path) -> None:
     found = decided_filter(tmp_path, imported("mine.py:Right") + claimed(**RENYI | {"budget": 1e-17}))
-    assert found.words == {"filter": "UNDECIDED (not examined)"}
+    assert found.words == {"filter": "UNDECIDED (not tested)"}
     assert rows(found, "claim")[0]["reason"].startswith("no game can be played")
 
 

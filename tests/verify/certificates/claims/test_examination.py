@@ -67,7 +67,7 @@ def test_a_tight_claim_passes_on_delta_at_alone(tmp_path: Path) -> None:
     """The claimed delta is the stated one to all digits."""
     tight = GaussianProfile(1 / 8).delta_at(0.1)
     verdict = found(tmp_path, RIGHT, dp(0.1, delta=tight), pairs=8).verdict
-    assert (verdict.decision, verdict.ground) == (Decision.PASS, Ground.VOUCHED), verdict.why
+    assert (verdict.decision, verdict.ground) == (Decision.PASS, Ground.ATTESTED), verdict.why
 
 
 def test_a_claim_below_it_stays_open_and_the_numbers_are_told_apart(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_no_claim_passes_where_nothing_could_be_drawn(name: str, tmp_path: Path)
     (tmp_path / "c.toml").write_text(text, encoding="utf-8")
     found = certify(tmp_path / "c.toml")
     assert set(found.words) == set(CLAIMS)
-    assert set(found.words.values()) <= {"UNDECIDED (not examined)", "UNDECIDED (examined)", "FAIL"}
+    assert set(found.words.values()) <= {"UNDECIDED (not tested)", "UNDECIDED (no violation found)", "FAIL"}
     if name in ("Raises", "Singular"):
-        assert set(found.words.values()) == {"UNDECIDED (not examined)"}
+        assert set(found.words.values()) == {"UNDECIDED (not tested)"}
     for row in found.rows:
         if row["kind"] == "claim" and row["verdict"] == "UNDECIDED":
             assert row["reason"], "what was not examined is said"
@@ -188,14 +188,14 @@ def test_the_fixture_does_not_hold_where_nothing_could_be_drawn() -> None:
 
 
 def test_a_ruling_cannot_be_a_pass_without_its_grounds() -> None:
-    assert Ruling(Decision.PASS, Ground.VOUCHED, "x", enough=ENOUGH).words == "PASS (vouched)"
+    assert Ruling(Decision.PASS, Ground.ATTESTED, "x", enough=ENOUGH).words == "PASS (attested)"
     for decision, ground, enough in (
-        (Decision.PASS, Ground.VOUCHED, None),
-        (Decision.PASS, Ground.EXAMINED, None),
+        (Decision.PASS, Ground.ATTESTED, None),
+        (Decision.PASS, Ground.NO_VIOLATION, None),
         (Decision.PASS, Ground.NONE, None),
         (Decision.PASS, Ground.PROVED, ENOUGH),
-        (Decision.UNDECIDED, Ground.VOUCHED, ENOUGH),
-        (Decision.FAIL, Ground.VOUCHED, ENOUGH),
+        (Decision.UNDECIDED, Ground.ATTESTED, ENOUGH),
+        (Decision.FAIL, Ground.ATTESTED, ENOUGH),
     ):
         with pytest.raises(ValueError, match="PASS"):
             Ruling(decision, ground, "x", enough=enough)
@@ -214,14 +214,13 @@ def test_a_finding_about_an_imported_mechanism_never_rests_on_nothing(kind: str)
     def finding(examined: Examined | None, word: Vouched | None) -> Finding:
         return Finding("c", kind, "s", "all", False, (check,), imported=True, examined=examined, vouched=word)
 
-    assert finding(Examined(ENOUGH, "", {}), VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "PASS (vouched)"
-    assert finding(Examined(ENOUGH, "", {}), None).verdict.words == "UNDECIDED (examined)"
-    assert finding(Examined(None, "", {}), VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "UNDECIDED (not examined)"
+    assert finding(Examined(ENOUGH, "", {}), VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "PASS (attested)"
+    assert finding(Examined(ENOUGH, "", {}), None).verdict.words == "UNDECIDED (no violation found)"
+    assert finding(Examined(None, "", {}), VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "UNDECIDED (not tested)"
     assert (
-        finding(Examined(None, "too few", {}), VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words
-        == "UNDECIDED (not examined)"
+        finding(Examined(None, "too few", {}), VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "UNDECIDED (not tested)"
     )
-    assert finding(None, VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "UNDECIDED (not examined)"
+    assert finding(None, VOUCHED_NO_PASS_WITHOUT_DRAWS).verdict.words == "UNDECIDED (not tested)"
 
 
 Captured = pytest.CaptureFixture[str]

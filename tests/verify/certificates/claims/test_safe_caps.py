@@ -81,7 +81,7 @@ def test_pairs_that_were_done_are_kept_as_they_are_and_the_rest_is_not_reached()
     assert cut.pairs == whole.pairs[: len(cut.pairs)]  # the same draws, shares and numbers
     assert cut.missing == f"{4 - len(cut.pairs)} of 4 pairs of data sets were not reached"
     assert cut.enough is None  # though the demand of one pair was met
-    assert cut.ruling().ground is Ground.NOT_EXAMINED
+    assert cut.ruling().ground is Ground.NOT_TESTED
 
 
 def test_a_failure_found_before_the_stop_is_a_failure() -> None:
@@ -98,7 +98,7 @@ def test_a_stop_before_the_first_pair_leaves_nothing(seconds: float) -> None:
     cut = run(mechanism, Deadline(seconds, clock))
     assert cut.pairs == ()
     assert cut.unreached == "no pair of data sets was reached"
-    assert cut.ruling().ground is Ground.NOT_EXAMINED
+    assert cut.ruling().ground is Ground.NOT_TESTED
     assert mechanism.asked[0] <= seconds + 1
 
 
@@ -201,7 +201,7 @@ def test_a_claim_that_was_not_begun_is_not_reached_and_the_one_before_stands(wor
     assert first.verdict == whole.findings[0].verdict
     assert first.verdict.decision is Decision.PASS
     assert second.verdict.decision is Decision.UNDECIDED
-    assert second.verdict.ground is Ground.NOT_EXAMINED
+    assert second.verdict.ground is Ground.NOT_TESTED
     assert second.verdict.why == "not reached (budget.max_seconds = 60)"
     for asked in (Asked(), Asked(undecided=True), Asked(proved=True)):
         assert exit_code(cut.standings(Audience.CURATOR), asked) == 3
@@ -217,7 +217,7 @@ def test_an_examination_that_was_cut_names_the_stop(work: Path) -> None:
 
     cut = decide(deployment_of(path, Deadline(1_000.0, Late())))
     ruling = cut.findings[0].verdict
-    assert ruling.ground is Ground.NOT_EXAMINED
+    assert ruling.ground is Ground.NOT_TESTED
     assert "pairs of data sets were not reached" in ruling.why
     assert ruling.why.endswith("(budget.max_seconds = 60)")
     rows = record_rows(cut, Audience.CURATOR, load(path))
@@ -232,7 +232,7 @@ def test_the_command_exits_with_3_whatever_is_allowed(
 ) -> None:
     path = write(work, mechanism, "max_seconds = 1e-9")
     assert invoke(["certify", str(path), "--out", "out", *more]) == 3
-    assert "UNDECIDED (not examined)" in capsys.readouterr().out
+    assert "UNDECIDED (not tested)" in capsys.readouterr().out
     record = (work / "out" / "curator" / "audit.jsonl").read_text(encoding="utf-8")
     claims = [row for row in map(json.loads, record.splitlines()) if row["kind"] == "claim"]
     assert [row["reason"] for row in claims] == ["not reached (budget.max_seconds = 1e-09)"] * 2
@@ -292,4 +292,4 @@ def test_two_processes_share_one_stop(work: Path) -> None:
     assert rows[0] == rows[1]
     path = write(work, MINE, "pairs = 2\ndraws = 100\nmax_seconds = 1e-9")
     over = certify(path, jobs=2)
-    assert set(over.words.values()) == {"UNDECIDED (not examined)"}
+    assert set(over.words.values()) == {"UNDECIDED (not tested)"}
