@@ -17,6 +17,7 @@ import numpy as np
 
 from mechanisms import Dataset
 
+from .records import PublicRecords
 from .scikit_learn import SklearnEstimator, random_state
 
 #: Name of the parameter that takes the randomness -> what is passed.
@@ -45,6 +46,9 @@ class FunctionRelease:
         ``f(X, y)``, ``f(X)``, ``f(y)`` or ``f(dataset)``, with X of shape ``(n, dim)`` and y of shape ``(n,)``, both
         copies. Its randomness comes through a parameter named ``rng`` or ``generator`` (a numpy generator),
         ``random_state`` (a legacy generator) or ``seed`` (a whole number).
+    records : PublicRecords, optional
+        What it takes in place of rows: ``f(records)``, whatever the parameter is called, or all columns but the last
+        and the last, ``f(X, y)``.
 
     Raises
     ------
@@ -59,9 +63,11 @@ class FunctionRelease:
     """
 
     function: Callable[..., Any]
+    records: PublicRecords | None = None
 
     def __post_init__(self) -> None:
-        if not is_release(self.function):
+        alone = self.records is not None and len(_records(self.function)) == 1
+        if not (alone or is_release(self.function)):
             shown = f"{_name(self.function)}({', '.join(each.name for each in _parameters(self.function))})"
             raise ValueError(f"release must be {FORMS}; got {shown}")
 
@@ -75,11 +81,12 @@ class FunctionRelease:
         parameters = {each.name for each in _parameters(self.function)}
         random = next((name for name in RANDOM if name in parameters), "")
         first, *others = _records(self.function)
+        given = dataset if self.records is None else self.records.of_rows(dataset)
+        whole = getattr(given, "whole", dataset)
 
         def call(**count: int) -> Any:
-            parts = {"x": dataset.X, "y": dataset.y}
-            alone = parts.get(first.lower(), dataset)
-            records = [dataset.X, dataset.y] if others else [alone]
+            parts = {"x": given.X, "y": given.y} if self.records is None else {}
+            records = [given.X, given.y] if others else [parts.get(first.lower(), whole)]
             noise = {random: RANDOM[random](rng)} if random else {}
             return self.function(*copy.deepcopy(records), **noise, **count)
 
@@ -94,8 +101,10 @@ def is_release(function: Any) -> bool:
     return first in RECORDS and first != "y" and len(others) == 1 and others[0] in RESPONSES
 
 
-def as_mechanism(release: Any) -> Any:
+def as_mechanism(release: Any, records: PublicRecords | None = None) -> Any:
     """Return a mechanism: an object with ``draw`` itself, an estimator refitted a draw, or a function of records.
+
+    ``records`` says what a function or an estimator takes in place of rows of numbers.
 
     Raises
     ------
@@ -105,26 +114,29 @@ def as_mechanism(release: Any) -> Any:
     if isinstance(release, type):
         raise ValueError(f"release must be an object, not a class: call {release.__name__} with its parameters")
     if callable(getattr(release, "draw", None)):
+        if records is not None:
+            raise ValueError("records must be left out for an object with draw, which is given a Dataset")
         return release
     if callable(getattr(release, "fit", None)):
-        return SklearnEstimator(partial(_unfitted, release), label=type(release).__name__)
+        return SklearnEstimator(partial(_unfitted, release), label=type(release).__name__, records=records)
     if not callable(release):
         raise ValueError(
             "release must be a function of records, an object with draw(dataset, n_draws, *, rng) or an estimator with "
             f"fit(X, y), got {type(release).__name__}"
         )
-    return FunctionRelease(release)
+    return FunctionRelease(release, records)
 
 
-def made_of(attribute: Any, parameters: Mapping[str, Any]) -> Any:
+def made_of(attribute: Any, parameters: Mapping[str, Any], records: PublicRecords | None = None) -> Any:
     """Return what a name in a module stands for: a function of records, an estimator, or what a factory makes."""
     if callable(getattr(attribute, "fit", None)) and not isinstance(attribute, type):
-        return as_mechanism(attribute)
+        return as_mechanism(attribute, records)
     function = partial(attribute, **parameters) if parameters else attribute
-    if not isinstance(attribute, type) and is_release(function):
-        return FunctionRelease(function)
+    alone = records is not None and len(_records(function)) == 1
+    if not isinstance(attribute, type) and (alone or is_release(function)):
+        return FunctionRelease(function, records)
     made = attribute(**parameters)
-    return as_mechanism(made) if callable(getattr(made, "fit", None)) else made
+    return as_mechanism(made, records) if records or callable(getattr(made, "fit", None)) else made
 
 
 def _parameters(function: Any) -> list[inspect.Parameter]:

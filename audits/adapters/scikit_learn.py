@@ -7,6 +7,7 @@ as it is, whatever its shape.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mechanisms import Dataset
+
+from .records import PublicRecords
 
 
 def random_state(rng: np.random.Generator) -> Any:
@@ -43,6 +46,7 @@ class SklearnEstimator:
         names of classes and columns and how long it took.
     at : array_like, optional, public points, shape ``(n_points, dim)``
     label : str, what the estimator is called
+    records : PublicRecords, optional, what ``fit`` takes in place of rows: all columns but the last, and the last
 
     Raises
     ------
@@ -62,6 +66,7 @@ class SklearnEstimator:
     outputs: tuple[str, ...] | None = None
     at: ArrayLike | None = None
     label: str = "scikit-learn estimator"
+    records: PublicRecords | None = None
 
     def __post_init__(self) -> None:
         if self.outputs is not None and not self.outputs:
@@ -84,7 +89,8 @@ class SklearnEstimator:
         return [self._learned(dataset, random_state(rng)) for _ in range(n_draws)]
 
     def _learned(self, dataset: Dataset, state: Any) -> Any:
-        fitted = self.make(state).fit(dataset.X.copy(), dataset.y.copy())
+        given = dataset if self.records is None else self.records.of_rows(dataset)
+        fitted = self.make(state).fit(copy.copy(given.X), copy.copy(given.y))
         read = {name: self._read(fitted, name) for name in self._names(fitted)}
         if not read:
             raise ValueError(f"a fitted {self.label} must have an attribute that ends in _, or outputs must name one")

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from audits.adapters.records import PublicRecords
 from audits.adapters.releases import as_mechanism
 from audits.black_box.claims import ADD_REMOVE, PrivacyClaim
 from audits.estimate import Result
 from audits.examination.witnesses import BROKEN
 from audits.verdict import Decision
-from mechanisms import DataError, Dataset, Relation
+from mechanisms import DataError, Dataset, NeighbouringPair, Relation
 from reports.numbers import format_number, format_probability
 from reports.row import Audience
 
@@ -242,11 +243,10 @@ def audit(
     *,
     claim: PrivacyClaim | None = None,
     relation: str = "add-remove",
-    data: Any = None,
-    dim: int = 2,
+    records: Any = 2,
     bounds: tuple[float, float] | None = None,
     n_min: int | None = None,
-    pairs: int | None = None,
+    pairs: int | Sequence[NeighbouringPair] | None = None,
     draws: int | None = None,
     max_seconds: float | None = None,
     failure_prob: float = 1e-4,
@@ -271,10 +271,12 @@ def audit(
         epsilon)``, ``table_claim(points)``, ``group_claim(claim, group)``. Its relation is its own.
     relation : {"add-remove", "replace"}
         What neighbouring data sets are: one record added or removed, or one replaced.
-    data : (X, y) or Dataset, optional
-        Records of your own; pairs around them are tested too.
-    dim : int
-        Number of columns of X, where there is no ``data``.
+    records : int, mapping, tuple, list, (X, y) or Dataset
+        What a data set holds. A whole number: rows of so many columns. A mapping from columns to a range ``(low,
+        high)``, of whole numbers where both ends are, or to a list of levels: the release is given a data frame of
+        them, ``f(frame, rng)``, or all but the last column and the last one, ``f(X, y, rng)`` and ``fit(X, y)``. One
+        range or list: an array or a list of such values. Records of your own, (X, y) or a Dataset: pairs around them
+        are tested too.
     bounds : (float, float), optional
         Public bounds on the Euclidean norm of a row of X and on the absolute value of y, never read off the data. By
         default those that a diffprivlib estimator states (``data_norm``, ``bounds_X``, ``bounds_y``), else 1 and 1.
@@ -283,7 +285,7 @@ def audit(
         release makes something finite; of a command or a url ``dim + 2``.
     pairs, draws : int, optional
         Pairs of data sets, and draws of each of their data sets; by default 8 and 4,000, or 3 and 2,000 where one draw
-        takes longer than a millisecond.
+        takes longer than a millisecond. ``pairs`` may be a list of ``NeighbouringPair``: those, and no others.
     max_seconds : float, optional
         What is not decided by then is left open.
     failure_prob : float
@@ -317,8 +319,12 @@ def audit(
     if claim is not None and set(claim.relations) not in (set(ADD_REMOVE), {Relation.REPLACE}):
         rule = "a record added and removed, or about one replaced"
         raise UserError(f"claim must be about {rule}, got {', '.join(each.name for each in claim.relations)}")
-    asked = Options(epsilon, delta, relation, dim, bounds, n_min, pairs, draws, max_seconds, failure_prob, seed, claim)
-    loaded = _configured(release, data, asked)
+    own = () if pairs is None or isinstance(pairs, int) else tuple(pairs)
+    if own and not all(isinstance(each, NeighbouringPair) for each in own):
+        raise UserError("pairs must be a whole number or a list of NeighbouringPair, got another list")
+    number = None if own else pairs
+    asked = Options(epsilon, delta, relation, 2, bounds, n_min, number, draws, max_seconds, failure_prob, seed, claim)  # type: ignore[arg-type]
+    loaded = _configured(release, records, asked.of(own) if own else asked)
     somebody_waits = hasattr(sys, "ps1") or "ipykernel" in sys.modules
     following = progress(True, partial(print, file=sys.stderr)) if somebody_waits else nullcontext(SILENT)
     with one_blas_thread(), following as phases:
@@ -340,9 +346,19 @@ def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
     return AuditResult(finding.verdict.words, least, loaded.config.budget.failure_prob, certificate, loaded)
 
 
-def _configured(release: Any, data: Any, asked: Options) -> Loaded:
+def _configured(release: Any, records: Any, asked: Options) -> Loaded:
     """Return the configuration that asks the same; a release in memory, and records, go beside it."""
-    mechanism, line = None, ""
+    mechanism, line, data, public = None, "", None, None
+    if isinstance(records, Dataset) or _is_sample(records):
+        data = records
+    elif type(records) is int:
+        asked = asked if asked.own_pairs else replace(asked, dim=records)
+    else:
+        try:
+            public = PublicRecords.of(records)
+        except ValueError as stop:
+            raise UserError(str(stop)) from None
+        asked = replace(asked, dim=max(asked.dim if asked.own_pairs else 1, public.dim), records=public)
     if isinstance(release, str):
         if not release.startswith(("http://", "https://")):
             raise UserError(f"release must be a url where it is a text, got release={release:.60}; a command is a list")
@@ -351,7 +367,7 @@ def _configured(release: Any, data: Any, asked: Options) -> Loaded:
         line = f"command = {toml_value([str(word) for word in release])}"
     else:
         try:
-            mechanism = as_mechanism(release)
+            mechanism = as_mechanism(release, public)
         except ValueError as stop:
             raise UserError(f"{stop}") from None
         name = str(getattr(mechanism, "name", type(mechanism).__name__))
@@ -368,15 +384,21 @@ def _configured(release: Any, data: Any, asked: Options) -> Loaded:
     return Loaded(checked(text), Path("audit.toml"), text, mechanism, dataset)
 
 
+def _is_sample(records: Any) -> bool:
+    return isinstance(records, tuple | list) and len(records) == 2 and all(np.ndim(part) > 0 for part in records)
+
+
 def _dataset(data: Any, asked: Options, mechanism: Any) -> Dataset | None:
     if data is None or isinstance(data, Dataset):
         return data
     try:
         X, y = (np.asarray(part, dtype=np.float64) for part in data)
     except (TypeError, ValueError):
-        raise UserError("data must be (X, y) or a Dataset, two arrays of numbers, got something else") from None
+        raise UserError(
+            "records must be two arrays of numbers (X, y) where they are your own, got another pair"
+        ) from None
     bounds = asked.bounds or (stated_bounds(mechanism, X.shape[-1]) if X.ndim == 2 else None) or UNIT
     try:
         return Dataset(X, y, *bounds, name="own data")
     except DataError as stop:
-        raise UserError(f"data must lie inside bounds={bounds}: {stop}") from None
+        raise UserError(f"records must lie inside bounds={bounds}: {stop}") from None

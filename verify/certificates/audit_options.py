@@ -15,15 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from audits.adapters.records import PublicRecords
 from audits.adapters.scikit_learn import SklearnEstimator
 from audits.black_box.claims import PrivacyClaim, RenyiCurve, TableCurve, ZcdpCurve
 from audits.external.wire import PlainLine
 from audits.harness.output_leaves import Refusal
-from mechanisms import Dataset, GaussianProfile, Relation
+from mechanisms import Dataset, GaussianProfile, NeighbouringPair, Relation
 
 from ..messages.errors import UserError
-from ..messages.texts import toml_value
+from ..messages.texts import toml_key, toml_value
 from .config.config import BudgetSection, Configuration, parse
+from .counterexample import pair_row
+from .counterexample_toml import pair_table
 
 DEFAULT_SEED: int = BudgetSection.model_fields["seed"].default
 #: Draws of each data set from which the pairs are searched as the profile of that name does.
@@ -50,6 +53,8 @@ class Options:
     failure_prob: float = 1e-4
     seed: int = DEFAULT_SEED
     claim: PrivacyClaim | None = None
+    records: PublicRecords | None = None
+    own_pairs: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def claimed(self) -> dict[str, Any]:
@@ -85,6 +90,19 @@ class Options:
         pairs, draws = (usual if given is None else given for given, usual in sizes)
         return replace(self, bounds=bounds, n_min=n_min, pairs=pairs, draws=draws)
 
+    def of(self, pairs: Sequence[NeighbouringPair]) -> Options:
+        """Return the options for pairs of one's own, and no others; their data sets say the bounds.
+
+        Raises UserError if one is no pair, or their data sets do not fit together.
+        """
+        domains = {(each.dataset.dim, each.dataset.x_bound, each.dataset.y_bound) for each in pairs}
+        rows = [pair_row(each, private=False) for each in pairs]
+        if len(domains) != 1 or None in rows:
+            raise UserError("pairs must have data sets of one width and of the same bounds, and not be too long")
+        ((dim, *bounds),) = domains
+        tables = tuple(pair_table(row, f"pair {i}") for i, row in enumerate(rows, start=1) if row is not None)
+        return replace(self, dim=dim, bounds=self.bounds or (bounds[0], bounds[1]), pairs=0, own_pairs=tables)
+
     def text(self, mechanism: str, data: Sequence[str] = ()) -> str:
         """Return the configuration of ``certify``; ``mechanism`` and ``data`` are the lines of their tables."""
         (x_bound, y_bound), sizes = self.bounds or UNIT, zip((self.pairs, self.draws), SIZES[0], strict=True)
@@ -95,6 +113,7 @@ class Options:
             f"x_bound = {toml_value(x_bound)}   # public bounds on the norm of a row and on |y|",
             f"y_bound = {toml_value(y_bound)}",
             f"n_min = {toml_value(self.dim + 2 if self.n_min is None else self.n_min)}",
+            *([] if self.records is None else [f"records = {toml_value(self.records.plain())}"]),
             *("", "[[claims]]", 'type = "dp"'),
             *(f"{name} = {toml_value(value)}" for name, value in self.claimed.items()),
             *("", "[budget]"),
@@ -105,6 +124,8 @@ class Options:
             f"failure_prob = {toml_value(self.failure_prob)}",
             f"seed = {toml_value(self.seed)}",
         ]
+        for table in self.own_pairs:
+            lines += ["", "[[pairs]]", *(f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items())]
         return "\n".join(lines) + "\n"
 
 

@@ -41,6 +41,13 @@ SIZE = click.IntRange(min=1)
 @click.option("--response", help="The response column of --data.")
 @click.option("--dim", type=SIZE, default=2, show_default=True, help="Columns of X, without --data.")
 @click.option(
+    "--records",
+    "described",
+    metavar="TOML",
+    help="What a function or an estimator takes in place of rows of numbers: '{ age = { low = 17, high = 90 }, sex = "
+    '["f", "m"] }\', a data frame; one range or list alone, its values.',
+)
+@click.option(
     "--bounds",
     type=(float, float),
     metavar="X Y",
@@ -61,6 +68,7 @@ def audit(
     target: str,
     data: Path | None,
     response: str | None,
+    described: str | None,
     jobs: int | None,
     out: Path | None,
     write_config: Path | None,
@@ -90,7 +98,8 @@ def audit(
     if out is not None and out.is_dir() and any(out.iterdir()):
         raise UserError(f"out must be new or empty, got out={out}")
     place = Path("audit.toml") if write_config is None else write_config
-    asked, lines = _with_data(Options(**options), data, response, place.parent)  # type: ignore[arg-type]
+    asked = _with_records(Options(**options), described)  # type: ignore[arg-type]
+    asked, lines = _with_data(asked, data, response, place.parent)
     line = target_line(_beside(target, place.parent))
 
     def loaded(asked: Options) -> Loaded:
@@ -118,6 +127,20 @@ def audit(
         folder = found.save(out, jobs=jobs)
         click.echo(f"Folder: {folder}", err=as_json)
     return found.exit_code
+
+
+def _with_records(asked: Options, described: str | None) -> Options:
+    from audits.adapters.records import PublicRecords
+
+    from ..messages.texts import read_toml
+
+    if described is None:
+        return asked
+    try:
+        public = PublicRecords.of(read_toml(f"records = {described}", "records", "--records")["records"])
+    except ValueError as stop:
+        raise UserError(str(stop)) from None
+    return replace(asked, dim=public.dim, records=public)
 
 
 def _decided(loaded: Loaded, jobs: int, tell: Callable[[str], None]) -> AuditResult:

@@ -24,7 +24,7 @@ def counterexample_toml(claim: Row, header: Row, loaded: Loaded) -> str:
         "data": _domain(header, pair, loaded),
         "mechanism": {key: value for key, value in raw["mechanism"].items() if key != "vouched_by"},
         "[claims]": _claim(raw["claims"][place], claim),
-        "[pairs]": _pair(pair, _name(claim)),
+        "[pairs]": pair_table(pair, _name(claim)),
         "budget": budget | {"pairs": 0},
     }
     about = (
@@ -50,7 +50,8 @@ def _domain(header: Row, pair: Row, loaded: Loaded) -> dict[str, Any]:
     bounds = {name: number(header["data"][name]) for name in ("x_bound", "y_bound")}
     least = {"n_min": min(data.n_min, n)} if data.n_min else {}
     most = {} if data.n_public is None else {"n_public": max(data.n_public, n + more)}
-    return {"dim": header["data"]["dim"], **bounds, **least, **most, "public": not pair["private"]}
+    handed = {} if data.records is None else {"records": data.records}
+    return {"dim": header["data"]["dim"], **bounds, **least, **most, **handed, "public": not pair["private"]}
 
 
 def _claim(raw: Mapping[str, Any], claim: Row) -> dict[str, Any]:
@@ -66,7 +67,8 @@ def _name(claim: Row) -> str:
     return next((each for each in drawn if each == name or each.endswith(f": {name}")), name)
 
 
-def _pair(pair: Row, name: str) -> dict[str, Any]:
+def pair_table(pair: Row, name: str) -> dict[str, Any]:
+    """Return the table of ``[[pairs]]`` that stands for a pair as a record holds it."""
     last = pair["relation"] == "ADD" and pair["place"] == len(pair["y"])
     where = {} if last else {"replaced" if pair["relation"] == "REPLACE" else "place": pair["place"]}
     copies = {"copies": pair["copies"]} if pair["copies"] > 1 else {}

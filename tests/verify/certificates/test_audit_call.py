@@ -14,7 +14,7 @@ import pytest
 import verify
 from audits import AuditResult, audit, gaussian_dp_claim, group_claim, point_claim, renyi_claim, table_claim, zcdp_claim
 from audits.black_box.claims import PrivacyClaim
-from mechanisms import AdaSSP, Dataset, Relation
+from mechanisms import AdaSSP, Dataset, NeighbouringPair, Relation
 from verify.cli import invoke
 from verify.messages.errors import UserError
 
@@ -104,10 +104,10 @@ def test_a_reference_mechanism_is_decided_by_its_theorem() -> None:
 
 def test_records_of_ones_own_are_tested_and_stay_with_the_curator(tmp_path: Path) -> None:
     X, y = np.array([[0.25, 0.5], [0.5, 0.25], [0.125, 0.5]]), np.array([0.25, -0.5, 0.75])
-    found = audit(enough_noise, 1.0, data=(X, y), pairs=1, draws=1_000)
+    found = audit(enough_noise, 1.0, records=(X, y), pairs=1, draws=1_000)
     assert found.certificate.deployment.private
     assert any(check.private for check in found.finding.checks)
-    assert audit(enough_noise, 1.0, data=Dataset(X, y, 1.0, 1.0), pairs=1, draws=1_000).verdict == found.verdict
+    assert audit(enough_noise, 1.0, records=Dataset(X, y, 1.0, 1.0), pairs=1, draws=1_000).verdict == found.verdict
     folder = found.save(tmp_path / "out")
     assert [part.name for part in folder.iterdir() if part.is_dir()] == ["curator"]
 
@@ -220,8 +220,12 @@ def test_the_picture_shows_the_claim_the_bound_and_the_events() -> None:
         (enough_noise, {"epsilon": 1.0, "draws": 0}, "draws must be at least 1"),
         (enough_noise, {"epsilon": 1.0, "failure_prob": 2.0}, "failure_prob must be at most"),
         (enough_noise, {"epsilon": 1.0, "seed": -1}, "seed must be at least 0"),
-        (enough_noise, {"epsilon": 1.0, "data": 3}, r"data must be \(X, y\) or a Dataset"),
-        (enough_noise, {"epsilon": 1.0, "data": ([[9.0]], [1.0])}, r"data must lie inside bounds=\(1.0, 1.0\)"),
+        (enough_noise, {"epsilon": 1.0, "records": {"age": 3}}, r"records must be a mapping from columns"),
+        (enough_noise, {"epsilon": 1.0, "records": (9, 1)}, "records must have ranges of two finite numbers"),
+        (enough_noise, {"epsilon": 1.0, "records": 0}, "dim must be at least 1"),
+        (enough_noise, {"epsilon": 1.0, "pairs": [1, 2]}, "pairs must be a whole number or a list of NeighbouringPair"),
+        (["cat"], {"epsilon": 1.0, "records": (1, 2)}, "records must be absent but for a function"),
+        (enough_noise, {"epsilon": 1.0, "records": ([[9.0]], [1.0])}, r"records must lie inside bounds=\(1.0, 1.0\)"),
         ("Rscript release.R", {"epsilon": 1.0}, "release must be a url where it is a text"),
         (["no-such-program"], {"epsilon": 1.0}, "command must begin with a program that can be run"),
         (lambda a, b, c: 0, {"epsilon": 1.0}, "release must be f"),
@@ -270,3 +274,43 @@ def test_an_object_that_remembers_is_audited_before_any_call_and_draws_that_depe
     assert (found.verdict, found.epsilon_lower) == ("UNDECIDED (no violation found)", 0.0)
     assert "Next: Mend what the contract found: one law whatever the call." in found.summary()
     assert found.summary().splitlines()[-1] == "A claim that is true gets a FAIL in at most 1 of 10,000 such runs."
+
+
+def total_age(people: Any, rng: Any, n_draws: int) -> Any:
+    assert set(people["sex"]) <= {"f", "m"}
+    return people["age"].sum() + rng.laplace(scale=45.0, size=n_draws)  # half of what 90 needs at epsilon 1
+
+
+def spread(words: list[str], rng: Any, n_draws: int) -> Any:
+    return [words.count(each) for each in "abc"] + rng.laplace(scale=1.0, size=(n_draws, 3))
+
+
+def test_records_are_handed_over_as_the_code_takes_them() -> None:
+    """Columns with ranges and levels as a data frame, one range or list of levels as values."""
+    found = audit(total_age, 1.0, records={"sex": ["f", "m"], "age": (17, 90)}, **SMALL)  # type: ignore[arg-type]
+    assert found.verdict == "FAIL"
+    assert 1.0 < found.epsilon_lower <= 2.0
+    assert 'records = { sex = ["f", "m"], age = { low = 17, high = 90 } }' in found.loaded.text
+    assert audit(spread, 1.0, records=["a", "b", "c"], **SMALL).epsilon_lower <= 1.0  # type: ignore[arg-type]
+
+
+def test_a_pair_of_ones_own_is_all_that_is_drawn_from() -> None:
+    four = Dataset([[0.0]] * 4, [0.0] * 4, 1.0, 1.0)
+    found = audit(half_noise, 1.0, pairs=[NeighbouringPair.add(four, [0.0], 1.0)], draws=2_000)
+    assert (found.verdict, found.pair) == ("FAIL", "pair 1")
+    nothing = audit(half_noise, 1.0, pairs=[NeighbouringPair.add(four, [0.0], 0.0)], draws=2_000)
+    assert nothing.epsilon_lower == 0.0
+
+
+@pytest.mark.slow
+def test_records_of_a_configuration_are_those_of_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("release.py").write_text(
+        "def total(people, rng):\n    return float(people['age'].sum() + rng.laplace(scale=45.0))\n", encoding="utf-8"
+    )
+    records = "{ age = { low = 17, high = 90 } }"
+    words = ["--records", records, "--pairs", "2", "--draws", "2000", "--write-config", "c.toml"]
+    assert invoke(["audit", "release.py:total", "--epsilon", "1", *words]) == 1
+    assert f"records = {records}" in Path("c.toml").read_text(encoding="utf-8")
+    assert invoke(["certify", "c.toml", "--out", "out", "--jobs", "2"]) == 1
+    assert invoke(["certify", "out/curator/counterexample.toml", "--out", "again"]) == 1

@@ -102,7 +102,7 @@ def test_the_page_of_a_fail_says_what_would_pass_and_what_was_found(failing: Pat
             "the least epsilon that this suite can prove is 1.8 (claimed: 1)",
             "| Nobody |",
             "Rests on: a counterexample",
-            "Not examined: the bits that a floating-point implementation puts out",
+            "Not tested: the bits that a floating-point implementation puts out",
             "objective-perturbation, loss logistic, sigma 2.75, lam 0.5",
             "pdp-verify check DIR",
         ):

@@ -11,11 +11,15 @@ from hypothesis import strategies as st
 from verify.messages.texts import toml_key, toml_value
 
 NUMBERS = st.floats(allow_nan=False) | st.integers(-(2**63), 2**63 - 1)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
-VALUES = st.recursive(NUMBERS | st.booleans() | TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+VALUES = st.recursive(
+    NUMBERS | st.booleans() | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=6,
+)
 
 
-@given(st.dictionaries(TEXTS, VALUES))
+@given(st.dictionaries(TEXTS, VALUES, max_size=4))
 def test_any_value_is_read_back(values: dict[str, Any]) -> None:
     text = "\n".join(f"{toml_key(key)} = {toml_value(value)}" for key, value in values.items())
     assert tomllib.loads(text) == values

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from audits.adapters.records import PublicRecords
 from audits.sequential.sparing_audit import LEAST_DRAWS
 from mechanisms import Dataset
 from mechanisms.parameters import Positive
@@ -22,7 +23,15 @@ from mechanisms.parameters import Positive
 from ...messages.errors import UserError
 from ...messages.texts import read_text, read_toml, walk
 from ..claims.types import BY_TYPE, NAME, Claim, DPClaim, Probability
-from .config_mechanisms import BY_TAG, ConfigSection, DoorSection, MechanismSection, OwnSection, VouchedSection
+from .config_mechanisms import (
+    BY_TAG,
+    ConfigSection,
+    DoorSection,
+    ImportSection,
+    MechanismSection,
+    OwnSection,
+    VouchedSection,
+)
 
 #: Keys whose value may be a record of a person.
 PRIVATE = ("x", "y", "X", "target_x", "target_y")
@@ -200,6 +209,11 @@ class DataSection(ConfigSection):
     dim: int | None = Field(
         None, ge=1, description="Number of features where there are no records: the public domain alone is examined."
     )
+    records: dict[str, Any] | list[Any] | None = Field(
+        None,
+        description="With dim: what a function or an estimator takes in place of rows of numbers. A range { low = 17, "
+        "high = 90 } or a list of levels for each column, or for records that are one value.",
+    )
     features: list[str] = Field([], description="Feature columns, in order (column numbers for .npy).")
     target: str | None = Field(None, description="Response column.")
     public: bool = Field(False, description="Whether the records themselves may be published.")
@@ -251,6 +265,8 @@ class DataSection(ConfigSection):
             if getattr(self, name) not in (None, [], {}) and not (self.dim is not None and name in BOUNDS):
                 of = "an embedded data set, which brings its own" if self.source is not None else "no records"
                 raise ValueError(f"data.{name}|absent for {of}|given")
+        if self.records is not None:
+            self._check_records()
         if self.source is not None:
             return self
         for name in BOUNDS:
@@ -260,6 +276,20 @@ class DataSection(ConfigSection):
             if not (math.isfinite(high - low) and high - low > 1e-300):
                 raise ValueError(f"data.ranges.{column}|two finite numbers, the lower first|[{low}, {high}]")
         return self
+
+    def _check_records(self) -> None:
+        try:
+            least = PublicRecords.of(self.records).dim
+        except ValueError as stop:
+            rule, _, got = str(stop).removeprefix("records must ").partition(", got ")
+            raise ValueError(f"data.records|{rule.removeprefix('be ')}|{got}") from None
+        if self.dim is None or self.dim < least:
+            raise ValueError(f"data.dim|at least {least} for so many columns of data.records|{self.dim}")
+
+    @property
+    def public_records(self) -> PublicRecords | None:
+        """What is handed over in place of rows of numbers; None where these are."""
+        return None if self.records is None else PublicRecords.of(self.records)
 
     @property
     def is_public(self) -> bool:
@@ -425,6 +455,8 @@ class Configuration(BaseModel):
         return self
 
     def _without_records(self) -> None:
+        if self.data.records is not None and not isinstance(self.mechanism, ImportSection):
+            raise ValueError("data.records|absent but for a function or an estimator (mechanism.import)|given")
         if self.data.dim is None:
             return
         local = next((claim.type for claim in self.claims if not claim.everywhere), None)

@@ -98,7 +98,7 @@ class MechanismSource(OwnCode):
         """Return the mechanism that the factory makes; refuses what is no mechanism."""
         factory, name = self.attribute(), self.origin.partition(":")[2]
         try:
-            made = made_of(factory, self.parameters)
+            made = made_of(factory, self.parameters, self.records)
         except Exception as stop:
             rule = f"fit {name}, a class or a function that returns an object with draw(dataset, n_draws, *, rng)"
             raise UserError(f"mechanism.parameters must {rule}, got {type(stop).__name__}: {stop}") from stop
@@ -233,7 +233,8 @@ def source_of(loaded: Loaded) -> Source | None:
     if isinstance(section, DoorSection):
         return DoorSource(section, str(loaded.folder))
     if isinstance(section, ImportSection):
-        return MechanismSource(section.origin, str(loaded.folder), section.parameters)
+        records = loaded.config.data.public_records
+        return MechanismSource(section.origin, str(loaded.folder), section.parameters, records)
     return None
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from audits.adapters.records import PublicRecords
 from audits.adapters.releases import made_of
 
 from ...messages.errors import UserError
@@ -26,6 +27,7 @@ class OwnCode:
     origin: str
     folder: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    records: PublicRecords | None = None
 
     @property
     def path(self) -> Path | None:
@@ -78,13 +80,13 @@ class Factory:
     """Makes pristine mechanisms of one source; the module is executed once a process."""
 
     def __init__(self, code: OwnCode) -> None:
-        self.code = OwnCode(code.origin, code.folder, code.parameters)
+        self.code = OwnCode(code.origin, code.folder, code.parameters, code.records)
         self._make: Callable[[], Any] | None = None
 
     def __call__(self) -> Any:
         """Return a new mechanism, as its author made it."""
         if self._make is None:
-            self._make = partial(made_of, self.code.attribute(), self.code.parameters)
+            self._make = partial(made_of, self.code.attribute(), self.code.parameters, self.code.records)
         return self._make()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def test_what_was_not_examined_is_never_waived(work: Path, monkeypatch: pytest.M
     missing = "2 of at least 6 pairs were drawn from; 9 pairs were refused (ValueError)"
     stub(monkeypatch, examined=Examined(None, missing, ROW | {"visible": 1.0}))
     assert run(work, "--allow-undecided") == 3
-    assert f"UNDECIDED (not tested) {missing}" in capsys.readouterr().out
+    assert f"UNDECIDED (not tested)         {missing}" in capsys.readouterr().out
     folder = work / "out" / "curator"
     assert "undecided_allowed" not in rows_of(folder)[0]
     assert "undecidedAllowed" not in json.loads((folder / "predicate.json").read_text())["annotations"]
