@@ -23,9 +23,12 @@ NAMES = re.compile(r"^\[names of (\w+)\]$", re.MULTILINE)
 
 def public_names(room: str) -> list[tuple[str, str]]:
     """Return the module, relative to the room, and the name of everything public, in the order of the modules."""
-    tree = ast.parse((ROOT / room / "__init__.pyi").read_text("utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return sorted((node.module or "", alias.name) for node in imports for alias in node.names)
+    found = []
+    for stub in [ROOT / room / "__init__.pyi", *(ROOT / room).glob("*/__init__.pyi")]:
+        part = "" if stub.parent.name == room else f"{stub.parent.name}."
+        imports = [node for node in ast.parse(stub.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)]
+        found += [(f"{part}{node.module or ''}", alias.name) for node in imports for alias in node.names]
+    return sorted(found)
 
 
 def sentence(folder: Path) -> str:

@@ -11,7 +11,8 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from audits import Budget, StreamKey, exposure, likelihood_ratio_attack
+from audits import Budget, StreamKey, exposure
+from audits.white_box import likelihood_ratio_attack
 from mechanisms import BOTH, Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PosteriorSampling
 from mechanisms.data.synthetic import linear_unit_rows
 

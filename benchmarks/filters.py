@@ -24,7 +24,8 @@ from audits.games.finite_steps import (
     randomised_response,
     reveal,
 )
-from mechanisms import DPSGD, Dataset, FilteredDPSGD, GaussianFilter, RenyiFilter
+from mechanisms import DPSGD, Dataset, FilteredDPSGD
+from mechanisms.filters import GaussianFilter, RenyiFilter
 
 #: Steps that an analyst asks: kinds of randomised response, and answers that are lopsided.
 RESPONSES = tuple(randomised_response(ratio) for ratio in (Fraction(3, 2), 2, 3))

@@ -18,7 +18,8 @@ from running import options
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from audits import StreamKey, one_run_bound, one_run_gaussian_bound, planned_guesses
+from audits import StreamKey
+from audits.training import one_run_bound, one_run_gaussian_bound, planned_guesses
 from audits.training.one_run import GuessCounts, gaussian_bound, ideal_accuracy, point_bound
 from mechanisms import GaussianProfile
 from mechanisms.laws.gaussian_calibration import analytic_mu

@@ -15,18 +15,10 @@ from typing import Any
 import numpy as np
 from running import options
 
-from audits import (
-    Budget,
-    NamedPair,
-    PrivacyClaim,
-    StreamKey,
-    audit_sparingly,
-    black_box_audit,
-    examine,
-    gaussian_dp_claim,
-    point_claim,
-)
+from audits import Budget, PrivacyClaim, StreamKey, black_box_audit, examine, gaussian_dp_claim, point_claim
 from audits.black_box.black_box_results import BlackBoxOutcome
+from audits.search import NamedPair
+from audits.sequential import audit_sparingly
 from mechanisms import Dataset, NeighbouringPair
 
 FAILURE_PROB, SEED = 1e-4, 20261123

@@ -17,8 +17,9 @@ import numpy as np
 from running import timed
 from threadpoolctl import threadpool_limits
 
-from mechanisms import BOTH, DPSGD, Dataset, realised_epsilons
+from mechanisms import BOTH, DPSGD, Dataset
 from mechanisms.data.embedded import load
+from mechanisms.training import realised_epsilons
 from mechanisms.training.training_worst_case import StepLaws, training_laws
 
 N_RECORDS, DIM, N_STEPS, SIGMA, CLIP, STEP_SIZE = 1000, 10, 100, 1.0, 1.0, 1.0

@@ -17,15 +17,8 @@ import numpy as np
 from running import options
 from threadpoolctl import threadpool_limits
 
-from audits import (
-    Budget,
-    StreamKey,
-    audit_canaries,
-    audit_canary,
-    audit_epsilon,
-    audit_final_model,
-    final_model_epsilon,
-)
+from audits import Budget, StreamKey, audit_epsilon
+from audits.training import audit_canaries, audit_canary, audit_final_model, final_model_epsilon
 from mechanisms import BOTH, DPSGD, Dataset, NeighbouringPair, Relation
 from mechanisms.accounting.composed_law import compose
 from mechanisms.accounting.subsampled_gaussian import SubsampledGaussianProfile

@@ -1,8 +1,6 @@
 """The public names, each with the module that holds it."""
 
-from .accounting.composed_law import ComposedLaw as ComposedLaw
 from .accounting.composed_law import compose as compose
-from .accounting.subsampled_gaussian import SubsampledGaussianProfile as SubsampledGaussianProfile
 from .base import BOTH as BOTH
 from .base import Bracket as Bracket
 from .base import Direction as Direction
@@ -20,31 +18,17 @@ from .data.embedded import load as load
 from .data.neighbours import NeighbouringPair as NeighbouringPair
 from .data.neighbours import Relation as Relation
 from .data.neighbours import UnsupportedRelation as UnsupportedRelation
-from .envelopes.gaussian_envelopes import gaussian_envelope as gaussian_envelope
-from .envelopes.gaussian_envelopes import posterior_envelope as posterior_envelope
 from .envelopes.logistic_envelope import logistic_envelope as logistic_envelope
-from .envelopes.loss_points import noise_points as noise_points
-from .envelopes.loss_points import output_points as output_points
 from .filters.filtered_training import FilteredDPSGD as FilteredDPSGD
-from .filters.filtered_training import FilteredInteraction as FilteredInteraction
-from .filters.filtered_training import GradientStep as GradientStep
-from .filters.filtered_training import RecordStep as RecordStep
-from .filters.filtered_training import StatisticsStep as StatisticsStep
-from .filters.privacy_filters import Filter as Filter
-from .filters.privacy_filters import GaussianFilter as GaussianFilter
-from .filters.privacy_filters import RenyiFilter as RenyiFilter
-from .filters.privacy_filters import RenyiOdometer as RenyiOdometer
 from .guarantees import Guarantee as Guarantee
 from .laws.gaussian_profile import GaussianProfile as GaussianProfile
 from .laws.gaussian_profile import LaplaceProfile as LaplaceProfile
-from .laws.quadratic_profile import QuadraticProfile as QuadraticProfile
 from .linear.adaops_wang2018 import AdaOPS2018 as AdaOPS2018
 from .linear.adaops_wang2019 import AdaOPS2019 as AdaOPS2019
 from .linear.adassp import AdaSSP as AdaSSP
 from .linear.gaussian_output import GaussianOutput as GaussianOutput
 from .linear.noisy_sgd import NoisySGD as NoisySGD
 from .linear.posterior_sampling import PosteriorSampling as PosteriorSampling
-from .linear.ridge import RidgeMap as RidgeMap
 from .linear.subsample_aggregate import SubsampleAggregate as SubsampleAggregate
 from .linear.sufficient_statistics import SufficientStatistics as SufficientStatistics
 from .objective.losses import LogisticLoss as LogisticLoss
@@ -59,8 +43,5 @@ from .releases.gradient_release import GradientRelease as GradientRelease
 from .releases.hessian_release import HessianRelease as HessianRelease
 from .releases.privacy_report import PrivacyReport as PrivacyReport
 from .releases.privacy_report import make_report as make_report
-from .releases.report_terms import ReportScales as ReportScales
 from .training.dp_sgd import DPSGD as DPSGD
 from .training.dp_sgd import FullBatchGD as FullBatchGD
-from .training.realised import PrivateEstimate as PrivateEstimate
-from .training.realised import realised_epsilons as realised_epsilons

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packages import public_packages
 
 #: Rooms whose functions are documented in full.
 FULL = ("mechanisms", "audits", "verify", "reports")
@@ -21,7 +22,7 @@ SOURCES = [path for room in FULL for path in sorted((ROOT / room).rglob("*.py"))
 EXAMPLES = [path for path in SOURCES if re.search(r"^\s*>>> ", path.read_text("utf-8"), re.MULTILINE)]
 FUNCTIONS = [
     (room, name)
-    for room in FULL
+    for room in public_packages()
     for name in importlib.import_module(room).__all__
     if inspect.isfunction(getattr(importlib.import_module(room), name))
 ]
@@ -86,7 +87,7 @@ def test_no_docstring_speaks_the_language_of_another_generator() -> None:
 
 CLASSES = [
     (room, name)
-    for room in ("audits", "verify", "reports")
+    for room in public_packages("audits", "verify", "reports")
     for name in importlib.import_module(room).__all__
     if inspect.isclass(cls := getattr(importlib.import_module(room), name)) and dataclasses.is_dataclass(cls)
 ]

@@ -20,18 +20,11 @@ from audits.rare.importance import audit_rare_lower
 from audits.search.worst_case import NamedPair
 from audits.verdict import Decision
 from audits.white_box.exact import sampled_delta
-from mechanisms import (
-    Direction,
-    GaussianOutput,
-    LogisticLoss,
-    ObjectivePerturbation,
-    PosteriorSampling,
-    noise_points,
-    output_points,
-)
+from mechanisms import Direction, GaussianOutput, LogisticLoss, ObjectivePerturbation, PosteriorSampling
 from mechanisms.base import BOTH
 from mechanisms.capabilities import Domain, worst_case_of, worst_pair_of
 from mechanisms.catalogue import example_pair
+from mechanisms.envelopes import noise_points, output_points
 from mechanisms.laws.profile_tools import DataProfile, proved_profile
 from mechanisms.records.record_laws import OneByOneLaws, batched_laws, record_laws, record_losses
 from verify.certificates.certify_call import certify

@@ -191,7 +191,8 @@ def audit_claim(
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, audit_claim, point_claim
+    >>> from audits import Budget, StreamKey, point_claim
+    >>> from audits.black_box import audit_claim
     >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
     >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
     >>> budget = Budget(2000, failure_prob=0.01, key=StreamKey(1))

@@ -291,7 +291,8 @@ def visible_leak(
 
     Examples
     --------
-    >>> from audits import point_claim, visible_leak
+    >>> from audits import point_claim
+    >>> from audits.black_box import visible_leak
     >>> round(visible_leak(point_claim(1.0, 0.0).black_box(), 10_000, 1e-6), 4)
     0.0073
     """

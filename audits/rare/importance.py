@@ -72,8 +72,10 @@ def audit_rare_lower(source: LossPoints, budget: Budget, *, epsilon: float) -> R
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, audit_rare_lower
-    >>> from mechanisms import Direction, noise_points
+    >>> from audits import Budget, StreamKey
+    >>> from audits.rare import audit_rare_lower
+    >>> from mechanisms import Direction
+    >>> from mechanisms.envelopes import noise_points
     >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
     >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
     >>> budget = Budget(2000, failure_prob=0.01, key=StreamKey(1))
@@ -161,8 +163,10 @@ def audit_rare(envelope: Envelope, budget: Budget) -> RareAudit:
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, audit_rare
-    >>> from mechanisms import Direction, posterior_envelope
+    >>> from audits import Budget, StreamKey
+    >>> from audits.rare import audit_rare
+    >>> from mechanisms import Direction
+    >>> from mechanisms.envelopes import posterior_envelope
     >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
     >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
     >>> budget = Budget(2000, failure_prob=0.01, key=StreamKey(1))

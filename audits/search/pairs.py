@@ -134,7 +134,7 @@ def examination_pairs(
 
     Examples
     --------
-    >>> from audits import PublicDomain, examination_pairs
+    >>> from audits.search import PublicDomain, examination_pairs
     >>> from mechanisms import Relation
     >>> len(examination_pairs(PublicDomain(2, 1.0, 1.0), Relation.REPLACE, count=5))
     5

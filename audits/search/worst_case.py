@@ -67,7 +67,7 @@ def adversarial_pairs(n_records: int, dim: int, *, x_bound: float, y_bound: floa
 
     Examples
     --------
-    >>> from audits import adversarial_pairs
+    >>> from audits.search import adversarial_pairs
     >>> pairs = adversarial_pairs(3, 2, x_bound=1.0, y_bound=1.0)
     >>> len(pairs), pairs[0].name
     (80, 'rows alike; responses alike; least excited direction, response +; add')
@@ -167,7 +167,7 @@ def search_maximum(
 
     Examples
     --------
-    >>> from audits import search_maximum
+    >>> from audits.search import search_maximum
     >>> best = search_maximum(lambda p: -abs(p[0] - 0.3), [(0.0, 1.0)], rng=np.random.default_rng(0))
     >>> round(float(best.point[0]), 6)
     0.3
@@ -262,7 +262,8 @@ def worst_pair(mechanism: WhiteBox, pairs: Sequence[NamedPair], budget: Budget, 
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, adversarial_pairs, worst_pair
+    >>> from audits import Budget, StreamKey
+    >>> from audits.search import adversarial_pairs, worst_pair
     >>> from mechanisms import PosteriorSampling
     >>> pairs = adversarial_pairs(3, 2, x_bound=1.0, y_bound=1.0)
     >>> worst_pair(PosteriorSampling(1.0, 1.0), pairs, Budget(2000, 0.01, StreamKey(1)), epsilon=0.5).name

@@ -255,7 +255,9 @@ def audit_sparingly(
     Examples
     --------
     >>> import numpy as np
-    >>> from audits import Budget, NamedPair, StreamKey, audit_sparingly, point_claim
+    >>> from audits import Budget, StreamKey, point_claim
+    >>> from audits.search import NamedPair
+    >>> from audits.sequential import audit_sparingly
     >>> from mechanisms import Dataset, NeighbouringPair
     >>> class HalfTheNoise:
     ...     def draw(self, dataset, n_draws, *, rng):

@@ -81,7 +81,8 @@ def audit_coverage(sampler: EventSampler, budget: Budget) -> CoverageAudit:
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, audit_coverage
+    >>> from audits import Budget, StreamKey
+    >>> from audits.stats import audit_coverage
     >>> seen = audit_coverage(lambda n, rng: rng.random(n) < 0.9, Budget(2000, 0.01, StreamKey(1)))
     >>> seen.joint.low <= 0.9 <= seen.joint.high
     True
@@ -181,7 +182,8 @@ def sequential_proportion(
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, sequential_proportion
+    >>> from audits import Budget, StreamKey
+    >>> from audits.stats import sequential_proportion
     >>> budget = Budget(100_000, 1e-6, StreamKey(1))
     >>> seen = sequential_proportion(lambda n, rng: rng.random(n) < 0.5, (0.0, 0.1), budget)
     >>> seen.decided, seen.n_draws
@@ -270,7 +272,8 @@ def sequential_delta(
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, sequential_delta
+    >>> from audits import Budget, StreamKey
+    >>> from audits.stats import sequential_delta
     >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
     >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
     >>> seen = sequential_delta(mechanism, pair, Budget(4000, 1e-6, StreamKey(1)), epsilon=0.1, delta=0.5)

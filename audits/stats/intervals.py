@@ -372,7 +372,7 @@ def holm_rejections(p_values: ArrayLike, failure_prob: float) -> NDArray[np.bool
 
     Examples
     --------
-    >>> from audits import holm_rejections
+    >>> from audits.stats import holm_rejections
     >>> holm_rejections([0.01, 0.04, 0.03], 0.05).tolist()
     [True, False, False]
     """

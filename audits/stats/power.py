@@ -71,7 +71,7 @@ def refutation_probability(p_true: float, p_allowed: float, n: int, failure_prob
 
     Examples
     --------
-    >>> from audits import refutation_probability
+    >>> from audits.stats import refutation_probability
     >>> round(refutation_probability(0.12, 0.10, 8000, 1e-6), 3)
     0.81
     """
@@ -106,7 +106,7 @@ def draws_needed(
 
     Examples
     --------
-    >>> from audits import draws_needed
+    >>> from audits.stats import draws_needed
     >>> draws_needed(0.12, 0.10, 1e-6)
     12800
     """

@@ -113,7 +113,7 @@ def audit_rate(
 
     Examples
     --------
-    >>> from audits import audit_rate
+    >>> from audits.stats import audit_rate
     >>> from mechanisms import Bracket
     >>> sizes = [10.0**k for k in range(1, 7)]
     >>> seen = audit_rate(lambda n: Bracket(n, n), lambda n: Bracket(n**0.5, n**0.5), sizes, derivation="n / sqrt(n)")

@@ -201,7 +201,9 @@ def gradient_canary(
     Examples
     --------
     >>> import numpy as np
-    >>> from audits import Budget, StreamKey, audit_claim, gradient_canary, point_claim
+    >>> from audits import Budget, StreamKey, point_claim
+    >>> from audits.black_box import audit_claim
+    >>> from audits.training import gradient_canary
     >>> from mechanisms import DPSGD, Dataset, NeighbouringPair
     >>> nobody = Dataset(np.empty((0, 1)), np.empty(0), 1.0, 4.0, name="nobody", public=True)
     >>> pair = NeighbouringPair.add(nobody, [1.0], 4.0)  # one record, whose gradient is always clipped
@@ -283,7 +285,8 @@ def audit_canary(
     Examples
     --------
     >>> import numpy as np
-    >>> from audits import Budget, StreamKey, audit_canary
+    >>> from audits import Budget, StreamKey
+    >>> from audits.training import audit_canary
     >>> from mechanisms import DPSGD, Dataset, NeighbouringPair
     >>> nobody = Dataset(np.empty((0, 1)), np.empty(0), 1.0, 4.0, name="nobody", public=True)
     >>> pair = NeighbouringPair.add(nobody, [1.0], 4.0)  # one record, whose gradient is always clipped
@@ -369,7 +372,8 @@ def epsilon_from_scores(
     Examples
     --------
     >>> import numpy as np
-    >>> from audits import StreamKey, epsilon_from_scores
+    >>> from audits import StreamKey
+    >>> from audits.training import epsilon_from_scores
     >>> noise = np.random.default_rng(1).normal(size=(2, 5000))
     >>> bound = epsilon_from_scores(2 + noise[0], noise[1], delta=1e-5, failure_prob=0.05, key=StreamKey(1))
     >>> bool(2.5 < bound.estimate.low < 10.1)  # the truth: 10.09

@@ -195,7 +195,7 @@ def final_model_epsilon(rate: float, mu: float, n_steps: int, delta: float) -> E
 
     Examples
     --------
-    >>> from audits import final_model_epsilon
+    >>> from audits.training import final_model_epsilon
     >>> round(final_model_epsilon(0.05, 1.0, 100, 1e-5).value, 4)
     2.4394
     """

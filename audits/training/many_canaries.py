@@ -77,7 +77,8 @@ def audit_canaries(
     Examples
     --------
     >>> import numpy as np
-    >>> from audits import Budget, StreamKey, audit_canaries
+    >>> from audits import Budget, StreamKey
+    >>> from audits.training import audit_canaries
     >>> from mechanisms import DPSGD, Dataset
     >>> nobody = Dataset(np.empty((0, 4)), np.empty(0), 1.0, 100.0, name="nobody", public=True)
     >>> training = DPSGD("squared", 20, 0.2, 1.0, 1.0, 0.01, normaliser=1.0)

@@ -338,7 +338,7 @@ def one_run_bound(
     Examples
     --------
     >>> import numpy as np
-    >>> from audits import one_run_bound
+    >>> from audits.training import one_run_bound
     >>> rng = np.random.default_rng(1)
     >>> included = rng.random(1000) < 0.5
     >>> scores = np.where(included, 1.5, -1.5) + rng.standard_normal(1000)

@@ -219,7 +219,8 @@ def likelihood_ratio_attack(
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, likelihood_ratio_attack
+    >>> from audits import Budget, StreamKey
+    >>> from audits.white_box import likelihood_ratio_attack
     >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
     >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)
     >>> budget = Budget(2000, failure_prob=0.01, key=StreamKey(1))

@@ -56,7 +56,8 @@ def composed_delta(
 
     Examples
     --------
-    >>> from audits import composed_delta, exact_delta
+    >>> from audits import exact_delta
+    >>> from audits.white_box import composed_delta
     >>> from mechanisms import GaussianProfile
     >>> four = composed_delta([GaussianProfile(0.5)] * 4, 1.0, interval=2**-6)
     >>> one = exact_delta(GaussianProfile(1.0), 1.0)  # four normal releases are one of twice the distance
@@ -126,7 +127,7 @@ def exact_tail(profile: PrivacyProfile, epsilon: float, *, directions: Sequence[
 
     Examples
     --------
-    >>> from audits import exact_tail
+    >>> from audits.white_box import exact_tail
     >>> from mechanisms import GaussianProfile
     >>> round(exact_tail(GaussianProfile(1.0), 0.5).value, 6)  # the loss is normal, mean 1/2 and variance 1
     0.5

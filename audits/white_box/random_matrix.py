@@ -87,7 +87,7 @@ def goe_norm_exact(dim: int, tau: float, normalisation: Normalisation) -> Estima
 
     Examples
     --------
-    >>> from audits import goe_norm_exact
+    >>> from audits.white_box import goe_norm_exact
     >>> from mechanisms.numerics.goe import Normalisation
     >>> round(goe_norm_exact(1, 1.96 * 2**0.5, Normalisation.UNIT_OFF_DIAGONAL).value, 3)  # one normal of variance 2
     0.95

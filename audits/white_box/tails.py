@@ -332,7 +332,8 @@ def audit_curves(
 
     Examples
     --------
-    >>> from audits import Budget, StreamKey, audit_curves
+    >>> from audits import Budget, StreamKey
+    >>> from audits.white_box import audit_curves
     >>> from mechanisms import Direction
     >>> from mechanisms import NeighbouringPair, PosteriorSampling, load
     >>> mechanism, pair = PosteriorSampling(1.0, 1.0), NeighbouringPair.remove(load("fair"), 0)

@@ -158,7 +158,9 @@ def compose(
 
     500 steps of DP-SGD at sampling rate 0.02 and noise multiplier 1, one record added or removed:
 
-    >>> from mechanisms import Direction, Relation, SubsampledGaussianProfile
+    >>> from mechanisms import Direction, Relation
+
+    >>> from mechanisms.accounting import SubsampledGaussianProfile
     >>> law = compose([(SubsampledGaussianProfile(0.02, 1.0, Relation.ADD), 500)])
     >>> round(law.epsilon_at(1e-5), 2), round(law.epsilon_at(1e-5, Direction.FORWARD), 2)
     (2.77, 1.97)

@@ -14,7 +14,8 @@ import pytest
 from oracles.mechanisms import pair_truth
 from rows import for_each
 
-from audits import Budget, StreamKey, exact_delta, exact_epsilon, exact_tail, exposure
+from audits import Budget, StreamKey, exact_delta, exact_epsilon, exposure
+from audits.white_box import exact_tail
 from mechanisms.base import BOTH, Direction, ExactLaw
 from mechanisms.capabilities import Domain, worst_case_of, worst_pair_of
 from mechanisms.catalogue import reference_mechanisms

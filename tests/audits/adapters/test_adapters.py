@@ -8,19 +8,11 @@ import numpy as np
 import opendp.prelude as dp
 import pytest
 
-from audits import (
-    Budget,
-    DiffprivlibModel,
-    DiffprivlibTool,
-    NamedPair,
-    OpenDPMeasurement,
-    StreamKey,
-    examine,
-    point_claim,
-)
+from audits import Budget, DiffprivlibModel, DiffprivlibTool, OpenDPMeasurement, StreamKey, examine, point_claim
 from audits.adapters.diffprivlib import MODELS, TOOLS, DiffprivlibMechanism, count_records, sum_responses
 from audits.adapters.opendp import OpenDPNoise, OpenDPTheilSen, zcdp_curve
 from audits.black_box.black_box_events import FixedEvent, PointTradeOff, epsilon_lower
+from audits.search import NamedPair
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair, Relation
 
 DATA = Dataset(np.array([[1.0], [0.1]]), np.array([1.0, 0.1]), 1.0, 1.0)

@@ -7,7 +7,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from audits import Budget, NamedPair, SklearnEstimator, StreamKey, examine, point_claim
+from audits import Budget, SklearnEstimator, StreamKey, examine, point_claim
+from audits.search import NamedPair
 from mechanisms import Dataset, NeighbouringPair, Relation
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of scikit-learn about newer SciPy

@@ -12,7 +12,8 @@ import types
 import numpy as np
 import pytest
 
-from audits import Budget, NamedPair, SmartNoiseSQL, StreamKey, examine, point_claim
+from audits import Budget, SmartNoiseSQL, StreamKey, examine, point_claim
+from audits.search import NamedPair
 from mechanisms import Dataset, NeighbouringPair
 
 TABLE = {"": {"": {"records": {"row_privacy": True, "y": {"type": "float", "lower": 0.0, "upper": 1.0}}}}}

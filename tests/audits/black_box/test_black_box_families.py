@@ -7,7 +7,7 @@ import pytest
 from oracles.audits.black_box_bank import PAIR
 from scipy import stats
 
-from audits import Budget, NamedPair, StreamKey, audit_sparingly, point_claim
+from audits import Budget, StreamKey, point_claim
 from audits.black_box import black_box_families
 from audits.black_box.black_box_audit import black_box_audit
 from audits.black_box.black_box_families import MANY_DIGITS, fit_digits, n_digits, significant_bits
@@ -22,6 +22,8 @@ from audits.black_box.black_box_scores import (
     of_columns,
     telling_columns,
 )
+from audits.search import NamedPair
+from audits.sequential import audit_sparingly
 from mechanisms import Dataset, NeighbouringPair
 
 CLAIM = point_claim(1.0, 0.0, (PAIR.relation,)).black_box()

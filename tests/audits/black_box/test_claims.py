@@ -30,7 +30,8 @@ from audits.black_box.claims import (
     table_claim,
     zcdp_claim,
 )
-from mechanisms import BOTH, Bracket, GaussianProfile, LaplaceProfile, QuadraticProfile, Relation
+from mechanisms import BOTH, Bracket, GaussianProfile, LaplaceProfile, Relation
+from mechanisms.laws import QuadraticProfile
 from mechanisms.laws.divergences import renyi_divergence
 from mechanisms.laws.gaussian_calibration import analytic_mu
 

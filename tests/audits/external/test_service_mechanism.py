@@ -17,12 +17,14 @@ import pytest
 from oracles.external.fake_server import FakeServer
 from oracles.external.noisy_sum import answer
 
-from audits import Budget, NamedPair, ServiceMechanism, StreamKey, audit_sparingly, point_claim
+from audits import Budget, ServiceMechanism, StreamKey, point_claim
 from audits.external.connections import Connection
 from audits.external.wire import checked_url
 from audits.harness.calls import CallEnded, NoAnswer
 from audits.harness.output_leaves import Refusal
 from audits.harness.returned import WrongRows
+from audits.search import NamedPair
+from audits.sequential import audit_sparingly
 from mechanisms import Dataset, NeighbouringPair
 
 POISON = 0.75

@@ -15,7 +15,7 @@ from rows import for_each
 from audits.games.adaptive_games import AdaptiveGame, delta_beside_report, worst_delta, worst_moment
 from audits.games.filter_examination import FilterFaultError, examine_filter
 from audits.games.finite_steps import FiniteStep, NaturalFilter, binary, randomised_response, reveal
-from mechanisms import GaussianFilter, RenyiFilter
+from mechanisms.filters import GaussianFilter, RenyiFilter
 from mechanisms.laws.gaussian_profile import gaussian_delta
 
 CLAIMS = [

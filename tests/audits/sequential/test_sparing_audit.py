@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from oracles.audits.open_doors import OpenDoor, laplace
 from oracles.audits.sequential import bet_on_odds, bet_on_sets, excess, expected_factor, log_growth
 
-from audits import Budget, NamedPair, StreamKey, audit_sparingly, gaussian_dp_claim, point_claim
+from audits import Budget, StreamKey, gaussian_dp_claim, point_claim
 from audits.black_box.black_box_bet import Point, ScoreInterval
 from audits.black_box.black_box_families import FAMILIES, column_score
 from audits.black_box.black_box_scores import NamedScore
 from audits.harness.calls import Deadline, NoAnswer
 from audits.harness.open_subject import subject_of
+from audits.search import NamedPair
+from audits.sequential import audit_sparingly
 from audits.sequential.sparing_audit import BLOCK, LEAST_DRAWS, LEAST_ROUND, SPREAD, drawn
 from audits.sequential.sparing_bets import (
     BELIEVED,

@@ -12,7 +12,8 @@ from oracles.audits.training_scores import final_model_delta
 from rows import for_each
 from scipy import stats
 
-from audits import Budget, StreamKey, final_model_epsilon
+from audits import Budget, StreamKey
+from audits.training import final_model_epsilon
 from audits.training.final_model import FinalModelProfile, FinalModelScore, audit_final_model, final_model_canary
 from mechanisms import BOTH, DPSGD, Direction, GaussianProfile, NeighbouringPair, Relation, UnsupportedRelation
 from mechanisms.accounting.subsampled_gaussian import SubsampledGaussianProfile

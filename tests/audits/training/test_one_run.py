@@ -14,8 +14,8 @@ from oracles.audits import one_run as oracle
 from rows import for_each
 from scipy.stats import binom
 
-from audits import one_run_bound, one_run_curve, one_run_gaussian_bound, planned_guesses
 from audits.black_box.black_box_results import BlackBoxOutcome
+from audits.training import one_run_bound, one_run_curve, one_run_gaussian_bound, planned_guesses
 from audits.training.one_run import (
     GuessCounts,
     curve_p_value,

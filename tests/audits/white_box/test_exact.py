@@ -11,16 +11,9 @@ from scipy.integrate import quad
 
 from audits import Budget, Estimate, StreamKey, audit_tails, exact_delta
 from audits.white_box.exact import compare, composed_delta, exact_epsilon, exact_tail
-from mechanisms import (
-    BOTH,
-    Direction,
-    GaussianOutput,
-    GaussianProfile,
-    LaplaceProfile,
-    PosteriorSampling,
-    QuadraticProfile,
-)
+from mechanisms import BOTH, Direction, GaussianOutput, GaussianProfile, LaplaceProfile, PosteriorSampling
 from mechanisms.catalogue import example_pair
+from mechanisms.laws import QuadraticProfile
 from mechanisms.releases.composition import Composition
 
 F = Direction.FORWARD

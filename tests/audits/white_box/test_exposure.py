@@ -11,8 +11,9 @@ from oracles.audits import left_out
 from oracles.false_alarm import misses_allowed
 from rows import for_each
 
-from audits import Budget, StreamKey, likelihood_ratio_attack
+from audits import Budget, StreamKey
 from audits import exposure as module_or_function
+from audits.white_box import likelihood_ratio_attack
 from audits.white_box.attack import rank_grid
 from audits.white_box.exposure import LEAST_EPSILON, ROUNDING, Exposure, RecordBounds, exposure, sampled_exposure
 from mechanisms import (

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from oracles.mechanisms.profiles import FiniteLaw, exact_delta
 from rows import for_each
 
-from mechanisms import BOTH, GaussianProfile, LaplaceProfile, Relation, SubsampledGaussianProfile
-from mechanisms.accounting import composed_law
+from mechanisms import BOTH, GaussianProfile, LaplaceProfile, Relation
+from mechanisms.accounting import SubsampledGaussianProfile, composed_law
 from mechanisms.accounting.composed_law import compose
 from mechanisms.accounting.grid_ends import GridLaw
 from mechanisms.reference import is_reference

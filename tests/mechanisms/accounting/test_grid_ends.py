@@ -15,16 +15,10 @@ from hypothesis import strategies as st
 from oracles.mechanisms.profiles import FiniteLaw, FloatBrackets, convolved, exact_delta
 from rows import for_each
 
-from mechanisms import (
-    BOTH,
-    Direction,
-    GaussianProfile,
-    LaplaceProfile,
-    QuadraticProfile,
-    Relation,
-    SubsampledGaussianProfile,
-)
+from mechanisms import BOTH, Direction, GaussianProfile, LaplaceProfile, Relation
+from mechanisms.accounting import SubsampledGaussianProfile
 from mechanisms.accounting.grid_ends import SHARE, GridLaw, _groups, grid_tails, loss_range, optimistic, pessimistic
+from mechanisms.laws import QuadraticProfile
 
 F = Direction.FORWARD
 BITS, CUT = 128, 1e-25

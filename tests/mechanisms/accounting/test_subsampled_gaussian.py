@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from oracles.mechanisms.literal_training import line_delta_and_tail, plane_delta, renyi_by_quadrature, worst_pair
 from rows import for_each
 
-from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation, SubsampledGaussianProfile
+from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation
+from mechanisms.accounting import SubsampledGaussianProfile
 from mechanisms.accounting.subsampled_gaussian import (
     renyi_bracket,
     renyi_divergence,

@@ -12,25 +12,19 @@ from hypothesis import strategies as st
 from oracles.mechanisms.literal_training import cost, filtered_draws, gradient, limit
 from rows import for_each
 
-from mechanisms import (
-    BOTH,
-    DPSGD,
-    Dataset,
-    FilteredDPSGD,
-    FilteredInteraction,
-    GaussianFilter,
-    GradientRelease,
-    GradientStep,
-    LogisticLoss,
-    RecordStep,
-    RenyiFilter,
-    StatisticsStep,
-    SufficientStatistics,
-)
+from mechanisms import BOTH, DPSGD, Dataset, FilteredDPSGD, GradientRelease, LogisticLoss, SufficientStatistics
 from mechanisms.accounting.subsampled_gaussian import renyi_divergence
 from mechanisms.broken.misstated import Misstated
 from mechanisms.capabilities import Domain, worst_case_of
 from mechanisms.catalogue import example_data, example_pair
+from mechanisms.filters import (
+    FilteredInteraction,
+    GaussianFilter,
+    GradientStep,
+    RecordStep,
+    RenyiFilter,
+    StatisticsStep,
+)
 from mechanisms.filters.filtered_training import FilteredDPSGDParameters, least_mu, least_renyi
 from mechanisms.filters.privacy_filters import most_spent
 from mechanisms.laws.gaussian_profile import gaussian_delta

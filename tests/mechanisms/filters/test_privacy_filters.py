@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import for_each
 
-from mechanisms import DPSGD, Direction, Filter, FilteredDPSGD, GaussianFilter, RenyiFilter, RenyiOdometer
+from mechanisms import DPSGD, Direction, FilteredDPSGD
+from mechanisms.filters import Filter, GaussianFilter, RenyiFilter, RenyiOdometer
 from mechanisms.filters.filtered_training import FilteredInteraction
 from mechanisms.filters.privacy_filters import LossStatement, gaussian_cost
 

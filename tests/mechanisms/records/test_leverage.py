@@ -10,12 +10,13 @@ from oracles.mechanisms.examples import linear_data
 from oracles.mechanisms.ridge import left_out
 from rows import for_each
 
-from mechanisms import GaussianProfile, QuadraticProfile
+from mechanisms import GaussianProfile
 from mechanisms.base import BOTH, Direction
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.embedded import load
 from mechanisms.data.neighbours import NeighbouringPair
 from mechanisms.data.synthetic import linear_unit_rows
+from mechanisms.laws import QuadraticProfile
 from mechanisms.laws.gaussian_calibration import gaussian_epsilons
 from mechanisms.laws.quadratic_profile import quadratic_log_delta
 from mechanisms.linear.posterior_sampling import PosteriorSampling

@@ -352,7 +352,8 @@ def test_the_example_passes_and_a_quarter_of_its_noise_fails(sigma: str, code: i
 def test_my_loss_reads_a_record_from_a_file_or_standard_input(
     work: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mechanisms import LogisticLoss, PrivacyReport, ReportScales
+    from mechanisms import LogisticLoss, PrivacyReport
+    from mechanisms.releases import ReportScales
 
     report = PrivacyReport(ReportScales(LogisticLoss(), 2.0, 1.0, 0.01), (0.3, -0.2))
     (work / "report.json").write_text(report.to_json())
@@ -377,7 +378,8 @@ def test_my_loss_reads_a_record_from_a_file_or_standard_input(
     ],
 )
 def test_my_loss_never_quotes_the_record(record: str, message: str, work: Path, capsys: Captured) -> None:
-    from mechanisms import LogisticLoss, PrivacyReport, ReportScales
+    from mechanisms import LogisticLoss, PrivacyReport
+    from mechanisms.releases import ReportScales
 
     report = PrivacyReport(ReportScales(LogisticLoss(), 2.0, 1.0, 0.01), (0.3, -0.2))
     (work / "report.json").write_text(report.to_json())

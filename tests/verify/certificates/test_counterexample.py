@@ -14,7 +14,7 @@ from fuzz.calls import unrendered
 from toys.deployments import DATA, QUICK, claim, dp, imported, mechanism, pdp, section, write_uniform
 
 import verify
-from audits import PublicDomain, examination_pairs
+from audits.search import PublicDomain, examination_pairs
 from mechanisms import Relation
 from reports.row import Table
 from verify.certificates.counterexample import members_of, pair_blocks, pair_row

@@ -10,11 +10,12 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from audits import Budget, Estimate, StreamKey, audit_tails, exact_delta, exact_tail
+from audits import Budget, Estimate, StreamKey, audit_tails, exact_delta
 from audits.search.worst_case import search_maximum, search_pair
 from audits.stats.coverage import proportion
 from audits.stats.intervals import empirical_bernstein
 from audits.stats.power import draws_needed, mean_draws_sufficient, outcome_probabilities
+from audits.white_box import exact_tail
 from audits.white_box.exact import compare
 from audits.white_box.tails import loss_sample
 from mechanisms import Dataset, Direction, NeighbouringPair

@@ -14,19 +14,12 @@ from typing import Any
 
 import mpmath
 
-from audits import Estimate, StreamKey, exact_delta, exact_tail
+from audits import Estimate, StreamKey, exact_delta
+from audits.white_box import exact_tail
 from audits.white_box.exact import composed_delta, exact_epsilon
 from audits.white_box.random_matrix import goe_norm_exact, sandwich_exact
-from mechanisms import (
-    BOTH,
-    Bracket,
-    Dataset,
-    Direction,
-    GaussianProfile,
-    NeighbouringPair,
-    Relation,
-    SubsampledGaussianProfile,
-)
+from mechanisms import BOTH, Bracket, Dataset, Direction, GaussianProfile, NeighbouringPair, Relation
+from mechanisms.accounting import SubsampledGaussianProfile
 from mechanisms.accounting.composed_law import compose
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.goe import Normalisation

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from audits import Budget, StreamKey, one_run_bound, one_run_gaussian_bound
+from audits import Budget, StreamKey
+from audits.training import one_run_bound, one_run_gaussian_bound
 from audits.training.one_run import (
     GuessCounts,
     LeastShare,

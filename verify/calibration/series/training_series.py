@@ -14,7 +14,9 @@ from functools import cache, partial
 
 import numpy as np
 
-from audits import Budget, StreamKey, audit_claim, epsilon_from_scores, final_model_epsilon, point_claim
+from audits import Budget, StreamKey, point_claim
+from audits.black_box import audit_claim
+from audits.training import epsilon_from_scores, final_model_epsilon
 from audits.training.canary import audit_canary, claim_from_scores, gradient_canary
 from audits.training.final_model import audit_final_model
 from audits.training.many_canaries import audit_canaries

@@ -10,10 +10,11 @@ import numpy as np
 from audits import Estimate
 from audits.stats.coverage import audit_coverage, proportion
 from audits.verdict import CheckRole
-from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PrivacyReport, ReportScales
+from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, PrivacyReport
 from mechanisms.capabilities import Reportable, coefficients_of
 from mechanisms.data.dataset import FloatArray, row_norms
 from mechanisms.reference import is_reference
+from mechanisms.releases import ReportScales
 from mechanisms.releases.report_terms import corrected_terms, draw_releases
 from reports.numbers import format_number
 from reports.row import Figure

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from audits import SparingAudit, audit_sparingly
 from audits.black_box.claims import PrivacyClaim
 from audits.examination.examine_choose import LEARNED, Named, places
 from audits.examination.examine_pair import PairExamination, PairWork
@@ -31,6 +30,7 @@ from audits.examination.witnesses import (
     spaced,
 )
 from audits.search.design_search import PairSearch
+from audits.sequential import SparingAudit, audit_sparingly
 from audits.verdict import CheckRole, sound
 from mechanisms import Relation
 from reports.numbers import format_number

@@ -20,10 +20,11 @@ import numpy as np
 
 from audits.harness.calls import Handed
 from audits.harness.guarded_subject import call_plan
-from mechanisms import Dataset, Mechanism, PrivacyReport, ReportScales, make_report
+from mechanisms import Dataset, Mechanism, PrivacyReport, make_report
 from mechanisms.capabilities import Reportable
 from mechanisms.data.dataset import FloatArray
 from mechanisms.reference import is_reference
+from mechanisms.releases import ReportScales
 from mechanisms.releases.report_terms import ReportRequirement
 
 from ...kernel.rows import encode, number

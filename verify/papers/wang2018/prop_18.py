@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from audits import Budget, Estimate
-from mechanisms import QuadraticProfile
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair, Relation
+from mechanisms.laws import QuadraticProfile
 from mechanisms.linear.ops_calibrations import PublishedOPSCalibration, proposition_18
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 

@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 
 from audits import Budget
-from mechanisms import QuadraticProfile
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair, Relation
+from mechanisms.laws import QuadraticProfile
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.linear.ridge import ridge_fit
 from reports.row import Figure

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from audits import Budget
-from mechanisms import QuadraticProfile
+from mechanisms.laws import QuadraticProfile
 from mechanisms.linear.ops_calibrations import PublishedOPSCalibration
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 

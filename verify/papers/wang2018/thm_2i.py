@@ -13,8 +13,9 @@ from flint import arb
 
 from audits import Budget, Estimate
 from audits.white_box.tails import worse
-from mechanisms import BOTH, GaussianProfile, PrivacyProfile, QuadraticProfile, Relation
+from mechanisms import BOTH, GaussianProfile, PrivacyProfile, Relation
 from mechanisms.data.dataset import Dataset
+from mechanisms.laws import QuadraticProfile
 from mechanisms.laws.gaussian_calibration import analytic_sigma, upper_quantile
 from mechanisms.linear.adaops_wang2018 import AdaOPS2018, CorrectedRule2018, PublishedRule2018, Settings2018
 from mechanisms.linear.ops_calibrations import largest_gamma

@@ -19,15 +19,8 @@ import verify
 from audits import Budget, StreamKey
 from audits.black_box.black_box_audit import black_box_audit
 from audits.black_box.black_box_results import BlackBoxClaim, BlackBoxOutcome
-from mechanisms import (
-    Dataset,
-    LogisticLoss,
-    NeighbouringPair,
-    ObjectivePerturbation,
-    Relation,
-    ReportScales,
-    make_report,
-)
+from mechanisms import Dataset, LogisticLoss, NeighbouringPair, ObjectivePerturbation, Relation, make_report
+from mechanisms.releases import ReportScales
 from reports import render_markdown
 from reports.row import Audience
 from verify.certificates import certificate as certificate_module

@@ -20,8 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from leaks import MECHANISMS, drawn, worlds
 
-from mechanisms import Dataset, LogisticLoss, PrivacyReport, ReportScales, SquaredLoss, make_report
+from mechanisms import Dataset, LogisticLoss, PrivacyReport, SquaredLoss, make_report
 from mechanisms.capabilities import Domain
+from mechanisms.releases import ReportScales
 from verify.certificates.config.config import DataSection
 from verify.certificates.release.published import publishable, published_bytes, strict_json
 from verify.cli import invoke

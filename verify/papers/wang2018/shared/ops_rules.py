@@ -15,9 +15,9 @@ from flint import arb
 
 from audits import Estimate
 from audits.search.worst_case import adversarial_pairs
-from mechanisms import QuadraticProfile
 from mechanisms.data.dataset import Dataset
 from mechanisms.data.neighbours import NeighbouringPair, Relation
+from mechanisms.laws import QuadraticProfile
 from mechanisms.linear.ops_calibrations import Calibration, CorrectedOPSCalibration, PublishedOPSCalibration
 from mechanisms.linear.posterior_sampling import PosteriorSampling
 from mechanisms.numerics.balls import Ball, enclose
