@@ -14,11 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 from markdown import Markdown
+from packages import ROOMS, public_packages
 
 ROOT = Path(__file__).resolve().parent.parent
-from packages import public_packages
-
-ROOMS = ("mechanisms", "audits", "verify", "reports")
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for place in ("*.md", "docs/**/*.md")
