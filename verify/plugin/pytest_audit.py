@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,15 +33,16 @@ from ..papers.registry import DISPLAY
 from ..runs.case_run import decide_case
 from ..runs.statement_run import defects
 
-#: What a test may expect -> the outcomes with which it passes; of pairs that are given, in the words of before too.
+#: What a test may expect -> the outcomes with which it passes.
 EXPECTATIONS = {
     "pass": (Outcome.HOLDS,),
     "fail": (Outcome.FAILS,),
     "no violation": (Outcome.HOLDS, Outcome.UNDECIDED),
-    "holds": (Outcome.HOLDS,),
-    "fails": (Outcome.FAILS,),
-    "not refuted": (Outcome.HOLDS, Outcome.UNDECIDED),
 }
+#: What a test expected in the version before -> the same now.
+RENAMED = {"holds": "pass", "fails": "fail", "not refuted": "no violation"}
+#: What an undecided claim of a search rests on -> why it is undecided.
+OPEN = {Ground.NO_VIOLATION: Reason.NO_FINITE_TEST, Ground.MISSTATED: Reason.MISSTATED}
 OUTCOMES = {Decision.PASS: Outcome.HOLDS, Decision.FAIL: Outcome.FAILS, Decision.UNDECIDED: Outcome.UNDECIDED}
 #: Why an audit is no answer at all, whatever was expected.
 NO_ANSWER = (Reason.INCONSISTENT, Reason.UNCONFIRMED, Reason.MISSTATED, Reason.NOT_TESTED, Reason.INTERRUPTED)
@@ -106,7 +108,7 @@ class Auditor:
             A ``PrivacyClaim`` (``audits.black_box.claims``) states a whole curve, or privacy for several records.
         expect : {"pass", "fail", "no violation"}
             By default "pass" of a pair that is given (a mechanism of yours then needs ``vouched_by``), "no violation"
-            where pairs are searched. "holds", "fails", "not refuted" say the same of a pair.
+            where pairs are searched. "holds", "fails" and "not refuted" of before give a warning.
         searched
             Without a pair: ``epsilon``, ``delta`` and the other options of ``audits.audit`` but for the seed;
             ``failure_prob`` is by default the test's share.
@@ -127,7 +129,11 @@ class Auditor:
             or (pair is not None and searched)
         ):
             raise AuditFailure("privacy_audit must be given a pair and a claim, or epsilon and options of audits.audit")
-        expect = expect or ("no violation" if pair is None else "holds")
+        expect = expect or ("no violation" if pair is None else "pass")
+        if expect in RENAMED:
+            words = f"expect={expect!r} is expect={RENAMED[expect]!r} now; the old word goes with the next version"
+            warnings.warn(words, DeprecationWarning, stacklevel=2)
+            expect = RENAMED[expect]
         if expect not in EXPECTATIONS:
             raise AuditFailure(f"expect must be one of {', '.join(EXPECTATIONS)}, got expect={expect!r}")
         if pair is None or claim is None:
@@ -194,8 +200,9 @@ class Auditor:
         deciding = next((check.evidence for check in finding.checks if check.name == finding.verdict.check), None)
         if deciding is None or found.decision is Decision.UNDECIDED:
             deciding = Evidence(Claim(QUANTITY, 0.0, delta, epsilon), reason="no number decides it")
-        misstated, open_ = finding.verdict.ground is Ground.MISSTATED, found.decision is Decision.UNDECIDED
-        reason = Reason.MISSTATED if misstated else Reason.NO_FINITE_TEST if open_ else Reason.NONE
+        reason = Reason.NONE
+        if found.decision is Decision.UNDECIDED:
+            reason = OPEN.get(finding.verdict.ground, Reason.NOT_TESTED)
         row = {
             "kind": "audit",
             "test": self.test,
@@ -213,21 +220,25 @@ class Auditor:
             "error": None,
         }
         self.rows.append(row)
-        looked = not open_ or finding.verdict.ground is Ground.NO_VIOLATION
-        if OUTCOMES[found.decision] not in EXPECTATIONS[expect] or not looked:
+        if not as_expected(row):
             raise AuditFailure(f"expected {expect!r}, got\n{found.summary()}")
         return row
 
     def _judge(self, row: Row) -> None:
-        outcome = Outcome[row["outcome"]]
-        reason = Reason[row["reason"]]
-        if not row["error"] and reason not in NO_ANSWER and outcome in EXPECTATIONS[row["expect"]]:
+        if as_expected(row):
             return
+        outcome, reason = Outcome[row["outcome"]], Reason[row["reason"]]
         epsilon, delta = row["params"]["epsilon"], row["params"]["delta"]
         raise AuditFailure(
-            f"({epsilon:g}, {delta:g}) was expected to be {row['expect']!r} for {row['mechanism']}, "
+            f"expected {row['expect']!r} of ({epsilon:g}, {delta:g}) for {row['mechanism']}, "
             f"got {outcome.name.lower().replace('_', ' ')}: {found_words(row)}{WAY_OUT.get(reason, '')}"
         )
+
+
+def as_expected(row: Row) -> bool:
+    """Return whether an audit answered, and as its test expects."""
+    answered = not row["error"] and Reason[row["reason"]] not in NO_ANSWER
+    return answered and Outcome[row["outcome"]] in EXPECTATIONS[row["expect"]]
 
 
 def found_words(row: Row, *, typographic: bool = False) -> str:

@@ -27,7 +27,6 @@ from reports.row import (
 
 from ..engine.versions import header
 from ..kernel.rows import Row, dumps, word_of
-from ..kernel.verdict import Reason
 from ..kernel.words import setting, verdict_sentence
 
 SCHEMA_VERSION = 1
@@ -120,11 +119,9 @@ def _callout(session: Session, audits: list[Row]) -> Callout:
     if session.errors or not session.complete:
         count = len(session.errors)
         return Callout(Tone.WARNING, "Incomplete", f"{text} {count} rows stand for tests or checks that stopped.")
-    from .pytest_audit import EXPECTATIONS
+    from .pytest_audit import as_expected
 
-    allowed = {expect: {outcome.name for outcome in outcomes} for expect, outcomes in EXPECTATIONS.items()}
-    inconsistent = Reason.INCONSISTENT.name
-    unmet = [row for row in audits if row["reason"] == inconsistent or row["outcome"] not in allowed[row["expect"]]]
+    unmet = [row for row in audits if not as_expected(row)]
     if unmet:
         return Callout(Tone.BAD, f"{len(unmet)} claims are not as their tests expect", text)
     return Callout(Tone.GOOD, "Every claim is as its test expects", text)

@@ -331,5 +331,5 @@ def test_a_refutation_by_few_discrete_outputs_lies_above_the_claim_and_fails_a_u
         test = audit_claim(Odd(outputs), PAIR, claim, Budget(700, 1e-6, StreamKey(2, ("few",))))
         assert test.outcome is BlackBoxOutcome.REFUTED
         assert test.delta.low > delta
-    row = Auditor("a test", "", seed=1, n_draws=700, failure_prob=1e-6)(Odd(outputs), PAIR, (1.0, 0.0), expect="fails")
+    row = Auditor("a test", "", seed=1, n_draws=700, failure_prob=1e-6)(Odd(outputs), PAIR, (1.0, 0.0), expect="fail")
     assert row["outcome"] == "FAILS"

@@ -126,7 +126,7 @@ def test_the_cells_of_a_sweep_add_up_to_what_it_says(tmp_path: Path, trees: list
 def test_the_audits_of_a_test_never_spend_more_than_it_has() -> None:
     audit = Auditor("a test", "", seed=1, n_draws=500, failure_prob=TOTAL)
     pair = NeighbouringPair.remove(load("fair"), 0)
-    rows = [audit(PosteriorSampling(1.0, 1.0), pair, (1.0, 1e-3), expect="not refuted") for _ in range(4)]
+    rows = [audit(PosteriorSampling(1.0, 1.0), pair, (1.0, 1e-3), expect="no violation") for _ in range(4)]
     assert [row["failure_prob"] for row in rows] == [TOTAL / (k * (k + 1)) for k in range(1, 5)]
     assert audit.budget.ledger is not None
     assert total(audit.budget.ledger.leaves()) == pytest.approx(TOTAL * 4 / 5, rel=1e-12)

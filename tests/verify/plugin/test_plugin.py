@@ -60,12 +60,12 @@ def test_sweep(privacy_audit, gamma):
 
 def test_loss(privacy_audit):
     privacy_audit(SumWithLoss(2.0), PAIR, (1.0, 0.05), vouched_by={"who": "its author", "proof": "10.1000/182"})
-    privacy_audit(SumWithLoss(0.2), PAIR, (1.0, 0.05), expect="fails")
+    privacy_audit(SumWithLoss(0.2), PAIR, (1.0, 0.05), expect="fail")
 
 
 def test_outputs_alone(privacy_audit):
-    privacy_audit(Sum(2.0), PAIR, (1.0, 0.05), expect="not refuted")
-    privacy_audit(Sum(0.1), PAIR, (1.0, 0.05), expect="fails")
+    privacy_audit(Sum(2.0), PAIR, (1.0, 0.05), expect="no violation")
+    privacy_audit(Sum(0.1), PAIR, (1.0, 0.05), expect="fail")
 
 
 def test_nothing_of_ours():
@@ -210,9 +210,9 @@ def test_failures_are_one_line_and_what_stopped_leaves_an_error_row(suite: Path)
     done = run(suite, "test_failing.py", "--privacy-record=r.jsonl", "--privacy-report=r.pdf")
     assert done.returncode == 1
     out = " ".join(done.stdout.split())
-    assert "(1, 0.05) was expected to be 'holds' for sum, got fails:" in out
+    assert "expected 'pass' of (1, 0.05) for sum, got fails:" in out
     assert "name whoever vouches for it: vouched_by={'who': ..., 'proof': ...}" in out
-    assert "expect='not refuted' is all that outputs alone can give" in out
+    assert "expect='no violation' is all that outputs alone can give" in out
     assert "claim must be (epsilon, delta) or a Guarantee, got claim='1.0'" in out
     assert "INCOMPLETE: 1 tests stopped with an error" in out
     header, *rows = lines(suite / "r.jsonl")
@@ -366,13 +366,13 @@ def test_a_service_is_a_mechanism_like_any_other(monkeypatch: pytest.MonkeyPatch
     with FakeServer() as server:
         audit = Auditor("a test", "", seed=1, n_draws=4000, failure_prob=1e-4)
         service = ServiceMechanism(f"{server.url}?token=s31337")
-        row = audit(service, pair, (1.0, 0.0), expect="not refuted")
+        row = audit(service, pair, (1.0, 0.0), expect="no violation")
         server.change(scale=0.25)
-        assert audit(service, pair, (1.0, 0.0), expect="fails")["outcome"] == "FAILS"
+        assert audit(service, pair, (1.0, 0.0), expect="fail")["outcome"] == "FAILS"
         assert row["mechanism"] == server.url
         service.close()
     with pytest.raises(AuditFailure, match=r"not tested: no pair of data sets was reached: the service .*sides$"):
-        audit(service, pair, (1.0, 0.0), expect="not refuted")
+        audit(service, pair, (1.0, 0.0), expect="no violation")
     assert "31337" not in json.dumps(audit.rows)
 
 

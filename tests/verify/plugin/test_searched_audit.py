@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from mechanisms import AdaSSP
-from verify.plugin.pytest_audit import AuditFailure, Auditor
+from mechanisms import AdaSSP, Dataset, NeighbouringPair, PosteriorSampling
+from verify.plugin.pytest_audit import AuditFailure, Auditor, as_expected
 from verify.plugin.pytest_record import Session, document
 
 SMALL = {"pairs": 1, "draws": 2_000}
@@ -104,6 +104,22 @@ def test_the_report_of_a_session_shows_it() -> None:
     shown = repr(document(session, date="2026-01-01"))
     assert "Every claim is as its test expects" in shown
     assert "enough_noise" in shown
+
+
+@pytest.mark.parametrize("reason", ["NOT_TESTED", "MISSTATED", "INTERRUPTED", "UNCONFIRMED", "INCONSISTENT"])
+def test_what_is_no_answer_is_as_nobody_expects(reason: str) -> None:
+    row = {"outcome": "UNDECIDED", "reason": reason, "expect": "no violation", "error": None}
+    assert as_expected(row | {"reason": "DRAWS_ALONE"})
+    assert not as_expected(row)
+    assert not as_expected(row | {"reason": "DRAWS_ALONE", "error": {"type": "ValueError", "message": ""}})
+
+
+def test_words_of_before_are_taken_with_a_warning() -> None:
+    pair = NeighbouringPair.add(Dataset([[0.5]], [0.5], 1.0, 1.0), [0.5], 1.0)
+    mechanism = PosteriorSampling(0.01, 1.0)
+    for old, new in (("holds", "pass"), ("not refuted", "no violation")):
+        with pytest.warns(DeprecationWarning, match=f"expect='{old}' is expect='{new}' now"):
+            assert auditor()(mechanism, pair, (2.0, 0.1), expect=old)["expect"] == new
 
 
 @pytest.mark.slow

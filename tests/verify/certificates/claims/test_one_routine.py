@@ -178,7 +178,7 @@ def test_the_fixture_still_fails_where_noise_is_too_small() -> None:
     """The true thing passes above; the same mechanism with less noise does not."""
     mechanism = ObjectivePerturbation(LogisticLoss(), 4.0, 1.0)
     row = Auditor(test="one", statement="", seed=7, n_draws=4000, failure_prob=1e-3)(
-        mechanism, PAIR, (EPSILON, 1e-6), expect="fails"
+        mechanism, PAIR, (EPSILON, 1e-6), expect="fail"
     )
     assert row["outcome"] == "FAILS"
 
