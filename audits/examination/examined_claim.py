@@ -25,9 +25,10 @@ from mechanisms.reference import is_reference
 from ..black_box.claims import PrivacyClaim, implied_by
 from ..density_tests.stated_worst import stated_worst
 from ..estimate import Budget, Estimate, Result
+from ..harness.call_apart import forkable
 from ..harness.calls import Deadline, OutOfTime, open_calls
 from ..harness.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
-from ..harness.fresh_process import ProcessServer, forkable
+from ..harness.fresh_process import ProcessServer
 from ..harness.guarded_subject import Subject
 from ..harness.open_subject import subject_of
 from ..harness.output_leaves import at_every_call

@@ -46,6 +46,8 @@ def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
     from .folder.certificate_files import foreign, refuse_links, shown
 
     wanted = DEFAULT_FOLDER if out is None else out
+    if out is None:
+        _forget_died(wanted)
     made = [path for path in (wanted, *wanted.parents) if not path.exists() and not path.is_symlink()]
     try:
         if out is not None and out.is_dir():
@@ -66,6 +68,21 @@ def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
             with contextlib.suppress(OSError):
                 path.rmdir()
         raise
+
+
+def _forget_died(parent: Path) -> None:
+    """Take away the folder that a run made which died in a call of its mechanism, and is done again here."""
+    from audits.harness.call_note import process_before
+
+    from ..engine.held import HOLDER, holder_pid
+
+    before = process_before()
+    for folder in [] if before is None else [path.parent for path in parent.glob(f"*/{HOLDER}")]:
+        if holder_pid(folder) == before:
+            (folder / HOLDER).unlink()
+            _forget(folder)
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _forget(folder: Path) -> None:
@@ -134,6 +151,7 @@ def certify(
     folder alone. With it, what may be published is printed and written to a release folder beside the curator's, which
     stays inside.
     """
+    from audits.harness.call_note import may_be_done_again
     from reports.row import Audience
 
     from ..cli_work import DEFAULT_FOLDER, default_jobs
@@ -171,6 +189,7 @@ def certify(
         if before.holds(request):
             code = _say_before(before, request)
         else:
+            may_be_done_again(unless=draw_again)  # which counts each time
             with kept_answers(loaded, lambda line: click.echo(line, err=True) if inside else None) as answers:
                 code = _decide_and_write(request, before, folder, jobs, phases, answers)
     _say_where(folder, [each.value for each in (wanted if inside else [reader])])

@@ -30,6 +30,7 @@ from audits.examination.witnesses import (
     outputs_said,
     spaced,
 )
+from audits.harness.call_note import end_as_calling
 from audits.search.design_search import PairSearch
 from audits.verdict import CheckRole, sound
 from mechanisms import Relation
@@ -125,7 +126,11 @@ def runner(
 
 
 def _died(work: PairWork) -> PairExamination:
-    """Return what is known of a pair whose process ended every time: nothing, which is told and supports nothing."""
+    """Return what is known of a pair whose process ended every time: nothing, which is told and supports nothing.
+
+    It may have been a call of the mechanism that it ended in: then all is done again with calls apart, where it may.
+    """
+    end_as_calling()
     return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), law=f"{work.name}: {DIED}")
 
 
