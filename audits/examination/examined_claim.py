@@ -137,6 +137,11 @@ class Examination(Result):
         return max((pair.visible for pair in self.pairs if not pair.skipped), default=1.0)
 
     @property
+    def whole(self) -> bool:
+        """Whether the outputs of every pair compared were read whole, so that of them nothing was left unseen."""
+        return all(pair.whole for pair in self.pairs if not pair.skipped)
+
+    @property
     def missing(self) -> str:
         """What was not examined, and why; empty when the demand is met."""
         if self.reference:

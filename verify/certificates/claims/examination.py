@@ -271,7 +271,7 @@ def examined_row(examination: Examination, deployment: Deployment, relation: Rel
         "refused": [
             {"name": pair.name, "reason": "; ".join(sorted(set(pair.refused)))} for pair in examination.skipped
         ],
-        "visible": examination.visible,
+        "visible": examination.visible if examination.whole else None,  # of what is not read, no leak is seen
         "demand": {"pairs": examination.demand.pairs, "draws": examination.demand.draws},
         "contract": [
             {"name": each.name, "outcome": each.outcome.name, "words": each.words} for each in examination.contract
@@ -346,13 +346,11 @@ def _sparing_check(audit: SparingAudit) -> Check:
 
 
 def _sparing_violation(audit: SparingAudit, claim: PrivacyClaim, members: Any) -> Violation | None:
-    """Return the refuted claim in numbers; no epsilon larger than the claimed one is bet against."""
+    """Return the refuted claim in numbers."""
     if not audit.refuted:
         return None
-    claimed, hits = claimed_words(claim), spaced(audit.hits)
-    return Violation(
-        claimed, math.nan, claim.delta, audit.failure_prob, audit.pair, "", outputs_said(audit.event), hits, members
-    )
+    claimed, event, hits = claimed_words(claim), outputs_said(audit.event), spaced(audit.hits)
+    return Violation(claimed, audit.epsilon, claim.delta, audit.failure_prob, audit.pair, "", event, hits, members)
 
 
 def _sparing_advice(audit: SparingAudit, violation: Violation | None) -> str:
