@@ -15,6 +15,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
+from audits.harness import call_note
+
 from .messages.errors import one_line
 
 #: Seconds that a command has to end after SIGTERM, and to leave after its work.
@@ -48,8 +50,10 @@ def become_child(what: Callable[[], str]) -> Callable[[int], object]:
 
     SIGINT and SIGTERM are passed on as SIGTERM, which is a ``KeyboardInterrupt`` there; its own SIGINT is none: a BLAS
     that finds no memory sends itself one. A second signal, or a SIGTERM that is not obeyed within ``GRACE`` seconds,
-    kills the child. A parent that is killed takes it along (on Linux). ``what``: what has ended where no code was said.
+    kills the child. A parent that is killed takes it along (on Linux). A child that died in a call of a mechanism is
+    followed by another one, which makes its calls apart. ``what``: what has ended where no code was said.
     """
+    call_note.open_note()
     reading, writing = os.pipe()
     before, parent, word = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING), os.getpid(), os.urandom(16)
     try:
@@ -59,7 +63,12 @@ def become_child(what: Callable[[], str]) -> Callable[[int], object]:
         os._exit(2)
     if child:
         os.close(writing)
-        os._exit(_code_of(child, reading, before, word, what))
+        code = _code_of(child, reading, before, word, what)
+        if code is not None:
+            os._exit(code)
+        os.close(reading)
+        os.environ[call_note.AGAIN] = str(child)
+        return become_child(what)
     os.close(reading)
     _end_with(parent, writing)
     signal.signal(signal.SIGINT, _not_ours)
@@ -126,8 +135,11 @@ def _end_with(parent: int, writing: int) -> None:
         os._exit(2)
 
 
-def _code_of(child: int, reading: int, before: Iterable[int], word: bytes, what: Callable[[], str]) -> int:
-    """Wait for the end of a child, and return the code that it said after the word that only it knows, or 2."""
+def _code_of(child: int, reading: int, before: Iterable[int], word: bytes, what: Callable[[], str]) -> int | None:
+    """Wait for the end of a child, and return the code that it said after the word that only it knows, or 2.
+
+    None if its work is to be done again.
+    """
     first: list[float] = []
     late: list[str] = []
 
@@ -154,6 +166,8 @@ def _code_of(child: int, reading: int, before: Iterable[int], word: bytes, what:
         if known:
             return int(code)
     ended = os.waitstatus_to_exitcode(status)
+    if not first and call_note.died_calling(ended):
+        return None
     how = [*late, f"{signal.Signals(-ended).name} in the middle" if ended < 0 else f"exit {ended} in the middle"][0]
     hint = "too little memory, or a library that ends programs; what was decided is kept"
     with suppress(OSError):

@@ -55,8 +55,12 @@ def executor_of(
     return executors.Processes(n_jobs) if apart else executors.local(n_jobs)
 
 
-def prepare_folder(out: Path | None, *, resume: bool, leaves: Sequence[str] = ()) -> Path:
+def prepare_folder(
+    out: Path | None, *, resume: bool, leaves: Sequence[str] = (), parent: Path = DEFAULT_FOLDER
+) -> Path:
     """Return a folder that exists and can be written, before any work is done; the command will leave files there.
+
+    Without ``out`` it is the next numbered one under ``parent``.
 
     Raises ``UserError`` if it cannot be written, holds a run already and ``resume`` was not asked for, or has something
     else than a file under a name that the command ``leaves``.
@@ -65,7 +69,7 @@ def prepare_folder(out: Path | None, *, resume: bool, leaves: Sequence[str] = ()
         if out is None:
             if resume:
                 raise UserError("--resume must come with --out, got no --out")
-            return fresh_folder()
+            return fresh_folder(parent)
         if out.exists() and not out.is_dir():
             raise UserError(f"out must be a folder, got out={out}")
         if out.exists() and any(out.iterdir()) and not resume:

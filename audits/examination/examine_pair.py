@@ -111,6 +111,7 @@ class PairExamination:
     cause: str = ""  #: the likely cause where the claim is refuted, read off the draws; empty where they tell none
     #: which types the numbers of each data set have, in words, where only these differ; empty otherwise
     types: str = ""
+    whole: bool = True  #: whether its rows are all of the outputs: numbers of one shape, or objects rebuilt from them
     silent: str = ""  #: why outputs can tell nothing, in words; empty where they may
     fresh: FreshAudits | None = None  #: what its draws in fresh processes say; None where none were asked for
     #: the pair itself where it refutes the claim; None elsewhere, as results are sent between processes
@@ -210,6 +211,7 @@ def _questioned(work: PairWork, encoded: EncodedSubject) -> PairExamination:
         visible,
         miscounted=has_miscounted(encoded.subject),
         types=encoded.types,
+        whole=encoded.plain,
         silent=_silent(recorded),
         fresh=fresh,
     )

@@ -69,6 +69,8 @@ def shortfall(demand: Demand, drawn: tuple[DrawnPair, ...], visible: float) -> s
             f"{full} of at least {demand.pairs} pairs of data sets were drawn from at least {demand.draws:,} times "
             "on both sides"
         )
+    if visible >= 1 and limit < 1:
+        return f"no leak could have been seen (one of at most {limit:g} is asked for)"
     if not visible <= limit:
         return f"leaks rarer than {visible:.3g} could not have been seen (at most {limit:g} is asked for)"
     return ""

@@ -25,9 +25,10 @@ from mechanisms.reference import is_reference
 from ..black_box.claims import PrivacyClaim, implied_by
 from ..density_tests.stated_worst import stated_worst
 from ..estimate import Budget, Estimate, Result
+from ..harness.call_apart import forkable
 from ..harness.calls import Deadline, OutOfTime, open_calls
 from ..harness.contract import Conduct, ContractFinding, ContractOutcome, contract_findings
-from ..harness.fresh_process import ProcessServer, forkable
+from ..harness.fresh_process import ProcessServer
 from ..harness.guarded_subject import Subject
 from ..harness.open_subject import subject_of
 from ..harness.output_leaves import at_every_call
@@ -134,6 +135,11 @@ class Examination(Result):
     def visible(self) -> float:
         """The smallest probability of an event on one side that would have been found on every pair compared."""
         return max((pair.visible for pair in self.pairs if not pair.skipped), default=1.0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the outputs of every pair compared were read whole, so that of them nothing was left unseen."""
+        return all(pair.whole for pair in self.pairs if not pair.skipped)
 
     @property
     def missing(self) -> str:

@@ -45,6 +45,11 @@ class ProcessExited(CallEnded):
     """The mechanism's process ended while a request was open: ``exit 3``, ``signal 11``."""
 
 
+def exit_code(stop: SystemExit) -> int:
+    """Return the code with which a process ends that raises this."""
+    return stop.code & 255 if isinstance(stop.code, int) else int(stop.code is not None)
+
+
 #: Data sets up to this many bytes are copied for every call; larger ones again only after they were written to.
 SMALL_DATA = 1 << 16
 
@@ -56,7 +61,7 @@ class Handed:
         self._original = dataset
         self.public = bool(getattr(dataset, "public", False))
         self._copy: Any = None
-        self._small = sum(getattr(array, "nbytes", 0) for array in _arrays(dataset).values()) <= SMALL_DATA
+        self._small = sum(getattr(array, "nbytes", 0) for array in arrays_of(dataset).values()) <= SMALL_DATA
 
     def give(self) -> Any:
         """Return a copy that a call may keep and write to."""
@@ -66,20 +71,21 @@ class Handed:
 
     def take_back(self) -> bool:
         """Return whether the copy handed out last was written to; such a copy is not handed out again."""
-        before, after = _arrays(self._original), _arrays(self._copy)
-        written = any(not _same(array, after.get(name)) for name, array in before.items())
+        before, after = arrays_of(self._original), arrays_of(self._copy)
+        written = any(not unchanged(array, after.get(name)) for name, array in before.items())
         if written:
             self._copy = None
         return written
 
 
-def _arrays(dataset: Any) -> dict[str, Any]:
+def arrays_of(dataset: Any) -> dict[str, Any]:
+    """Return the arrays of a data set by name, of those that a mechanism may write to."""
     parts = {name: getattr(dataset, name, None) for name in ("X", "y")}
     return {name: array for name, array in parts.items() if isinstance(array, np.ndarray)}
 
 
 def _copied(dataset: Any) -> Any:
-    arrays = _arrays(dataset)
+    arrays = arrays_of(dataset)
     if not arrays:
         return copy.deepcopy(dataset)
     made = copy.copy(dataset)
@@ -88,7 +94,8 @@ def _copied(dataset: Any) -> Any:
     return made
 
 
-def _same(first: Any, second: Any) -> bool:
+def unchanged(first: Any, second: Any) -> bool:
+    """Return whether an array is another one, value by value."""
     if not isinstance(second, np.ndarray) or first.shape != second.shape or first.dtype != second.dtype:
         return False
     if first.nbytes <= SMALL_DATA and not first.dtype.hasobject and first.tobytes() == second.tobytes():

@@ -15,7 +15,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -39,8 +38,6 @@ PATIENCE, GRACE = 600.0, 5.0
 ENDED = "it ended without an answer"
 #: Threads of native libraries would be lost in a fork.
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-#: Libraries whose own threads no fork survives.
-UNFORKABLE = ("torch", "jax", "tensorflow")
 #: What a server is started with; the path of this process is its path.
 PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -265,12 +262,6 @@ def close_own_server() -> None:
     found = _OWN.pop(os.getpid(), None)
     if found is not None:
         found.close()
-
-
-def forkable() -> bool:
-    """Return whether this process may be forked with all that it holds: on Linux, with no thread that is at work."""
-    idle = all(thread is threading.current_thread() or thread.daemon for thread in threading.enumerate())
-    return sys.platform == "linux" and idle and not any(name in sys.modules for name in UNFORKABLE)
 
 
 def _path() -> list[str]:

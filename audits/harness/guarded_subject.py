@@ -17,7 +17,20 @@ from mechanisms.numerics.ticks import listening, tick
 
 from ..estimate import StreamKey
 from ..white_box.tails import CHUNK
-from .calls import CallEnded, Deadline, Handed, OutOfTime, generator, global_state, guarded, reseed_globals
+from .call_apart import apart
+from .call_note import calling
+from .calls import (
+    CallEnded,
+    Deadline,
+    Handed,
+    OutOfTime,
+    ProcessExited,
+    exit_code,
+    generator,
+    global_state,
+    guarded,
+    reseed_globals,
+)
 from .forms import Rebuilt
 from .output_leaves import ABSENT, Refusal, shown
 from .outputs import Layout
@@ -40,6 +53,15 @@ def without_draw(mechanism: Any) -> str:
     kind = f"the class {mechanism.__name__}" if isinstance(mechanism, type) else type(mechanism).__name__
     rule = "an instance" if isinstance(mechanism, type) else "an object of a class"
     return f"be {rule} with the method draw(self, dataset, n_draws, *, rng), which returns n_draws outputs; got {kind}"
+
+
+def _outputs(mechanism: Any, dataset: Any, n_draws: int, rng: np.random.Generator) -> Outputs:
+    """Return the outputs of one call; to end the program is one."""
+    try:
+        with calling():
+            return outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+    except SystemExit as stop:
+        raise ProcessExited(f"exit {exit_code(stop)}") from None
 
 
 class Call(NamedTuple):
@@ -98,8 +120,8 @@ class Subject:
     def new(self) -> Any:
         """Return a pristine mechanism, or the one there is."""
         if self.fresh is not None:
-            return self.fresh()
-        return self.mechanism if self.pristine is None else copy.deepcopy(self.pristine)
+            return apart(self.fresh())
+        return apart(self.mechanism if self.pristine is None else copy.deepcopy(self.pristine))
 
     def call(self, mechanism: Any, handed: Handed, n_draws: int, seed: int) -> list[Outputs]:
         """Return ``n_draws`` outputs of one call; where it raises, of a call for each of them.
@@ -122,7 +144,7 @@ class Subject:
         reseed_globals(seed)
         with self._counted(n_draws):
             try:
-                return outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+                return _outputs(mechanism, dataset, n_draws, rng)
             finally:
                 self.ledger.wrote |= handed.take_back()
 
@@ -162,7 +184,7 @@ class Subject:
         before, globally = rng.bit_generator.state, global_state()
         with self._counted(n_draws):
             try:
-                outputs: Any = outputs_of(mechanism.draw(dataset, n_draws, rng=rng), n_draws)
+                outputs: Any = _outputs(mechanism, dataset, n_draws, rng)
             except Exception as stop:  # what a mechanism raises is an output of it
                 outputs = self._refusal(stop, public=handed.public)
         self.ledger.wrote |= handed.take_back()

@@ -125,6 +125,9 @@ BLOCK, BLOCK_SHARE = 12, 0.12
 #: A claimed curve is bet against where its delta first falls to these.
 SPARING_DELTAS = (0.3, 0.2, 0.1, 0.01, 1e-3, 1e-6)
 
+#: Larger epsilons are bet against in turn, each so many times the one before and at least so much larger, so many.
+LARGER, LARGER_BY, MOST_LARGER = 1.02, 0.002, 80
+
 #: The claim that outputs say nothing.
 ALIKE = Point(0.0, 0.0, 0.0)
 
@@ -143,6 +146,9 @@ class SparingAudit(Result):
     event : str
         On what the best bet is, in words.
     hits : str, how often that happened in the draws of either data set that were bet on
+    epsilon : float
+        The largest epsilon, at the claimed delta, that the same draws refute with ``failure_prob`` of all: the true one
+        is larger. nan where none beyond the claimed one is refuted, and of a curve.
     point : Point or None, the claimed point that this bet is against
     wealth : tuple of (int, float)
         Draws so far, the pilot included, and the log of the wealth after them; begins with the pilot and 0.
@@ -168,6 +174,7 @@ class SparingAudit(Result):
     cut: bool = False
     refused: bool = False
     hits: str = ""
+    epsilon: float = math.nan
 
     @property
     def log_wealth(self) -> float:
@@ -303,6 +310,8 @@ class _Audit:
         self._points = [p for p in bet_points(box, box.points(), SPARING_DELTAS) if p.epsilon <= MAX_EPSILON]
         self._pair = ""
         self._player: Player | None = None
+        self._pilot: Pair | None = None
+        self._blocks: list[Pair] = []
         self._wealth: list[tuple[int, float]] = []
         self.unreached = self.spared = ""
         self.cut = self.refused = False
@@ -321,7 +330,8 @@ class _Audit:
             return
         pilot, self._pair = chosen, chosen.named.name
         layout = pilot.layout(self._subject)
-        player = self._player = Player(pilot.rows(layout), self._points)
+        self._pilot = pilot.rows(layout)
+        player = self._player = Player(self._pilot, self._points)
         self._wealth.append((self._used, 0.0))
         key, of_pair = self._budget.key.child("bets"), sum(len(part) for part in (*pilot.first, *pilot.second))
         enough = -math.log(self._budget.spend("the claim"))
@@ -330,8 +340,8 @@ class _Audit:
             block = key.child(str(len(self._wealth)))
             coins = block.child("coins").rng().random(size) < 0.5
             first, second = drawn(self._subject, pilot.members, coins, block)
-            grown = player.bet((encoded(first, layout), encoded(second, layout)))
-            self._wealth.append((self._used, self._wealth[-1][1] + grown))
+            self._blocks.append((encoded(first, layout), encoded(second, layout)))
+            self._wealth.append((self._used, self._wealth[-1][1] + player.bet(self._blocks[-1])))
             of_pair += size
 
     def _chosen(self, pairs: Sequence[Named]) -> PilotPair | None:
@@ -357,12 +367,37 @@ class _Audit:
         """Return how well the two data sets are told apart; few draws say hardly more than that of any claim."""
         return Player(pilot.rows(pilot.layout(self._subject)), [ALIKE]).promise
 
+    def _least_epsilon(self, enough: float) -> float:
+        """Return the last of a fixed sequence of larger epsilons each of which the same draws refute; nan for none.
+
+        Whatever the true epsilon is, it is called too small only if the first of the sequence that is not below it is
+        refuted, which has the failure probability of one bet: none is spent twice.
+        """
+        least, epsilon = math.nan, self._claim.epsilon
+        for _ in range(MOST_LARGER):
+            epsilon = max(LARGER * epsilon, epsilon + LARGER_BY)
+            points = [replace(point, epsilon=epsilon) for point in self._points]
+            if self._claim.curve is not None or epsilon > MAX_EPSILON or not self._refuted(points, enough):
+                break
+            least = epsilon
+        return least
+
+    def _refuted(self, points: Sequence[Point], enough: float) -> bool:
+        """Return whether bets on the same draws refute other points."""
+        assert self._pilot is not None
+        player, wealth = Player(self._pilot, points), 0.0
+        for block in self._blocks:
+            wealth += player.bet(block)
+            if wealth >= enough:
+                return True
+        return False
+
     def result(self) -> SparingAudit:
         event, point, seen = "", None, ""
         if self._player is not None and len(self._wealth) > 1:
             sets, point, hits = self._player.best()
             event, seen = ("", "") if sets is None else (sets.event, str(hits))
-        return SparingAudit(
+        found = SparingAudit(
             self._subject.name,
             self._claim,
             self._pair,
@@ -377,3 +412,4 @@ class _Audit:
             self.refused,
             seen,
         )
+        return replace(found, epsilon=self._least_epsilon(-math.log(found.failure_prob))) if found.refuted else found

@@ -92,6 +92,32 @@ def test_only_a_code_that_was_said_is_taken(work: str, code: int, words: str) ->
     assert error.startswith(words) if words else error == ""
 
 
+#: A call of a mechanism that dies, each time that it is made.
+DIES = "cli_child.call_note.{first}(); from audits.harness.call_note import calling\n    with calling(): {died}"
+
+
+@pytest.mark.parametrize(
+    ("first", "died", "code"),
+    [
+        (
+            "may_be_done_again",
+            "print(1, flush=True); 'PDP_VERIFY_CALLS_APART' in os.environ or os.abort()\n    return 3",
+            3,
+        ),
+        ("may_be_done_again", "print(1, flush=True); os._exit(1)", 2),
+        ("process_before", "os.abort()", 2),
+        ("may_be_done_again", "os.kill(os.getpid(), signal.SIGKILL)", 2),
+        ("may_be_done_again", "pass\n    os.abort()", 2),
+    ],
+)
+def test_a_command_that_dies_in_a_call_is_done_again_once(first: str, died: str, code: int) -> None:
+    """Only where it says that it may be, and neither after a death elsewhere nor one that somebody else may cause."""
+    process = started(DOES.replace("{work}", DIES.format(first=first, died=died)))
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == code
+    assert out == ("1\n1\n" if "print" in died else "")
+
+
 def test_a_defect_near_the_limit_of_memory_is_the_machines() -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28)); raise ValueError('odd')"
     assert ended(started(DOES.replace("{work}", limit)))[0] == 2
@@ -222,10 +248,39 @@ def test_what_the_code_of_a_mechanism_raises_is_its_fault(where: str, kind: str,
     code, error = ended(started(MAIN, "certify", "c.toml", "--out", "out", "--jobs", "1", folder=tmp_path))
     if kind == "MemoryError":
         assert code in (2, 3)
+    elif kind == "SystemExit" and where == "draw":  # as an exception is, at every call
+        assert code == 3
     else:
         assert code == 2
         assert error.startswith("error: the code of a configuration must ")
     assert "0.4711" not in error
+
+
+#: Draws of a mechanism that ends its process on one of two neighbours, or on every data set.
+ENDS = """
+import ctypes, os
+class Ends:
+    def draw(self, dataset, n_draws, *, rng):
+        if {on}:
+            {how}
+        return dataset.y.sum() + 50.0 * rng.standard_normal((n_draws, 1))
+"""
+PAIR = section("[[pairs]]", name="poison", X=[[0.1, 0.1]], y=[0.5], target_x=[0.2, 0.2], target_y=0.875)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "jobs"), [("os.abort()", "1"), ("ctypes.string_at(0)", "2")])
+@pytest.mark.parametrize(("on", "code"), [("0.875 in dataset.y", 1), ("True", 3)])
+def test_a_death_on_one_data_set_alone_refutes(how: str, on: str, code: int, jobs: str, tmp_path: Path) -> None:
+    write_uniform(tmp_path, 20)
+    (tmp_path / "ends.py").write_text(ENDS.format(on=on, how=how))
+    budget = section("[budget]", profile="quick", pairs=1, draws=100)
+    (tmp_path / "c.toml").write_text(DATA + imported("ends.py:Ends") + dp(0.5, 1e-3) + budget + PAIR)
+    found, error = ended(started(MAIN, "certify", "c.toml", "--jobs", jobs, folder=tmp_path))
+    assert (found, error) == (code, "")
+    assert [path.name for path in (tmp_path / "pdp-verify-out").iterdir()] == ["1"]
+    rows = (tmp_path / "pdp-verify-out" / "1" / "curator" / "audit.jsonl").read_text()
+    assert ("poison" if code == 1 else "every call ended with") in rows
 
 
 #: Bytes of address space that the commands are given, the last enough for all (``MEMORY_STEPS=1`` asks for all forty,

@@ -232,8 +232,9 @@ class AuditResult(Result):
         if not row:
             return f"All data sets: {domain}."
         tested = f"Tested: {pairs} pair{'' if pairs == 1 else 's'} of data sets, {row.get('draws', 0):,} draws of each"
-        missed = f"; events rarer than {format_number(row['visible'], 2, rounding='up')} are not seen"
-        return f"{tested}; {domain}{missed if row.get('visible', 1) < 1 and not self.finding.violation else ''}."
+        visible = 1.0 if row.get("visible") is None or self.finding.violation else row["visible"]
+        missed = f"; events rarer than {format_number(visible, 2, rounding='up')} are not seen" if visible < 1 else ""
+        return f"{tested}; {domain}{missed}."
 
 
 def audit(

@@ -145,6 +145,8 @@ def _with_records(asked: Options, described: str | None) -> Options:
 
 def _decided(loaded: Loaded, jobs: int, tell: Callable[[str], None]) -> AuditResult:
     """Return what was found; answers of a command or a url are kept until then, as ``certify`` keeps them."""
+    from audits.harness.call_note import may_be_done_again
+
     from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
     from ..messages.faults import withheld
@@ -153,6 +155,7 @@ def _decided(loaded: Loaded, jobs: int, tell: Callable[[str], None]) -> AuditRes
     from .certify_call import kept_answers
 
     private = not loaded.config.data.is_public
+    may_be_done_again()
     with withheld(private), one_blas_thread(), progress(True, tell) as phases, kept_answers(loaded, tell) as answers:
         deployment, digest = read_deployment(loaded, jobs=jobs, progress=phases, answers=answers, note=tell)
         found = result(decide(deployment, digest), loaded)

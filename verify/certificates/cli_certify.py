@@ -41,11 +41,13 @@ def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
     A block that stops before anything was written leaves no folder behind that was made here. UserError if it cannot be
     written, is in use, or holds a link or anything that is no part of a certificate.
     """
-    from ..cli_work import DEFAULT_FOLDER, prepare_folder
+    from ..cli_work import prepare_folder
     from ..engine.held import held
     from .folder.certificate_files import foreign, refuse_links, shown
 
-    wanted = DEFAULT_FOLDER if out is None else out
+    wanted = _default_folder() if out is None else out
+    if out is None:
+        _forget_died(wanted)
     made = [path for path in (wanted, *wanted.parents) if not path.exists() and not path.is_symlink()]
     try:
         if out is not None and out.is_dir():
@@ -53,7 +55,7 @@ def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
             for path in foreign(out):
                 name = shown(path.relative_to(out.resolve()))
                 raise UserError(f"out must be new, empty or hold a certificate alone, got out={shown(out)} with {name}")
-        folder = prepare_folder(out, resume=out is not None)
+        folder = prepare_folder(out, resume=out is not None, parent=wanted)
         made = made if out is not None else [folder, *made]
         with held(folder, f"out={shown(folder)}", wait=wait):
             try:
@@ -66,6 +68,34 @@ def certificate_folder(out: Path | None, *, wait: float = 0) -> Iterator[Path]:
             with contextlib.suppress(OSError):
                 path.rmdir()
         raise
+
+
+def _default_folder() -> Path:
+    """Return where certificates go without ``--out``: here, or beside the certificate in whose folder this is."""
+    from ..cli_work import DEFAULT_FOLDER
+    from .folder.certificate_files import LAST, PARTS
+
+    out, here = Path(), Path.cwd()
+    if (here / LAST).is_file():
+        out, here = out / "..", here.parent if here.name in PARTS else here
+    if any((here / part / LAST).is_file() for part in PARTS):
+        out /= ".."
+    return out / DEFAULT_FOLDER
+
+
+def _forget_died(parent: Path) -> None:
+    """Take away the folder that a run made which died in a call of its mechanism, and is done again here."""
+    from audits.harness.call_note import process_before
+
+    from ..engine.held import HOLDER, holder_pid
+
+    before = process_before()
+    for folder in [] if before is None else [path.parent for path in parent.glob(f"*/{HOLDER}")]:
+        if holder_pid(folder) == before:
+            (folder / HOLDER).unlink()
+            _forget(folder)
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 def _forget(folder: Path) -> None:
@@ -135,9 +165,10 @@ def certify(
     folder alone. With it, what may be published is printed and written to a release folder beside the curator's, which
     stays inside.
     """
+    from audits.harness.call_note import may_be_done_again
     from reports.row import Audience
 
-    from ..cli_work import DEFAULT_FOLDER, default_jobs
+    from ..cli_work import default_jobs
     from ..engine.follow import progress
     from ..engine.worker import one_blas_thread
     from ..messages.faults import silenced, withheld
@@ -165,13 +196,14 @@ def certify(
     request = Request(loaded, wanted, Asked(require == "proved", allow_undecided, earlier), draw_again, complete)
     with withheld(not public), contextlib.ExitStack() as stack:
         phases = stack.enter_context(following)
-        found = None if out is not None or overwrite or draw_again else finished_in(DEFAULT_FOLDER, request, phases)
+        found = None if out is not None or overwrite or draw_again else finished_in(_default_folder(), request, phases)
         folder = stack.enter_context(certificate_folder(out or found, wait=0 if found is None else WAIT_SECONDS))
         stack.enter_context(one_blas_thread())
         before = Before({}) if overwrite else finished_before(folder, request, phases)
         if before.holds(request):
             code = _say_before(before, request)
         else:
+            may_be_done_again(unless=draw_again)  # which counts each time
             with kept_answers(loaded, lambda line: click.echo(line, err=True) if inside else None) as answers:
                 code = _decide_and_write(request, before, folder, jobs, phases, answers)
     _say_where(folder, [each.value for each in (wanted if inside else [reader])])

@@ -84,6 +84,14 @@ def _sign(folder: Path) -> None:
     write_atomic(folder / HOLDER, json.dumps({"pid": os.getpid(), "started": started}).encode(), mode=0o600)
 
 
+def holder_pid(folder: Path) -> int | None:
+    """Return the process that holds the folder, or held it when it died; None where that cannot be read."""
+    try:
+        return int(json.loads((folder / HOLDER).read_bytes())["pid"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
 def _holder(folder: Path) -> str:
     """Return who holds the folder, as far as can be read."""
     try:

@@ -201,6 +201,7 @@ def test_enough_cannot_be_made_from_less() -> None:
     wide = (full[0], DrawnPair("wide", 60, 60, 60))
     assert Enough(Demand(2, 100), wide, 0.05).drawn == wide
     assert shortfall(Demand(2, 100), wide, 0.06)
+    assert shortfall(Demand(2, 100, 0.5), full, 1.0).startswith("no leak could have been seen")
     assert shortfall(Demand(2, 100), (full[0], DrawnPair("wide", 60, 59, 60)), 0.01)
     assert not shortfall(Demand(2, 100), full, 0.06)
     for pairs, draws, visible in ((0, 1, 1.0), (1, 0, 1.0), (1, 1, 0.0), (1, 1, 1.5)):

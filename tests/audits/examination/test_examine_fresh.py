@@ -20,9 +20,9 @@ from audits import Budget, StreamKey
 from audits.black_box.claims import PrivacyClaim, point_claim
 from audits.examination.examine_fresh import FRESH_PAIRS, fresh_finding, fresh_pairs, more_than, n_fresh
 from audits.examination.examined_claim import Examination, examine
+from audits.harness.call_apart import forkable
 from audits.harness.calls import Deadline
 from audits.harness.contract import ContractFinding, ContractOutcome
-from audits.harness.fresh_process import forkable
 from audits.search.worst_case import NamedPair
 from audits.stats.intervals import clopper_pearson_band
 from audits.verdict import Decision

@@ -192,6 +192,26 @@ def test_a_quarter_of_the_noise_is_refuted_on_the_pair_that_shows_it(after):
     assert [log for _, log in audit.wealth[:-1]] == [log for _, log in audit.wealth if log < -math.log(LEVEL)]
 
 
+def test_the_least_epsilon_of_a_refuted_claim_is_larger_than_the_claimed_one_and_no_larger_than_the_true_one():
+    """Null: the true epsilon is 1, of Laplace noise; of each audit the bound is larger with probability 1e-4."""
+    audit = audit_sparingly(Sum(), pairs([1.0]), point_claim(0.2, 0.0), Budget(3_000, LEVEL, StreamKey(1)))
+    assert audit.refuted
+    assert 0.2 < audit.epsilon <= 1.0
+    again = audit_sparingly(Sum(), pairs([1.0]), point_claim(audit.epsilon, 0.0), Budget(3_000, LEVEL, StreamKey(1)))
+    assert again.refuted
+    assert again.n_draws <= audit.n_draws
+
+
+@pytest.mark.slow
+def test_the_wealth_against_a_larger_epsilon_has_a_mean_of_one_at_most_where_that_is_the_true_one():
+    """Null: the true epsilon is 1; 60 audits at level 0.2 exceed it 27 times at most, but with probability 1e-5."""
+    level, over = 0.2, 0
+    for seed in range(60):
+        audit = audit_sparingly(Sum(), pairs([1.0]), point_claim(0.9, 0.0), Budget(150, level, StreamKey(seed)))
+        over += audit.epsilon > 1
+    assert over <= 27
+
+
 @pytest.mark.parametrize("kind", [Sum, OwnGenerator])
 def test_the_right_noise_is_not_refuted_and_no_draw_is_made_beyond_the_budget(kind):
     """Null: Laplace noise at exactly epsilon 1, from \\``rng\\`` or its own generator; level 1e-4, 2 audits each."""

@@ -81,6 +81,16 @@ def test_a_summary_has_at_most_eight_lines_that_say_claim_relation_reach_and_err
     assert repr(refuted()).startswith("AuditResult(verdict=FAIL, epsilon_lower=1.")
 
 
+def told(X: Any, y: Any, rng: Any, n_draws: int) -> Any:
+    return [f"about {value:.3f}" for value in enough_noise(X, y, rng, n_draws)]
+
+
+def test_of_outputs_that_are_not_read_whole_it_is_not_said_which_leaks_are_seen() -> None:
+    found = audit(told, 1.0, pairs=1, draws=500)
+    assert found.verdict.startswith("UNDECIDED")
+    assert "events rarer than" not in found.summary()
+
+
 def test_it_is_what_certify_finds_to_the_bit(tmp_path: Path) -> None:
     (tmp_path / "release.py").write_text(RELEASE)
     text = refuted().loaded.text.replace("in_memory:", "release.py:")

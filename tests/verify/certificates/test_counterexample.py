@@ -95,6 +95,19 @@ def test_made_up_records_are_in_both_halves_and_on_their_pages(work: Path) -> No
         assert "labels -1 and +1" not in text  # of responses that are not called labels anywhere else
 
 
+def test_a_counterexample_that_is_certified_in_its_folder_leaves_nothing_there(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The output of the second run would be foreign to the certificate, which ``check`` vouches for whole."""
+    out = certified(DATA + mine("half the noise") + dp(1.0) + FEW).resolve()
+    for here, named in ((out / "curator", "../../pdp-verify-out/1"), (out, "../pdp-verify-out/1")):
+        monkeypatch.chdir(here)
+        assert invoke(["certify", str(out / "curator" / "counterexample.toml")]) == 1
+        assert f"{named}/curator/audit.pdf" in capsys.readouterr().out
+    assert [path.name for path in (work / "pdp-verify-out").iterdir()] == ["1"]
+    assert invoke(["check", str(out / "curator")]) == 0
+
+
 def test_private_records_stay_with_the_curator(work: Path) -> None:
     pair = '[[pairs]]\nname = "own"\nX = [[0.123, 0.25]]\ny = [0.77]\ntarget_x = [0.321, 0.5]\ntarget_y = -0.88\n'
     out = certified(DATA + mine("half the noise") + dp(1.0) + pair + FEW, "--audience", "release")

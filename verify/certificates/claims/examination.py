@@ -29,6 +29,7 @@ from audits.examination.witnesses import (
     outputs_said,
     spaced,
 )
+from audits.harness.call_note import end_as_calling
 from audits.search.design_search import PairSearch
 from audits.sequential import SparingAudit, audit_sparingly
 from audits.verdict import CheckRole, sound
@@ -125,7 +126,11 @@ def runner(
 
 
 def _died(work: PairWork) -> PairExamination:
-    """Return what is known of a pair whose process ended every time: nothing, which is told and supports nothing."""
+    """Return what is known of a pair whose process ended every time: nothing, which is told and supports nothing.
+
+    It may have been a call of the mechanism that it ended in: then all is done again with calls apart, where it may.
+    """
+    end_as_calling()
     return PairExamination(work.name, work.private, (), DrawnPair(work.name, 0, 0), law=f"{work.name}: {DIED}")
 
 
@@ -266,7 +271,7 @@ def examined_row(examination: Examination, deployment: Deployment, relation: Rel
         "refused": [
             {"name": pair.name, "reason": "; ".join(sorted(set(pair.refused)))} for pair in examination.skipped
         ],
-        "visible": examination.visible,
+        "visible": examination.visible if examination.whole else None,  # of what is not read, no leak is seen
         "demand": {"pairs": examination.demand.pairs, "draws": examination.demand.draws},
         "contract": [
             {"name": each.name, "outcome": each.outcome.name, "words": each.words} for each in examination.contract
@@ -341,13 +346,11 @@ def _sparing_check(audit: SparingAudit) -> Check:
 
 
 def _sparing_violation(audit: SparingAudit, claim: PrivacyClaim, members: Any) -> Violation | None:
-    """Return the refuted claim in numbers; no epsilon larger than the claimed one is bet against."""
+    """Return the refuted claim in numbers."""
     if not audit.refuted:
         return None
-    claimed, hits = claimed_words(claim), spaced(audit.hits)
-    return Violation(
-        claimed, math.nan, claim.delta, audit.failure_prob, audit.pair, "", outputs_said(audit.event), hits, members
-    )
+    claimed, event, hits = claimed_words(claim), outputs_said(audit.event), spaced(audit.hits)
+    return Violation(claimed, audit.epsilon, claim.delta, audit.failure_prob, audit.pair, "", event, hits, members)
 
 
 def _sparing_advice(audit: SparingAudit, violation: Violation | None) -> str:

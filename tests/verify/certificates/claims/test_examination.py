@@ -375,6 +375,7 @@ def test_a_false_claim_fails_with_few_draws_and_says_on_what(tmp_path, public, c
     assert check["check"] == "sparing audit"
     for text in (claim["says"], capsys.readouterr().out, next(tmp_path.glob("out/*/audit.md")).read_text("utf-8")):
         assert "Claimed epsilon 1" in text
+        assert re.search(r"the true one is at least 1\.\d+ \(confidence ", text)
         assert "Seen on: " in text
         assert re.search(r"data set: .*output.*: [\d,]+ of [\d,]+ against [\d,]+ of [\d,]+", text)
     assert "draws on: " not in claim["advice"]
