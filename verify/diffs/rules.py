@@ -194,7 +194,7 @@ CHECKS = Matched(
     (
         Rule("power", "power", ranked([role.name for role in reversed(CheckRole)]), words=str.lower),
         Rule("outcome", outcome_words, _check_turn, by=_whole),
-        Rule("draws", "sampled.n_draws", less, both=True, when=_same_outcome),
+        Rule("draws", "sampled.n_draws?", less, both=True, when=_same_outcome),
     ),
     shown=lambda row: f"{row['claim']}, {row['check']}",
     looks="checks",
@@ -238,6 +238,8 @@ def _settings(old: Row, new: Row) -> Changes:
     for key in dict.fromkeys([*settings[0], *settings[1]]):
         section, _, name = key.partition(".")
         before, after = (each["budget"].get(name) for each in (old, new))
+        if key in ("budget.profile", "budget.seed", "budget.failure_prob"):
+            continue  # the header says them
         if key == "budget.sequential":  # it can refute and never support; records of old are without it
             before, after = bool(before), bool(after)
             what, turn = "budget", more(before, after)
@@ -246,7 +248,7 @@ def _settings(old: Row, new: Row) -> Changes:
         else:
             before, after = settings[0].get(key), settings[1].get(key)
             what, name, turn = "configuration", key, Turn.CHANGED
-        if before != after and key not in ("budget.profile", "budget.seed", "budget.failure_prob"):  # in the header
+        if before != after:
             yield RecordChange(turn, what, name, text(before), text(after))
 
 

@@ -164,8 +164,8 @@ def said(noun: str, words: Callable[[Row], str] = lambda _: "") -> Callable[[Row
 
 
 def less(old: Any, new: Any) -> Turn:
-    """Return which way a change goes of a quantity of which less is for the worse."""
-    return Turn.WORSE if new < old else Turn.BETTER if new > old else Turn.CHANGED
+    """Return which way a change goes of a quantity of which less is for the worse, and so is no number."""
+    return Turn.CHANGED if new == old else Turn.BETTER if new > old else Turn.WORSE
 
 
 def more(old: Any, new: Any) -> Turn:

@@ -172,6 +172,7 @@ TABLE: list[tuple[str, dict[str, str], dict[str, Any], dict[str, Any], str, str]
     ),
     ("certificate", HEADER, {}, {"data__n_min": 5}, "W domain@n_min", "B domain"),
     ("certificate", HEADER, {}, {"data__x_bound": 0.5}, "W domain@x_bound", "B domain"),
+    ("certificate", HEADER, {}, {"data__y_bound": "nan"}, "W domain@y_bound", "W domain"),
     ("certificate", HEADER, {}, {"data__x_bound": "inf"}, "B domain@x_bound", "W domain"),
     ("certificate", HEADER, {}, {"data__dim": 99}, "C data@dim", "C data"),
     ("certificate", HEADER, budget(draws=1000), budget(draws=100), "W budget@draws", "B budget"),
