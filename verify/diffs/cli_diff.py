@@ -30,7 +30,7 @@ def diff(old: Path, new: Path, as_json: bool, markdown: bool, file: Path | None)
     from reports.formats import rendered, write_document
 
     from ..messages.faults import as_written
-    from .diff_pages import difference_document, json_text, terminal_lines
+    from .page import difference_document, json_text, terminal_lines
     from .record_difference import compared_record, difference, file_of
 
     before, after = (compared_record(path) for path in (old, new))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Union, get_args
+from typing import TYPE_CHECKING, Union
 
 from ..engine.record import Record, checked_rows, header_of, json_lines, record_file, record_of
 from ..engine.versions import source_digest
 from ..kernel.rows import Row, dumps
 from ..messages.errors import UserError
-from ..schemas.row_parts import Profile
-from .changes import DIGEST, Difference, RecordChange, Turn, less_is_worse, more_is, named_changes, one, ordered
-from .look_changes import ComparedRecord, Comparer
+from .page import Difference
+from .rules import CHANGES, HEADER, ComparedRecord, restated
+from .walk import Comparer, Turn, compared
 
 if TYPE_CHECKING:
     from ..calibration.calibration_record import Calibration
@@ -23,15 +22,12 @@ if TYPE_CHECKING:
 
 #: A record as it is read, decided or counted; its rows with the header first; or the file or folder that holds it.
 RecordLike = Union["ComparedRecord", Record, "Calibration", "Certification", Sequence[Row], str, "os.PathLike[str]"]
-Changes = Callable[[ComparedRecord, ComparedRecord, Comparer], Iterator[RecordChange]]
 #: What a kind is called here, by the schema of its lines, and the module that compares it.
 NAMES = {"record": "run", "certificate": "certificate", "sweep": "sweep", "calibration": "calibration"}
-MODULES = {"run": "run_changes", "certificate": "certificate_changes", "sweep": "look_changes"}
 #: Folders of a certificate, each with a record of its own.
 PARTS = ("curator", "release")
-#: Every header may say these; of the first kind, less is for the worse, and of the second, more.
-FEWER_IS_WORSE = ("complete", "n_draws", "imported_draws")
-MORE_IS_WORSE = ("failure_prob", "failure_prob_per_id", "failure_prob_per_cell")
+#: What comes first among the changes that go one way.
+FIRST = ("verdict", "expectation", "mutant", "promise", "profile", "complete", "gone", "outcome", "number")
 
 
 def difference(old: RecordLike, new: RecordLike) -> Difference:
@@ -68,14 +64,12 @@ def difference(old: RecordLike, new: RecordLike) -> Difference:
     before, after = compared_record(old), compared_record(new)
     _check_comparable(before, after)
     comparer, notes = _comparer_of(before, after)
-    module = import_module(f".{MODULES.get(before.kind, before.kind + '_changes')}", __package__)
-    changes: Changes = getattr(module, f"{before.kind}_changes")
-    found = [*_header_changes(before.header, after.header), *changes(before, after, comparer)]
-    unsaid = _unsaid(before, after) if not found else []
+    found = [*compared(HEADER, before.header, after.header), *CHANGES[before.kind](before, after, comparer)]
+    places = {what: place for place, what in enumerate(FIRST)}
+    found.sort(key=lambda change: (list(Turn).index(change.turn), places.get(change.what, len(FIRST))))
+    said = (*notes, *_said(before, after), *([] if found else _unsaid(before, after)))
     confidential = before.confidential or after.confidential
-    return Difference(
-        before.kind, ordered(found), (*notes, *_said(before, after), *unsaid), dict(comparer.compared), confidential
-    )
+    return Difference(before.kind, tuple(found), said, dict(comparer.compared), confidential)
 
 
 def _unsaid(old: ComparedRecord, new: ComparedRecord) -> list[str]:
@@ -96,15 +90,20 @@ def _check_comparable(old: ComparedRecord, new: ComparedRecord) -> None:
         raise UserError(f"records must be for one audience, got {audiences[0]} and {audiences[1]}")
 
 
-def _said(old: ComparedRecord, new: ComparedRecord) -> tuple[str, ...]:
+def _said(old: ComparedRecord, new: ComparedRecord) -> list[str]:
     """Return what a reader must know of two records that are compared all the same."""
     notes = []
     if old.kind == "certificate":
-        notes += import_module(".certificate_changes", __package__).certificate_notes(old.header, new.header)
+        others = restated(old.header, new.header)
+        notes += [f"numbers of {name} are not compared: it claims something else" for name in others]
+        deployed = [{**side.header["configuration"], "code": side.header["mechanism_digest"]} for side in (old, new)]
+        keys = ("data", "mechanism", "release", "report", "code")
+        if any(deployed[0].get(key) != deployed[1].get(key) for key in keys):
+            notes.append("the configurations differ: these are verdicts on two deployments")
     for name, record in (("OLD", old), ("NEW", new)):
         if record.header.get("complete") is False:
             notes.append(f"{name} is not complete: what is absent there was not reached")
-    return tuple(notes)
+    return notes
 
 
 def _comparer_of(old: ComparedRecord, new: ComparedRecord) -> tuple[Comparer, tuple[str, ...]]:
@@ -124,29 +123,6 @@ def _comparer_of(old: ComparedRecord, new: ComparedRecord) -> tuple[Comparer, tu
     if not notes and not exactly:
         notes.append("another platform or other versions: numbers are compared to 1e-9, and to 1e-12 near 0")
     return Comparer(numbers=seeds[0] == seeds[1] and same_data, exactly=exactly), tuple(notes)
-
-
-def _header_changes(old: Row, new: Row) -> Iterator[RecordChange]:
-    """Yield what changed of that which every kind of record says of itself."""
-    if "profile" in old and "profile" in new:
-        order = get_args(Profile)
-        turn = less_is_worse(order.index(old["profile"]), order.index(new["profile"]))
-        yield from one(turn, "profile", "", old["profile"], new["profile"])
-    for names, more in ((FEWER_IS_WORSE, Turn.BETTER), (MORE_IS_WORSE, Turn.WORSE)):
-        for name in names:
-            if old.get(name) is not None and new.get(name) is not None and not _follows(name, old, new):
-                yield from more_is(more, name.replace("_", " "), "", old[name], new[name])
-    yield from one(Turn.CHANGED, "seed", "", old["seed"], new["seed"])
-    yield from named_changes("version", old["versions"], new["versions"])
-    yield from one(Turn.CHANGED, "platform", "", old["platform"], new["platform"])
-    yield from one(Turn.CHANGED, "sources", "", old["sources"][:DIGEST], new["sources"][:DIGEST])
-
-
-def _follows(name: str, old: Row, new: Row) -> bool:
-    """Return whether a change follows from another one: a sum over what there is, or a share of a whole."""
-    if name == "failure_prob":
-        return "failure_prob_per_cell" in old
-    return name == "failure_prob_per_id" and old["failure_prob"] != new["failure_prob"]
 
 
 def compared_record(record: RecordLike) -> ComparedRecord:

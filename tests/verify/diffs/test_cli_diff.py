@@ -1,8 +1,9 @@
-"""``pdp-verify diff``: exit codes, what it prints at 80 columns, as JSON and as Markdown, and who may read it."""
+"""``pdp-verify diff``: exit codes, what it prints, as JSON and as Markdown, who may read it, and what it refuses."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -14,11 +15,14 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import for_each
 from toys.compared import FILES, Rows, changed, of, without, write_rows
 from toys.forgery import paths_of, replaced
 
 from reports.markdown import BANNER
+from verify import difference, read
 from verify.cli import invoke
+from verify.messages.errors import UserError
 
 Captured = pytest.CaptureFixture[str]
 TEXT, COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
@@ -84,7 +88,9 @@ def test_exit_codes(two: list[str], capsys: Captured) -> None:
     assert all(line.startswith("error: ") for line in errors)
 
 
-def test_the_terminal_reads_at_80_columns(two: list[str], capsys: Captured) -> None:
+def test_the_terminal_reads_at_80_columns(
+    two: list[str], run: Rows, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert invoke(["diff", *two]) == 1
     out = capsys.readouterr().out
     assert all(len(line) <= 80 for line in out.splitlines())
@@ -94,15 +100,12 @@ def test_the_terminal_reads_at_80_columns(two: list[str], capsys: Captured) -> N
     assert "  number        RW21-T17 large (printed): " in out
     assert "1 moved" in " ".join(out.split())
     assert "the same." not in out
-
-
-def test_numbers_that_overlap_are_never_called_the_same(
-    two: list[str], run: Rows, tmp_path: Path, capsys: Captured
-) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    assert invoke(["diff", *two]) == 1
+    assert "  gone          W19-T4.1: the id is gone\n" in capsys.readouterr().out
     row = next(row for row in run if row.get("case") == "large")
     wider = changed(run, of("case", case="large"), sampled__low=row["sampled"]["low"] - 0.01)
-    file = write_rows(wider, tmp_path / "wider" / "audit.jsonl")
-    assert invoke(["diff", two[0], str(file)]) == 0
+    assert invoke(["diff", two[0], str(write_rows(wider, tmp_path / "wider" / "audit.jsonl"))]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "the intervals of 1 overlap, which shows no difference." in out
 
@@ -211,7 +214,97 @@ def test_help_says_what_the_exit_codes_mean(capsys: Captured) -> None:
     assert "--markdown" in out
 
 
-def test_a_narrow_terminal_still_gets_words(two: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "10")
-    assert invoke(["diff", *two]) == 1
-    assert "  gone          W19-T4.1: the id is gone\n" in capsys.readouterr().out
+def test_two_kinds_cannot_be_compared(records: Mapping[str, Rows]) -> None:
+    with pytest.raises(UserError, match=r"^records must be of one kind, got a run and a sweep$"):
+        difference(records["run"], records["sweep"])
+
+
+def test_two_audiences_of_private_data_cannot_be_compared(private_certificate: Path) -> None:
+    with pytest.raises(UserError, match=r"^records must be for one audience, got curator and release$"):
+        difference(private_certificate / "curator", private_certificate / "release")
+    with pytest.raises(UserError, match=r"^record must be that of one audience, got record=.*; name .*/curator or "):
+        difference(private_certificate, private_certificate)
+
+
+def test_a_curators_difference_is_confidential_and_a_release_is_not(private_certificate: Path) -> None:
+    inside, outside = (difference(*[private_certificate / part] * 2) for part in ("curator", "release"))
+    assert (inside.confidential, outside.confidential) == (True, False)
+
+
+def test_a_folder_holds_one_record(records: Mapping[str, Rows], private_certificate: Path, tmp_path: Path) -> None:
+    for kind, rows in records.items():
+        file = write_rows(rows, tmp_path / kind / FILES[kind])
+        assert difference(file.parent, file).kind == kind
+    shutil.copytree(private_certificate / "release", tmp_path / "out" / "release")
+    assert difference(tmp_path / "out", private_certificate / "release").changes == ()
+
+
+@for_each("kind", list(FILES))
+@for_each(
+    ("spoil", "words"),
+    [
+        (lambda text: text[: len(text) // 2], "record must be strict JSON lines, got "),
+        (lambda text: text + text.splitlines()[-1] + "\n", "record must have no line twice, got "),
+        (
+            lambda text: re.sub('"schema_version": [12]', '"schema_version": 9', text, count=1),
+            "schema_version must be [12], got schema_version=9 in ",
+        ),
+        (lambda text: text + '{"kind": "rumour"}\n', "record must be as pdp-verify wrote it, got "),
+        (lambda text: "\n".join(text.splitlines()[1:]), "record must "),
+        (lambda text: "", "record must not be empty, got "),
+        (lambda text: "[]\n", "record must be strict JSON lines, got "),
+    ],
+)
+def test_a_damaged_record_is_refused_in_one_line(
+    records: Mapping[str, Rows], kind: str, spoil: object, words: str, tmp_path: Path
+) -> None:
+    file = write_rows(records[kind], tmp_path / FILES[kind])
+    assert callable(spoil)
+    file.write_text(spoil(file.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(UserError, match=f"^{words}") as stop:
+        difference(file, file)
+    assert "\n" not in str(stop.value)
+
+
+def test_a_record_that_other_sources_wrote_in_another_way_says_so(run: Rows, tmp_path: Path) -> None:
+    rows = [{name: value for name, value in run[0].items() if name != "slots"}, *run[1:]]
+    file = write_rows(rows, tmp_path / "audit.jsonl")
+    with pytest.raises(UserError, match=r"no key 'slots'\)$"):
+        difference(file, file)
+    write_rows([rows[0] | {"sources": "f" * 64}, *rows[1:]], file)
+    with pytest.raises(UserError, match=r"no key 'slots'\); other sources of pdp-verify wrote it$"):
+        difference(file, file)
+
+
+def test_of_several_tables_in_a_folder_one_must_be_named(records: Mapping[str, Rows], tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        write_rows(records["sweep"], tmp_path / name)
+    with pytest.raises(UserError, match=r"^record must be one file, got record=.*; name .*a\.jsonl or another of 2$"):
+        difference(tmp_path, tmp_path)
+
+
+def test_a_sweep_is_no_run(records: Mapping[str, Rows], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^record must be that of a run, got the table of a sweep in "):
+        read(write_rows(records["sweep"], tmp_path / "t.jsonl"))
+
+
+def test_what_is_no_record_is_refused(run: Rows, tmp_path: Path) -> None:
+    strict, first = r"^record must be strict JSON lines \(of a sweep: --export FILE.jsonl\), got", tmp_path / "a.jsonl"
+    refused = {first: "^record must be ", tmp_path / "s.sqlite": strict, tmp_path / "audit.pdf": strict}
+    heads: dict[str, Any] = {
+        r"^record must begin with the header of a ": run[0] | {"record": "diary"},
+        r"^record must begin with its header, got ": {"kind": "pytest", "schema_version": 1},
+        r"^record must be that of a run, a certificate, a sweep, a calibration, got ": {
+            "kind": "header",
+            "record": "comparison",
+            "schema_version": 1,
+        },
+    }
+    for number, (words, head) in enumerate(heads.items()):
+        refused[write_rows([head], tmp_path / str(number) / "audit.jsonl")] = words
+    for path, words in refused.items():
+        with pytest.raises(UserError, match=words):
+            difference(path, path)
+    for rows in ([], [run[0] | {"record": "diary"}]):
+        with pytest.raises(UserError, match=r"^record must begin with the header of run, certificate, sweep, calib"):
+            difference(rows, rows)

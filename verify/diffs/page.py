@@ -1,17 +1,20 @@
-"""What changed, as a document for a pull request, a release page or paper; for the terminal; and as JSON."""
+"""What changed: in short lines, on the terminal, as JSON, and as a document for a pull request or paper."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from audits.estimate import Result
 from reports.markdown import BANNER
 from reports.numbers import format_count
 from reports.row import Audience, Badge, Block, Callout, Document, Paragraph, Section, Table, TextStyle, Tone
 
-from .changes import Difference, RecordChange, Turn, shortened
+from .walk import RecordChange, Turn, shortened
 
 #: Most changes of one way in a table; a comment on a pull request has an end.
 MOST = 100
@@ -19,6 +22,69 @@ TONES = {Turn.WORSE: Tone.BAD, Turn.CHANGED: Tone.NEUTRAL, Turn.BETTER: Tone.GOO
 JSON_VERSION = 1
 #: Most changes of one kind on a terminal, letters of a line at most and at least, and letters before what changed.
 LINES, WIDEST, NARROWEST, INDENT = 8, 80, 40, 16
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Result):
+    """What changed between two records of one kind.
+
+    Attributes
+    ----------
+    kind : str
+        ``run``, ``certificate``, ``sweep`` or ``calibration``.
+    changes : tuple of RecordChange
+        Those for the worse first; in the order of the records within each.
+    notes : tuple of str
+        What was not compared, and why.
+    compared : mapping of str to int
+        How much was held against each other: rows, proved and sampled numbers, and those that are equal to the byte.
+    confidential : bool
+        Whether either record is a curator's on private data: then so is everything here.
+    """
+
+    kind: str
+    changes: tuple[RecordChange, ...]
+    notes: tuple[str, ...] = ()
+    compared: Mapping[str, int] = field(default_factory=dict)
+    confidential: bool = False
+
+    @property
+    def worse(self) -> bool:
+        """Whether anything changed for the worse."""
+        return any(change.turn is Turn.WORSE for change in self.changes)
+
+    @property
+    def exit_code(self) -> int:
+        """1 on a change for the worse, 0 otherwise."""
+        return int(self.worse)
+
+    def of(self, turn: Turn) -> tuple[RecordChange, ...]:
+        """Return the changes that go one way."""
+        return tuple(change for change in self.changes if change.turn is turn)
+
+    def headline(self) -> str:
+        """Return how many changes there are and how many of them go which way, in words."""
+        if not self.changes:
+            return "no change"
+        n_worse, n_better = len(self.of(Turn.WORSE)), len(self.of(Turn.BETTER))
+        words = [f"{n_worse or 'none'} {Turn.WORSE.value}"] + [f"{n_better} {Turn.BETTER.value}"] * bool(n_better)
+        count = len(self.changes)
+        return f"{format_count(count)} change{'s' if count > 1 else ''}: {', '.join(words)}"
+
+    def lines(self, most: int | None = None) -> list[str]:
+        """Return the changes in short lines, those for the worse first; after ``most`` lines, how many are left."""
+        shown = self.changes if most is None else self.changes[:most]
+        left = len(self.changes) - len(shown)
+        return [change.line() for change in shown] + ([f"and {left} more"] if left else [])
+
+    def summary(self) -> str:
+        """Return how much changed, every change in a line, and what was not compared."""
+        return "\n".join([f"{self.kind}: {self.headline()}", *(f"  {line}" for line in (*self.lines(), *self.notes))])
+
+    def entries(self) -> dict[str, Any]:
+        """Return what is shown, by name."""
+        counts = {turn.name.lower(): len(self.of(turn)) for turn in Turn}
+        return {"kind": self.kind, **counts, "not compared": "; ".join(self.notes), "confidential": self.confidential}
 
 
 def difference_document(difference: Difference) -> Document:
@@ -52,8 +118,9 @@ def _tables(difference: Difference, turn: Turn) -> tuple[Block, ...]:
     """Return the changes that go one way as a table, and how many more there are."""
     changes = difference.of(turn)
     rows = tuple(
-        (Badge(change.what, TONES[turn]), shortened(change.where) or "the record", *_sides(change))
-        for change in changes[:MOST]
+        (Badge(each.what, TONES[turn]), shortened(each.where) or "the record", before, now + each.spent())
+        for each in changes[:MOST]
+        for before, now in [each.sides()]
     )
     if not rows:
         return ()
@@ -61,14 +128,6 @@ def _tables(difference: Difference, turn: Turn) -> tuple[Block, ...]:
     left = len(changes) - len(rows)
     more = Paragraph(f"And {format_count(left)} more (pdp-verify diff --json lists all).", TextStyle.NOTE)
     return (table, more) if left else (table,)
-
-
-def _sides(change: RecordChange) -> tuple[str, str]:
-    """Return what stood before and what stands now."""
-    before, now = change.sides()
-    if change.failure_prob:
-        now += f" (both intervals hold but for {change.failure_prob:.2g})"
-    return before, now
 
 
 def terminal_lines(difference: Difference) -> list[str]:
