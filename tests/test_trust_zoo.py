@@ -298,7 +298,7 @@ def test_the_claims_of_truncated_laws_are_the_largest_over_a_grid_of_centres(noi
 
 def test_the_own_profiles_are_those_of_their_laws() -> None:
     """Closed forms of Student and logistic hockey-sticks against sums over a line."""
-    from oracles.zoo_noises import Noise
+    from oracles.bank_laws import Noise
 
     for family, scale, dof in product(("student", "logistic"), (0.5, 1.0, 2.0), (1.0, 3.0)):
         noise = Noise(family, scale, dof)

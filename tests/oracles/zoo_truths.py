@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
+from oracles.bank_laws import WHOLE
 from oracles.trust_bank import Entry, zoo, zoo_finite
-from oracles.zoo_noises import WHOLE
 from scipy.stats import laplace
 
 NODES, WEIGHTS = leggauss(10)

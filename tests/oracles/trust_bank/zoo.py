@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from oracles.bank_laws import PureProfile
-from oracles.zoo_forms import pack, unpack
-from oracles.zoo_noises import WHOLE, Noise
+from oracles.bank_laws import WHOLE, Noise, PureProfile, pack, unpack
 from scipy.stats import laplace, norm
 
 from mechanisms import GaussianProfile, LaplaceProfile

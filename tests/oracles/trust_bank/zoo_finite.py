@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from oracles.bank_laws import PureProfile
-from oracles.zoo_forms import pack, unpack
-from oracles.zoo_noises import Noise
+from oracles.bank_laws import Noise, PureProfile, pack, unpack
 from scipy.stats import binom
 
 
