@@ -31,7 +31,7 @@ FORMS = {
     "zoo-json-laplace-clamped-3-decimals-one": {"extra": 0.5},
     "zoo-thresholded-word-laplace-one": None,
     "zoo-k-ary-5-letters-root2": None,
-    "zoo-geometric-text-one": {"drawn_epsilon": 2.0},
+    "zoo-geometric-text-one": {"extra": 0.5},
 }
 #: Beyond any audit that believes honest floating-point noise: it speaks through the last bit alone.
 BEYOND = {"last-bit"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from itertools import product
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from oracles import zoo_truths as truths
-from oracles.trust_bank import HONEST, ZOO, Entry, zoo_vectors
+from oracles.trust_bank import HONEST, ZOO, Entry, zoo_finite
 from oracles.trust_bank.families import over_families
-from scipy.stats import beta
+from oracles.trust_bank.zoo_names import delta_of
+from scipy.stats import beta, laplace, norm
 
-from mechanisms import BOTH, Dataset, GaussianProfile
+from mechanisms import Dataset, GaussianProfile
 
 #: Of each comparison with draws; about 4000 are made.
 LEVEL = 1e-6
@@ -63,13 +63,6 @@ def test_the_zoo_is_large_and_has_every_kind() -> None:
 def worst(entry: Entry) -> Any:
     keys = {"relation": "replace"} if entry.relation == "replace" else {}
     return entry.factory().worst_profile(entry.x_bound, entry.y_bound, **keys)
-
-
-def delta_of(profile: Any, epsilon: float) -> float:
-    """The stated delta, larger direction; an author's own object may know no direction."""
-    if "direction" in inspect.signature(profile.delta_at).parameters:
-        return max(profile.delta_at(epsilon, direction) for direction in BOTH)
-    return profile.delta_at(epsilon)
 
 
 def pairs(entry: Entry) -> list[tuple[Dataset, Dataset]]:
@@ -121,7 +114,7 @@ class Pair:
     def __init__(self, entry: Entry, made: Any, sets: tuple[Dataset, Dataset]) -> None:
         self.parts = truths.lines(made, sets, grids(entry))
         outputs = made.draw(sets[0], 1, rng=np.random.default_rng(7))
-        at = truths.unpacked(made, outputs, sets[0])[0]
+        at = made.unpack(outputs, sets[0])[0]
         both = np.array([made.log_density(outputs, d)[0] for d in sets], dtype=float)
         self.logs, self.totals = [], np.zeros(2)
         for part, each in zip(self.parts, truths.sections(made, self.parts, at, sets), strict=True):
@@ -217,7 +210,7 @@ def test_its_draws_have_its_law(entry: Entry) -> None:
     for y in (np.zeros(entry.n_min), np.array([0.8]), np.random.default_rng(6).uniform(-1, 1, 12)):
         sets = (entry.dataset(np.tile(np.eye(entry.dim)[0], (len(y), 1)), y),) * 2
         pair = Pair(entry, made, sets)
-        values = truths.unpacked(made, drawing.draw(sets[0], n, rng=np.random.default_rng(8)), sets[0])
+        values = made.unpack(drawing.draw(sets[0], n, rng=np.random.default_rng(8)), sets[0])
         assert values.shape == (n, len(pair.parts))
         for j, part in enumerate(pair.parts):
             atoms, panels = part.masses(pair.logs[j][0])
@@ -279,7 +272,7 @@ def test_an_answer_to_many_queries_keeps_its_claim(entry: Entry) -> None:
         )
         seen, p = np.bincount(np.asarray(first) + 1, minlength=size + 1), chances(made, made.counts(data).astype(float))
     else:
-        bins = zoo_vectors.Histogram(bins=made.bins).centre(data)
+        bins = zoo_finite.votes(data, made.bins)
         seen, p = np.bincount([int(o.split()[1]) for o in outputs], minlength=made.bins), chances(made, bins)
     for hits, mass in zip(seen, p, strict=True):
         low, high = interval(int(hits), n)
@@ -289,13 +282,13 @@ def test_an_answer_to_many_queries_keeps_its_claim(entry: Entry) -> None:
 @pytest.mark.parametrize(("noise", "most"), [("laplace", 1.0), ("gaussian", 1.0), ("gaussian", 2.0), ("laplace", 0.75)])
 def test_the_claims_of_truncated_laws_are_the_largest_over_a_grid_of_centres(noise: str, most: float) -> None:
     """The derivation in the class, against all pairs of centres and all outputs."""
-    from oracles.trust_bank.zoo_mixed import FAMILIES, Truncated
+    from oracles.trust_bank.zoo import Truncated
 
     for scale, bound in product((0.7, 1.0, 2.0), (most, most + 0.5, 3.0)):
         made = Truncated(noise=noise, scale=scale, most=most, bound=bound)
         centres = np.linspace(-most, most, 81)
         o = np.linspace(-bound, bound, 401)
-        laws = FAMILIES[noise](loc=centres[:, None], scale=scale)
+        laws = {"laplace": laplace, "gaussian": norm}[noise](loc=centres[:, None], scale=scale)
         logs = laws.logpdf(o) - np.log(laws.cdf(bound) - laws.cdf(-bound))
         near = np.abs(np.subtract.outer(centres, centres)) <= 1 + 1e-9
         losses = np.abs(logs[:, None] - logs[None]).max(axis=2)
@@ -305,7 +298,7 @@ def test_the_claims_of_truncated_laws_are_the_largest_over_a_grid_of_centres(noi
 
 def test_the_own_profiles_are_those_of_their_laws() -> None:
     """Closed forms of Student and logistic hockey-sticks against sums over a line."""
-    from oracles.trust_bank.zoo_answers import Noise
+    from oracles.bank_laws import Noise
 
     for family, scale, dof in product(("student", "logistic"), (0.5, 1.0, 2.0), (1.0, 3.0)):
         noise = Noise(family, scale, dof)

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from oracles.trust_bank import Entry, zoo_vectors
+from oracles.bank_laws import WHOLE
+from oracles.trust_bank import Entry, zoo, zoo_finite
 from scipy.stats import laplace
-
-from mechanisms import Dataset
 
 NODES, WEIGHTS = leggauss(10)
 #: Noise scales that are looked at where the tail falls exponentially: beyond lies e^-30 of the mass.
@@ -76,16 +75,7 @@ def true_law(entry: Entry) -> Any:
     made = getattr(made, "inner", made)
     if getattr(made, "extra", 1.0) != 1.0:
         return dataclasses.replace(made, scale=made.scale * made.extra, extra=1.0)
-    if getattr(made, "drawn_epsilon", None):
-        return dataclasses.replace(made, epsilon=made.drawn_epsilon, drawn_epsilon=None)
     return made
-
-
-def unpacked(made: Any, outputs: Any, dataset: Dataset) -> np.ndarray:
-    """Return the coordinates of outputs, nan for nothing."""
-    if isinstance(made, zoo_vectors.Vector):
-        return zoo_vectors.unpack(made.form, len(made.centre(dataset)), outputs)
-    return made.unpack(outputs)
 
 
 def grid(centres: Any, scale: float, decimals: int, low: float | None, high: float | None) -> np.ndarray:
@@ -97,75 +87,51 @@ def grid(centres: Any, scale: float, decimals: int, low: float | None, high: flo
     return np.round(k * step, max(decimals, 0)) + 0.0
 
 
-def crossings(noise: str, centres: Any, scale: float, epsilons: Any) -> list[float]:
-    """Return where the loss between two centres is +-epsilon, and the centres."""
+def cuts(made: Any, centres: Any, epsilons: Any) -> list[float]:
+    """Return where the loss between two centres is +-epsilon, the centres, and the steps of a staircase."""
+    if made.noise == "staircase":
+        n, (gamma, _) = np.arange(math.ceil(REACH * made.scale)), made.stated.steps()
+        return list(np.add.outer(centres, np.concatenate([-n - gamma, n + gamma, [0.0]])).ravel())
     a, b = min(centres), max(centres)
-    cuts = [a, b]
+    found = [a, b]
     for e in epsilons:
-        away = e * scale**2 / max(b - a, 1e-9) if noise == "gaussian" else e * scale / 2
-        cuts += [(a + b) / 2 - away, (a + b) / 2 + away] if away < 1e3 * scale else []
-    return cuts
+        away = e * made.scale**2 / max(b - a, 1e-9) if made.noise == "gaussian" else e * made.scale / 2
+        found += [(a + b) / 2 - away, (a + b) / 2 + away] if away < 1e3 * made.scale else []
+    return found
 
 
-def noisy(made: Any, centres: Any, epsilons: Any, extra: Any = ()) -> Line:
+def noisy(made: zoo.Release, centres: Any, epsilons: Any) -> Line:
     """Return the line of one number with additive noise, rounded, clamped, thresholded or mixed with a value."""
-    low, high = getattr(made, "low", None), getattr(made, "high", None)
-    if getattr(made, "decimals", None) is not None:
-        return line(
-            np.concatenate([grid(centres, made.scale, made.decimals, low, high), np.asarray(extra, dtype=float)])
-        )
-    ends = (-np.inf if low is None else low, np.inf if high is None else high)
+    extra = [made.value] if isinstance(made, (zoo.Spiked, zoo.RareSpike)) else []
+    if isinstance(made, zoo.SometimesRounded):
+        extra = list(grid(centres, made.scale, 0, None, None))
+    decimals = 0 if made.noise in WHOLE else made.decimals
+    if decimals is not None:
+        return line(np.append(grid(centres, made.scale, decimals, made.low, made.high), extra))
+    ends = (-np.inf if made.low is None else made.low, np.inf if made.high is None else made.high)
     atoms = [*(e for e in ends if math.isfinite(e)), *extra]
-    if getattr(made, "least", None) is not None:
+    if made.least is not None:
         ends, atoms = (made.least, np.inf), [np.nan]
-    if type(made).__name__ == "Truncated":
+    if isinstance(made, zoo.Truncated):
         ends = (-made.bound, made.bound)
-    far = 1e14 if made.noise == "student" else REACH * made.scale
-    cuts = [*crossings(made.noise, centres, made.scale, epsilons), made.least if np.nan in atoms else centres[0]]
-    return line(atoms, cuts, ends, made.scale, far)
-
-
-def whole(made: Any, sets: Any) -> np.ndarray:
-    """Return the whole numbers that an integer mechanism can answer on these data sets."""
-    counts = [d.n_records for d in sets]
-    kind = type(made).__name__
-    if kind in {"KaryAnswer", "Votes"}:
-        return np.arange(made.k)
-    if kind in {"OneAgainstMany", "TruncatedGeometric"}:
-        return np.arange(2 if kind == "OneAgainstMany" else made.most + 1)
-    scale = (
-        made.sigma if kind == "DiscreteGaussianCount" else 1 / (made.noise if kind == "SampledCount" else made.epsilon)
+    scale, far = (1.0, 1.0) if made.noise == "staircase" else (made.scale, REACH * made.scale)
+    far = 1e14 if made.noise == "student" else far
+    return line(
+        atoms, [*cuts(made, centres, epsilons), centres[0] if made.least is None else made.least], ends, scale, far
     )
-    low, high = getattr(made, "low", None), getattr(made, "high", None)
-    return grid([0 if kind == "SampledCount" else min(counts), max(counts)], scale, 0, low, high)
 
 
 def lines(made: Any, sets: Any, epsilons: Any = ()) -> list[Line]:
     """Return the coordinates of a law, cut for the data sets in ``sets``."""
-    kind = type(made).__name__
-    if kind == "LocalAnswers":
+    if isinstance(made, zoo_finite.LocalAnswers):
         return [line([0, 1])] * sets[0].n_records
-    if kind == "CountAndSum":
-        counts = [d.n_records for d in sets]
-        numbers = grid(counts, 1 / made.count_epsilon, 0, 0 if made.nonnegative else None, None)
-        part = dataclasses.make_dataclass("Part", ["noise", "scale", "decimals"])("laplace", made.scale, made.decimals)
-        return [noisy(part, [d.y.sum() for d in sets], epsilons), line(numbers)]
-    if isinstance(made, zoo_vectors.Vector):
-        centres = np.array([made.centre(d) for d in sets])
-        return [noisy(made, column, epsilons) for column in centres.T]
-    if kind == "Staircase":
-        centres, n = [made.centre(d) for d in sets], np.arange(math.ceil(REACH / made.epsilon))
-        steps = np.concatenate([-n - made.gamma, n + made.gamma, [0.0]])
-        ends = [sign * np.inf if e is None else e for e, sign in ((made.low, -1), (made.high, 1))]
-        far = 1.0  # beyond the last step; e^-30 of the mass
-        cuts = np.add.outer(centres, steps).ravel()
-        return [line([e for e in ends if math.isfinite(e)], cuts, tuple(ends), 1.0, far)]
-    if not hasattr(made, "scale"):
-        return [line(whole(made, sets))]
-    centres = [0.0] if kind == "RareSpike" else [made.centre(d) for d in sets]
-    if kind == "SometimesRounded":
-        return [noisy(made, centres, epsilons, grid(centres, made.scale, 0, None, None))]
-    return [noisy(made, centres, epsilons, [made.value] if kind in {"Spiked", "RareSpike"} else ())]
+    if isinstance(made, zoo_finite.SampledCount):
+        return [line(grid([0, max(d.n_records for d in sets)], 1 / made.epsilon, 0, None, None))]
+    if isinstance(made, zoo_finite.Whole):
+        return [line(np.arange(len(made.log_masses(sets[0]))))]
+    if isinstance(made, zoo.CountAndSum):
+        return [each for part in made.parts() for each in lines(part, sets, epsilons)]
+    return [noisy(made, column, epsilons) for column in np.array([made.centre(d) for d in sets]).T]
 
 
 def sections(made: Any, parts: list[Line], at: np.ndarray, sets: Any) -> list[list[np.ndarray]]:
