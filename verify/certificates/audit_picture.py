@@ -42,7 +42,7 @@ def draw(audit: AuditResult, axes: Axes | None = None) -> Axes:
         axes = Figure(figsize=(5.2, 3.6), layout="constrained").subplots()
     delta = audit.point[1]
     refuted, grid = audit.decision is Decision.FAIL, np.linspace(0.0, 1.0, 401)
-    claimed = _claimed(audit, grid)
+    claimed = claimed_curve(audit, grid)
     axes.plot(grid, claimed, color=CLAIMED, label="claimed: no test has errors below")
     axes.fill_between(grid, 0.0, claimed, color=CLAIMED, alpha=0.08, linewidth=0)
     if (stated := _stated(audit)) is not None:
@@ -52,7 +52,7 @@ def draw(audit: AuditResult, axes: Axes | None = None) -> Axes:
         words = f"epsilon at least {math.floor(audit.epsilon_lower * 1000) / 1000:g} (certified)"
         axes.plot(grid, bound, color=WRONG if refuted else SEEN, linewidth=1.5, linestyle=":", label=words)
     for wrong, colour, label in ((False, SEEN, "seen: an event on a pair"), (True, WRONG, "seen: refutes the claim")):
-        errors = [each for each in _errors(audit) if (refuted and _below(audit, each)) is wrong]
+        errors = [each for each in errors_seen(audit) if (refuted and lies_below(audit, each)) is wrong]
         for number, ((x, x_high), (y, y_high)) in enumerate(errors):
             bars: Any = {"xerr": [[0.0], [x_high - x]], "yerr": [[0.0], [y_high - y]]}
             look: Any = {"fmt": "o", "markersize": 5, "color": colour, "clip_on": False, "zorder": 3}
@@ -92,20 +92,21 @@ def _stated(audit: AuditResult) -> tuple[str, Callable[[float], float]] | None:
     return None if worst is None else ("stated by the mechanism", lambda e: stated_delta(worst, e, delta))
 
 
-def _claimed(audit: AuditResult, false_positives: FloatArray) -> FloatArray:
+def claimed_curve(audit: AuditResult, false_positives: FloatArray) -> FloatArray:
+    """Return the least false negatives that the claim allows."""
     privacy = audit.claim.privacy
     if privacy.curve is None:
         return point_curve(false_positives, privacy.epsilon, privacy.delta)
     return profile_curve(false_positives, privacy.delta_at)
 
 
-def _below(audit: AuditResult, errors: Errors) -> bool:
+def lies_below(audit: AuditResult, errors: Errors) -> bool:
     """Return whether the upper ends of both rates lie below the claimed curve."""
     (_, x_high), (_, y_high) = errors
-    return y_high < float(_claimed(audit, np.array([x_high]))[0])
+    return y_high < float(claimed_curve(audit, np.array([x_high]))[0])
 
 
-def _errors(audit: AuditResult) -> list[Errors]:
+def errors_seen(audit: AuditResult) -> list[Errors]:
     """Return both error rates of the event that was tested on each pair, each with the upper end of its interval."""
     found = []
     for check in audit.finding.checks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
@@ -122,7 +123,7 @@ def audit(
         found = _decided(last, jobs, tell)
     except UserError as stop:
         raise UserError(re.sub(r"\b(?:mechanism\.)?(?:import|command|url)(?=[ =])", "TARGET", str(stop))) from None
-    click.echo(found.to_json() if as_json else "\n".join(map(_wrapped, found.summary().splitlines())))
+    _print(found, as_json=as_json)
     if out is not None:
         folder = found.save(out, jobs=jobs)
         click.echo(f"Folder: {folder}", err=as_json)
@@ -164,8 +165,21 @@ def _decided(loaded: Loaded, jobs: int, tell: Callable[[str], None]) -> AuditRes
         return found
 
 
-def _wrapped(line: str) -> str:
-    return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+def _print(found: AuditResult, *, as_json: bool) -> None:
+    """Print an answer: in a box where somebody reads it, as plain lines in a file or a pipe."""
+    if not as_json and sys.stdout.isatty():
+        from rich.console import Console
+
+        from .audit_screen import screen
+
+        console = Console()
+        console.print(screen(found, console))
+        return
+    lines = (
+        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        for line in found.summary().splitlines()
+    )
+    click.echo(found.to_json() if as_json else "\n".join(lines))
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,7 +1,9 @@
 """``audits.audit``: what it finds is what ``certify`` finds of the configuration that asks the same."""
 
+import io
 import json
 import math
+import re
 import subprocess
 import sys
 from functools import cache
@@ -10,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import verify
 from audits import AuditResult, audit, gaussian_dp_claim, group_claim, point_claim, renyi_claim, table_claim, zcdp_claim
 from audits.black_box.claims import PrivacyClaim
 from mechanisms import AdaSSP, Dataset, NeighbouringPair, Relation
+from verify.certificates.audit_screen import screen
 from verify.cli import invoke
 from verify.messages.errors import UserError
 
@@ -212,6 +216,24 @@ def test_the_picture_shows_the_claim_the_bound_and_the_events() -> None:
         assert np.allclose(epsilon, oracle, rtol=0, atol=1e-15)
     proved = audit(AdaSSP(1.0, 1e-6), 1.0, 1e-6).plot()
     assert "proved" in [text.get_text() for text in proved.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(("width", "encoding"), [(80, "utf-8"), (120, "utf-8"), (60, "utf-8"), (80, "ascii")])
+def test_the_screen_of_a_terminal_has_every_word_of_the_summary(width: int, encoding: str) -> None:
+    """In a box that fits; with the curve where there are 80 columns, in signs that the terminal has."""
+    for found, colour, sign in ((refuted(), "31", "X●"), (undecided(), "33", "o")):
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        console = Console(file=stream, force_terminal=True, width=width, color_system="standard")
+        console.print(screen(found, console))
+        stream.seek(0)
+        shown = stream.read()
+        plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+        assert f"\x1b[1;{colour}m{found.verdict}" in shown
+        assert max(map(len, plain.splitlines())) <= min(width, 80)
+        words = " ".join(line[1:-1] for line in plain.splitlines())
+        assert " ".join(found.summary().split()) in " ".join(words.split())
+        assert ("false negatives" in plain) is (width >= 80)
+        assert any(each in plain for each in sign) or width < 80
 
 
 @pytest.mark.parametrize(
