@@ -83,6 +83,12 @@ class Registry:
         entry = self.catalogue[id_]
         return entry.parent or entry.id
 
+    def spelled(self, id_: str) -> str:
+        """Return an id that is written in any case as the catalogue spells it; what it does not have, as it is."""
+        known = {each.casefold(): each for each in self.catalogue}
+        base = id_of(id_)
+        return known.get(base.casefold(), base) + id_[len(base) :]
+
     def select(self, ids: Iterable[str] = ()) -> tuple[Source, ...]:
         """Return the files that decide ``ids`` (all files when there are none), in the order of the catalogue.
 
@@ -95,8 +101,8 @@ class Registry:
         return tuple(self.sources[id_] for id_ in self.catalogue if id_ in wanted)
 
     def find(self, id_: str) -> Source:
-        """Return the file that decides ``id_``; raises ``UserError`` as ``select`` does."""
-        id_ = id_of(id_)
+        """Return the file that decides ``id_``, in any case; raises ``UserError`` as ``select`` does."""
+        id_ = id_of(self.spelled(id_))
         if id_ not in self.catalogue:
             close = difflib.get_close_matches(id_.upper(), list(self.catalogue), n=3, cutoff=0.6)
             hint = f"; did you mean {', '.join(close)}?" if close else "; `pdp-verify list` shows them all"

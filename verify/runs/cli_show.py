@@ -154,7 +154,7 @@ def show(id_: str, record: Path | None) -> None:
     """One statement: formula, domain, file and line, reference; with --record its verdict and worst case."""
     from ..papers import registry
 
-    source = registry.default().find(id_)
+    source, id_ = registry.default().find(id_), registry.default().spelled(id_)
     statement = source.load()
     parts = [part.id for part in statement.parts]
     if id_ not in registry.default().catalogue and id_ not in parts:

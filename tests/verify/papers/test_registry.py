@@ -85,6 +85,13 @@ def test_selection_is_in_the_order_of_the_catalogue(toys: registry.Registry) -> 
     assert [source.id for source in toys.select(["RW21-T17.2", "RW21-T17"])] == ["RW21-T17"]
 
 
+def test_an_id_is_found_in_any_case(toys: registry.Registry) -> None:
+    assert toys.find("w19-t4.1") is toys.find("W19-T4.1")
+    assert [source.id for source in toys.select(["rw21-t17.2", "W19-t4.1"])] == ["W19-T4.1", "RW21-T17"]
+    assert toys.spelled("w19-t4.1@a") == "W19-T4.1@a"
+    assert toys.spelled("w19-t9") == "w19-t9"
+
+
 def test_unknown_id_names_close_matches(toys: registry.Registry) -> None:
     with pytest.raises(UserError, match=r"^id must be in the catalogue, got id=w19-t4.2; did you mean W19-T4.1"):
         toys.select(["w19-t4.2"])
