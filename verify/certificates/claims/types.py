@@ -183,7 +183,8 @@ FORMS: dict[str | None, tuple[str, ...]] = {
     "renyi": ("alpha", "epsilon"),
     "table": ("points",),
 }
-PARAMETERS = ("epsilon", "delta", "mu", "rho", "alpha", "points")
+#: The parameters, each with what may be written.
+PARAMETERS = {"epsilon": "1.0", "delta": "1e-6", "mu": "0.5", "rho": "0.1", "alpha": "2", "points": "[[1.0, 1e-6]]"}
 
 
 def _one_form(schema: dict[str, Any]) -> None:
@@ -238,13 +239,13 @@ delta = {delta}
     @model_validator(mode="after")
     def _form(self) -> DPClaim:
         given = {name: getattr(self, name) for name in PARAMETERS if getattr(self, name) is not None}
-        form = "no profile" if self.profile is None else f'profile = "{self.profile}"'
+        of = "a claim of epsilon and delta" if self.profile is None else f'profile = "{self.profile}"'
         for name in FORMS[self.profile]:
             if name not in given:
-                raise ValueError(f"claims.{name}|given for {form}|nothing")
+                raise ValueError(f"claims.{name}|given for {of} (such as {name} = {PARAMETERS[name]})|none")
         for name in given:
             if name not in FORMS[self.profile]:
-                raise ValueError(f"claims.{name}|absent for {form}|given")
+                raise ValueError(f"claims.{name}|left out for {of}|given")
         levels = [epsilon for epsilon, _ in self.points or ()]
         if any(left >= right for left, right in pairwise(levels)):
             raise ValueError("claims.points|in order of an epsilon that increases|another order")
