@@ -7,6 +7,7 @@ call is made in another one, on the object as it was in the beginning, as a comm
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import pickle
 import random
@@ -105,6 +106,7 @@ class CallsApart:
 def _serve(pipe: Connection, mechanism: Any) -> NoReturn:
     """Answer calls until the parent has gone; what fails here without the mechanism ends as if it came from outside."""
     try:
+        faulthandler.disable()
         ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -10,7 +10,7 @@ Rows = list[dict[str, Any]]
 VERDICTS: dict[str, dict[str, str]] = {
     "PASS": {"verdict": "PASS", "ground": "proved", "words": "PASS (proved)"},
     "FAIL": {"verdict": "FAIL", "ground": "", "words": "FAIL", "reason": "worst pair"},
-    "UNDECIDED": {"verdict": "UNDECIDED", "ground": "not examined", "words": "UNDECIDED (not tested)"},
+    "UNDECIDED": {"verdict": "UNDECIDED", "ground": "not tested", "words": "UNDECIDED (not tested)"},
     "VOUCHED": {"verdict": "PASS", "ground": "attested", "words": "PASS (attested)"},
 }
 

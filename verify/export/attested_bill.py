@@ -26,10 +26,10 @@ ARTEFACT, EVIDENCE, ASSESSOR = "artefact", "evidence:record", "assessor:pdp-veri
 #: What a verdict rests on, by its ground.
 RESTS_ON = {
     "proved": "a theorem or an exact law puts what is released inside the claim",
-    "vouched": "enough was drawn and nothing was found; the rest is the word of somebody named to the curator",
+    "attested": "enough was drawn and nothing was found; the rest is the word of somebody named to the curator",
     "simulated": "a simulation, with an interval that is valid at finite sample sizes",
-    "examined": "enough was drawn and nothing was found, and nothing supports the claim",
-    "not examined": "too little was drawn",
+    "no violation found": "enough was drawn and nothing was found, and nothing supports the claim",
+    "not tested": "too little was drawn",
 }
 OTHERWISE = {
     "FAIL": "a counterexample, which is in the record with its numbers",
