@@ -180,6 +180,25 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     }
 
 
+def test_verdicts_of_before_are_read_in_the_words_of_now(written: dict[str, list[str]], tmp_path: Path) -> None:
+    old, path = tmp_path / "audit.jsonl", tmp_path
+    for ground, words, now in (
+        ("vouched", "PASS (vouched)", "PASS (attested)"),
+        ("examined", "UNDECIDED (examined)", "UNDECIDED (no violation found)"),
+        ("not examined", "UNDECIDED (not examined)", "UNDECIDED (not tested)"),
+        ("proved", "PASS (proved)", "PASS (proved)"),
+    ):
+        rows = [json.loads(line) for line in written["certificate"]]
+        header = rows[0] | {"words": words}
+        claims = [row | ({"ground": ground, "words": words} if row["kind"] == "claim" else {}) for row in rows[1:]]
+        old.write_text("".join(json.dumps(row) + "\n" for row in [header, *claims]), encoding="utf-8")
+        read = checked_rows(old, "certificate")
+        claim = next(row for row in read if row["kind"] == "claim")
+        assert (read[0]["words"], claim["words"], claim["ground"]) == (now, now, now[now.index("(") + 1 : -1])
+        assert invoke(["report", str(path), "-o", str(tmp_path / "again.md")]) == 0
+        assert now in (tmp_path / "again.md").read_text(encoding="utf-8")
+
+
 def commands(of: str, path: Path, folder: Path) -> Iterator[list[str]]:
     """Yield the commands that read a record of a run, a certificate or a calibration."""
     yield ["report", str(path), "-o", str(folder / "again.pdf")]
