@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import math
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packages import public_packages
 
-import audits
 from audits import Budget, Estimate, Result, StreamKey
 from audits.estimate import LONGEST_REPR
 from audits.white_box.tails import worse
 from mechanisms import Dataset, NeighbouringPair, PosteriorSampling, Relation
 
 NUMBERS = st.floats(-1e6, 1e6)
+PARTS = [importlib.import_module(name) for name in public_packages("audits")]
+#: Every public name of audits and its parts.
+PUBLIC = SimpleNamespace(**{name: getattr(part, name) for part in PARTS for name in part.__all__})
 
 
 @st.composite
@@ -79,7 +84,7 @@ CELL = 0.123456
 DATA = Dataset(np.array([[CELL, 0.2], [0.3, -CELL], [0.1, 0.4]]), np.array([CELL, 0.5, -0.7]), 1.0, 1.0)
 PAIR = NeighbouringPair.remove(DATA, 0)
 MECHANISM = PosteriorSampling(1.0, 1.0)
-CLAIM = audits.BlackBoxClaim(50.0, 0.0, (Relation.REMOVE,))
+CLAIM = PUBLIC.BlackBoxClaim(50.0, 0.0, (Relation.REMOVE,))
 
 
 def budget(n_draws: int = 400) -> Budget:
@@ -87,19 +92,19 @@ def budget(n_draws: int = 400) -> Budget:
 
 
 RESULTS: dict[str, Any] = {
-    "likelihood_ratio_attack": lambda: audits.likelihood_ratio_attack(MECHANISM, PAIR, budget()),
-    "audit_tails": lambda: audits.audit_tails(MECHANISM, PAIR, [0.1, 1.0], budget()),
-    "audit_curves": lambda: next(iter(audits.audit_curves(MECHANISM, PAIR, budget()).values())),
-    "audit_claim": lambda: audits.audit_claim(MECHANISM, PAIR, CLAIM, budget()),
-    "audit_epsilon": lambda: audits.audit_epsilon(MECHANISM, PAIR, budget(), delta=0.01),
-    "black_box_audit": lambda: audits.black_box_audit(MECHANISM, PAIR, CLAIM, budget()),
-    "sequential_claim": lambda: audits.sequential_claim(MECHANISM, PAIR, CLAIM, budget()),
-    "sequential_delta": lambda: audits.sequential_delta(MECHANISM, PAIR, budget(), epsilon=1.0, delta=0.5),
-    "audit_coverage": lambda: audits.audit_coverage(lambda n, rng: rng.random((n, 2)) < 0.5, budget()),
-    "exposure": lambda: audits.exposure(MECHANISM, DATA, budget(), delta=1e-6),
-    "worst_pair": lambda: audits.worst_pair(MECHANISM, [audits.NamedPair("one", PAIR)], budget(), epsilon=1.0),
-    "audit_law": lambda: audits.audit_law(MECHANISM, DATA, budget()),
-    "exact_delta": lambda: audits.exact_delta(MECHANISM.profile(PAIR), 1.0),
+    "likelihood_ratio_attack": lambda: PUBLIC.likelihood_ratio_attack(MECHANISM, PAIR, budget()),
+    "audit_tails": lambda: PUBLIC.audit_tails(MECHANISM, PAIR, [0.1, 1.0], budget()),
+    "audit_curves": lambda: next(iter(PUBLIC.audit_curves(MECHANISM, PAIR, budget()).values())),
+    "audit_claim": lambda: PUBLIC.audit_claim(MECHANISM, PAIR, CLAIM, budget()),
+    "audit_epsilon": lambda: PUBLIC.audit_epsilon(MECHANISM, PAIR, budget(), delta=0.01),
+    "black_box_audit": lambda: PUBLIC.black_box_audit(MECHANISM, PAIR, CLAIM, budget()),
+    "sequential_claim": lambda: PUBLIC.sequential_claim(MECHANISM, PAIR, CLAIM, budget()),
+    "sequential_delta": lambda: PUBLIC.sequential_delta(MECHANISM, PAIR, budget(), epsilon=1.0, delta=0.5),
+    "audit_coverage": lambda: PUBLIC.audit_coverage(lambda n, rng: rng.random((n, 2)) < 0.5, budget()),
+    "exposure": lambda: PUBLIC.exposure(MECHANISM, DATA, budget(), delta=1e-6),
+    "worst_pair": lambda: PUBLIC.worst_pair(MECHANISM, [PUBLIC.NamedPair("one", PAIR)], budget(), epsilon=1.0),
+    "audit_law": lambda: PUBLIC.audit_law(MECHANISM, DATA, budget()),
+    "exact_delta": lambda: PUBLIC.exact_delta(MECHANISM.profile(PAIR), 1.0),
 }
 
 
@@ -150,7 +155,7 @@ def test_an_estimate_is_told_with_its_interval() -> None:
 
 def test_every_public_class_that_is_returned_is_a_result() -> None:
     """A class that prints its arrays would be found here, too."""
-    held = {name: getattr(audits, name) for name in audits.__all__}
+    held = vars(PUBLIC)
     classes = {
         name: value for name, value in held.items() if inspect.isclass(value) and dataclasses.is_dataclass(value)
     }

@@ -18,7 +18,8 @@ outputs) is drawn from in another order (``audits.harness.open_subject``): it ha
 carries such calls draws nothing and decides nothing: ``audits.external.open_door``, made of ``audits.external.wire``,
 ``audits.external.channels`` and ``audits.external.connections``. ``audits.adapters.scikit_learn`` and
 ``audits.adapters.smartnoise_sql`` are other people's mechanisms, ``audits.adapters.releases`` calls a function of
-theirs, and ``audits.one_call`` is ``certify``.
+theirs with the records of ``audits.adapters.records``, and ``audits.one_call`` is ``certify``. Calls whose process
+may die (``audits.harness.call_note``, ``audits.harness.call_apart``) give the outputs of calls that are made here.
 """
 
 from __future__ import annotations
