@@ -244,7 +244,8 @@ def audit(
     *,
     claim: PrivacyClaim | None = None,
     relation: str = "add-remove",
-    records: Any = 2,
+    records: Any = None,
+    dim: int = 2,
     bounds: tuple[float, float] | None = None,
     n_min: int | None = None,
     pairs: int | Sequence[NeighbouringPair] | None = None,
@@ -272,12 +273,13 @@ def audit(
         epsilon)``, ``table_claim(points)``, ``group_claim(claim, group)``. Its relation is its own.
     relation : {"add-remove", "replace"}
         What neighbouring data sets are: one record added or removed, or one replaced.
-    records : int, mapping, tuple, list, (X, y) or Dataset
-        What a data set holds. A whole number: rows of so many columns. A mapping from columns to a range ``(low,
-        high)``, of whole numbers where both ends are, or to a list of levels: the release is given a data frame of
-        them, ``f(frame, rng)``, or all but the last column and the last one, ``f(X, y, rng)`` and ``fit(X, y)``. One
-        range or list: an array or a list of such values. Records of your own, (X, y) or a Dataset: pairs around them
-        are tested too.
+    records : mapping, tuple, list, (X, y) or Dataset, optional
+        What the release is given in place of rows of numbers. A mapping from columns to a range ``(low, high)``, of
+        whole numbers where both ends are, or to a list of levels: a data frame, ``f(frame, rng)``, or all but the last
+        column and the last one, ``f(X, y, rng)`` and ``fit(X, y)``. One range or list: an array or a list of such
+        values. Or records of your own, (X, y) or a Dataset: pairs around them are tested too.
+    dim : int
+        Number of columns of X, where ``records`` do not say it.
     bounds : (float, float), optional
         Public bounds on the Euclidean norm of a row of X and on the absolute value of y, never read off the data. By
         default those that a diffprivlib estimator states (``data_norm``, ``bounds_X``, ``bounds_y``), else 1 and 1.
@@ -324,7 +326,7 @@ def audit(
     if own and not all(isinstance(each, NeighbouringPair) for each in own):
         raise UserError("pairs must be a whole number or a list of NeighbouringPair, got another list")
     number = None if own else pairs
-    asked = Options(epsilon, delta, relation, 2, bounds, n_min, number, draws, max_seconds, failure_prob, seed, claim)  # type: ignore[arg-type]
+    asked = Options(epsilon, delta, relation, dim, bounds, n_min, number, draws, max_seconds, failure_prob, seed, claim)  # type: ignore[arg-type]
     loaded = _configured(release, records, asked.of(own) if own else asked)
     somebody_waits = hasattr(sys, "ps1") or "ipykernel" in sys.modules
     following = progress(True, partial(print, file=sys.stderr)) if somebody_waits else nullcontext(SILENT)
@@ -352,9 +354,7 @@ def _configured(release: Any, records: Any, asked: Options) -> Loaded:
     mechanism, line, data, public = None, "", None, None
     if isinstance(records, Dataset) or _is_sample(records):
         data = records
-    elif type(records) is int:
-        asked = asked if asked.own_pairs else replace(asked, dim=records)
-    else:
+    elif records is not None:
         try:
             public = PublicRecords.of(records)
         except ValueError as stop:

@@ -254,7 +254,7 @@ def test_the_screen_of_a_terminal_has_every_word_of_the_summary(width: int, enco
         (enough_noise, {"epsilon": 1.0, "seed": -1}, "seed must be at least 0"),
         (enough_noise, {"epsilon": 1.0, "records": {"age": 3}}, r"records must be a mapping from columns"),
         (enough_noise, {"epsilon": 1.0, "records": (9, 1)}, "records must have ranges of two finite numbers"),
-        (enough_noise, {"epsilon": 1.0, "records": 0}, "dim must be at least 1"),
+        (enough_noise, {"epsilon": 1.0, "dim": 0}, "dim must be at least 1"),
         (enough_noise, {"epsilon": 1.0, "pairs": [1, 2]}, "pairs must be a whole number or a list of NeighbouringPair"),
         (["cat"], {"epsilon": 1.0, "records": (1, 2)}, "records must be absent but for a function"),
         (enough_noise, {"epsilon": 1.0, "records": ([[9.0]], [1.0])}, r"records must lie inside bounds=\(1.0, 1.0\)"),
