@@ -16,6 +16,8 @@ import numpy as np
 from mechanisms import Dataset
 from mechanisms.data.dataset import FloatArray
 
+#: Levels of a column that are named in a sentence.
+SHOWN = 4
 FORMS = "a mapping from columns to (low, high) or to a list of levels, or one of these for records that are one value"
 
 
@@ -87,6 +89,30 @@ class PublicRecords:
     def dim(self) -> int:
         """Columns of X that the rows must have: the last column of a record is made of the response."""
         return max(1, len(self.columns) - 1)
+
+    @property
+    def words(self) -> str:
+        """What a record may be, in one line: ``age from 17 to 90, sex of f, m``."""
+        said = []
+        for name, each in self.columns.items():
+            few = ", ".join(map(str, each.levels[:SHOWN])) if isinstance(each, Levels) else ""
+            more = ", ..." * (isinstance(each, Levels) and len(each.levels) > SHOWN)
+            of = f"of {few}{more}" if isinstance(each, Levels) else f"from {each.low} to {each.high}"
+            said.append(f"{name or 'values'} {of}")
+        return ", ".join(said)
+
+    def one_by_one(self, dataset: Dataset) -> list[str]:
+        """Return each record of a data set in words: ``age 17, sex f``, or its value."""
+        whole = self.of_rows(dataset).whole
+        if "" in self.columns:
+            return [str(value) for value in whole]
+        rows = whole.to_dict("records")
+        return [
+            ", ".join(
+                f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()
+            )
+            for row in rows
+        ]
 
     def plain(self) -> Any:
         """Return what a configuration says of them."""

@@ -26,7 +26,7 @@ from audits.adapters.releases import as_mechanism
 from audits.black_box.claims import ADD_REMOVE, PrivacyClaim
 from audits.estimate import Result
 from audits.examination.witnesses import BROKEN
-from audits.verdict import Decision
+from audits.verdict import Decision, Ground
 from mechanisms import DataError, Dataset, NeighbouringPair, Relation
 from reports.numbers import format_number, format_probability
 from reports.row import Audience
@@ -206,14 +206,18 @@ class AuditResult(Result):
             lines.append(f"Epsilon at delta {said(self.point[1])} is at least {least} ({sure}).")
         if finding.violation is not None:
             event, hits, cause = finding.violation.event, finding.violation.hits, finding.violation.cause
-            lines += [f"Seen on: {self.pair}."] if self.pair else []
+            example = self.counterexample if self.loaded.config.data.records is not None else None
+            seen = self.pair if example is None else example.in_records
+            lines += [f"Seen on: {seen}."] if seen else []
             lines += [f"{event[0].upper()}{event[1:]}: {hits}."] if event else []
             lines += [f"Likely cause: {cause}."] if cause else []
         else:
             open_ = self.decision is Decision.UNDECIDED
             lines.append(f"{'Why this is no PASS: ' * open_}{finding.sentence_of_verdict.removesuffix('.')}.")
         if finding.advice and not self.passed:
-            lines.append(f"Next: {as_parameters(NOTHING_FOUND.sub('', finding.advice))}")
+            wider = f"pairs={2 * (self.loaded.config.budget.pairs or 1)} tries more data sets. "
+            advice = as_parameters(NOTHING_FOUND.sub("", finding.advice))
+            lines.append(f"Next: {wider * (finding.verdict.ground is Ground.NO_VIOLATION)}{advice}")
         lines.append(self._reach())
         if self.decision is Decision.PASS or proved:
             return lines
@@ -227,7 +231,10 @@ class AuditResult(Result):
         data, row = self.loaded.config.data, {} if self.finding.examined is None else self.finding.examined.row
         dataset = self.certificate.deployment.dataset
         x_bound, y_bound = format_number(dataset.x_bound), format_number(dataset.y_bound)
-        domain = f"norm of a row at most {x_bound}, |y| at most {y_bound}, {data.n_min} records or more"
+        domain = f"norm of a row at most {x_bound}, |y| at most {y_bound}"
+        if (records := data.public_records) is not None:
+            domain = f"records with {records.words}"
+        domain += f", {data.n_min} records or more"
         pairs = len(row.get("pairs", ()))
         if not row:
             return f"All data sets: {domain}."
@@ -287,8 +294,8 @@ def audit(
         Every data set has so many records at least. By default the least number, up to ``dim + 2``, of which the
         release makes something finite; of a command or a url ``dim + 2``.
     pairs, draws : int, optional
-        Pairs of data sets, and draws of each of their data sets; by default 8 and 4,000, or 3 and 2,000 where one draw
-        takes longer than a millisecond. ``pairs`` may be a list of ``NeighbouringPair``: those, and no others.
+        Pairs of data sets, and draws of each of their data sets; by default 8 and 4,000, or 8 and 1,500 where one
+        draw takes longer than a millisecond. ``pairs`` may be a list of ``NeighbouringPair``: those, and no others.
     max_seconds : float, optional
         What is not decided by then is left open.
     failure_prob : float

@@ -190,7 +190,7 @@ def _claim_section(header: Row, claim: Row, parts: dict[str, list[Row]]) -> Sect
     decided = _decided_by(claim, parts)
     facts = [Fact("Speaks about", claim["scope"]), Fact("Decided by", decided[0].upper() + decided[1:])]
     facts += [Fact("Conditional on", condition) for condition in claim["conditions"]]
-    blocks += [*word_callout(claim), Facts(tuple(facts)), *pair_blocks(claim.get("counterexample"))]
+    blocks += [*word_callout(claim), Facts(tuple(facts)), *pair_blocks(header, claim.get("counterexample"))]
     blocks += examined_blocks(claim)
     if checks:
         blocks.append(_check_table(checks))

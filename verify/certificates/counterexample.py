@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.adapters.records import PublicRecords
 from audits.estimate import Result
 from mechanisms import Dataset, Relation
 from mechanisms.data.dataset import FloatArray
@@ -21,6 +23,8 @@ from ..messages.pair_words import pair_said
 
 #: Most numbers of a pair that a record holds, and most lines of its records that a page shows.
 MOST_NUMBERS, SHOWN = 200_000, 24
+#: Kinds of records that both data sets share, up to which they are named.
+FEW = 2
 #: Where the records of a pair are that the second data set has, the first has, or both have with other values.
 MARKS = {"ADD": ("", "second only"), "REMOVE": ("first only", ""), "REPLACE": ("first", "second")}
 
@@ -90,10 +94,14 @@ def pair_sentence(row: Row) -> str:
     return f"{format_count(n)} in both data sets; the {more} has {many} more, number {place + 1} of its records"
 
 
-def pair_blocks(row: Row | None) -> Iterator[Block]:
+def pair_blocks(header: Row, row: Row | None) -> Iterator[Block]:
     """Yield the records of a counterexample as a table: equal neighbours on one line, what differs marked."""
     if row is None:
         return
+    records = _described(header)
+    columns, alignments = ("Record", "Features", "Response", "Data set"), ("right", "left", "right", "left")
+    if records is not None:
+        columns, alignments = ("Record", "Values", "Data set"), ("right", "left", "left")
     first, second = members_of(row)
     place, copies, relation = row["place"], row["copies"], row["relation"]
     old, new = MARKS[relation]
@@ -113,8 +121,7 @@ def pair_blocks(row: Row | None) -> Iterator[Block]:
     cells = tuple(
         (
             f"{begin + 1}" if size == 1 else f"{begin + 1} to {begin + size}",
-            ", ".join(f"{value:.6g}" for value in record[:-1]),
-            f"{record[-1]:.6g}",
+            *_in_cells(record, header, records),
             mark or "both",
         )
         for record, begin, size, mark in shown
@@ -123,8 +130,20 @@ def pair_blocks(row: Row | None) -> Iterator[Block]:
     where = "Private records, for the curator alone" if row["private"] else "These records may be published"
     cut = f" {format_count(left)} more records are in audit.jsonl, with all digits." if left else ""
     yield Paragraph(f"The counterexample as data: {pair_sentence(row)}. {where}.{cut}")
-    columns = ("Record", "Features", "Response", "Data set")
-    yield Table("The two data sets on which the claim is refuted", columns, cells, ("right", "left", "right", "left"))
+    yield Table("The two data sets on which the claim is refuted", columns, cells, alignments)
+
+
+def _described(header: Row) -> PublicRecords | None:
+    given = header["configuration"]["data"].get("records")
+    return None if given is None else PublicRecords.of(given)
+
+
+def _in_cells(record: FloatArray, header: Row, records: PublicRecords | None) -> list[str]:
+    """Return features and response of a record, or the values that the mechanism was given for them."""
+    if records is None:
+        return [", ".join(f"{value:.6g}" for value in record[:-1]), f"{record[-1]:.6g}"]
+    bounds = number(header["data"]["x_bound"]), number(header["data"]["y_bound"])
+    return records.one_by_one(Dataset(record[None, :-1], record[-1:], *bounds))
 
 
 def _runs(records: FloatArray, begin: int) -> Iterator[tuple[FloatArray, int, int, str]]:
@@ -152,6 +171,8 @@ class Counterexample(Result):
         Place of the record that is added, removed or replaced, from 0; how many records from there on differ.
     words : str
         How the pair was built.
+    records : PublicRecords or None
+        What the mechanism was given in place of the rows, where that was described.
     event, hits : str
         Which outputs show it, and how often they came from either data set; empty where it was not seen in draws.
     """
@@ -166,6 +187,30 @@ class Counterexample(Result):
     words: str
     event: str
     hits: str
+    records: PublicRecords | None = None
+
+    @property
+    def given(self) -> tuple[Any, Any]:
+        """Both data sets as the mechanism was given them: data frames or values where records were described."""
+        if self.records is None:
+            return self.first, self.second
+        return self.records.of_rows(self.first).whole, self.records.of_rows(self.second).whole
+
+    @property
+    def in_records(self) -> str:
+        """The pair in the values of its records; as it was built where none were described."""
+        if self.records is None:
+            return self.words
+        first, second = (self.records.one_by_one(each) for each in (self.first, self.second))
+        place, copies = self.place, self.copies
+        longer, shorter = (first, second) if self.relation is Relation.REMOVE else (second, first)
+        others = Counter([*longer[:place], *longer[place + copies :]])
+        among = " and ".join(f"{count} times ({record})" for record, count in others.items())
+        about = f", the others are {among}" if 0 < len(others) <= FEW else f", {others.total()} others"
+        many = f"{copies} times " if copies > 1 else ""
+        if self.relation is Relation.REPLACE:
+            return f"{many}({shorter[place]}) replaced by ({longer[place]}){about}"
+        return f"with and without {many}({longer[place]}){about if others else ', no others'}"
 
     def entries(self) -> dict[str, Any]:
         """Return what is shown, by name; of private records never a cell."""
@@ -234,4 +279,5 @@ def counterexample_of(header: Row, row: Row) -> Counterexample:
         pair_said(str(violation.get("pair", ""))),
         str(violation.get("event", "")),
         str(violation.get("hits", "")),
+        _described(header),
     )

@@ -75,6 +75,13 @@ def test_what_describes_no_record_is_refused_in_one_line(given) -> None:
         PublicRecords.of(given)
 
 
+def test_records_are_said_in_their_values() -> None:
+    assert PEOPLE.one_by_one(ROWS)[:2] == ["age 17, height 1.75, sex m", "age 54, height 2, sex f"]
+    assert PublicRecords.of((3, 7)).one_by_one(ROWS) == ["7", "3", "5", "6"]
+    assert PEOPLE.words == "age from 17 to 90, height from 1.5 to 2.0, sex of f, m"
+    assert PublicRecords.of(list("abcdef")).words == "values of a, b, c, d, ..."
+
+
 @pytest.mark.parametrize("given", [{"a": (1, 2), "b": ["x", "y"]}, (0.5, 1.0), ["x", "y"]])
 def test_what_a_configuration_says_is_read_back(given) -> None:
     public = PublicRecords.of(given)

@@ -317,11 +317,18 @@ def spread(words: list[str], rng: Any, n_draws: int) -> Any:
     return [words.count(each) for each in "abc"] + rng.laplace(scale=1.0, size=(n_draws, 3))
 
 
-def test_records_are_handed_over_as_the_code_takes_them() -> None:
+def test_records_are_handed_over_as_the_code_takes_them(tmp_path: Path) -> None:
     """Columns with ranges and levels as a data frame, one range or list of levels as values."""
     found = audit(total_age, 1.0, records={"sex": ["f", "m"], "age": (17, 90)}, **SMALL)  # type: ignore[arg-type]
     assert found.verdict == "FAIL"
     assert 1.0 < found.epsilon_lower <= 2.0
+    assert re.search(r"^Seen on: with and without \(sex [fm], age \d+\)", found.summary(), re.MULTILINE)
+    assert "records with sex of f, m, age from 17 to 90, 0 records or more" in found.summary()
+    first, second = found.counterexample.given  # type: ignore[union-attr]
+    assert abs(len(first) - len(second)) == 1
+    assert abs(first["age"].sum() - second["age"].sum()) > 45
+    assert "Values" in (text := (found.save(tmp_path) / "curator" / "audit.md").read_text("utf-8"))
+    assert re.search(r"sex [fm], age \d+", text)
     assert 'records = { sex = ["f", "m"], age = { low = 17, high = 90 } }' in found.loaded.text
     assert audit(spread, 1.0, records=["a", "b", "c"], **SMALL).epsilon_lower <= 1.0  # type: ignore[arg-type]
 

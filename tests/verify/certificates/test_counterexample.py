@@ -238,7 +238,7 @@ def test_a_row_holds_every_pair_to_the_last_bit_and_a_page_two_dozen_lines(relat
         row = json.loads(json.dumps(pair_row(named.pair, private=False)))
         for records, dataset in zip(members_of(row), (named.pair.first, named.pair.second), strict=True):
             assert np.array_equal(records, np.column_stack([dataset.X, dataset.y]))
-        _, table = pair_blocks(row)
+        _, table = pair_blocks({"configuration": {"data": {}}}, row)
         assert isinstance(table, Table)
         assert len(table.rows) <= 24
         assert any(line[3] != "both" for line in table.rows)
