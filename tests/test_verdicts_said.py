@@ -250,7 +250,7 @@ LAPLACE = np.sign(N) * -np.log(np.linspace(1, 1e-4, 1_000)[np.arange(2_000) % 1_
 HALF = np.arange(2_000) % 2
 #: What is drawn of either data set, the claim, and the cause.
 SAMPLES: list[tuple[Any, Any, PrivacyClaim, str]] = [
-    (N, N + 2, POINT, "one record moves the output by 2 standard deviations of its noise"),
+    (N, N + 2, POINT, "one record moves the output by 1.5 times the interquartile range of its noise"),
     (N, N + 0.25, POINT, ""),  # as large a shift as noise for the claim has
     (LAPLACE, LAPLACE + 1, POINT, ""),
     (N, N + 1, gaussian_dp_claim(1.0), ""),

@@ -271,7 +271,7 @@ def _of_noise(first: FloatArray, second: FloatArray, pair: Any, claim: PrivacyCl
     if not (_varies(first) and _varies(second)):
         return ""
     centred = [side - np.median(side) for side in (first, second)]
-    spreads = [float(np.subtract(*np.quantile(side, (0.75, 0.25)))) / 1.349 for side in centred]
+    spreads = [float(np.subtract(*np.quantile(side, (0.75, 0.25)))) for side in centred]
     ratio = max(spreads) / min(spreads)
     if ratio > SPREAD and _tails_tell(np.abs(centred[0]), np.abs(centred[1]), claim):
         sizes = sorted(len(side.y) for side in (pair.first, pair.second))
@@ -285,8 +285,8 @@ def _of_noise(first: FloatArray, second: FloatArray, pair: Any, claim: PrivacyCl
         moved = "one record moves" if apart == 1 else f"{apart} records move"
         shift = abs(float(np.median(first) - np.median(second))) / min(spreads)
         return (
-            f"{moved} the output by {shift:.2g} standard deviations of its noise: too little noise, or a larger "
-            "sensitivity than was thought"
+            f"{moved} the output by {shift:.2g} times the interquartile range of its noise: too little noise, or a "
+            "larger sensitivity than was thought"
         )
     return ""
 

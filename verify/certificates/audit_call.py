@@ -44,7 +44,7 @@ from .claims.examination import apart
 from .claims.finding import Finding
 from .claims.types import DPClaim, said
 from .config.config import Loaded
-from .config.mechanism_source import IN_MEMORY
+from .config.mechanism_source import IN_MEMORY, Imported, build_mechanism
 from .counterexample import Counterexample, counterexample_of
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def audit(
         default those that a diffprivlib estimator states (``data_norm``, ``bounds_X``, ``bounds_y``), else 1 and 1.
     n_min : int, optional
         Every data set has so many records at least. By default the least number, up to ``dim + 2``, of which the
-        release makes something finite; of a command or a url ``dim + 2``.
+        release makes something finite.
     pairs, draws : int, optional
         Pairs of data sets, and draws of each of their data sets; by default 8 and 4,000, or 8 and 1,500 where one
         draw takes longer than a millisecond. ``pairs`` may be a list of ``NeighbouringPair``: those, and no others.
@@ -388,8 +388,12 @@ def _configured(release: Any, records: Any, asked: Options) -> Loaded:
     if dataset is not None:
         asked = replace(asked, dim=dataset.dim, bounds=(dataset.x_bound, dataset.y_bound))
         lines = ('file = "in memory"', 'features = ["X"]', 'target = "y"')
-    text = asked.filled(mechanism).text(line, lines)
-    return Loaded(checked(text), Path("audit.toml"), text, mechanism, dataset)
+    place, mine = Path("audit.toml"), mechanism
+    if mine is None:
+        made = build_mechanism(Loaded(checked(text := asked.text(line, lines)), place, text), asked.dim)[0]
+        mine = made.inner if isinstance(made, Imported) else made
+    text = asked.filled(mine).text(line, lines)
+    return Loaded(checked(text), place, text, mechanism, dataset)
 
 
 def _is_sample(records: Any) -> bool:

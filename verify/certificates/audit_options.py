@@ -18,8 +18,11 @@ import numpy as np
 from audits.adapters.records import PublicRecords
 from audits.adapters.scikit_learn import SklearnEstimator
 from audits.black_box.claims import PrivacyClaim, RenyiCurve, TableCurve, ZcdpCurve
+from audits.external.open_door import DoorMechanism
 from audits.external.wire import PlainLine
+from audits.harness.calls import CallEnded
 from audits.harness.output_leaves import Refusal
+from audits.harness.returned import WrongRows
 from mechanisms import Dataset, GaussianProfile, NeighbouringPair, Relation
 
 from ..messages.errors import UserError
@@ -79,10 +82,12 @@ class Options:
         return {"profile": self.claim.form, **form, **of}
 
     def filled(self, mechanism: Any) -> Options:
-        """Return the options with those that depend on the mechanism, which is None for a command or a url."""
+        """Return the options with those that depend on the mechanism, which is asked a few times."""
         bounds, most, slow = self.bounds or stated_bounds(mechanism, self.dim) or UNIT, self.dim + 2, False
         n_min = most if self.n_min is None else self.n_min
-        if mechanism is not None and None in (self.n_min, self.pairs, self.draws):
+        if isinstance(mechanism, DoorMechanism):
+            n_min = _least_answered(mechanism, self.dim, bounds, most) if self.n_min is None else n_min
+        elif None in (self.n_min, self.pairs, self.draws):
             tried = ((n, *_try(mechanism, n, self.dim, bounds)) for n in range(most + 1))
             least, _, _ = next((each for each in tried if each[1]), (most, False, 0.0))
             n_min = least if self.n_min is None else n_min
@@ -167,15 +172,34 @@ def stated_bounds(mechanism: Any, dim: int) -> tuple[float, float] | None:
     return None
 
 
+def _plain(n_records: int, dim: int, bounds: tuple[float, float], rng: np.random.Generator) -> Dataset:
+    x_bound, y_bound = (min(float(bound), 1.0) for bound in bounds)
+    rows = rng.uniform(-x_bound, x_bound, (n_records, dim)) / math.sqrt(dim)
+    return Dataset(rows, rng.uniform(-y_bound, y_bound, n_records), float(bounds[0]), float(bounds[1]))
+
+
+def _least_answered(door: DoorMechanism, dim: int, bounds: tuple[float, float], most: int) -> int:
+    """Return the least number of records of which a command or a service makes something finite; ``most`` of none."""
+    try:
+        for n in range(most):
+            rng = np.random.default_rng(n)
+            with suppress(CallEnded, WrongRows):  # it ends, or says too little, of so few
+                if _finite(door.draw(_plain(n, dim, bounds, rng), 1, rng=rng)):
+                    return n
+    except Exception:  # nobody answers, which the audit says
+        return most
+    finally:
+        door.close()
+    return most
+
+
 def _try(mechanism: Any, n_records: int, dim: int, bounds: tuple[float, float]) -> tuple[bool, float]:
     """Return whether the mechanism makes something finite of so many records, and the seconds of a draw.
 
     A copy is asked: one that remembers its calls starts the audit with none.
     """
     rng, begun = np.random.default_rng(n_records), time.perf_counter()
-    x_bound, y_bound = (min(float(bound), 1.0) for bound in bounds)
-    rows = rng.uniform(-x_bound, x_bound, (n_records, dim)) / math.sqrt(dim)
-    dataset = Dataset(rows, rng.uniform(-y_bound, y_bound, n_records), float(bounds[0]), float(bounds[1]))
+    dataset = _plain(n_records, dim, bounds, rng)
     finite = False
     with warnings.catch_warnings(), suppress(Exception, SystemExit):
         warnings.simplefilter("ignore")

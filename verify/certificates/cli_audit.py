@@ -116,8 +116,7 @@ def audit(
         if words := code_of(first, views=True):
             tell(words)
         mechanism = build_mechanism(first, asked.dim)[0]
-        own = mechanism.inner if isinstance(mechanism, Imported) and "import" in line else None
-        last = loaded(asked.filled(own))
+        last = loaded(asked.filled(mechanism.inner if isinstance(mechanism, Imported) else mechanism))
         if write_config is not None:
             _write(write_config, last.text)
         found = _decided(last, jobs, tell)

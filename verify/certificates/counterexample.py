@@ -99,7 +99,8 @@ def pair_blocks(header: Row, row: Row | None) -> Iterator[Block]:
     if row is None:
         return
     records = _described(header)
-    columns, alignments = ("Record", "Features", "Response", "Data set"), ("right", "left", "right", "left")
+    columns: tuple[str, ...] = ("Record", "Features", "Response", "Data set")
+    alignments: tuple[str, ...] = ("right", "left", "right", "left")
     if records is not None:
         columns, alignments = ("Record", "Values", "Data set"), ("right", "left", "left")
     first, second = members_of(row)

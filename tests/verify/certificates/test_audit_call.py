@@ -353,3 +353,22 @@ def test_records_of_a_configuration_are_those_of_the_call(tmp_path: Path, monkey
     assert f"records = {records}" in Path("c.toml").read_text(encoding="utf-8")
     assert invoke(["certify", "c.toml", "--out", "out", "--jobs", "2"]) == 1
     assert invoke(["certify", "out/curator/counterexample.toml", "--out", "again"]) == 1
+
+
+def test_a_command_is_asked_for_the_least_number_of_records_too(tmp_path: Path) -> None:
+    """It answers the number of records as it is where there is none: four records or more would hide that."""
+    program = tmp_path / "release.py"
+    program.write_text(
+        "import json, random, sys\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    noise = [random.expovariate(1) - random.expovariate(1) for _ in range(asked['n_draws'])]\n"
+        "    for each in noise:\n"
+        "        print(sum(asked['y']) + each if asked['y'] else 0.0)\n"
+        "    sys.stdout.flush()\n",
+        encoding="utf-8",
+    )
+    found = audit([sys.executable, str(program)], 1.0, pairs=6, draws=1_000)
+    assert found.loaded.config.data.n_min == 0
+    assert found.verdict == "FAIL"
+    assert audit([sys.executable, str(program)], 1.0, n_min=4, pairs=1, draws=300).verdict != "FAIL"
