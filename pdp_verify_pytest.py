@@ -22,6 +22,8 @@ ROOMS = ("verify", "mechanisms", "audits", "reports")
 FIXTURE = "privacy_audit"
 #: Name under which a test's rows, as JSON text, stand among the properties of its reports.
 PROPERTY = "pdp_verify_rows"
+#: Undecided claims that the summary names.
+SHOWN = 20
 DEFAULT_SEED = 20210527
 DEFAULT_DRAWS = 20_000
 #: Share of one test; 256 of them are the default total of ``pdp-verify run``, whose statements have one share each.
@@ -367,6 +369,14 @@ class Collected:
         terminalreporter.write_sep("-", "pdp-verify")
         chance = f"of true claims alone it is red by chance in at most 1 of {math.floor(1 / total + 1e-6):,} runs"
         terminalreporter.write_line(f"{audits} rows of {len(self.rows)} tests; {chance} ({total:.3g})")
+        undecided = [row for rows in self.rows.values() for row in rows if row.get("outcome") == "UNDECIDED"]
+        for row in undecided[:SHOWN]:
+            found = row.get("notes", {})
+            bound = f"; epsilon is at least {found['epsilon at least']:.3g}" if found.get("epsilon at least") else ""
+            terminalreporter.write_line(f"{row.get('test', '')}: {found.get('verdict', 'UNDECIDED')}{bound}")
+        if undecided:
+            more = f"and {len(undecided) - SHOWN} more; " if len(undecided) > SHOWN else ""
+            terminalreporter.write_line(f"{more}that no violation is found is no proof: expect='pass' asks for one")
         if self.errors:
             terminalreporter.write_line(f"INCOMPLETE: {len(self.errors)} tests stopped with an error")
         for line in self._written:

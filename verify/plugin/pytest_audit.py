@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -200,6 +200,9 @@ class Auditor:
         deciding = next((check.evidence for check in finding.checks if check.name == finding.verdict.check), None)
         if deciding is None or found.decision is Decision.UNDECIDED:
             deciding = Evidence(Claim(QUANTITY, 0.0, delta, epsilon), reason="no number decides it")
+        deciding = replace(
+            deciding, notes={**deciding.notes, "verdict": found.verdict, "epsilon at least": found.epsilon_lower}
+        )
         reason = Reason.NONE
         if found.decision is Decision.UNDECIDED:
             reason = OPEN.get(finding.verdict.ground, Reason.NOT_TESTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -135,4 +136,9 @@ def test_a_suite_is_red_where_a_release_leaks(tmp_path: Path) -> None:
     assert "1 failed, 1 passed" in found.stdout
     assert "FAIL: release, claimed (1, 0)-differentially private" in found.stdout
     assert "red by chance in at most 1 of 1,280,000 runs" in found.stdout
+    assert re.search(
+        r"test_right: UNDECIDED \(no violation found\); epsilon is at least [\d.]+\n"
+        r"that no violation is found is no proof: expect='pass' asks for one",
+        found.stdout,
+    )
     assert (tmp_path / "r.jsonl").read_text().count('"kind":"audit"') == 2
