@@ -184,13 +184,13 @@ def test_an_auditor(copy: Copy) -> None:
     """Three files: exported by its name, and calibrated; its false alarms are counted like those of the others."""
     copy.write("audits/stats/audit_sign.py", AUDITOR)
     copy.edit(
-        "audits/__init__.pyi",
-        "from .stats.coverage import audit_coverage",
-        "from .stats.audit_sign import audit_sign as audit_sign\nfrom .stats.coverage import audit_coverage",
+        "audits/stats/__init__.pyi",
+        "from .coverage import audit_coverage",
+        "from .audit_sign import audit_sign as audit_sign\nfrom .coverage import audit_coverage",
     )
     copy.write("verify/calibration/series/sign_series.py", SERIES)
     assert len(copy.touched) == 3
-    assert "function audit_sign" in copy.python("import audits; print(audits.audit_sign)")
+    assert "function audit_sign" in copy.python("import audits.stats; print(audits.stats.audit_sign)")
     measured = copy.python(
         "from verify.calibration.calibration_run import Repetitions, all_series, perform\n"
         "assert 'signs: Gaussian' in all_series()\n"
