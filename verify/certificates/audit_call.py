@@ -217,7 +217,7 @@ class AuditResult(Result):
         if finding.advice and not self.passed:
             wider = f"pairs={2 * (self.loaded.config.budget.pairs or 1)} tries more data sets. "
             advice = as_parameters(NOTHING_FOUND.sub("", finding.advice))
-            looks_on = finding.verdict.ground is Ground.NO_VIOLATION and not _broken(finding)
+            looks_on = finding.verdict.ground is Ground.NO_VIOLATION and not broken(finding)
             lines.append(f"Next: {wider * looks_on}{advice}")
         lines.append(self._reach())
         if self.decision is Decision.PASS or proved:
@@ -348,7 +348,7 @@ def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
     (finding,), (claim,) = certificate.findings, loaded.config.claims
     assert isinstance(claim, DPClaim)
     bounds = [c.evidence.sampled.low for c in finding.checks if c.name.startswith(BOUND) and c.evidence.sampled]
-    if _broken(finding):
+    if broken(finding):
         bounds = []  # draws that depend on each other, or on their call, bound nothing
     if finding.violation is not None:  # the true epsilon is larger than the claimed
         bounds += [finding.violation.epsilon, 0.0 if claim.profile else claim.privacy.epsilon]
@@ -356,7 +356,7 @@ def result(certificate: Certificate, loaded: Loaded) -> AuditResult:
     return AuditResult(finding.verdict.words, least, loaded.config.budget.failure_prob, certificate, loaded)
 
 
-def _broken(finding: Finding) -> bool:
+def broken(finding: Finding) -> bool:
     """Return whether the draws depend on each other, or on their call."""
     row = {} if finding.examined is None else finding.examined.row
     return any(part["outcome"] == "VIOLATED" and part["name"] in BROKEN for part in row.get("contract", ()))

@@ -14,7 +14,7 @@ from audits import Budget
 from audits.black_box.claims import PrivacyClaim, point_claim
 from audits.examination.examined import VISIBLE, Demand
 from audits.examination.examined_claim import Examination, examine
-from audits.examination.witnesses import Witness
+from audits.examination.witnesses import BROKEN, Witness
 from audits.search.worst_case import NamedPair
 from audits.verdict import NO_SUPPORT, NOBODY, CheckRole, Decision, Ground
 from mechanisms import BOTH, ExactLaw, PrivacyProfile, Relation
@@ -134,6 +134,8 @@ def _external(found: Examination, claim: Claim, words: str, *, vouched: bool) ->
     if ruling.ground is Ground.NOT_TESTED:
         kind = Reason.INTERRUPTED if found.unreached else Reason.NOT_TESTED
         return Evidence(claim, reason=f"{ruling.ground.value}: {sentence}", undecided=kind)
+    if any(finding.name in BROKEN for finding in found.violations):  # such draws test nothing
+        return Evidence(claim, reason=f"{Ground.NOT_TESTED.value}: {sentence}", undecided=Reason.DEPENDENT)
     alone = ruling.why == NO_SUPPORT or (bool(found.law) and not found.violations)
     kind = Reason.UNATTESTED if ruling.why == NOBODY else Reason.DRAWS_ALONE if alone else Reason.NO_FINITE_TEST
     return Evidence(claim, reason=f"{Reason.NO_FINITE_TEST.value}: {sentence}", undecided=kind)

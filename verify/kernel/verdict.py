@@ -39,6 +39,7 @@ class Reason(Enum):
     NO_FINITE_TEST = "no finite test"
     MISSTATED = "its own statement is refuted: the mechanism is not what it says about itself"
     NOT_TESTED = "not tested: too little was drawn"
+    DEPENDENT = "not tested: draws depend on each other or on their call"
     DRAWS_ALONE = "draws alone can refute and never support"
     UNATTESTED = "nobody vouches for the law of the mechanism"
     DATA_MISSING = "data missing"

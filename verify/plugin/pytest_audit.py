@@ -16,7 +16,7 @@ from audits.stats.intervals import look_share
 from audits.verdict import Decision, Ground
 from mechanisms import Guarantee, NeighbouringPair, Relation
 
-from ..certificates.audit_call import audit
+from ..certificates.audit_call import audit, broken
 from ..certificates.config.own_code import Vouched
 from ..engine.worker import one_blas_thread
 from ..kernel.pair_evidence import QUANTITY, pair_evidence
@@ -45,7 +45,14 @@ RENAMED = {"holds": "pass", "fails": "fail", "not refuted": "no violation"}
 OPEN = {Ground.NO_VIOLATION: Reason.NO_FINITE_TEST, Ground.MISSTATED: Reason.MISSTATED}
 OUTCOMES = {Decision.PASS: Outcome.HOLDS, Decision.FAIL: Outcome.FAILS, Decision.UNDECIDED: Outcome.UNDECIDED}
 #: Why an audit is no answer at all, whatever was expected.
-NO_ANSWER = (Reason.INCONSISTENT, Reason.UNCONFIRMED, Reason.MISSTATED, Reason.NOT_TESTED, Reason.INTERRUPTED)
+NO_ANSWER = (
+    Reason.INCONSISTENT,
+    Reason.UNCONFIRMED,
+    Reason.MISSTATED,
+    Reason.NOT_TESTED,
+    Reason.DEPENDENT,
+    Reason.INTERRUPTED,
+)
 #: Why a claim is undecided -> what decides it.
 WAY_OUT = {
     Reason.DRAWS_ALONE: "; expect='no violation' is all that outputs alone can give",
@@ -205,7 +212,7 @@ class Auditor:
         )
         reason = Reason.NONE
         if found.decision is Decision.UNDECIDED:
-            reason = OPEN.get(finding.verdict.ground, Reason.NOT_TESTED)
+            reason = Reason.DEPENDENT if broken(finding) else OPEN.get(finding.verdict.ground, Reason.NOT_TESTED)
         row = {
             "kind": "audit",
             "test": self.test,

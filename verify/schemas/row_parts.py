@@ -39,6 +39,7 @@ ReasonName = Literal[
     "DATA_MISSING",
     "MISSTATED",
     "NOT_TESTED",
+    "DEPENDENT",
     "DRAWS_ALONE",
     "UNATTESTED",
     "READING",

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mechanisms import AdaSSP, Dataset, NeighbouringPair, PosteriorSampling
@@ -107,12 +108,29 @@ def test_the_report_of_a_session_shows_it() -> None:
     assert "enough_noise" in shown
 
 
-@pytest.mark.parametrize("reason", ["NOT_TESTED", "MISSTATED", "INTERRUPTED", "UNCONFIRMED", "INCONSISTENT"])
+@pytest.mark.parametrize(
+    "reason", ["NOT_TESTED", "DEPENDENT", "MISSTATED", "INTERRUPTED", "UNCONFIRMED", "INCONSISTENT"]
+)
 def test_what_is_no_answer_is_as_nobody_expects(reason: str) -> None:
     row = {"outcome": "UNDECIDED", "reason": reason, "expect": "no violation", "error": None}
     assert as_expected(row | {"reason": "DRAWS_ALONE"})
     assert not as_expected(row)
     assert not as_expected(row | {"reason": "DRAWS_ALONE", "error": {"type": "ValueError", "message": ""}})
+
+
+class Twice:
+    """Each draw of a call has enough noise, and every second one that of the one before."""
+
+    def draw(self, dataset: Any, n_draws: int, *, rng: Any) -> Any:
+        return dataset.y.sum() + np.repeat(rng.laplace(scale=1.0, size=n_draws), 2)[:n_draws]
+
+
+def test_draws_that_depend_on_each_other_find_no_violation_and_are_no_answer() -> None:
+    pair = NeighbouringPair.add(Dataset([[0.5]], [0.5], 1.0, 1.0), [0.5], 0.5)
+    with pytest.raises(AuditFailure, match="rows of one call are independent"):
+        auditor()(Twice(), epsilon=1.0, **SMALL)
+    with pytest.raises(AuditFailure, match="not tested: rows of one call are independent"):
+        auditor()(Twice(), pair, (1.0, 0.0), expect="no violation")
 
 
 def test_words_of_before_are_taken_with_a_warning() -> None:
